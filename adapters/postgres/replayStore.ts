@@ -49,7 +49,7 @@ const START = `
     where http_cache.replays.expires_at_ms <= $7
   returning owner`;
 
-const FIND = `
+const FIND_REPLAY = `
   select fingerprint, owner, status, body, stands_on from http_cache.replays
   where tenant_id = $1 and endpoint = $2 and idempotency_key = $3`;
 
@@ -60,10 +60,10 @@ const COMPLETE = `
   where ${MINE} returning owner`;
 const ABANDON = `delete from http_cache.replays where ${MINE}`;
 /** An answer that is none any more; not what another request has begun in its place. */
-const FORGET = `
+const FORGET_REPLAY = `
   delete from http_cache.replays
   where tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is not null`;
-const PURGE = `delete from http_cache.replays where expires_at_ms <= $1 returning 1 as one`;
+const PURGE_REPLAYS = `delete from http_cache.replays where expires_at_ms <= $1 returning 1 as one`;
 
 const BEGIN_ATTEMPTS_MAX = 3;
 
@@ -86,12 +86,12 @@ const stands = async (log: AnsweredLog, text: unknown): Promise<boolean> => {
 export const replayStore = (sql: Sql, nowMs: () => number, log: AnsweredLog): ReplayStore => {
   /** undefined: the key is free. */
   const found = async (scope: ReplayScope, fingerprint: string): Promise<ReplayBegin | undefined> => {
-    const [row] = await sql.query(FIND, keyOf(scope));
+    const [row] = await sql.query(FIND_REPLAY, keyOf(scope));
     if (row === undefined) return undefined;
     const { owner, status, body, stands_on } = row;
     const isAnswered = typeof status === 'number' && typeof body === 'string';
     if (isAnswered && !(await stands(log, stands_on))) {
-      await sql.query(FORGET, [...keyOf(scope), owner as string]);
+      await sql.query(FORGET_REPLAY, [...keyOf(scope), owner as string]);
       return undefined;
     }
     if (row['fingerprint'] !== fingerprint) return { kind: 'reused' };
@@ -131,6 +131,6 @@ export const replayStore = (sql: Sql, nowMs: () => number, log: AnsweredLog): Re
       return changed(COMPLETE, [...ownOf(lease), status, body, BigInt(nowMs() + keepMs), known]);
     },
     abandon,
-    purge: async () => (await sql.query(PURGE, [BigInt(nowMs())])).length,
+    purge: async () => (await sql.query(PURGE_REPLAYS, [BigInt(nowMs())])).length,
   };
 };

@@ -21,7 +21,7 @@ const BEAT = `
   on conflict (replica_id) do update
     set version = excluded.version, roles = excluded.roles, seen_at = clock_timestamp()`;
 const LEAVE = 'delete from http_cache.replicas where replica_id = $1';
-const FORGET = `delete from http_cache.replicas where seen_at < clock_timestamp() - interval '1 hour'`;
+const FORGET_REPLICA = `delete from http_cache.replicas where seen_at < clock_timestamp() - interval '1 hour'`;
 
 const utc = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as ${column}`;
@@ -42,7 +42,7 @@ const replicaOf = (row: SqlRow): Replica => ({
 export const replicas = (sql: Sql): Replicas => ({
   beat: async ({ replica_id, version, roles }: ReplicaFacts) => {
     await sql.query(BEAT, [replica_id, version, roles.join(',')]);
-    await sql.query(FORGET);
+    await sql.query(FORGET_REPLICA);
   },
   leave: async (replicaId) => {
     await sql.query(LEAVE, [replicaId]);

@@ -26,9 +26,9 @@ const DURABLY = 'set local synchronous_commit = on';
 const USE = `
   insert into http_cache.used_once (word, expires_at_ms) values ($1, $2)
   on conflict (word) do nothing returning word`;
-const FIND = 'select 1 as one from http_cache.used_once where word = $1';
+const FIND_USE = 'select 1 as one from http_cache.used_once where word = $1';
 const EPOCH = 'select epoch::text as epoch from http_cache.epoch';
-const PURGE = 'delete from http_cache.used_once where expires_at_ms <= $1 returning 1 as one';
+const PURGE_USES = 'delete from http_cache.used_once where expires_at_ms <= $1 returning 1 as one';
 
 /** On Postgres, real or embedded: what one process was told, all processes of the database know at once. */
 export const usedOnce = (sql: Sql, nowMs: () => number): UsedOnce => ({
@@ -37,7 +37,7 @@ export const usedOnce = (sql: Sql, nowMs: () => number): UsedOnce => ({
       await tx.query(DURABLY);
       return (await tx.query(USE, [word, BigInt(untilMs)])).length > 0;
     }),
-  isUsed: async (word) => (await sql.query(FIND, [word])).length > 0,
+  isUsed: async (word) => (await sql.query(FIND_USE, [word])).length > 0,
   epoch: async () => String((await sql.query(EPOCH))[0]?.['epoch']),
-  purge: async () => (await sql.query(PURGE, [BigInt(nowMs())])).length,
+  purge: async () => (await sql.query(PURGE_USES, [BigInt(nowMs())])).length,
 });

@@ -108,7 +108,7 @@ interface Plain {
   readonly pattern: RegExp;
 }
 
-const PLAIN: ReadonlyMap<string, Plain> = new Map(
+const PLAIN_TYPES: ReadonlyMap<string, Plain> = new Map(
   Object.entries(EVENT_CATALOGUE).flatMap(([category, { options }]) =>
     options.flatMap(({ shape }): [string, Plain][] => {
       const [{ value: type }, pattern] = [shape.type, patternOf(shape.data)];
@@ -121,7 +121,7 @@ const PLAIN: ReadonlyMap<string, Plain> = new Map(
 );
 
 /** Types whose events are told by their text. */
-export const plainTypes = (): readonly string[] => [...PLAIN.keys()];
+export const plainTypes = (): readonly string[] => [...PLAIN_TYPES.keys()];
 
 const isOf = (category: string, stream: string): boolean =>
   stream.startsWith(category) && (stream.length === category.length || stream[category.length] === '-');
@@ -132,7 +132,7 @@ const isOf = (category: string, stream: string): boolean =>
  * type, made of its schema. false: it has to be checked as any other.
  */
 export const isPlainData = ({ type, stream, metadata, stored }: RecordedEvent): boolean => {
-  const plain = PLAIN.get(type);
+  const plain = PLAIN_TYPES.get(type);
   return (
     plain !== undefined &&
     stored !== undefined &&

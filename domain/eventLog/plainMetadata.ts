@@ -23,7 +23,7 @@ const AFTER_HASH =
   `(?:,"traceparent":"(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})")?}`;
 
 /** Members in canonical order, each once, none but these, and each as the schema has it. */
-const PLAIN = new RegExp(`^(${BEFORE_HASH})"hash":"(${HASH})",(${AFTER_HASH})$`);
+const PLAIN_METADATA = new RegExp(`^(${BEFORE_HASH})"hash":"(${HASH})",(${AFTER_HASH})$`);
 
 /** What the pattern finds. */
 type Found = readonly [
@@ -47,7 +47,7 @@ type Found = readonly [
  * and is as the log writes it. undefined: it has to be read, and checked, as any JSON.
  */
 export const plainMetadata = (text: string): PlainMetadata | undefined => {
-  const found = PLAIN.exec(text) as unknown as Found | null;
+  const found = PLAIN_METADATA.exec(text) as unknown as Found | null;
   if (found === null) return undefined;
   const [, before, key_id, role, causation_id, correlation_id, hash, after, prev_hash = null, recorded_at] =
     found;

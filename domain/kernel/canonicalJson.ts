@@ -40,7 +40,7 @@ const shortWay = (value: unknown): string | undefined => {
 const shortObject = (value: object): string | undefined => {
   if (Array.isArray(value) || 'toJSON' in value) return undefined;
   const members = value as Readonly<Record<string, unknown>>;
-  const shape = shapeOf(members);
+  const shape = knownShapeOf(members);
   if (shape === undefined) return undefined;
   const { keys, prefixes } = shape;
   let text = '';
@@ -53,7 +53,7 @@ const shortObject = (value: object): string | undefined => {
 };
 
 /** The members of an object in their canonical order, and what stands before each value. */
-interface Shape {
+interface KnownShape {
   readonly keys: readonly string[];
   /** `"first":`, then `,"next":`. */
   readonly prefixes: readonly string[];
@@ -61,12 +61,12 @@ interface Shape {
 
 const SHAPES_MAX = 8;
 /** By number of members: the shapes met last. */
-const shapes = new Map<number, readonly Shape[]>();
+const shapes = new Map<number, readonly KnownShape[]>();
 
 /** A name that may be a number: objects give such members first, in the order of the numbers. */
 const NUMBER = /^\d/;
 
-const shapeOf = (members: Readonly<Record<string, unknown>>): Shape | undefined => {
+const knownShapeOf = (members: Readonly<Record<string, unknown>>): KnownShape | undefined => {
   const keys = Object.keys(members);
   const known = shapes.get(keys.length) ?? [];
   for (const shape of known) if (hasAll(members, shape.keys)) return shape;

@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import { canonicalJson } from './canonicalJson.ts';
+import { VARIANT } from './eventId.ts';
 import type { RecordedEvent } from '../ports/eventStore.ts';
 import type { JsonObject } from './json.ts';
 
@@ -56,7 +57,6 @@ export const coveredText = (event: Hashed): string => {
 export const chainHash = (event: Hashed): string => sha256(coveredText(event));
 
 /** The variant bits of RFC 9562 in a hex digit. */
-const VARIANT = '89ab89ab89ab89ab';
 
 /**
  * The event ID that belongs to a hash of version 2: its first 128 bits as a UUID of version 8 (RFC 9562).

@@ -4,7 +4,7 @@ import { hash as digest } from 'node:crypto';
 const NAMESPACE = Buffer.from('6f1d8c1e7b8a4c0f9d3e51f0a2c4b697', 'hex');
 
 /** The variant bits of RFC 9562 in a hex digit. */
-const VARIANT = '89ab89ab89ab89ab';
+export const VARIANT = '89ab89ab89ab89ab';
 
 /** UUID version 5 (RFC 9562) of a name in Quire's namespace. */
 export const uuidOfName = (name: string): string => {

@@ -37,7 +37,7 @@ export interface ProviderPricingState {
   readonly prices: readonly PublishedPrice[];
 }
 
-const isSame = (a: ModelPrices, b: ModelPrices): boolean =>
+const isSamePrices = (a: ModelPrices, b: ModelPrices): boolean =>
   a.input_usd_per_million_tokens === b.input_usd_per_million_tokens &&
   a.output_usd_per_million_tokens === b.output_usd_per_million_tokens &&
   a.cached_input_usd_per_million_tokens === b.cached_input_usd_per_million_tokens &&
@@ -75,7 +75,7 @@ export const providerPricing: Decider<ProviderPricingKind> = {
     const set = prices.findLast(
       ({ provider, model_name }) => provider === null && model_name === data.model_name,
     );
-    if (set !== undefined && isSame(set, data)) return accept();
+    if (set !== undefined && isSamePrices(set, data)) return accept();
     return accept({ type: 'ModelPriceSet', data: { ...data, updated_at: now } });
   },
   evolve: ({ prices }, event) => {

@@ -44,7 +44,7 @@ export const perPage = (number: string, powerOfPages: 0 | 3 = 0): string | undef
   return price && priceText(price, PAGE_PRICE_DECIMALS);
 };
 
-const isSame = (a: ModelPrices, b: ModelPrices): boolean => {
+const isSameRow = (a: ModelPrices, b: ModelPrices): boolean => {
   const figures = (price: ModelPrices) => {
     const input = picoPerToken(price.input_usd_per_million_tokens);
     const cached = price.cached_input_usd_per_million_tokens;
@@ -68,7 +68,7 @@ export const priceNewsOf = (prices: readonly PublishedPrice[], row: TablePrice, 
   const own = prices.filter((price) => price.provider === provider && price.model_name === model_name);
   const known = priceFor(own, { provider, model_name, occurred_at: at });
   if (known === undefined) return 'added';
-  return isSame(known, row) ? 'unchanged' : 'changed';
+  return isSameRow(known, row) ? 'unchanged' : 'changed';
 };
 
 /** The first row of each provider and model. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { event } from '../kernel/event.ts';
 import { instant, tenantId } from '../kernel/units.ts';
 
-const identity = { delivery_id: z.string(), webhook_id: z.string(), tenant_id: tenantId };
+const deliveryIdentity = { delivery_id: z.string(), webhook_id: z.string(), tenant_id: tenantId };
 
 /** Why an attempt failed: the receiver's status tells more where there is one. */
 export const attemptError = z.enum([
@@ -17,7 +17,7 @@ export type AttemptError = z.output<typeof attemptError>;
 
 /** A sender is about to make a request: nobody else does so while it may be under way. */
 const deliveryStarted = event('WebhookDeliveryStarted', {
-  ...identity,
+  ...deliveryIdentity,
   /** From 1; counts on when it is sent again. */
   attempt: z.int().min(1),
   started_at: instant,
@@ -25,7 +25,7 @@ const deliveryStarted = event('WebhookDeliveryStarted', {
 
 /** What became of a request. Of one that was started there is none if its sender died. */
 const deliveryAttempted = event('WebhookDeliveryAttempted', {
-  ...identity,
+  ...deliveryIdentity,
   attempt: z.int().min(1),
   /** null: it was delivered. */
   error: attemptError.nullable(),
@@ -38,7 +38,7 @@ const deliveryAttempted = event('WebhookDeliveryAttempted', {
 });
 
 /** A person wants it sent again, whatever has become of it. */
-const deliveryResent = event('WebhookDeliveryResent', { ...identity, resent_at: instant });
+const deliveryResent = event('WebhookDeliveryResent', { ...deliveryIdentity, resent_at: instant });
 
 export const webhookDeliveryEvent = z.discriminatedUnion('type', [
   deliveryStarted,

@@ -4,7 +4,7 @@ import { dayRange } from '../engine/dayRange.ts';
 import type { SqlRow, SqlTx, SqlValue } from '../engine/ports.ts';
 import { listing } from '../engine/query.ts';
 import { omit, type RowOf } from '../engine/table.ts';
-import { llmCosts as callTable } from './llmCosts.schema.ts';
+import { llmCosts } from './llmCosts.schema.ts';
 import { PRICED_CALLS } from './pricedCalls.ts';
 
 /** How model costs are grouped. */
@@ -67,7 +67,7 @@ const rangeOf = (range: TimeRange): readonly SqlValue[] => {
 const readGroup = rowReader({ key: 'text', ...SUMS });
 
 /** Model costs by one grouping, in the order of its key. */
-export const llmCosts =
+export const findLlmCosts =
   (sql: SqlTx) =>
   async ({ group_by, ...query }: LlmCostsQuery) => {
     const byCall = group_by === 'job_id' || query.job_id !== undefined;
@@ -86,13 +86,13 @@ export const llmCosts =
   };
 
 const readCall = rowReader({
-  ...omit(callTable.columns, 'position', 'cost_id', 'cost_pico', 'cost_source'),
+  ...omit(llmCosts.columns, 'position', 'cost_id', 'cost_pico', 'cost_source'),
   cost: 'numeric?',
 });
 
 /** One call, with what it costs now. */
-export type LlmCall = ReturnType<typeof callOf>;
-const callOf = (row: SqlRow) => {
+export type LlmCall = ReturnType<typeof listedCall>;
+const listedCall = (row: SqlRow) => {
   const { cost: cost_pico, ...call } = readCall(row);
   return { id: textOf(row, 'cost_id'), ...call, cost_pico };
 };
@@ -101,5 +101,5 @@ const callOf = (row: SqlRow) => {
 export const llmCostsOfJob = listing(
   `select c.* from (${PRICED_CALLS} where c.job_id = $1) c order by c.occurred_at, c.position`,
   (jobId: string) => [jobId],
-  callOf,
+  listedCall,
 );

@@ -32,7 +32,7 @@ const KEYS: Readonly<Record<UsageGroup, string>> = {
   day_category: 'day',
 };
 
-const COUNTED = { operations: 'int8', pages: 'int8', free_pages: 'int8', credits: 'int8' } as const;
+export const COUNTED = { operations: 'int8', pages: 'int8', free_pages: 'int8', credits: 'int8' } as const;
 type Counted = RowOf<typeof COUNTED>;
 
 /** Sums of consumption. `credits`: what left the balances. */

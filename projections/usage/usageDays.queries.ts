@@ -1,6 +1,7 @@
 import { rowReader } from '../engine/apply/columns.ts';
 import type { SqlTx } from '../engine/ports.ts';
 import type { RowOf } from '../engine/table.ts';
+import { COUNTED } from './usage.queries.ts';
 
 /** The read models that one answer is made of: its balances are told only where all stand at one position. */
 const TOGETHER = ['balances', 'grants', 'usage'];
@@ -25,7 +26,6 @@ const MOVED = `
     as balance_credits
   from at left join moved on true order by day, category`;
 
-const COUNTED = { operations: 'int8', pages: 'int8', free_pages: 'int8', credits: 'int8' } as const;
 const readBalance = rowReader({ balance_credits: 'int8?' });
 const readMoved = rowReader({ day: 'text', kind: 'text', category: 'text', ...COUNTED });
 type Moved = ReturnType<typeof readMoved>;

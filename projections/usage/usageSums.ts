@@ -6,13 +6,13 @@ import type { usageDays, usageDocuments } from './usage.schema.ts';
 /** Key of a dimension that a movement does not have. */
 export const NONE = 'none';
 
-type UsageDay = Sum<typeof usageDays>;
+type DaySum = Sum<typeof usageDays>;
 type UsageDocument = Sum<typeof usageDocuments>;
 type Burned = ProjectedEventOf<'CreditsBurned'>;
 type Adjusted = ProjectedEventOf<'CreditsAdjusted'>;
 
 /** Written out, not spread: in sparse trade there is one for nearly every burn. */
-const dayOf = (event: Burned | Adjusted): UsageDay => {
+const dayOf = (event: Burned | Adjusted): DaySum => {
   const { data } = event;
   const isUsage = 'operation' in data;
   return {
@@ -43,8 +43,8 @@ const isMovement = (event: ProjectedEvent): event is Burned | Adjusted =>
   event.type === 'CreditsBurned' || event.type === 'CreditsAdjusted';
 
 /** Sums of a batch by day and dimensions. */
-export const daySums = (events: readonly ProjectedEvent[]): readonly UsageDay[] => {
-  const days = new Map<string, UsageDay>();
+export const daySums = (events: readonly ProjectedEvent[]): readonly DaySum[] => {
+  const days = new Map<string, DaySum>();
   for (const event of events.filter(isMovement)) {
     const key = keyOfDay(event);
     const day = days.get(key) ?? dayOf(event);

@@ -7,13 +7,13 @@ interface WebhooksQuery extends Page {
   readonly tenant_id: string;
 }
 
-const readWebhook = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
+const readListed = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
 
 /** A tenant's webhooks, newest first, and how many there are in all. */
 export const webhooksOfTenant = paging(
   { chosen: 'from read.webhooks where tenant_id = $1 and removed_at is null', order: 'position desc' },
   (query: WebhooksQuery) => [query.tenant_id],
-  readWebhook,
+  readListed,
 );
 
 /** The IDs of a tenant's webhooks, the oldest first. */

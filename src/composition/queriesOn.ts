@@ -27,7 +27,7 @@ import { usageStats } from '../../projections/usage/usage.queries.ts';
 import { usageDaysOfTenant } from '../../projections/usage/usageDays.queries.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
 import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
-import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
+import { findLlmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { marginFlows } from '../../projections/margin/margin.queries.ts';
 import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
 import {
@@ -71,7 +71,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   liveAdminKeys: liveAdminKeys(sql),
   liveKeysMadeWith: liveKeysMadeWith(sql),
   rateLimitsOfTenant: limitsTogether(sql),
-  llmCosts: llmCosts(sql),
+  llmCosts: findLlmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
   marginFlows: marginFlows(sql),
   modelCostOfPeriod: modelCostOfPeriod(sql),

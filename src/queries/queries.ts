@@ -42,7 +42,7 @@ export interface Queries {
   readonly liveKeysMadeWith: On<typeof apiKeys.liveKeysMadeWith>;
   /** null where the tenant has the defaults. */
   readonly rateLimitsOfTenant: (tenantId: string) => Promise<RateLimitOverride | null>;
-  readonly llmCosts: On<typeof llm.llmCosts>;
+  readonly llmCosts: On<typeof llm.findLlmCosts>;
   readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
   readonly marginFlows: On<typeof marginFlows>;
   readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;

@@ -5,7 +5,7 @@ import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { llmCostsProjector } from '../../projections/llmCosts/llmCosts.projector.ts';
-import { llmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
+import { findLlmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
 import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { propertyRuns } from '../../engine/test/support/properties.ts';
@@ -94,7 +94,7 @@ describe('model costs, read', () => {
     );
     await apply(costs);
     const sum = async (from: string, to: string) => {
-      const groups = await llmCosts(sql)({ group_by: 'provider', from, to });
+      const groups = await findLlmCosts(sql)({ group_by: 'provider', from, to });
       return groups.reduce(
         (total, { calls, cost_pico, unpriced_calls }) => ({
           calls: total.calls + calls,
@@ -114,7 +114,7 @@ describe('model costs, read', () => {
       expect(left.unpriced_calls + right.unpriced_calls).to.equal(14);
     }
     for (const group_by of ['job_id', 'tenant_id', 'day', 'operation', 'model_name'] as const) {
-      const groups = await llmCosts(sql)({ group_by });
+      const groups = await findLlmCosts(sql)({ group_by });
       expect(
         groups.reduce((total, { calls }) => total + calls, 0),
         group_by,

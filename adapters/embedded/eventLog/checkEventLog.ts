@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-const SCRIPT = fileURLToPath(new URL('./sqliteEventLogCheck.js', import.meta.url));
+const CHECK_SCRIPT = fileURLToPath(new URL('./sqliteEventLogCheck.js', import.meta.url));
 
 /** What was found, in this order. */
 export type LogPart =
@@ -38,7 +38,7 @@ export const checkEventLog = async (
   /** Why it ended before it was done; null: it was done. */
   readonly error: string | null;
 }> => {
-  const child = spawn(process.execPath, [SCRIPT, path, deep ? 'deep' : ''], {
+  const child = spawn(process.execPath, [CHECK_SCRIPT, path, deep ? 'deep' : ''], {
     signal,
     killSignal: 'SIGKILL',
   });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { LogNotCopied } from '../../../domain/ports/dataFolder.ts';
 import { NO_ROOM } from './copyFailure.ts';
 
-const SCRIPT = fileURLToPath(new URL('./sqliteEventLogCopy.js', import.meta.url));
+const COPY_SCRIPT = fileURLToPath(new URL('./sqliteEventLogCopy.js', import.meta.url));
 
 /** The program ends by a code, and prints what SQLite said; what else ended it says so itself. */
 const notCopied = (error: unknown): LogNotCopied => {
@@ -19,7 +19,7 @@ const notCopied = (error: unknown): LogNotCopied => {
  * service may go on writing. Only its owner can read the copy. Throws LogNotCopied; nothing writes to `to` then.
  */
 export const copyEventLog = async (from: string, to: string, signal: AbortSignal): Promise<void> => {
-  const copying = promisify(execFile)(process.execPath, [SCRIPT, from, to], { signal });
+  const copying = promisify(execFile)(process.execPath, [COPY_SCRIPT, from, to], { signal });
   const ended = new Promise((resolve) => copying.child.once('close', resolve));
   try {
     await copying;

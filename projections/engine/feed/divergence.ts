@@ -75,7 +75,7 @@ const keyOf = ({ position, witness }: Generation): string =>
   `${String(position)} ${witness === undefined ? '?' : (witness?.hash ?? '')}`;
 
 /** Why one generation cannot be of this log; generations at the same place are compared once. */
-const comparing = (log: KnownLog, log_id: string | null) => {
+const flawFinder = (log: KnownLog, log_id: string | null) => {
   const known = new Map<string, Promise<string | undefined>>();
   return async (generation: Generation): Promise<string | undefined> => {
     const { position, logId } = generation;
@@ -95,7 +95,7 @@ export const divergenceOf = async (
   generations: readonly Generation[],
 ): Promise<Divergence | undefined> => {
   const log_id = (await identityOf(log)) ?? null;
-  const flawIn = comparing(log, log_id);
+  const flawIn = flawFinder(log, log_id);
   const flawed: { readonly name: string; readonly reason: string }[] = [];
   for (const generation of generations) {
     const reason = await flawIn(generation);
