@@ -1,5 +1,5 @@
 import { accept, type Decider, type Decision, type StreamKind } from '../kernel/decider.ts';
-import type { Record } from '../kernel/recorder.ts';
+import type { RecordCommand } from '../kernel/recorder.ts';
 import type { DocumentEvent, DocumentRegistered, UploadPresigned, UploadRemoved } from './events.ts';
 
 /** What is known of a document. */
@@ -12,11 +12,11 @@ export interface DocumentState {
   readonly removed: UploadRemoved['data'] | null;
 }
 
-export type DocumentKind = StreamKind<DocumentState, Record<DocumentEvent>, DocumentEvent, never>;
+export type DocumentKind = StreamKind<DocumentState, RecordCommand<DocumentEvent>, DocumentEvent, never>;
 
 const decide = (
   { presigned, registered, removed }: DocumentState,
-  { data }: Record<DocumentEvent>,
+  { data }: RecordCommand<DocumentEvent>,
 ): Decision<DocumentEvent, never> => {
   switch (data.type) {
     case 'UploadPresigned':

@@ -2,13 +2,13 @@ import type { Command } from './command.ts';
 import { accept, type Decider, type DomainEvent, type StreamKind } from './decider.ts';
 
 /** Writes down what happened. */
-export type Record<Event> = Command<'Record', Event>;
+export type RecordCommand<Event> = Command<'Record', Event>;
 
 interface RecorderState {
   readonly ended: boolean;
 }
 
-export type RecorderKind<Event> = StreamKind<RecorderState, Record<Event>, Event, never>;
+export type RecorderKind<Event> = StreamKind<RecorderState, RecordCommand<Event>, Event, never>;
 
 /**
  * Rules of a stream that only records what happened elsewhere: usage events, documents. After an event
