@@ -1,31 +1,27 @@
 import type { z } from 'zod';
-import { accountEvent } from './account/events.ts';
-import { apiKeyEvent } from './apiKey/events.ts';
-import { artifactEvent } from './artifact/artifact.ts';
-import { batchEvent } from './batch/events.ts';
-import { billingConfigEvent } from './billingConfig/events.ts';
-import { conversionEvent } from './conversion/events.ts';
-import { deploymentEvent } from './deployment/events.ts';
-import { documentEvent } from './document/events.ts';
+import { accountEvent } from './account/messages.ts';
+import { apiKeyEvent } from './apiKey.ts';
+import { artifactEvent, deploymentEvent } from './deployment.ts';
+import { batchEvent } from './batch.ts';
+import { billingConfigEvent } from './billingConfig.ts';
+import { conversionEvent, extractionEvent } from './workEvents.ts';
+import { documentEvent } from './document.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
-import { extractionEvent } from './extraction/events.ts';
-import { findingEvent } from './finding/events.ts';
-import { fxRatesEvent } from './fxRates/events.ts';
+import { findingEvent, sealEvent } from './finding.ts';
+import { fxRatesEvent } from './fxRates.ts';
 import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
-import { llmCostEvent } from './llmCost/events.ts';
-import { operationEvent } from './operation/events.ts';
+import { llmCostEvent } from './llmCost.ts';
+import { operationEvent } from './operation.ts';
 import { placesEvent } from './places.ts';
-import { paymentEvent, paymentUpcasters } from './payment/events.ts';
-import type { RecordedEvent } from './ports/eventStore.ts';
-import { priceListEvent } from './priceList/events.ts';
-import { providerPricingEvent } from './providerPricing/events.ts';
-import { rateLimitsEvent } from './rateLimits/events.ts';
-import { SEALS_STREAM } from './kernel/ownStreams.ts';
-import { savedConfigEvent } from './savedConfig/events.ts';
-import { sealEvent } from './seal/events.ts';
-import { trainingJobEvent } from './trainingJob/events.ts';
-import { webhookEvent } from './webhook/events.ts';
-import { webhookDeliveryEvent } from './webhookDelivery/events.ts';
+import { paymentEvent, paymentUpcasters } from './payment.ts';
+import type { RecordedEvent } from './ports/log.ts';
+import { priceListEvent } from './priceList.ts';
+import { providerPricingEvent } from './modelPrices.ts';
+import { rateLimitsEvent } from './rateLimits.ts';
+import { SEALS_STREAM } from './kernel/json.ts';
+import { savedConfigEvent } from './savedConfig.ts';
+import { trainingJobEvent } from './trainingJob.ts';
+import { webhookDeliveryEvent, webhookEvent } from './webhook.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
 export const EVENT_CATALOGUE = {
@@ -55,7 +51,7 @@ export const EVENT_CATALOGUE = {
   [SEALS_STREAM]: sealEvent,
 } as const;
 
-export type Category = keyof typeof EVENT_CATALOGUE;
+type Category = keyof typeof EVENT_CATALOGUE;
 export type AnyEvent = z.output<(typeof EVENT_CATALOGUE)[Category]>;
 
 /** The part of a stream's name before the first hyphen: where EventStoreDB splits. */

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { Command } from './kernel/command.ts';
-import { accept, reject, type Decider, type StreamKind } from './kernel/decider.ts';
-import { event } from './kernel/event.ts';
-import { instant, tenantId } from './kernel/units.ts';
+import { accept, type Command, type Decider, event, reject, type StreamKind } from './kernel/decider.ts';
+import { instant, tenantId } from './kernel/amounts.ts';
 
 /** Something that has a place, by the ID that it has among its like. */
 const holder = z.strictObject({ name: z.string(), taken_at: instant });
@@ -21,8 +19,8 @@ const placeTaken = event('PlaceTaken', {
 });
 
 export const placesEvent = z.discriminatedUnion('type', [placeTaken]);
-export type PlacesEvent = z.output<typeof placesEvent>;
-export type Holder = z.output<typeof holder>;
+type PlacesEvent = z.output<typeof placesEvent>;
+type Holder = z.output<typeof holder>;
 
 /**
  * `max`: places in all. `over`: those of which their own streams say that they are over. `earlier`: those from before

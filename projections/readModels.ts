@@ -1,24 +1,24 @@
-import { apiKeysProjector } from './apiKeys/apiKeys.projector.ts';
-import { artifactsProjector } from './artifacts/artifacts.projector.ts';
-import { balancesProjector } from './balances/balances.projector.ts';
-import { batchesProjector } from './batches/batches.projector.ts';
-import { billingConfigsProjector } from './billingConfigs/billingConfigs.projector.ts';
-import { deploymentsProjector } from './deployments/deployments.projector.ts';
-import { documentsProjector } from './documents/documents.projector.ts';
-import type { Projector } from './engine/projector.ts';
-import { grantsProjector } from './grants/grants.projector.ts';
-import { ledgerProjector } from './ledger/ledger.projector.ts';
-import { llmCostsProjector } from './llmCosts/llmCosts.projector.ts';
-import { marginProjector } from './margin/margin.projector.ts';
-import { openClaimsProjector } from './openClaims/openClaims.projector.ts';
-import { operationsProjector } from './operations/operations.projector.ts';
-import { priceListsProjector } from './priceLists/priceLists.projector.ts';
-import { rateLimitsProjector } from './rateLimits/rateLimits.projector.ts';
-import { savedConfigsProjector } from './savedConfigs/savedConfigs.projector.ts';
-import { trainingJobsProjector } from './trainingJobs/trainingJobs.projector.ts';
-import { usageProjector } from './usage/usage.projector.ts';
-import { usageEventsProjector } from './usageEvents/usageEvents.projector.ts';
-import { webhooksProjector } from './webhooks/webhooks.projector.ts';
+import { apiKeysProjector } from './apiKeys.ts';
+import { artifactsProjector } from './artifacts.ts';
+import { balancesProjector } from './balances.ts';
+import { batchesProjector } from './batches.ts';
+import { billingConfigsProjector } from './billingConfigs.ts';
+import { deploymentsProjector } from './deployments.ts';
+import { documentsProjector } from './documents.ts';
+import type { Projector } from './engine/table.ts';
+import { grantsProjector } from './grants.ts';
+import { ledgerProjector } from './ledger.ts';
+import { llmCostsProjector } from './llmCosts.ts';
+import { marginProjector } from './margin.ts';
+import { openClaimsProjector } from './openClaims.ts';
+import { operationsProjector } from './operations.ts';
+import { priceListsProjector } from './priceLists.ts';
+import { rateLimitsProjector } from './rateLimits.ts';
+import { savedConfigsProjector } from './savedConfigs.ts';
+import { trainingJobsProjector } from './trainingJobs.ts';
+import { usageProjector } from './usage.ts';
+import { usageEventsProjector } from './usageEvents.ts';
+import { webhooksProjector } from './webhooks.ts';
 
 /** All read models of the service. */
 export const READ_MODELS: readonly Projector[] = [

@@ -1,24 +1,403 @@
-import { BACKWARDS, END, FORWARDS, NO_STREAM, START, jsonEvent } from '@eventstore/db-client';
-import type { EventStoreDBClient } from '@eventstore/db-client';
-import { encodeBatch } from '../../domain/kernel/batch.ts';
-import type { Batch } from '../../domain/kernel/batch.ts';
-import type { BackwardsOptions, EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { EventEmitter } from 'node:events';
 import {
-  LogUnavailable,
+  ANY,
+  BACKWARDS,
+  END,
+  EventStoreDBClient,
+  FORWARDS,
+  jsonEvent,
+  NO_STREAM,
+  START,
+  type StreamingRead,
+} from '@eventstore/db-client';
+import { isSystem, recorded, subscribeToAll, type TimeLimit, within } from './subscription.ts';
+import {
   type AppendResult,
+  type BackwardsOptions,
+  type EventFeed,
   type EventStore,
+  LogUnavailable,
   type ReadOptions,
   type RecordedEvent,
-} from '../../domain/ports/eventStore.ts';
-import type { SnapshotStore } from '../../domain/ports/snapshotStore.ts';
-import { appendConnection, connection } from './connection.ts';
-import type { Connection } from './connection.ts';
-import { detailOf, isStreamNotFound, outcomeOf } from './outcome.ts';
-import { reading } from './reading.ts';
-import { isSystem, recorded } from './recorded.ts';
-import { snapshotsIn } from './snapshots.ts';
-import { subscribeToAll } from './subscription.ts';
-import { within } from './timeLimit.ts';
+  SNAPSHOT_BYTES_MAX,
+  type SnapshotStore,
+} from '../../domain/ports/log.ts';
+import { SNAPSHOT_CATEGORY } from '../../domain/kernel/json.ts';
+import { type Batch, encodeBatch, snapshotFromJson, snapshotToJson } from '../../domain/kernel/chain.ts';
+
+const FAILURES_MAX = 3;
+const DISPOSE_MS = 2000;
+
+/** The connection below a client, as gRPC tells of it. */
+interface Channel {
+  readonly getConnectivityState: (connect: boolean) => number;
+  readonly watchConnectivityState: (from: number, deadline: number, told: () => void) => void;
+  readonly close: () => void;
+}
+
+/** What the client keeps for those that extend it: nothing else tells whether its connection is the same. */
+interface Inside {
+  readonly getChannel: () => Promise<Channel>;
+  /** What the server can do: asked once for each channel, and before its first append. */
+  readonly capabilities: Promise<unknown>;
+}
+
+const inside = (client: EventStoreDBClient): Inside => client as unknown as Inside;
+
+/** gRPC's numbers. */
+const [READY, TRANSIENT_FAILURE, SHUTDOWN] = [2, 3, 4];
+
+/** Changes of a channel between connected and not, and its end. */
+const follow = (channel: Channel, changed: (isConnected: boolean) => void): void => {
+  let before = channel.getConnectivityState(false);
+  const look = (): void => {
+    const state = channel.getConnectivityState(false);
+    const isOther = (state === READY) !== (before === READY);
+    before = state;
+    if (state !== SHUTDOWN) channel.watchConnectivityState(state, Infinity, look);
+    if (isOther) changed(state === READY);
+  };
+  if (before === READY) changed(true);
+  channel.watchConnectivityState(before, Infinity, look);
+};
+
+/** Resolves once it is connected; throws when that failed. */
+const connected = async (channel: Channel): Promise<void> => {
+  for (;;) {
+    const state = channel.getConnectivityState(true);
+    if (state === READY) return;
+    if (state === TRANSIENT_FAILURE) throw new Error('EventStoreDB cannot be reached');
+    await new Promise<void>((told) => channel.watchConnectivityState(state, Infinity, told));
+  }
+};
+
+export type Connection = ReturnType<typeof connection>;
+
+/**
+ * A client that is replaced after several failures in a row: some of them (a cached failed look-up of
+ * the server's features, a call that passed its deadline) it never recovers from by itself. The calls that
+ * run on it are cancelled then. How a call went is told with its client: of one that was replaced it says
+ * nothing about the next. With `once` it is replaced when it loses its connection, too: gRPC would connect again
+ * and send over the new one what was meant for the old.
+ */
+export const connection = (connectionString: string, { once = false } = {}) => {
+  let client: EventStoreDBClient | undefined;
+  let followed: Channel | undefined;
+  let failures = 0;
+  let epoch = 0;
+
+  const drop = async () => {
+    const [old, channel] = [client, followed];
+    [client, followed, failures] = [undefined, undefined, 0];
+    if (once) channel?.close();
+    if (old !== undefined) await disposed(old);
+  };
+  const channelOf = async (mine: EventStoreDBClient): Promise<Channel> => {
+    const channel = await inside(mine).getChannel();
+    if (client !== mine || channel === followed) return channel;
+    followed = channel;
+    follow(channel, (isConnected) => {
+      if (followed !== channel) return;
+      epoch += 1;
+      // Not within gRPC's own notice; nothing connects before this turn of the event loop has ended.
+      if (once && !isConnected) process.nextTick(() => followed === channel && void drop());
+    });
+    return channel;
+  };
+  const current = (): EventStoreDBClient => {
+    const mine = (client ??= EventStoreDBClient.connectionString(connectionString));
+    void channelOf(mine).catch(() => undefined);
+    return mine;
+  };
+  return {
+    client: current,
+    /** Counts the times that it was connected, or ceased to be. */
+    epoch: (): number => epoch,
+    /** The client once it is connected: what is sent in the same turn goes over that connection or nowhere. */
+    ready: async (): Promise<EventStoreDBClient> => {
+      const mine = (client ??= EventStoreDBClient.connectionString(connectionString));
+      const channel = await channelOf(mine);
+      await connected(channel);
+      await inside(mine).capabilities.catch(() => undefined);
+      if (channel !== followed || channel.getConnectivityState(false) !== READY)
+        throw new Error('the connection to EventStoreDB was lost');
+      return mine;
+    },
+    succeeded: (on: EventStoreDBClient): void => {
+      if (on === client) failures = 0;
+    },
+    failed: (on: EventStoreDBClient): void => {
+      if (on !== client) return;
+      failures += 1;
+      if (failures >= FAILURES_MAX) void drop();
+    },
+    close: drop,
+  };
+};
+
+/** Streams of a dead connection may never finish: waiting for them is bounded, their errors are moot. */
+const disposed = async (client: EventStoreDBClient): Promise<void> => {
+  try {
+    await within(client.dispose(), { what: 'dispose', ms: DISPOSE_MS });
+  } catch {
+    // Nothing is left to release.
+  }
+};
+
+let appendsTo: string | undefined;
+let shared: Connection | undefined;
+let users = 0;
+
+/**
+ * The one connection for appends in this process. The client keeps its pending appends in one map of
+ * the module: an error on any append client rejects the appends of all of them.
+ */
+export const appendConnection = (connectionString: string): Connection => {
+  if (users > 0 && appendsTo !== connectionString)
+    throw new Error('this process already appends to another EventStoreDB');
+  appendsTo = connectionString;
+  const own = (shared ??= connection(connectionString, { once: true }));
+  users += 1;
+  let open = true;
+  const close = async () => {
+    if (!open) return;
+    open = false;
+    users -= 1;
+    if (users > 0) return;
+    shared = undefined;
+    await own.close();
+  };
+  return { ...own, close };
+};
+
+/**
+ * What an append's error means. The client throws its own classes (with a `type`, often without a
+ * message) and, right after a lost connection, raw gRPC errors (with a `code` only): both are looked at.
+ * What is not surely a refusal leaves the outcome unknown.
+ */
+export const outcomeOf = (error: unknown): AppendResult => {
+  const { type, code, actualVersion, detail } = membersOf(error);
+  if (type === 'wrong-expected-version') {
+    const actual = typeof actualVersion === 'bigint' && actualVersion >= 0n ? actualVersion : 'no_stream';
+    return { kind: 'conflict', actual };
+  }
+  if (type === 'maximum-append-size-exceeded') return { kind: 'rejected', reason: 'too_large', detail };
+  const refused = type === '' ? REFUSED_CODES.has(code) : REFUSED_TYPES.has(type);
+  return refused ? { kind: 'rejected', reason: 'invalid', detail } : { kind: 'unknown', reason: detail };
+};
+
+const REFUSED_TYPES = new Set(['invalid-argument', 'access-denied', 'stream-deleted']);
+/** INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
+const REFUSED_CODES = new Set([3, 7, 16]);
+
+const PERMISSION_DENIED = 7;
+
+interface Members {
+  /** Empty for a raw gRPC error. */
+  readonly type: string;
+  /** -1 when there is none. */
+  readonly code: number;
+  readonly actualVersion: unknown;
+  readonly detail: string;
+}
+
+const membersOf = (error: unknown): Members => {
+  if (!(error instanceof Error))
+    return { type: '', code: -1, actualVersion: undefined, detail: String(error) };
+  const { type, code, actualVersion } = error as { type?: unknown; code?: unknown; actualVersion?: unknown };
+  const typeText = typeof type === 'string' ? type : '';
+  const codeNumber = typeof code === 'number' ? code : -1;
+  const detail = error.message === '' ? `${typeText} (code ${codeNumber})` : error.message;
+  return { type: typeText, code: codeNumber, actualVersion, detail };
+};
+
+/** What an error of the client says, whose own message may be empty. */
+export const detailOf = (error: unknown): string => membersOf(error).detail;
+
+/** A stream that is not there: the client throws it while reading. */
+export const isStreamNotFound = (error: unknown): boolean => membersOf(error).type === 'stream-not-found';
+
+/** The server said that the user may not. A read tells it as the cause of LogUnavailable. */
+export const isDenied = (error: unknown): boolean => {
+  const { type, code } = membersOf(error);
+  if (type === 'access-denied' || code === PERMISSION_DENIED) return true;
+  return error instanceof Error && error.cause !== undefined && isDenied(error.cause);
+};
+
+/** Takes what has arrived already and throws it away. */
+const drain = async <T>(iterator: AsyncIterator<T, unknown>): Promise<void> => {
+  while ((await iterator.next()).done !== true);
+};
+
+/** The status of a gRPC call that the server itself has ended, and all of whose messages have arrived. */
+const OK = 0;
+
+/**
+ * Whether the server has ended a read. The client's own stream does not tell: a call that the client
+ * cancels, as when it is disposed of, ends that stream without an error. The call, which is piped into it,
+ * has its status before the stream's end.
+ */
+const endedByServer = (read: StreamingRead<unknown>): (() => boolean) => {
+  let status: number | undefined;
+  read.once('pipe', (call) => {
+    (call as EventEmitter).once('status', ({ code }: { readonly code: number }) => (status = code));
+  });
+  return () => status === OK;
+};
+
+/**
+ * The server's side of a read, item by item, each waited for no longer than the limit. It ends when the
+ * server says that it has ended, and throws when it ends otherwise.
+ */
+export async function* reading<T>(read: StreamingRead<T>, limit: TimeLimit): AsyncGenerator<T, void, void> {
+  const isWhole = endedByServer(read);
+  // An error may come when nobody is iterating: after the end, or by the cancellation below.
+  read.on('error', () => undefined);
+  const iterator = read[Symbol.asyncIterator]() as AsyncIterator<T, unknown>;
+  try {
+    for (;;) {
+      const result = await within(iterator.next(), limit);
+      if (result.done === true && isWhole()) return;
+      if (result.done === true) throw new Error(`${limit.what} was cut short`);
+      yield result.value;
+    }
+  } finally {
+    // Leaving a loop does not end the call by itself. A call that had ended already, and whose last items
+    // nobody took, never tells so, and the client would remember it for ever.
+    void read.cancel().catch(() => undefined);
+    void drain(iterator).catch(() => undefined);
+  }
+}
+
+const TYPE = 'AccountSnapshot';
+/** Streams whose `$maxCount` this process has set; beyond that many it sets them anew. */
+const LIMITED_MAX = 10_000;
+
+/** `accountSnapshot-<tenant>` for `account-<tenant>`: a stream of its own beside it. */
+const snapshotStream = (stream: string): string => `${SNAPSHOT_CATEGORY}${stream.slice(stream.indexOf('-'))}`;
+
+/** What snapshots need of the log that they lie in. */
+interface SnapshotLog {
+  readonly read: (stream: string, options: ReadOptions) => AsyncIterable<RecordedEvent>;
+  readonly client: () => EventStoreDBClient;
+  readonly timeoutMs: number;
+  /** As of all appends: a point in time by our clock, far ahead. */
+  readonly deadlineMs: number;
+}
+
+/**
+ * Snapshots as the only event of a stream (`$maxCount` 1). Only here is an append made at any revision: the
+ * last one stays, and one that is lost or written twice costs nothing.
+ */
+export const snapshotsIn = (log: SnapshotLog): SnapshotStore => {
+  const limited = new Set<string>();
+  const written = async (what: string, work: (client: EventStoreDBClient) => Promise<unknown>) => {
+    try {
+      await within(work(log.client()), { what, ms: log.timeoutMs });
+    } catch (error) {
+      const { kind } = outcomeOf(error);
+      throw new Error(`${what} was not written (${kind}): ${detailOf(error)}`, { cause: error });
+    }
+  };
+  const options = { expectedRevision: ANY, deadline: log.deadlineMs } as const;
+
+  /** Before its first event: a stream that could not be limited would keep every snapshot. */
+  const limit = async (stream: string): Promise<void> => {
+    if (limited.has(stream)) return;
+    await written(`the limit of ${stream}`, (client) =>
+      client.setStreamMetadata(stream, { maxCount: 1 }, options),
+    );
+    if (limited.size >= LIMITED_MAX) limited.clear();
+    limited.add(stream);
+  };
+
+  return {
+    load: async (stream) => {
+      const own = snapshotStream(stream);
+      for await (const { data } of log.read(own, { direction: 'backwards', limit: 1 }))
+        return snapshotFromJson(data);
+      return undefined;
+    },
+    save: async (snapshot) => {
+      const data = snapshotToJson(snapshot);
+      if (Buffer.byteLength(JSON.stringify(data)) > SNAPSHOT_BYTES_MAX) return 'too_large';
+      const own = snapshotStream(snapshot.stream);
+      await limit(own);
+      await written(own, (client) => client.appendToStream(own, jsonEvent({ type: TYPE, data }), options));
+      return 'saved';
+    },
+  };
+};
+
+/** What a user has to be allowed, as an operator would say it. */
+export type Right = 'read $all' | 'subscribe to $all' | `append to ${ProbedStream}` | `read ${ProbedStream}`;
+
+/** One stream stands for those that users own; the others are the system's, and closed to them by default. */
+type ProbedStream = 'account-…' | '$quire' | '$seals';
+
+/** A revision that no stream has: an append there is refused by right or by revision, and writes nothing. */
+const NO_SUCH_REVISION = 4_000_000_000n;
+
+const PROBED: Readonly<Record<ProbedStream, string>> = {
+  'account-…': 'account-quire_doctor',
+  $quire: '$quire',
+  $seals: '$seals',
+};
+
+/** Asks the server itself: the port refuses streams of the system before it asks. */
+const mayAppend = async (client: EventStoreDBClient, stream: string): Promise<boolean> => {
+  const probe = jsonEvent({ type: 'Probe', data: {} });
+  try {
+    await client.appendToStream(stream, probe, { expectedRevision: NO_SUCH_REVISION });
+    return true;
+  } catch (error) {
+    if (outcomeOf(error).kind === 'conflict') return true;
+    throw error;
+  }
+};
+
+const first = async (items: AsyncIterable<unknown>): Promise<void> => {
+  for await (const _ of items) return;
+};
+
+/** False when the server says that the user may not; throws what else goes wrong. */
+const allowed = async (work: () => Promise<unknown>): Promise<boolean> => {
+  try {
+    return (await work()) !== false;
+  } catch (error) {
+    if (isDenied(error)) return false;
+    throw error;
+  }
+};
+
+const PROBE_MS = 5_000;
+
+/** The rights that the user of a connection string lacks. Writes nothing. */
+export const rightsMissing = async (
+  log: EventStoreDb,
+  connectionString: string,
+  signal: AbortSignal,
+): Promise<readonly Right[]> => {
+  const client = EventStoreDBClient.connectionString(connectionString);
+  const streams = Object.entries(PROBED) as [ProbedStream, string][];
+  const asked: readonly (readonly [Right, () => Promise<unknown>])[] = [
+    ['read $all', () => log.head()],
+    ['subscribe to $all', () => first(log.subscribe({ signal }))],
+    ...streams.map(
+      ([name, stream]) => [`read ${name}`, () => first(log.read(stream, { limit: 1 }))] as const,
+    ),
+    ...streams.map(([name, stream]) => [`append to ${name}`, () => mayAppend(client, stream)] as const),
+  ];
+  const missing: Right[] = [];
+  try {
+    for (const [right, work] of asked)
+      if (!(await allowed(() => within(work(), { what: `the right to ${right}`, ms: PROBE_MS }))))
+        missing.push(right);
+  } finally {
+    await client.dispose();
+  }
+  return missing;
+};
 
 const APPEND_TIMEOUT_MS = 2500;
 const READ_TIMEOUT_MS = 10_000;

@@ -1,12 +1,160 @@
-import { START, streamNameFilter } from '@eventstore/db-client';
-import type { AllStreamSubscription, EventStoreDBClient, Filter } from '@eventstore/db-client';
-import { categoryOf } from '../../domain/kernel/batch.ts';
-import { OWN_STREAMS, SNAPSHOT_CATEGORY, isOwn } from '../../domain/kernel/ownStreams.ts';
-import type { FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
-import { itemQueue } from './itemQueue.ts';
-import type { ItemQueue } from './itemQueue.ts';
-import { isSystem, recorded } from './recorded.ts';
-import { ServerSilent } from './timeLimit.ts';
+import { type ClientHttp2Session, connect } from 'node:http2';
+import {
+  type AllStreamResolvedEvent,
+  type AllStreamSubscription,
+  type EventStoreDBClient,
+  type Filter,
+  type ResolvedEvent,
+  START,
+  streamNameFilter,
+} from '@eventstore/db-client';
+import {
+  isLeftOut,
+  isOwn,
+  type JsonObject,
+  OWN_STREAMS,
+  SNAPSHOT_CATEGORY,
+} from '../../domain/kernel/json.ts';
+import type { FeedItem, FeedOptions, RecordedEvent } from '../../domain/ports/log.ts';
+import { categoryOf } from '../../domain/kernel/chain.ts';
+
+/** Items pushed by events, taken by a loop. */
+export const itemQueue = <T>() => {
+  let items: T[] = [];
+  let taken = 0;
+  let ended = false;
+  let failure: Error | undefined;
+  let wake: () => void = () => undefined;
+
+  const take = (): T | undefined => {
+    const item = items[taken];
+    taken += 1;
+    if (taken < items.length && taken < 1024) return item;
+    items = items.slice(taken);
+    taken = 0;
+    return item;
+  };
+  return {
+    push: (item: T): void => {
+      if (ended) return;
+      items.push(item);
+      wake();
+    },
+    /** No more items; those queued are still delivered, then the loop ends or throws. */
+    end: (error?: Error): void => {
+      if (ended) return;
+      ended = true;
+      failure = error;
+      wake();
+    },
+    size: () => items.length - taken,
+    /** The next item, undefined at the end. */
+    next: async (): Promise<T | undefined> => {
+      if (taken === items.length && !ended) await new Promise<void>((resolve) => (wake = resolve));
+      if (taken < items.length) return take();
+      if (failure !== undefined) throw failure;
+      return undefined;
+    },
+  };
+};
+
+export type ItemQueue<T> = ReturnType<typeof itemQueue<T>>;
+
+/** What the server resolved, as an event of ours; undefined for a link or a deleted event. */
+export const recorded = (resolved: ResolvedEvent | AllStreamResolvedEvent): RecordedEvent | undefined => {
+  const { event } = resolved;
+  if (event === undefined) return undefined;
+  const { id, type, streamId: stream, revision, data, metadata, isJson } = event;
+  if (!isJson || !isObject(data)) throw new Error(`event ${id} in ${stream} is not a JSON object`);
+
+  const position = event.position?.commit ?? resolved.commitPosition;
+  if (position === undefined)
+    throw new Error('the server sends no positions with events: version 22.6 or later is needed');
+  return { id, type, stream, revision, position, data, metadata: isObject(metadata) ? metadata : {} };
+};
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+
+/**
+ * What a feed leaves out: what the server wrote for itself (event types that start with `$` too), snapshots,
+ * and unless they are wanted the events about the log itself.
+ */
+export const isSystem = (
+  { event }: AllStreamResolvedEvent,
+  options: { readonly own?: boolean } = {},
+): boolean => event === undefined || event.type.startsWith('$') || isLeftOut(event.streamId, options);
+
+/** `esdb://user:password@host:2113,other:2113?tls=false` → the first host, as a browser would name it. */
+export const firstHostOf = (connectionString: string): string | undefined => {
+  const [, hosts = '', query = ''] =
+    /^[a-z+]+:\/\/(?:[^@/?]*@)?([^/?]+)\/?(?:\?(.*))?$/i.exec(connectionString) ?? [];
+  const [host] = hosts.split(',');
+  if (host === undefined || host === '') return undefined;
+  const tls = new URLSearchParams(query.toLowerCase()).get('tls') !== 'false';
+  return `${tls ? 'https' : 'http'}://${/:\d+$/.test(host) ? host : `${host}:2113`}`;
+};
+
+const dateFrom = (session: ClientHttp2Session, signal: AbortSignal): Promise<string | undefined> =>
+  new Promise((resolve, reject) => {
+    session.once('error', reject);
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    const asked = session.request({ ':method': 'GET', ':path': '/health/live' });
+    asked.once('response', ({ date }) => resolve(date));
+    asked.once('error', reject);
+    asked.resume();
+    asked.end();
+  });
+
+/**
+ * Asks the server for the time by the header that every HTTP answer may have. undefined where it has none:
+ * then nothing is known. `skewMs`: its clock minus ours; a whole second is all that it tells, so smaller ones
+ * mean nothing.
+ */
+export const serverClock = async (
+  connectionString: string,
+  signal: AbortSignal,
+): Promise<{ readonly skewMs: number } | undefined> => {
+  const host = firstHostOf(connectionString);
+  if (host === undefined) return undefined;
+  const session = connect(host);
+  try {
+    const before = Date.now();
+    const date = await dateFrom(session, signal);
+    const middle = (before + Date.now()) / 2;
+    const theirs = date === undefined ? NaN : Date.parse(date);
+    // The header is cut to the second: on average half of one is missing.
+    return Number.isNaN(theirs) ? undefined : { skewMs: Math.round(theirs + 500 - middle) };
+  } finally {
+    session.destroy();
+  }
+};
+
+/** The server did not answer in time. The client itself has no timers. */
+export class ServerSilent extends Error {
+  constructor(what: string, ms: number) {
+    super(`EventStoreDB did not answer ${what} within ${String(ms)} ms`);
+    this.name = 'ServerSilent';
+  }
+}
+
+export interface TimeLimit {
+  readonly what: string;
+  readonly ms: number;
+}
+
+/** Rejects with `ServerSilent` after the limit; what `promise` does later is ignored. */
+export const within = async <T>(promise: Promise<T>, { what, ms }: TimeLimit): Promise<T> => {
+  let timer: NodeJS.Timeout | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new ServerSilent(what, ms)), ms);
+  });
+  try {
+    return await Promise.race([promise, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+};
 
 const BUFFER = 1024;
 const QUEUE_FULL = 2048;

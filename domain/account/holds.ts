@@ -1,6 +1,8 @@
 import { accept, reject, type Decision } from '../kernel/decider.ts';
-import { asCredits, minus, NO_CREDITS, type Credits } from '../kernel/units.ts';
+import { asCredits, minus, NO_CREDITS, type Credits } from '../kernel/amounts.ts';
 import type {
+  AccountEvent,
+  AccountEventOf,
   AccountRejection,
   ChargeCredits,
   HoldCredits,
@@ -8,12 +10,9 @@ import type {
   RaiseHold,
   ReleaseHold,
   SettleHold,
-} from './commands.ts';
-import type { AccountEvent, AccountEventOf } from './events.ts';
-import { NO_END } from '../queue/lease.ts';
-import { opening } from './opening.ts';
-import { evolve } from './evolve.ts';
-import { availableIn, RELEASED, type AccountState } from './state.ts';
+} from './messages.ts';
+import { NO_END } from '../leased.ts';
+import { type AccountState, availableIn, evolve, opening, RELEASED } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 

@@ -1,11 +1,39 @@
-import { accept, reject, type Decision } from '../kernel/decider.ts';
-import { asCredits, minus, plus, staysExact, type Credits } from '../kernel/units.ts';
-import { paymentKey } from '../payment/identity.ts';
-import { isSameSale } from '../payment/sameSale.ts';
-import type { AccountRejection, GrantCredits, RefundCredits } from './commands.ts';
-import type { AccountEvent } from './events.ts';
-import { opening } from './opening.ts';
-import { availableIn, type AccountState, type SaleState } from './state.ts';
+import { accept, type Decision, reject } from '../kernel/decider.ts';
+import { asCredits, type Credits, minus, plus, staysExact } from '../kernel/amounts.ts';
+import {
+  type AccountEvent,
+  type AccountRejection,
+  type GrantCredits,
+  paymentKey,
+  type RefundCredits,
+} from './messages.ts';
+import { type AccountState, availableIn, opening, type SaleState } from './state.ts';
+
+/** What a sale is about, whatever else was said of it. */
+interface SaleFigures {
+  readonly credits: number;
+  readonly currency: string;
+  readonly gross_amount_minor: number | null;
+  readonly vat_amount_minor: number;
+  readonly provider_fee_minor: number;
+}
+
+const FIGURES = [
+  'credits',
+  'currency',
+  'gross_amount_minor',
+  'vat_amount_minor',
+  'provider_fee_minor',
+] as const satisfies readonly (keyof SaleFigures)[];
+
+/**
+ * Whether two sales under one identity are one: the same credits, currency and money. Another note, invoice
+ * or time is the same sale told again.
+ */
+export const isSameSale = (
+  one: { readonly [Figure in keyof SaleFigures]?: unknown },
+  other: { readonly [Figure in keyof SaleFigures]?: unknown },
+): boolean => FIGURES.every((figure) => one[figure] !== undefined && one[figure] === other[figure]);
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -35,7 +63,7 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
 };
 
 /** What a refund takes back, in full. */
-export interface Amounts {
+interface Amounts {
   readonly credits: Credits;
   readonly gross: number;
   readonly vat: number;

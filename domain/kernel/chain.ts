@@ -1,10 +1,141 @@
 import { hash as digest } from 'node:crypto';
-import { canonicalJson } from './canonicalJson.ts';
-import { VARIANT } from './eventId.ts';
-import type { RecordedEvent } from '../ports/eventStore.ts';
-import type { JsonObject } from './json.ts';
+import { z } from 'zod';
+import { canonicalJson, isOwn, type Json, type JsonObject } from './json.ts';
+import type { EventText, ExpectedRevision, NewEvent, RecordedEvent, Snapshot } from '../ports/log.ts';
 
-export { canonicalJson } from './canonicalJson.ts';
+/** EventStoreDB's own limit of one append (`MaxAppendSize`); `APPEND_BYTES_MAX` stays below it. */
+export const SERVER_APPEND_BYTES_MAX = 1024 * 1024;
+
+/** An event with its JSON as text, ready for a log. */
+export interface EncodedEvent {
+  /** Lower case. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+  /** As the metadata says it; empty where it says none. */
+  readonly hash: string;
+}
+
+/** What a log makes of a batch before it looks at the stream. */
+type EncodedBatch =
+  | { readonly kind: 'encoded'; readonly events: readonly EncodedEvent[]; readonly bytes: number }
+  | { readonly kind: 'rejected'; readonly reason: 'too_large' | 'invalid'; readonly detail: string };
+
+/** A batch as a caller hands it to `EventStore.append`. */
+export interface Batch {
+  readonly stream: string;
+  readonly expected: ExpectedRevision;
+  readonly events: readonly NewEvent[];
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** True when `value` is what JSON carries exactly; a bigint, NaN, Date or undefined is not. */
+const isPlainJson = (value: unknown): boolean => {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value);
+    case 'object':
+      return value === null || isPlainContainer(value);
+    default:
+      return false;
+  }
+};
+
+const isPlainContainer = (value: object): boolean => {
+  if (Array.isArray(value)) return value.every(isPlainJson);
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return false;
+  return Object.values(value).every(isPlainJson);
+};
+
+const isRevision = (expected: ExpectedRevision): boolean => expected === 'no_stream' || expected >= 0n;
+
+const flaw = ({ stream, expected, events }: Batch): string | undefined => {
+  if (stream === '' || (stream.startsWith('$') && !isOwn(stream)))
+    return `"${stream}" is not a name for a stream of ours`;
+  if (!isRevision(expected)) return `revision ${String(expected)} cannot be expected`;
+  if (events.length === 0) return 'an append needs at least one event';
+  for (const event of events) {
+    const detail = eventFlaw(event);
+    if (detail !== undefined) return detail;
+  }
+  return undefined;
+};
+
+const isPlainEvent = ({ data, metadata, text }: NewEvent): boolean =>
+  text !== undefined || (isPlainJson(data) && isPlainJson(metadata));
+
+const eventFlaw = (event: NewEvent): string | undefined => {
+  const { id, type } = event;
+  if (!UUID.test(id.toLowerCase())) return `event ID "${id}" is not a UUID`;
+  if (type === '' || type.startsWith('$')) return `"${type}" is not an event type of ours`;
+  if (!isPlainEvent(event)) return `${type} holds a value that JSON cannot carry`;
+  return undefined;
+};
+
+/** Checks a batch and turns its events to text, so that every log refuses the same batches. */
+export const encodeBatch = (batch: Batch): EncodedBatch => {
+  const detail = flaw(batch);
+  if (detail !== undefined) return { kind: 'rejected', reason: 'invalid', detail };
+
+  const events: EncodedEvent[] = [];
+  let bytes = 0;
+  for (const event of batch.events) {
+    const { id, type, metadata, text = textOf(event) } = event;
+    const hash = typeof metadata['hash'] === 'string' ? metadata['hash'] : '';
+    events.push({ id: id.toLowerCase(), type, data: text.data, metadata: text.metadata, hash });
+    bytes += text.bytes + 2 * type.length;
+  }
+  if (bytes <= SERVER_APPEND_BYTES_MAX) return { kind: 'encoded', events, bytes };
+  return { kind: 'rejected', reason: 'too_large', detail: `the append has ${String(bytes)} bytes` };
+};
+
+const textOf = ({ data, metadata }: NewEvent): EventText =>
+  eventText(JSON.stringify(data), JSON.stringify(metadata));
+
+/** The JSON of an event, measured. */
+export const eventText = (data: string, metadata: string): EventText => ({
+  data,
+  metadata,
+  bytes: Buffer.byteLength(data) + Buffer.byteLength(metadata),
+});
+
+/** What an event takes of an append. */
+export const bytesOfEvent = (event: NewEvent): number =>
+  (event.text ?? textOf(event)).bytes + 2 * event.type.length;
+
+/** The part of a stream's name before the first hyphen, or the whole name. */
+export const categoryOf = (stream: string): string => {
+  const hyphen = stream.indexOf('-');
+  return hyphen === -1 ? stream : stream.slice(0, hyphen);
+};
+
+/** Namespace of Quire's event IDs, a constant UUID. */
+const NAMESPACE = Buffer.from('6f1d8c1e7b8a4c0f9d3e51f0a2c4b697', 'hex');
+
+/** The variant bits of RFC 9562 in a hex digit. */
+export const VARIANT = '89ab89ab89ab89ab';
+
+/** UUID version 5 (RFC 9562) of a name in Quire's namespace. */
+export const uuidOfName = (name: string): string => {
+  const hex = digest('sha1', Buffer.concat([NAMESPACE, Buffer.from(name)]));
+  const variant = VARIANT.charAt(Number.parseInt(hex.charAt(16), 16));
+  return (
+    `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}` +
+    `${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  );
+};
+
+/** The ID of the `index`-th event that a command yields in a stream: the same command, the same IDs. */
+export const deterministicEventId = (stream: string, commandId: string, index: number): string =>
+  uuidOfName(`${stream}\u001f${commandId}\u001f${index}`);
+
+export { canonicalJson } from './json.ts';
 
 /** SHA-256, hex. */
 export const sha256 = (text: string | Uint8Array): string => digest('sha256', text);
@@ -134,4 +265,42 @@ export const verifyChain = (events: Iterable<RecordedEvent>): ChainBreak | null 
     ({ link } = step);
   }
   return null;
+};
+
+/**
+ * Digest of what a caller asked for: equal for equal requests, whatever the order of members. Only
+ * members that the caller supplied belong in it, never an ID or a time made here.
+ */
+export const fingerprintOf = (request: Json): string => sha256(canonicalJson(request));
+
+/** Before the first event that a digest over a whole log covers. */
+export const LOG_DIGEST_START = '';
+
+/**
+ * One step of a digest over a whole log: SHA-256 of the step before, the event's position and its hash. So
+ * events of different streams cannot change places; the chains of streams alone would not tell.
+ */
+export const logDigestAfter = (before: string, position: bigint | number, hash: string): string =>
+  sha256(`${before} ${position.toString()} ${hash}`);
+
+const storedSnapshot = z.strictObject({
+  stream: z.string(),
+  /** Text: JSON has no 64-bit integers. */
+  revision: z.string().regex(/^\d{1,19}$/),
+  hash: z.string(),
+  reducer_version: z.int(),
+  state: z.record(z.string(), z.unknown()),
+  state_hash: z.string(),
+});
+
+/** A snapshot as logs keep it. */
+export const snapshotToJson = (snapshot: Snapshot): JsonObject => ({
+  ...snapshot,
+  revision: snapshot.revision.toString(),
+});
+
+/** The inverse of `snapshotToJson`; throws on whatever else it is given. */
+export const snapshotFromJson = (json: unknown): Snapshot => {
+  const { revision, state, ...rest } = storedSnapshot.parse(json);
+  return { ...rest, revision: BigInt(revision), state: state as JsonObject };
 };

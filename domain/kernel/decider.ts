@@ -1,7 +1,66 @@
-import type { CommandMeta } from './command.ts';
+import { z } from 'zod';
+
+/** What arrives with every command: the domain has no clock and no randomness of its own. */
+export interface CommandMeta {
+  /** RFC 3339 UTC with milliseconds. */
+  readonly now: string;
+  readonly actor: Actor;
+  /** The request that caused it. */
+  readonly correlation_id: string;
+  /** Makes event IDs deterministic: the same command gives the same IDs. A UUID. */
+  readonly command_id: string;
+  /** W3C trace context that its events carry; left out where no trace is recorded. */
+  readonly traceparent?: string;
+}
+
+/** A command: its name, what it says, and when, by whom and why. */
+export interface Command<Type extends string, Data> {
+  readonly type: Type;
+  readonly data: Data;
+  readonly meta: CommandMeta;
+}
+
+/** A command whose name says it all. */
+export type BareCommand<Type extends string> = Omit<Command<Type, unknown>, 'data'>;
+
+/** One definition gives an event's type, its decoder and the JSON Schema that auditors read. */
+export const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.strictObject({ type: z.literal(type), data: z.strictObject(shape) });
+
+/** Who acts: an API key, or a part of the service itself (`system`). Never a plain key. */
+export const actor = z.strictObject({
+  key_id: z.string(),
+  role: z.enum(['tenant', 'service', 'admin', 'system']),
+});
+type Actor = z.output<typeof actor>;
+
+const acted = z.object({ actor });
+
+/** Who acted, by the metadata of an event: the `key_id` of its actor. */
+export const actorIn = (metadata: Readonly<Record<string, unknown>>): string | null =>
+  acted.safeParse(metadata).data?.actor.key_id ?? null;
+
+/** Where an event was appended, in a trace: W3C trace context of the append's span. */
+export const traceparent = z.string().regex(/^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/);
+
+/** Metadata stored beside every event. `hash` is made of the rest and of the event: see `chain.ts`. */
+export const eventMetadata = z.strictObject({
+  schema_version: z.number().int().min(1),
+  correlation_id: z.string(),
+  causation_id: z.string(),
+  actor,
+  tenant_id: z.string().nullable(),
+  recorded_at: z.iso.datetime({ precision: 3 }),
+  prev_hash: z.string().nullable(),
+  /** What `hash` covers. Left out by version 1. */
+  hash_version: z.literal([1, 2]).optional(),
+  /** Left out where no trace was recorded. */
+  traceparent: traceparent.optional(),
+  hash: z.string(),
+});
 
 /** A command says what to do; `meta` when, by whom and why. */
-export type Commanded = { readonly meta: CommandMeta };
+type Commanded = { readonly meta: CommandMeta };
 
 /** An event as deciders make it: its data is JSON by its schema. */
 export interface DomainEvent {
@@ -48,4 +107,25 @@ export const reject = <const Rejection>(
 ): { kind: 'rejected'; rejection: Rejection } => ({
   kind: 'rejected',
   rejection,
+});
+
+/** Writes down what happened. */
+export type RecordCommand<Event> = Command<'Record', Event>;
+
+interface RecorderState {
+  readonly ended: boolean;
+}
+
+export type RecorderKind<Event> = StreamKind<RecorderState, RecordCommand<Event>, Event, never>;
+
+/**
+ * Rules of a stream that only records what happened elsewhere: usage events, documents. After an event
+ * that `ends` the story nothing more is written, so a repeat does nothing.
+ */
+export const recorder = <Event extends DomainEvent>(
+  ends: (event: Event) => boolean,
+): Decider<RecorderKind<Event>> => ({
+  initialState: { ended: false },
+  decide: ({ ended }, { data }) => (ended ? accept<Event>() : accept(data)),
+  evolve: ({ ended }, event) => ({ ended: ended || ends(event) }),
 });

@@ -1,6 +1,6 @@
 import type { TrainingOutcome } from '@quire/engine/ports/trainingOutcome';
 import type { JsonObject } from '../kernel/json.ts';
-import type { Progress } from '../trainingJob/events.ts';
+import type { Progress } from '../trainingJob.ts';
 
 export type { TrainingOutcome } from '@quire/engine/ports/trainingOutcome';
 

@@ -1,4 +1,4 @@
-import { onlyRow, wholeOf } from './apply/columns.ts';
+import { onlyRow, wholeOf } from './table.ts';
 import type { SqlRow, SqlTx, SqlValue } from './ports.ts';
 
 /** A page of rows and how many there are in all. */

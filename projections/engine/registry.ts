@@ -1,9 +1,15 @@
-import { bigintOrNull, flagOf, textOf, textOrNull, wholeOf } from './apply/columns.ts';
-import type { SqlRow, SqlTx, SqlValue } from './ports.ts';
-import type { Projector } from './projector.ts';
-import { READ_SCHEMA } from './projector.ts';
-import { ddlOf } from './table.ts';
-import { textOfWitness, witnessAt, type LastDelivered } from './feed/witness.ts';
+import {
+  bigintOrNull,
+  ddlOf,
+  flagOf,
+  type Projector,
+  READ_SCHEMA,
+  textOf,
+  textOrNull,
+  wholeOf,
+} from './table.ts';
+import type { Sql, SqlRow, SqlTx, SqlValue } from './ports.ts';
+import { type LastDelivered, textOfWitness, witnessAt } from './arrivals.ts';
 
 /**
  * `building`: a new version catches up before it serves. `rebuilding`: `rebuild.ts` fills it. `stopped`:
@@ -34,7 +40,7 @@ export class CheckpointMoved extends Error {
 }
 
 /** The database's clock, as times are kept. */
-export const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const NOW = `to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 const REGISTRY = `
   create schema if not exists projections;
@@ -62,7 +68,7 @@ const WITNESSES = `
   alter table projections.registry
     add column if not exists log_id text, add column if not exists witness text`;
 
-export const generationOf = (row: SqlRow): Generation => ({
+const generationOf = (row: SqlRow): Generation => ({
   name: textOf(row, 'name'),
   version: wholeOf(row, 'version'),
   generation: wholeOf(row, 'generation'),
@@ -240,4 +246,131 @@ export const promote = async (tx: SqlTx, projector: Projector, next: Generation)
     [next.name, next.generation],
   );
   await pointViews(tx, projector, next.schema);
+};
+
+/** A projector and a generation of its read model. */
+export interface Slot {
+  readonly projector: Projector;
+  readonly generation: Generation;
+}
+
+const missingIn = async (sql: SqlTx, projectors: readonly Projector[]): Promise<readonly Projector[]> => {
+  const serving = (await generations(sql)).filter(({ serves }) => serves);
+  return projectors.filter((projector) => !serving.some(({ name }) => name === projector.name));
+};
+
+/**
+ * Makes what is missing: the registry, and tables and views of each read model, so that queries have
+ * something to read. Several processes may do it at once. A process whose database role may not create
+ * anything passes where nothing is missing. A read model that serves in another version is left as it
+ * is: `upgrade.ts` builds the new one beside it.
+ */
+export const prepareReadModels = async (sql: Sql, projectors: readonly Projector[]): Promise<void> => {
+  if ((await hasRegistry(sql)) && (await missingIn(sql, projectors)).length === 0) return;
+  await sql.transaction(async (tx) => {
+    await lockRegistry(tx);
+    for (const projector of await missingIn(tx, projectors)) await createGeneration(tx, projector, 'live');
+  });
+};
+
+const DROP_LOCK = 0x64726f70n;
+
+const dropOne = (sql: Sql, schema: string): Promise<void> =>
+  sql.transaction(async (tx) => {
+    const [row] = await tx.query('select pg_try_advisory_xact_lock($1) as got', [DROP_LOCK]);
+    if (row !== undefined && flagOf(row, 'got')) await tx.script(`drop schema if exists ${schema} cascade`);
+  });
+
+/**
+ * Drops the tables of generations that nothing reads any more. While another process is at it, it leaves
+ * them to that one: two drops of one schema would fail each other.
+ */
+export const dropRetired = async (sql: Sql): Promise<void> => {
+  const rows = await sql.query(
+    `select schema_name from projections.registry
+     where state = 'retired' and to_regnamespace(schema_name) is not null`,
+  );
+  for (const row of rows) await dropOne(sql, textOf(row, 'schema_name'));
+};
+
+/** Half-built generations of newer versions whose checkpoints have been still for this long. */
+export const leftBehind = async (
+  sql: SqlTx,
+  name: string,
+  version: number,
+): Promise<readonly Generation[]> => {
+  const rows = await sql.query(
+    `select * from projections.registry
+     where name = $1 and version > $2 and not serves and state in ('building', 'stopped')
+       and updated_at < to_char(now() at time zone 'utc' - interval '1 hour', 'YYYY-MM-DD"T"HH24:MI:SS')`,
+    [name, version],
+  );
+  return rows.map(generationOf);
+};
+
+/** Retires a generation that will not be finished. */
+export const abandon = (sql: SqlTx, { name, generation }: Generation): Promise<void> =>
+  retire(sql, 'name = $1 and generation = $2 and not serves', [name, generation]);
+
+/** A read model that a newer release serves. `known`: the version of this process; null: it knows none. */
+export interface NewerModel {
+  readonly name: string;
+  readonly version: number;
+  readonly known: number | null;
+}
+
+/** What a process does with each read model, by the versions in the registry. */
+export interface VersionPlan {
+  /** Served in the version that this process knows: it may keep them up with the log. */
+  readonly followed: readonly Slot[];
+  /** Upgrades that are due; the generation is the one that serves. */
+  readonly due: readonly Slot[];
+  /** Not empty: this process is of an older release than the one that serves, and stands aside. */
+  readonly newer: readonly NewerModel[];
+}
+
+/** Read models of one release, and the names of those that were dropped from it for good. */
+export interface KnownModels {
+  readonly projectors: readonly Projector[];
+  readonly dropped?: readonly string[];
+}
+
+const newerIn = (serving: readonly Generation[], { projectors, dropped = [] }: KnownModels) =>
+  serving.flatMap(({ name, version, position }): readonly NewerModel[] => {
+    const known = projectors.find((projector) => projector.name === name)?.version ?? null;
+    // An empty read model does not count: the release that brings it may still be building it.
+    const isForeign = known === null && position !== null && !dropped.includes(name);
+    return isForeign || (known !== null && version > known) ? [{ name, version, known }] : [];
+  });
+
+/** A read model that came with this release has no rows yet, while the others have. */
+const isNew = ({ position }: Generation, serving: readonly Generation[]): boolean =>
+  position === null && serving.some((other) => other.position !== null);
+
+/** A build of the version of `projector` that has stopped, and waits for a rebuild or a restart. */
+export const stoppedBuild = (all: readonly Generation[], projector: Projector): Generation | undefined =>
+  all.find(
+    ({ name, version, serves, state }) =>
+      name === projector.name && version === projector.version && !serves && state === 'stopped',
+  );
+
+/**
+ * Versions decide, never the time of a start: a process follows what serves in its own version, builds
+ * what serves in a lower one unless a still higher one is registered, and stands aside when anything
+ * serves in a version higher than it knows.
+ */
+export const versionPlanOf = (all: readonly Generation[], known: KnownModels): VersionPlan => {
+  const serving = all.filter(({ serves }) => serves);
+  const slots = known.projectors.flatMap((projector): readonly Slot[] => {
+    const generation = serving.find(({ name }) => name === projector.name);
+    return generation === undefined ? [] : [{ projector, generation }];
+  });
+  const isOwn = ({ projector, generation }: Slot) => generation.version === projector.version;
+  const isHighest = ({ projector }: Slot) =>
+    all.every(({ name, version }) => name !== projector.name || version <= projector.version);
+  return {
+    followed: slots.filter((slot) => isOwn(slot) && !isNew(slot.generation, serving)),
+    due: slots.filter((slot) => isHighest(slot) && (!isOwn(slot) || isNew(slot.generation, serving))),
+    newer: newerIn(serving, known),
+  };
 };

@@ -1,14 +1,12 @@
-import { RUNNER_TUNING } from './feed/notices.ts';
-import type { WaitOptions } from './apply/checkpointWait.ts';
-import { changes, checkpointWaits } from './apply/checkpointWait.ts';
-import { leasedProjection } from './apply/lease.ts';
-import type { RunnerDeps } from './runnerDeps.ts';
+import { RUNNER_TUNING } from './arrivals.ts';
+import { changes, checkpointWaits, type WaitOptions } from './waiting.ts';
+import { leasedProjection } from './lease.ts';
+import type { RunnerDeps } from './rebuild.ts';
 import { generations, hasRegistry } from './registry.ts';
-import { upgrading } from './rebuild/upgrade.ts';
-import type { ProjectorStatus } from './status.ts';
-import { statusOfRegistry, statusOfSlots } from './status.ts';
+import { upgrading } from './upgrade.ts';
+import { type ProjectorStatus, statusOfRegistry, statusOfSlots } from './subscribe.ts';
 
-export type { RunnerDeps } from './runnerDeps.ts';
+export type { RunnerDeps } from './rebuild.ts';
 
 /** Keeps the read models up with the log while no other process does. */
 export interface ProjectionRunner {

@@ -1,6 +1,6 @@
 import { decodeAny } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
+import type { EventFeed } from '../../domain/ports/log.ts';
 import { auditedEvent, type AuditedEvent } from './log/auditedEvent.ts';
 import {
   auditLog,

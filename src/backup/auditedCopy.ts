@@ -1,12 +1,11 @@
 import { auditLog, type AuditedLog } from '../audit/log/auditLog.ts';
 import { findingsKept, type Finding, type Findings } from '../audit/findings.ts';
-import { LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/ownStreams.ts';
+import { LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/json.ts';
 import { sealsInLog } from '../audit/seals/sealsInLog.ts';
 import type { Seal } from '../audit/seals/seal.ts';
 import { sealsCheck } from '../audit/seals/sealCheck.ts';
-import { identityOf } from '../../domain/eventLog/identity.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import { identityOf } from '../../domain/eventLog/eventLog.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { objectNeeds, type Need } from './objectNeeds.ts';
 
 /** A log that was copied, opened for reading only. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseSeal, type Seal } from '../audit/seals/seal.ts';
 import { digestOf, eachAtOnce, filesIn } from './files.ts';
-import { absentAsUndefined } from '../../domain/kernel/failure.ts';
+import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import { MANIFEST, MANIFEST_SUM, readManifest, SEAL, type BackedUpFile, type Manifest } from './manifest.ts';
 
 /** A backup whose every file is as it was made, or what is wrong with it, in sentences. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, open, opendir, writeFile, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { absentAsUndefined } from '../../domain/kernel/failure.ts';
+import { absentAsUndefined } from '../../domain/kernel/json.ts';
 
 const CHUNK_BYTES = 1024 * 1024;
 

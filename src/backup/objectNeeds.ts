@@ -1,10 +1,8 @@
-import { artifactKeyOf } from '../../domain/artifact/artifact.ts';
-import { uploadKeyOf } from '../../domain/document/uploads.ts';
-import { secretObjectKey } from '../../domain/ports/secretBox.ts';
-import type { ConfigVersion } from '../../domain/savedConfig/events.ts';
-import { liveSecrets } from '../../domain/savedConfig/decider.ts';
-import { secretsOfWebhook, webhookAfter, type Webhook } from '../../domain/webhook/decider.ts';
-import type { WebhookEvent } from '../../domain/webhook/events.ts';
+import { artifactKeyOf } from '../../domain/deployment.ts';
+import { uploadKeyOf } from '../../domain/document.ts';
+import { secretObjectKey } from '../../domain/ports/services.ts';
+import { type ConfigVersion, liveSecrets } from '../../domain/savedConfig.ts';
+import { secretsOfWebhook, type Webhook, webhookAfter, type WebhookEvent } from '../../domain/webhook.ts';
 import { byType } from '../audit/log/auditedEvent.ts';
 import type { Watcher } from '../audit/log/auditLog.ts';
 import { operationFileKeyOf, operationInputKeyOf } from '../commands/operations/operationInput.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Seal } from '../audit/seals/seal.ts';
 import { auditCopy, type AuditedCopy, type OpenedLog } from './auditedCopy.ts';
 import { copyDigested, eachAtOnce, syncFolder, syncFolders } from './files.ts';
-import { absentAsUndefined } from '../../domain/kernel/failure.ts';
+import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import { DATA, type BackedUpFile, type Manifest } from './manifest.ts';
 
 interface RestoreDeps {

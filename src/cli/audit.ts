@@ -13,7 +13,7 @@ import {
 } from '../composition/parts/auditParts.ts';
 import { findSeals, type FoundSeals } from '../composition/parts/sealParts.ts';
 import { configFrom } from '../config.ts';
-import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
+import { DataDirInUse } from '../../domain/ports/services.ts';
 import { isForOperator } from '../operator/forOperator.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import { saidBy } from './failedCommand.ts';

@@ -1,4 +1,4 @@
-import { messageOf } from '../../domain/kernel/failure.ts';
+import { messageOf } from '../../domain/kernel/json.ts';
 import { EXIT } from './exitCodes.ts';
 import { isForOperator } from '../operator/forOperator.ts';
 import { OperatorError } from '../operator/protocol.ts';

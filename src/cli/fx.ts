@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { messageOf } from '../../domain/kernel/failure.ts';
-import type { FxDay } from '../../domain/fxRates/rates.ts';
+import { messageOf } from '../../domain/kernel/json.ts';
+import type { FxDay } from '../../domain/fxRates.ts';
 import { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../composition/parts/operatorParts.ts';
 import type { ImportReport } from '../operator/importRates.ts';
 import { OperatorError } from '../operator/protocol.ts';

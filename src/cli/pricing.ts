@@ -1,9 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { PROVIDERS, providerNamed } from '@quire/engine/models/modelName';
-import { pricesOfLiteLlm } from '../../domain/providerPricing/liteLlmTable.ts';
-import { OCR_PRICES_AS_OF } from '../../domain/providerPricing/ocrPrices.ts';
-import { distinctRows, type TablePrice } from '../../domain/providerPricing/priceTable.ts';
+import { OCR_PRICES_AS_OF, pricesOfLiteLlm } from '../../domain/priceTables.ts';
+import { distinctRows, type TablePrice } from '../../domain/modelPrices.ts';
 import { packagedPrices } from '../composition/parts/operatorParts.ts';
 import type { PriceChange, PriceImportReport } from '../operator/importPrices.ts';
 import { OperatorError } from '../operator/protocol.ts';

@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
-import type { SealEvent } from '../../domain/seal/events.ts';
+import type { SealEvent } from '../../domain/finding.ts';
 import { OperatorError } from '../operator/protocol.ts';
 import type { SealInput } from '../operator/seal.ts';
 import { answerOf } from './ask.ts';

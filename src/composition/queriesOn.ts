@@ -4,38 +4,37 @@ import {
   apiKeysOfTenant,
   liveAdminKeys,
   liveKeysMadeWith,
-} from '../../projections/apiKeys/apiKeys.queries.ts';
-import { artifactsOfTenant } from '../../projections/artifacts/artifacts.queries.ts';
-import {
-  balanceOf,
-  balanceRows,
-  openHoldsOfTenant,
-  tenants,
-} from '../../projections/balances/balances.queries.ts';
-import { documentsOfTenant } from '../../projections/documents/documents.queries.ts';
+} from '../../projections/apiKeys.ts';
+import { artifactsOfTenant } from '../../projections/artifacts.ts';
+import { balanceOf, balanceRows, openHoldsOfTenant, tenants } from '../../projections/balances.ts';
+import { documentsOfTenant } from '../../projections/documents.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
-import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
-import { rateLimitsOfTenants } from '../../projections/rateLimits/rateLimits.queries.ts';
-import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
-import { costOfOperation, operationsOfTenant } from '../../projections/operations/operations.queries.ts';
-import { batchesOfTenant, progressOfBatch } from '../../projections/batches/batches.queries.ts';
-import { deploymentsOfTenant } from '../../projections/deployments/deployments.queries.ts';
-import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs/trainingJobs.queries.ts';
-import { configsOfTenant } from '../../projections/savedConfigs/savedConfigs.queries.ts';
-import { usageStats } from '../../projections/usage/usage.queries.ts';
-import { usageDaysOfTenant } from '../../projections/usage/usageDays.queries.ts';
-import { costsByDocument, costsByTask } from '../../projections/costs/costs.queries.ts';
-import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
-import { findLlmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
-import { marginFlows } from '../../projections/margin/margin.queries.ts';
-import { missingPrices, providerPrices } from '../../projections/llmCosts/prices.queries.ts';
+import { grantsOfTenant } from '../../projections/grants.ts';
+import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
+import { rateLimitsOfTenants } from '../../projections/rateLimits.ts';
+import { reconciliation } from '../../projections/reconciliation.ts';
+import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
+import { batchesOfTenant, progressOfBatch } from '../../projections/batches.ts';
+import { deploymentsOfTenant } from '../../projections/deployments.ts';
+import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
+import { configsOfTenant } from '../../projections/savedConfigs.ts';
+import { usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
+import { costsByDocument, costsByTask } from '../../projections/costs.ts';
+import {
+  findLlmCosts,
+  freeTierSubsidy,
+  llmCostsOfJob,
+  missingPrices,
+  modelCostOfPeriod,
+  providerPrices,
+} from '../../projections/llmCosts.ts';
+import { marginFlows } from '../../projections/margin.ts';
 import {
   deliveriesOfWebhook,
   deliveryOfWebhook,
   failingSince,
   webhooksOfTenant,
-} from '../../projections/webhooks/webhooks.queries.ts';
+} from '../../projections/webhooks.ts';
 import { batchedLookup } from '../queries/batchedLookup.ts';
 import type { Queries } from '../queries/queries.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { aesSecretBox } from '../../adapters/embedded/aesSecretBox.ts';
-import { knownSecret, secretFile } from '../../adapters/embedded/secretFile.ts';
-import type { SecretBox } from '../../domain/ports/secretBox.ts';
+import { aesSecretBox } from '../../adapters/local/local.ts';
+import { knownSecret, secretFile } from '../../adapters/local/objectFolder.ts';
+import type { SecretBox } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
 
 /** The file of the key that a service makes in its data folder where it was given none. */

@@ -1,18 +1,19 @@
 import type { Audits } from '../commands/audits/audits.ts';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import type { LockedObjects } from '../../domain/ports/lockedObjects.ts';
+import type {
+  LockedObjects,
+  ReplayStore,
+  Replicas,
+  SecretBox,
+  UsedOnce,
+} from '../../domain/ports/services.ts';
 import type { LogSealer } from '../commands/sealing/logSealer.ts';
-import type { Clock } from '../../domain/ports/clock.ts';
+import type { Clock, Tracer } from '../../domain/ports/log.ts';
 import type { ModelProviders } from '@quire/engine/ports/modelProvider';
-import type { SecretBox } from '../../domain/ports/secretBox.ts';
-import type { Tracer } from '../../domain/ports/tracer.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
-import type { Replicas } from '../../domain/ports/replicas.ts';
-import type { UsedOnce } from '../../domain/ports/usedOnce.ts';
-import type { ReplayStore } from '../../domain/ports/replayStore.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import type { LogWatch } from '../../projections/engine/feed/logWatch.ts';
+import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { ApiKeys } from '../commands/reference/apiKeys.ts';

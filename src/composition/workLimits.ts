@@ -1,7 +1,7 @@
 export {
   DOCUMENT_PAGES_MAX as PAGES_MAX,
   OPERATION_PAGES_MAX as LONG_PAGES_MAX,
-} from '../../domain/billingConfig/limits.ts';
+} from '../../domain/billingConfig.ts';
 
 export const INSPECT_DEADLINE_MS = 20_000;
 /** Of a conversion with the calls of models in it; from the command line, of one without. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { z } from 'zod';
-import { codeOf } from '../../domain/kernel/failure.ts';
+import { codeOf } from '../../domain/kernel/json.ts';
 import type { AddressState } from './serviceVerdicts.ts';
 
 const health = z.object({

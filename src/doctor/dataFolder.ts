@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { absentAsUndefined, codeOf } from '../../domain/kernel/failure.ts';
+import { absentAsUndefined, codeOf } from '../../domain/kernel/json.ts';
 import { ok, problem, warning, type Verdict } from './check.ts';
 
 const MIB = 1024 * 1024;

@@ -1,4 +1,4 @@
-import { DIVERGED } from '../../projections/engine/feed/divergence.ts';
+import { DIVERGED } from '../../projections/engine/divergence.ts';
 import type { ReadModelStatus } from '../operator/projectionsStatus.ts';
 import { ok, problem, warning, type Verdict } from './check.ts';
 

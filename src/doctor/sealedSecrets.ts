@@ -1,6 +1,5 @@
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { secretObjectKey, type SecretBox, type SecretOwner } from '../../domain/ports/secretBox.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { secretObjectKey, type SecretBox, type SecretOwner } from '../../domain/ports/services.ts';
 import { heldSecrets, nameOfHolder, secretHolders } from '../operator/secretHolders.ts';
 import type { SealedSecrets } from './partVerdicts.ts';
 

@@ -1,4 +1,4 @@
-import type { FolderOwner } from '../../domain/ports/dataFolder.ts';
+import type { FolderOwner } from '../../domain/ports/services.ts';
 import type { ServiceFacts } from '../operator/aboutService.ts';
 import { ok, problem, warning, type Verdict } from './check.ts';
 

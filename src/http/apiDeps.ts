@@ -1,4 +1,4 @@
-import type { Clock } from '../../domain/ports/clock.ts';
+import type { Clock } from '../../domain/ports/log.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { SourceDeps } from '../commands/uploads/fetchSource.ts';
 import type { BytesInFlight } from '../commands/work/bytesInFlight.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { CommandMeta } from '../../domain/kernel/command.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Caller } from './access/caller.ts';
 import type { ApiDeps } from './apiDeps.ts';
 import type { DoneOr } from './doneOrProblem.ts';
-import type { BucketClass } from '../../domain/ports/rateLimiter.ts';
+import type { BucketClass } from '../../domain/ports/services.ts';
 import type { Browser } from './sessions/browser.ts';
 import type { UploadedFile } from './server/multipart.ts';
 import type { ProblemCode } from '../problemTable.ts';

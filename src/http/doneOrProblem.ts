@@ -1,5 +1,5 @@
-import type { AccountRejection } from '../../domain/account/commands.ts';
-import type { BillingConfigRejection } from '../../domain/billingConfig/decider.ts';
+import type { AccountRejection } from '../../domain/account/messages.ts';
+import type { BillingConfigRejection } from '../../domain/billingConfig.ts';
 import { timeInFuture, type TimeInFuture } from '../commands/reference/futureTime.ts';
 import type { NotNow } from '../commands/writer/outcome.ts';
 import type { RefundRejection } from '../commands/payments/refunds.ts';

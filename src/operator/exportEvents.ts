@@ -1,6 +1,5 @@
-import { isOwn } from '../../domain/kernel/ownStreams.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
+import { isOwn } from '../../domain/kernel/json.ts';
+import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
 
 /** Which events are wanted; all conditions together. Times are RFC 3339 UTC, inclusive. */
 export interface EventFilter {

@@ -1,5 +1,5 @@
-import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
-import { LogUnavailable } from '../../domain/ports/eventStore.ts';
+import { DataDirInUse } from '../../domain/ports/services.ts';
+import { LogUnavailable } from '../../domain/ports/log.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { UnreadableSeal } from '../audit/seals/seal.ts';
 import { ConfigError } from '../configError.ts';

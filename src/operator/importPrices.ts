@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { instant } from '../../domain/kernel/units.ts';
-import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
-import type { Clock } from '../../domain/ports/clock.ts';
+import { instant } from '../../domain/kernel/amounts.ts';
 import {
   distinctRows,
-  priceNewsOf,
+  modelPriceMembers,
   type PriceNews,
+  priceNewsOf,
   type TablePrice,
-} from '../../domain/providerPricing/priceTable.ts';
+} from '../../domain/modelPrices.ts';
+import type { Clock } from '../../domain/ports/log.ts';
 import type { ReferenceData } from '../commands/reference/referenceData.ts';
 import { operatorMeta, OperatorError } from './protocol.ts';
 

@@ -1,7 +1,7 @@
-import { newsOf, type FxDay } from '../../domain/fxRates/rates.ts';
+import { newsOf, type FxDay } from '../../domain/fxRates.ts';
 import { z } from 'zod';
-import { currencyCode, day, decimalText } from '../../domain/kernel/units.ts';
-import type { Clock } from '../../domain/ports/clock.ts';
+import { currencyCode, day, decimalText } from '../../domain/kernel/amounts.ts';
+import type { Clock } from '../../domain/ports/log.ts';
 import type { ReferenceData } from '../commands/reference/referenceData.ts';
 import { operatorMeta, OperatorError } from './protocol.ts';
 

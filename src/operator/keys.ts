@@ -1,12 +1,9 @@
 import { z } from 'zod';
-import { apiKey, type ApiKeyState } from '../../domain/apiKey/decider.ts';
-import { apiKeyEvent, keyRole } from '../../domain/apiKey/events.ts';
+import { apiKey, apiKeyEvent, type ApiKeyState, keyRole } from '../../domain/apiKey.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
-import { actorIn } from '../../domain/kernel/event.ts';
-import { instant, tenantId } from '../../domain/kernel/units.ts';
-import type { Clock } from '../../domain/ports/clock.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import { actorIn } from '../../domain/kernel/decider.ts';
+import { instant, tenantId } from '../../domain/kernel/amounts.ts';
+import type { Clock, EventFeed, EventStore } from '../../domain/ports/log.ts';
 import type { ApiKeys } from '../commands/reference/apiKeys.ts';
 import { exportedEvents } from './exportEvents.ts';
 import { operatorMeta, OperatorError } from './protocol.ts';

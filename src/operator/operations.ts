@@ -1,11 +1,15 @@
 import { z } from 'zod';
 import { decodeAny } from '../../domain/catalogue.ts';
-import type { KnownLog } from '../../domain/ports/knownLog.ts';
+import type { KnownLog } from '../../domain/ports/log.ts';
 import type { Sql, Timers } from '../../projections/engine/ports.ts';
-import type { Projector } from '../../projections/engine/projector.ts';
-import { NewerServes, RebuildBusy, type RebuildProgress } from '../../projections/engine/rebuild/rebuild.ts';
-import { rebuildThroughOutages } from '../../projections/engine/rebuild/rebuildThroughOutages.ts';
-import { foreignModels, withdraw } from '../../projections/engine/rebuild/withdraw.ts';
+import type { Projector } from '../../projections/engine/table.ts';
+import {
+  NewerServes,
+  RebuildBusy,
+  type RebuildProgress,
+  rebuildThroughOutages,
+} from '../../projections/engine/rebuild.ts';
+import { foreignModels, withdraw } from '../../projections/engine/upgrade.ts';
 import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { withSnapshot } from '../audit/readModels/snapshot.ts';
 import { snapshotLines } from '../audit/readModels/snapshotLines.ts';

@@ -3,7 +3,7 @@ import { rm, writeFile, chmod } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { newTempFolder } from '@quire/engine/kernel/tempFolders';
-import { messageOf } from '../../domain/kernel/failure.ts';
+import { messageOf } from '../../domain/kernel/json.ts';
 import { jsonLine, OperatorError, type AnswerLine, type Operation, type Operations } from './protocol.ts';
 
 /** The longest path that every system takes for a socket. */

@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import { paymentStream } from '../../domain/payment/identity.ts';
-import type { Clock } from '../../domain/ports/clock.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import { paymentStream } from '../../domain/account/messages.ts';
+import type { Clock, EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { maybeOpenStreams, openClaimAt, type OpenClaim } from '../commands/payments/openClaims.ts';
 import type { Payments } from '../commands/payments/payments.ts';
 import { exportedEvents } from './exportEvents.ts';

@@ -1,14 +1,15 @@
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import { divergenceOf } from '../../projections/engine/feed/divergence.ts';
+import type { EventFeed, KnownLog } from '../../domain/ports/log.ts';
+import { divergenceOf } from '../../projections/engine/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import {
-  versionPlanOf,
+  type Generation,
+  generations,
+  hasRegistry,
   type KnownModels,
   type NewerModel,
-} from '../../projections/engine/rebuild/versionPlan.ts';
-import { BUILD_LOCK } from '../../projections/engine/rebuild/generationBuild.ts';
-import { generations, hasRegistry, type Generation } from '../../projections/engine/registry.ts';
+  versionPlanOf,
+} from '../../projections/engine/registry.ts';
+import { BUILD_LOCK } from '../../projections/engine/rebuild.ts';
 
 /** How one read model stands, as the registry and the log say. */
 export interface ReadModelStatus {

@@ -1,5 +1,5 @@
-import type { CommandMeta } from '../../domain/kernel/command.ts';
-import type { Clock } from '../../domain/ports/clock.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { Clock } from '../../domain/ports/log.ts';
 
 /** A mistake that the operator can do something about: one sentence, and how the command ends. */
 export class OperatorError extends Error {

@@ -1,22 +1,16 @@
-import { account } from '../../domain/account/decider.ts';
-import { accountEvent } from '../../domain/account/events.ts';
+import { account } from '../../domain/account/account.ts';
+import { accountEvent } from '../../domain/account/messages.ts';
 import { availableIn, type AccountState } from '../../domain/account/state.ts';
-import { apiKey } from '../../domain/apiKey/decider.ts';
-import { apiKeyEvent } from '../../domain/apiKey/events.ts';
-import { billingConfig } from '../../domain/billingConfig/decider.ts';
-import { billingConfigEvent } from '../../domain/billingConfig/events.ts';
+import { apiKey, apiKeyEvent } from '../../domain/apiKey.ts';
+import { billingConfig, billingConfigEvent } from '../../domain/billingConfig.ts';
 import { categoryOfStream } from '../../domain/catalogue.ts';
-import { fxRatesEvent } from '../../domain/fxRates/events.ts';
-import { fxRates } from '../../domain/fxRates/rates.ts';
+import { fxRates, fxRatesEvent } from '../../domain/fxRates.ts';
 import { eventCodec, type Codec } from '../../domain/kernel/codec.ts';
 import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
-import { payment } from '../../domain/payment/decider.ts';
-import { paymentCodec } from '../../domain/payment/events.ts';
-import type { EventStore, RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { priceList } from '../../domain/priceList/decider.ts';
-import { priceListEvent } from '../../domain/priceList/events.ts';
-import { savedConfig } from '../../domain/savedConfig/decider.ts';
-import { savedConfigEvent } from '../../domain/savedConfig/events.ts';
+import { payment, paymentCodec } from '../../domain/payment.ts';
+import type { EventStore, RecordedEvent } from '../../domain/ports/log.ts';
+import { priceList, priceListEvent } from '../../domain/priceList.ts';
+import { savedConfig, savedConfigEvent } from '../../domain/savedConfig.ts';
 
 /** An event, and the stream's state right after it. */
 interface ReplayStep {

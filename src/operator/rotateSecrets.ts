@@ -1,7 +1,5 @@
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
-import type { ObjectStore } from '../../domain/ports/objectStore.ts';
-import { secretObjectKey, type SecretBox } from '../../domain/ports/secretBox.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
 import { heldSecrets, secretHolders, type SecretHolder } from './secretHolders.ts';
 import { OperatorError, type Operation, type OperationContext } from './protocol.ts';
 

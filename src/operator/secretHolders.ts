@@ -1,8 +1,7 @@
 import { decodeAny } from '../../domain/catalogue.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { liveSecrets } from '../../domain/savedConfig/decider.ts';
-import { secretsOfWebhook } from '../../domain/webhook/decider.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { liveSecrets } from '../../domain/savedConfig.ts';
+import { secretsOfWebhook } from '../../domain/webhook.ts';
 import { configStreams } from '../commands/reference/savedConfigs.ts';
 import { webhookStreams } from '../commands/webhooks/webhookStreams.ts';
 import { exportedEvents } from './exportEvents.ts';

@@ -1,5 +1,5 @@
-import { usdOfPico } from '../../domain/providerPricing/pricing.ts';
-import type { CostSums } from '../../projections/llmCosts/llmCosts.queries.ts';
+import { usdOfPico } from '../../domain/modelPrices.ts';
+import type { CostSums } from '../../projections/llmCosts.ts';
 
 /** Adds up sums of model calls. */
 export const costTotals = (items: readonly CostSums[]) => ({

@@ -1,8 +1,8 @@
-import { decimalOf, divideHalfEven } from '../../domain/kernel/rounding.ts';
-import { marginFigures, type MarginSums } from '../../domain/margin/report.ts';
-import { microOfPico } from '../../domain/providerPricing/pricing.ts';
-import type { PeriodCosts } from '../../projections/llmCosts/freeShare.queries.ts';
-import type { CurrencyFlows } from '../../projections/margin/margin.queries.ts';
+import { decimalOf, divideHalfEven } from '../../domain/kernel/amounts.ts';
+import { marginFigures, type MarginSums } from '../../domain/marginReport.ts';
+import { microOfPico } from '../../domain/modelPrices.ts';
+import type { PeriodCosts } from '../../projections/llmCosts.ts';
+import type { CurrencyFlows } from '../../projections/margin.ts';
 import type { Queries } from './queries.ts';
 
 /** Micro-USD as decimal text with 6 decimals. */

@@ -1,5 +1,4 @@
-import type { ModelPrices } from '../../domain/providerPricing/events.ts';
-import { priceFor, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
+import { type ModelPrices, priceFor, type PublishedPrice } from '../../domain/modelPrices.ts';
 
 /** Prices that were left out are null from here on. */
 export const pricesWithNulls = (body: {

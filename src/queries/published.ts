@@ -2,10 +2,10 @@ import {
   activeBillingConfig,
   type BillingConfig,
   type BillingConfigState,
-} from '../../domain/billingConfig/decider.ts';
-import type { BillingRate } from '../../domain/billingConfig/events.ts';
-import { activePriceList, type PriceListState } from '../../domain/priceList/decider.ts';
-import type { RateKey } from '../../domain/rating/rating.ts';
+  type BillingRate,
+} from '../../domain/billingConfig.ts';
+import { activePriceList, type PriceListState } from '../../domain/priceList.ts';
+import type { RateKey } from '../../domain/rating.ts';
 import type { ReferenceData } from '../commands/reference/referenceData.ts';
 
 /** Thrown while nothing has been published yet: the first start publishes a price list and a billing config. */

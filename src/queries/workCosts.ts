@@ -1,6 +1,6 @@
-import { listValueUsd } from '../../domain/kernel/rounding.ts';
-import { usdOfPico } from '../../domain/providerPricing/pricing.ts';
-import type { WorkCost } from '../../projections/costs/costs.queries.ts';
+import { listValueUsd } from '../../domain/kernel/amounts.ts';
+import { usdOfPico } from '../../domain/modelPrices.ts';
+import type { WorkCost } from '../../projections/costs.ts';
 
 /** List value of a credit: 1,000 credits are 1.00 USD. */
 const PICO_PER_CREDIT = 1_000_000_000n;

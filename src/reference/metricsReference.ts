@@ -1,9 +1,8 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DocumentParser } from '@quire/engine/ports/documentParser';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
-import { seenEvents } from '../../domain/eventLog/seenEvents.ts';
+import { seenEvents } from '../../domain/eventLog/witness.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { HeavySlots } from '../commands/work/heavySlots.ts';
 import {

@@ -1,8 +1,6 @@
 import type { Registry } from 'prom-client';
-import type { AccountCommand } from '../../domain/account/commands.ts';
-import type { AccountKind } from '../../domain/account/decider.ts';
-import type { AccountEvent } from '../../domain/account/events.ts';
-import { operation } from '../../domain/account/words.ts';
+import { type AccountCommand, type AccountEvent, operation } from '../../domain/account/messages.ts';
+import type { AccountKind } from '../../domain/account/account.ts';
 import type { AccountWriter } from '../commands/writer/accountWriter.ts';
 import type { Outcome } from '../commands/writer/outcome.ts';
 import { metersOn } from './meters.ts';

@@ -1,5 +1,4 @@
-import type { Delivered } from '../../projections/engine/feed/arrivals.ts';
-import type { AppliedBatch } from '../../projections/engine/feed/notices.ts';
+import type { AppliedBatch, Delivered } from '../../projections/engine/arrivals.ts';
 
 /** What counters and traces need of a batch that was committed: plain, for it may come from another thread. */
 export interface AppliedFacts {

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { PageSummary } from '@quire/engine/document/document';
 import type { DocumentParser, ParseResult, ReadResult } from '@quire/engine/ports/documentParser';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
-import type { Tracer } from '../../domain/ports/tracer.ts';
+import type { Tracer } from '../../domain/ports/log.ts';
 import { metersOn } from './meters.ts';
 
 /** Ports of work on documents that are watched. */

@@ -1,8 +1,5 @@
 import type { Registry } from 'prom-client';
-import type {
-  NotComparable,
-  Reconciliation,
-} from '../../projections/reconciliation/reconciliation.queries.ts';
+import type { NotComparable, Reconciliation } from '../../projections/reconciliation.ts';
 import { pulledGauges } from './gauge.ts';
 
 /** What the newest check found. */

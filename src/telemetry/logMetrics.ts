@@ -1,10 +1,7 @@
 import type { Registry } from 'prom-client';
-import type { SeenEvents } from '../../domain/eventLog/seenEvents.ts';
-import { markOf, type Witness } from '../../domain/eventLog/witness.ts';
-import { categoryOf } from '../../domain/kernel/batch.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { AppendResult, EventStore, NewEvent } from '../../domain/ports/eventStore.ts';
-import type { Tracer } from '../../domain/ports/tracer.ts';
+import { markOf, type SeenEvents, type Witness } from '../../domain/eventLog/witness.ts';
+import { categoryOf } from '../../domain/kernel/chain.ts';
+import type { AppendResult, EventFeed, EventStore, NewEvent, Tracer } from '../../domain/ports/log.ts';
 import { metersOn } from './meters.ts';
 
 /** `repeat`: a batch whose outcome was unknown was sent again, and is in the log. */

@@ -1,4 +1,4 @@
-import type { Span, Tracer } from '../../domain/ports/tracer.ts';
+import type { Span, Tracer } from '../../domain/ports/log.ts';
 
 const NO_SPAN: Span = { traceparent: undefined, end: () => undefined };
 

@@ -1,4 +1,4 @@
-import type { Tracer } from '../../domain/ports/tracer.ts';
+import type { Tracer } from '../../domain/ports/log.ts';
 import type { AppliedFacts } from './appliedFacts.ts';
 
 /** Ends the traces of the appends whose events a batch brought into the read models. */

@@ -1,8 +1,8 @@
 import { Gauge, type Registry } from 'prom-client';
-import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
+import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import type { LogWatch } from '../../projections/engine/feed/logWatch.ts';
-import type { ProjectorStatus } from '../../projections/engine/status.ts';
+import type { LogWatch } from '../../projections/engine/divergence.ts';
+import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 import type { AppliedFacts } from './appliedFacts.ts';
 import { pulledGauges, pulledGaugesBy } from './gauge.ts';
 import { metersOn } from './meters.ts';

@@ -1,10 +1,10 @@
 import type { Registry } from 'prom-client';
-import { openHoldsSummary, type OpenHoldsSummary } from '../../projections/balances/balances.queries.ts';
-import { openBatchesSummary } from '../../projections/batches/batches.queries.ts';
+import { openHoldsSummary, type OpenHoldsSummary } from '../../projections/balances.ts';
+import { openBatchesSummary } from '../../projections/batches.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import { openClaimsSummary } from '../../projections/openClaims/openClaims.queries.ts';
-import { waitingOperations } from '../../projections/operations/operations.queries.ts';
-import { openJobsByStatus } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import { openClaimsSummary } from '../../projections/openClaims.ts';
+import { waitingOperations } from '../../projections/operations.ts';
+import { openJobsByStatus } from '../../projections/trainingJobs.ts';
 import { pulledGauges, pulledGaugesBy } from './gauge.ts';
 import { pulled, type PullOptions } from './pulled.ts';
 

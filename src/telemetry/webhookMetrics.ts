@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
-import type { AttemptError } from '../../domain/webhookDelivery/events.ts';
+import type { AttemptError } from '../../domain/webhook.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import { disabledWebhooks, waitingDeliveries } from '../../projections/webhooks/webhooks.queries.ts';
+import { disabledWebhooks, waitingDeliveries } from '../../projections/webhooks.ts';
 import { pulledGauges } from './gauge.ts';
 import { metersOn } from './meters.ts';
 import { pulled, type PullOptions } from './pulled.ts';

@@ -1,8 +1,6 @@
 import { BACKWARDS, END } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { connection } from '../../adapters/eventstoredb/connection.ts';
-import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
-import { reading } from '../../adapters/eventstoredb/reading.ts';
+import { connection, openEventStoreDb, reading } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { batchOf } from '../support/logs/eventLogProbe.ts';
 import { until } from '../../engine/test/support/until.ts';

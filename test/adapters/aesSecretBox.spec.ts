@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { randomBytes } from 'node:crypto';
-import { aesSecretBox } from '../../adapters/embedded/aesSecretBox.ts';
+import { aesSecretBox } from '../../adapters/local/local.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 
 const newKey = () => randomBytes(32).toString('base64');

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkEventLog } from '../../adapters/embedded/eventLog/checkEventLog.ts';
+import { checkEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { history } from '../audit/auditedHistory.ts';
 
 describe('a look at the embedded event log', () => {

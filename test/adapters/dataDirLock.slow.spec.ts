@@ -6,10 +6,10 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { statOf } from '../../engine/kernel/processLife.ts';
-import { DataDirInUse } from '../../domain/ports/dataFolder.ts';
-import { dataDirOwner, lockDataDir, ownerIn, RESTORING } from '../../adapters/embedded/dataDirLock.ts';
+import { DataDirInUse } from '../../domain/ports/services.ts';
+import { dataDirOwner, lockDataDir, ownerIn, RESTORING } from '../../adapters/local/dataFolder.ts';
 
-const ADAPTER = new URL('../../adapters/embedded/dataDirLock.js', import.meta.url).href;
+const ADAPTER = new URL('../../adapters/local/dataFolder.js', import.meta.url).href;
 const HOLDER = `
   const { lockDataDir } = await import(process.argv[1]);
   await lockDataDir(process.argv[2], () => {});

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { daysOfEcbFile } from '../../adapters/ecb/ecbFile.ts';
-import { onlyFileInZip } from '../../adapters/ecb/zip.ts';
+import { daysOfEcbFile, onlyFileInZip } from '../../adapters/ecb.ts';
 
 const fixture = (name: string): Buffer => readFileSync(`test/fixtures/ecb/${name}`);
 const days = (text: string) => daysOfEcbFile(Buffer.from(text));

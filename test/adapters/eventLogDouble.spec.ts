@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { outcomeOf } from '../../adapters/eventstoredb/outcome.ts';
+import { outcomeOf } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { doubleLog } from '../support/esdbDouble/doubleLog.ts';
 
 const event = (id: string = randomUUID()) => ({

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { commitGroup, lastPosition } from '../../adapters/embedded/eventLog/sqliteEventLogCommit.ts';
-import { openLogFile } from '../../adapters/embedded/eventLog/sqliteEventLogFile.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { commitGroup, lastPosition, openLogFile } from '../../adapters/sqlite/eventLogFile.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { emptySql } from '../support/emptySql.ts';

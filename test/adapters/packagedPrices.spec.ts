@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { packagedPrices } from '../../adapters/prices/packagedPrices.ts';
+import { packagedPrices } from '../../adapters/prices.ts';
 import { providerNamed } from '@quire/engine/models/modelName';
-import { modelPriceMembers } from '../../domain/providerPricing/events.ts';
+import { modelPriceMembers } from '../../domain/modelPrices.ts';
 
 const DAY = '2026-11-21';
 

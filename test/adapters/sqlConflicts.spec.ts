@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { causeOf, isConflict, orUnavailable, translated } from '../../adapters/postgres/sqlErrors.ts';
-import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
-import type { Sql } from '../../projections/engine/ports.ts';
-import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
+import { causeOf, isConflict, orUnavailable, translated } from '../../adapters/postgres.ts';
+import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
+import { type Sql, SqlUnavailable } from '../../projections/engine/ports.ts';
+import { prepareReadModels } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { balanceOfTenant } from '../../projections/balances/balances.queries.ts';
+import { balanceOfTenant } from '../../projections/balances.ts';
 import { balanceIn, bookkeeper } from '../support/money/billingHistory.ts';
 import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn } from '../support/projecting.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
-import { rightsMissing } from '../../adapters/eventstoredb/userRights.ts';
+import { openEventStoreDb, rightsMissing } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 
 describe('the rights of a user of EventStoreDB', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { operationIdOfDocument } from '../../domain/batch/identity.ts';
+import { operationIdOfDocument } from '../../domain/batch.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
 import type { AuditedEvent } from '../../src/audit/log/auditedEvent.ts';
 import { batchesCheck } from '../../src/audit/work/batches.ts';

@@ -3,7 +3,7 @@ import { cpSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { lockDataDir } from '../../adapters/embedded/dataDirLock.ts';
+import { lockDataDir } from '../../adapters/local/dataFolder.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history, POOR, RICH } from './auditedHistory.ts';
 import { CLI } from '../support/program.ts';

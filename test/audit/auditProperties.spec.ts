@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
 import { balancesAt } from '../../src/audit/money/balancesAt.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { anyCommand } from '../support/money/accountArbitrary.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { cpSync } from 'node:fs';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { pgliteSql } from '../../adapters/pglite/sql.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
 import type { ReadTable } from '../../projections/engine/table.ts';
 import { generations } from '../../projections/engine/registry.ts';

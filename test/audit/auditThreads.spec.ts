@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { auditChains, type StartChains } from '../../src/audit/log/chainsApart.ts';
 import type { AuditReport } from '../../src/audit/runAudit.ts';
 import { sealOf, type GivenSeal } from '../../src/audit/seals/seal.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { AccountEventOf } from '../../domain/account/events.ts';
+import type { AccountEventOf } from '../../domain/account/messages.ts';
 import type { Books } from '../../src/audit/money/accountBooks.ts';
 import type { AuditedEvent } from '../../src/audit/log/auditedEvent.ts';
 import { findingsKept } from '../../src/audit/findings.ts';

@@ -1,5 +1,4 @@
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { logShare } from '../../adapters/embedded/eventLog/sqliteLogShare.ts';
+import { logShare, openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { PUBLISHED } from '../../src/audit/money/reference.ts';
 import type { StartedShare, StartShares } from '../../src/audit/shares/auditInShares.ts';
 import { NotClean, shareAudit } from '../../src/audit/shares/shareAudit.ts';

@@ -1,9 +1,14 @@
 import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'libsql';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { canonicalJson, chainHash, eventIdOfHash } from '../../domain/kernel/chain.ts';
-import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/logDigest.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import {
+  canonicalJson,
+  chainHash,
+  eventIdOfHash,
+  LOG_DIGEST_START,
+  logDigestAfter,
+} from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { runAudit, type AuditReport, type AuditRequest } from '../../src/audit/runAudit.ts';
 import type { AuditedLog } from '../../src/audit/log/auditLog.ts';

@@ -1,15 +1,12 @@
-import type { AccountCommand } from '../../domain/account/commands.ts';
-import { account } from '../../domain/account/decider.ts';
+import { type AccountCommand, accountStream, paymentStream } from '../../domain/account/messages.ts';
+import { account } from '../../domain/account/account.ts';
 import type { AccountState } from '../../domain/account/state.ts';
-import { accountStream } from '../../domain/account/stream.ts';
-import { DEFAULT_RATES, DEFAULT_TERMS } from '../../domain/billingConfig/decider.ts';
+import { DEFAULT_RATES, DEFAULT_TERMS } from '../../domain/billingConfig.ts';
 import { categoryOfStream, EVENT_CATALOGUE, type AnyEvent } from '../../domain/catalogue.ts';
 import { CHAIN_START, type ChainLink } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import { paymentStream } from '../../domain/payment/identity.ts';
-import type { EventFeed, FeedItem } from '../../domain/ports/eventFeed.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import type { EventFeed, FeedItem, RecordedEvent } from '../../domain/ports/log.ts';
 import { encodeEvents } from '../../src/commands/writer/encode.ts';
 import { charge, hold, meta, NOW, raise, sell } from '../support/money/moneyCommands.ts';
 

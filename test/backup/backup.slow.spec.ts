@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { copyEventLog } from '../../adapters/embedded/eventLog/copyEventLog.ts';
+import { copyEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { checkBackup } from '../../src/backup/checkBackup.ts';
 import { makeBackup } from '../../src/backup/makeBackup.ts';
 import { manifestSum, manifestText, type Manifest } from '../../src/backup/manifest.ts';

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { copyEventLog } from '../../adapters/embedded/eventLog/copyEventLog.ts';
+import { copyEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DataDirInUse, LogNotCopied } from '../../domain/ports/dataFolder.ts';
-import { LogUnavailable } from '../../domain/ports/eventStore.ts';
+import { DataDirInUse, LogNotCopied } from '../../domain/ports/services.ts';
+import { LogUnavailable } from '../../domain/ports/log.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { UnreadableSeal } from '../../src/audit/seals/seal.ts';
 import { failedCommand } from '../../src/cli/failedCommand.ts';

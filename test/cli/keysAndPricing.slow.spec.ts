@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
+import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { instantGiven } from '../../src/cli/instantGiven.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';

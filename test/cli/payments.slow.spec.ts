@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { NewEvent } from '../../domain/ports/eventStore.ts';
+import type { NewEvent } from '../../domain/ports/log.ts';
 import type { Finding } from '../../src/doctor/check.ts';
 import { runCommand, type Ran } from '../support/quireCommand.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';

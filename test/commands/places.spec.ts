@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { CommandMeta } from '../../domain/kernel/command.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { placesStream } from '../../domain/places.ts';
 import { takePlace, type PlaceRequest } from '../../src/commands/places/takePlace.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../support/logs/eventLogs.ts';

@@ -4,7 +4,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { PROJECTOR_LEASE } from '../../projections/engine/apply/lease.ts';
+import { PROJECTOR_LEASE } from '../../projections/engine/lease.ts';
 import { openParts } from '../../src/composition/parts/openParts.ts';
 import { startQuire } from '../../src/composition/quire.ts';
 import { configFrom } from '../../src/config.ts';

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { balanceOfTenant } from '../../projections/balances/balances.queries.ts';
-import { PROJECTOR_LEASE } from '../../projections/engine/apply/lease.ts';
-import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
-import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
+import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { balanceOfTenant } from '../../projections/balances.ts';
+import { PROJECTOR_LEASE } from '../../projections/engine/lease.ts';
+import { prepareReadModels } from '../../projections/engine/registry.ts';
+import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
-import { isWellFormedKey } from '../../domain/apiKey/keyFormat.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
+import { isWellFormedKey } from '../../domain/apiKey.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { queriesOn } from '../../src/composition/queriesOn.ts';
 import { authenticator, type Authenticator } from '../../src/http/access/authenticate.ts';

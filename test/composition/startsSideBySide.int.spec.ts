@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { prepareTables } from '../../src/composition/start/prepareTables.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { EventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
-import { LogUnavailable } from '../../domain/ports/eventStore.ts';
+import { LogUnavailable } from '../../domain/ports/log.ts';
 import type { FrontDoor } from '../support/esdbDouble/frontDoor.ts';
 import { batchOf, taken } from '../support/logs/eventLogProbe.ts';
 

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { AppendResult, EventStore, NewEvent, RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { APPEND_BYTES_MAX } from '../../domain/ports/eventStore.ts';
-import { eventText, SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/batch.ts';
 import {
-  LOG_STREAM,
-  SEALS_STREAM,
-  SNAPSHOT_CATEGORY,
-  isHidden,
-  isOwn,
-} from '../../domain/kernel/ownStreams.ts';
-import { eventAt, identityOf } from '../../domain/eventLog/identity.ts';
+  APPEND_BYTES_MAX,
+  type AppendResult,
+  type EventFeed,
+  type EventStore,
+  type NewEvent,
+  type RecordedEvent,
+} from '../../domain/ports/log.ts';
+import { eventText, SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/chain.ts';
+import { LOG_STREAM, SEALS_STREAM, SNAPSHOT_CATEGORY, isHidden, isOwn } from '../../domain/kernel/json.ts';
+import { eventAt, identityOf } from '../../domain/eventLog/eventLog.ts';
 import { openedLog } from '../../src/commands/sealing/logIdentity.ts';
 import {
   batchOf,

@@ -1,7 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 export interface StoreUnderTest {

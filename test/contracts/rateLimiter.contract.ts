@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Bucket, RateLimiter } from '../../domain/ports/rateLimiter.ts';
+import type { Bucket, RateLimiter } from '../../domain/ports/services.ts';
 
 /** A limiter and its time, which `passMs` waits for or moves. */
 export interface LimiterUnderTest {

@@ -1,4 +1,4 @@
-import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
+import { memoryRateLimiter } from '../../adapters/local/local.ts';
 import { rateLimiterAgreesWithModel, rateLimiterContract } from './rateLimiter.contract.ts';
 
 const onFakeClock = () => {

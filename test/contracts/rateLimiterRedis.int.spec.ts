@@ -3,9 +3,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { memoryRateLimiter } from '../../adapters/embedded/rateLimiterMemory.ts';
-import { redisClient } from '../../adapters/redis/redisClient.ts';
-import { redisRateLimiter } from '../../adapters/redis/rateLimiterRedis.ts';
+import { memoryRateLimiter } from '../../adapters/local/local.ts';
+import { redisClient, redisRateLimiter } from '../../adapters/redis.ts';
 import { rateLimiterContract } from './rateLimiter.contract.ts';
 
 const { REDIS_URL } = process.env;

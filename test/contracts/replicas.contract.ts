@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { replicas, REPLICAS_DDL } from '../../adapters/postgres/replicas.ts';
+import { replicas, REPLICAS_DDL } from '../../adapters/sqlTables.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 
 /** What the processes of one database tell of themselves. `open` gives the database under test. */

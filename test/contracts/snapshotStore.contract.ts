@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
-import { SNAPSHOT_BYTES_MAX, type Snapshot, type SnapshotStore } from '../../domain/ports/snapshotStore.ts';
+import {
+  type EventFeed,
+  type EventStore,
+  type Snapshot,
+  SNAPSHOT_BYTES_MAX,
+  type SnapshotStore,
+} from '../../domain/ports/log.ts';
 import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { batchOf, taken, until } from '../support/logs/eventLogProbe.ts';

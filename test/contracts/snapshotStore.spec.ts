@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { openEventStoreDb, type EventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
 import type { SnapshotNotice } from '../../src/commands/writer/writerRules.ts';

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import { pgliteSql } from '../../adapters/pglite/sql.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { sqlContract } from './sql.contract.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { sqlContract } from './sql.contract.ts';
 

@@ -1,4 +1,4 @@
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
 import { replayStoreContract } from './replayStore.contract.ts';
 import { replicasContract } from './replicas.contract.ts';
 

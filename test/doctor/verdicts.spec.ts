@@ -11,7 +11,7 @@ import {
   type PostgresFacts,
 } from '../../src/doctor/partVerdicts.ts';
 import { clockVerdict, nodeVerdict, openFilesVerdict } from '../../src/doctor/processChecks.ts';
-import type { FolderOwner } from '../../domain/ports/dataFolder.ts';
+import type { FolderOwner } from '../../domain/ports/services.ts';
 import { addressVerdict, ownerVerdict } from '../../src/doctor/serviceVerdicts.ts';
 
 const is = ({ level, text }: Verdict, due: Verdict['level'], ...words: readonly string[]) => {

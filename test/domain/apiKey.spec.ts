@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
-import { apiKey, type ApiKeyCommand } from '../../domain/apiKey/decider.ts';
-import { formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey/keyFormat.ts';
+import { apiKey, type ApiKeyCommand, formatKey, isWellFormedKey, keyTraces } from '../../domain/apiKey.ts';
 import { meta, NOW } from '../support/money/moneyCommands.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 import { specFor } from '../support/specFor.ts';

@@ -1,8 +1,12 @@
 import { expect } from 'chai';
-import type { BatchCommand } from '../../domain/batch/commands.ts';
-import { batch, batchStatus } from '../../domain/batch/decider.ts';
-import { batchIdFor, operationIdOfDocument } from '../../domain/batch/identity.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
+import {
+  batch,
+  type BatchCommand,
+  batchIdFor,
+  batchStatus,
+  operationIdOfDocument,
+} from '../../domain/batch.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
 import { meta, NOW } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 

@@ -1,18 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { account } from '../../domain/account/decider.ts';
+import { account } from '../../domain/account/account.ts';
 import {
   activeBillingConfig,
   billingConfig,
+  type BillingConfigCommand,
+  type BillingRate,
   DEFAULT_RATES,
   DEFAULT_TERMS,
-  type BillingConfigCommand,
   type TermsChange,
-} from '../../domain/billingConfig/decider.ts';
-import type { BillingRate } from '../../domain/billingConfig/events.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import { modeOf, quote, rateOf, ratedMode } from '../../domain/rating/rating.ts';
-import { priceTraining } from '../../domain/rating/trainingQuote.ts';
+} from '../../domain/billingConfig.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import { modeOf, priceTraining, quote, ratedMode, rateOf } from '../../domain/rating.ts';
 import { anyHistory } from '../support/money/accountArbitrary.ts';
 import { adjust, hold, meta, NOW, settle } from '../support/money/moneyCommands.ts';
 import { holds } from '../../engine/test/support/properties.ts';

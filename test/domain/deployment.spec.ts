@@ -1,7 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { deployment, deploymentFor, type ActivateDeployment } from '../../domain/deployment/decider.ts';
-import { deploymentStream } from '../../domain/deployment/events.ts';
+import {
+  type ActivateDeployment,
+  deployment,
+  deploymentFor,
+  deploymentStream,
+} from '../../domain/deployment.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { meta } from '../support/money/moneyCommands.ts';
 import { holds } from '../../engine/test/support/properties.ts';

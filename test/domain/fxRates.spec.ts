@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fxRateOn, fxRates, type PublishFxRates } from '../../domain/fxRates/rates.ts';
+import { fxRateOn, fxRates, type PublishFxRates } from '../../domain/fxRates.ts';
 import { meta } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 

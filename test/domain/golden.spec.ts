@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { categoryOfStream, decodeAny, EVENT_CATALOGUE } from '../../domain/catalogue.ts';
 import { verifyChain } from '../../domain/kernel/chain.ts';
-import { eventMetadata } from '../../domain/kernel/event.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import { eventMetadata } from '../../domain/kernel/decider.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
 
 /** From the compiled spec to the sources. */
 const FOLDER = new URL('../../../test/golden/', import.meta.url);

@@ -1,21 +1,26 @@
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalJson, chainHash, eventIdOfHash, sha256, verifyChain } from '../../domain/kernel/chain.ts';
-import { storableJson } from '../../domain/kernel/canonicalJson.ts';
-import { minorUnitDigits } from '../../domain/kernel/currencies.ts';
-import { deterministicEventId } from '../../domain/kernel/eventId.ts';
-import { fingerprintOf } from '../../domain/kernel/fingerprint.ts';
-import type { Json, JsonObject } from '../../domain/kernel/json.ts';
+import {
+  canonicalJson,
+  chainHash,
+  deterministicEventId,
+  eventIdOfHash,
+  fingerprintOf,
+  sha256,
+  verifyChain,
+} from '../../domain/kernel/chain.ts';
+import { type Json, type JsonObject, storableJson } from '../../domain/kernel/json.ts';
 import {
   atScale,
   decimalOf,
   divideDown,
   divideHalfEven,
   listValueUsd,
+  minorUnitDigits,
   parseDecimal,
-} from '../../domain/kernel/rounding.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+} from '../../domain/kernel/amounts.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 
 const anyJson = fc.jsonValue({ noUnicodeString: false, maxDepth: 4 }) as fc.Arbitrary<Json>;

@@ -1,17 +1,24 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
+  addLot,
+  burnLots,
+  clawBack,
   consume,
   givenLot,
   leftIn,
-  refundLot,
-  soldLot,
-  valueLeft,
   type Lot,
-} from '../../domain/margin/lot.ts';
-import { marginFigures } from '../../domain/margin/report.ts';
-import { addLot, burnLots, clawBack, refundLots, type TenantLots } from '../../domain/margin/tenantLots.ts';
-import { NOTHING, plusValues, valuesOf, type Values } from '../../domain/margin/values.ts';
+  NOTHING,
+  plusValues,
+  refundLot,
+  refundLots,
+  soldLot,
+  type TenantLots,
+  valueLeft,
+  type Values,
+  valuesOf,
+} from '../../domain/margin.ts';
+import { marginFigures } from '../../domain/marginReport.ts';
 
 const EUR = { currency: 'EUR', fx_rate: '1.10', price: '0.92' };
 const worked = soldLot({

@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { llmCost } from '../../domain/llmCost/decider.ts';
-import { providerPricing } from '../../domain/providerPricing/decider.ts';
+import { llmCost } from '../../domain/llmCost.ts';
 import {
   microOfPico,
   modelCost,
   picoOf,
   priceFor,
   priceNamed,
-  usdOfPico,
+  providerPricing,
   type PublishedPrice,
-} from '../../domain/providerPricing/pricing.ts';
+  usdOfPico,
+} from '../../domain/modelPrices.ts';
 import { metaOf } from '../support/money/accountCommands.ts';
 
 const prices = {

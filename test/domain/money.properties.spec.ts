@@ -1,11 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { account } from '../../domain/account/decider.ts';
+import { account } from '../../domain/account/account.ts';
 import { remainingOf } from '../../domain/account/payments.ts';
-import { decimalOf } from '../../domain/kernel/rounding.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import { priceList } from '../../domain/priceList/decider.ts';
-import { priceSale } from '../../domain/priceList/sale.ts';
+import { asCredits, decimalOf } from '../../domain/kernel/amounts.ts';
+import { priceList, priceSale } from '../../domain/priceList.ts';
 import { meta, NOW, refund, sell } from '../support/money/moneyCommands.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 import { after } from '../support/specFor.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { payment, type PaymentCommand } from '../../domain/payment/decider.ts';
-import { paymentKey, paymentStream } from '../../domain/payment/identity.ts';
+import { payment, type PaymentCommand } from '../../domain/payment.ts';
+import { paymentKey, paymentStream } from '../../domain/account/messages.ts';
 import { meta, NOW } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 

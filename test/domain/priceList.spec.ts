@@ -3,9 +3,10 @@ import {
   activePriceList,
   priceList,
   priceListFor,
+  priceSale,
   type PublishPriceList,
-} from '../../domain/priceList/decider.ts';
-import { priceSale, type SaleOffer } from '../../domain/priceList/sale.ts';
+  type SaleOffer,
+} from '../../domain/priceList.ts';
 import { meta } from '../support/money/moneyCommands.ts';
 import { after, specFor } from '../support/specFor.ts';
 

@@ -1,13 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { pricesOfLiteLlm } from '../../domain/providerPricing/liteLlmTable.ts';
+import { pricesOfLiteLlm } from '../../domain/priceTables.ts';
 import {
   perMillion,
   perMillionOfToken,
   perPage,
+  picoPerToken,
   priceNewsOf,
-} from '../../domain/providerPricing/priceTable.ts';
-import { picoPerToken, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
+  type PublishedPrice,
+} from '../../domain/modelPrices.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 
 const T = '2026-01-01T00:00:00.000Z';

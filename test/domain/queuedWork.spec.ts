@@ -1,17 +1,18 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { asCredits } from '../../domain/kernel/units.ts';
-import { operation, type OperationWork } from '../../domain/operation/operation.ts';
-import { ATTEMPTS_MAX, leaseMark, RENEWALS_MAX } from '../../domain/queue/lease.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import { operation, type OperationWork } from '../../domain/operation.ts';
 import {
+  ATTEMPTS_MAX,
   hasEnded,
+  leaseMark,
   type QueuedKind,
+  RENEWALS_MAX,
   type WorkCommand,
   type WorkTypes,
-} from '../../domain/queue/queuedWork.ts';
+} from '../../domain/leased.ts';
 import type { Decider } from '../../domain/kernel/decider.ts';
-import { jobIdFor } from '../../domain/trainingJob/identity.ts';
-import { trainingJob, type TrainingWork } from '../../domain/trainingJob/trainingJob.ts';
+import { jobIdFor, trainingJob, type TrainingWork } from '../../domain/trainingJob.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 import { meta, NOW } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';

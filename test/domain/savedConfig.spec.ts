@@ -1,6 +1,10 @@
 import { expect } from 'chai';
-import { liveSecrets, savedConfig, type SavedConfigCommand } from '../../domain/savedConfig/decider.ts';
-import type { ChannelSettings } from '../../domain/savedConfig/events.ts';
+import {
+  type ChannelSettings,
+  liveSecrets,
+  savedConfig,
+  type SavedConfigCommand,
+} from '../../domain/savedConfig.ts';
 import { meta, NOW } from '../support/money/moneyCommands.ts';
 import { specFor } from '../support/specFor.ts';
 

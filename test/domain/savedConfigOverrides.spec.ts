@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { overriddenBy, type OverridableChannel } from '../../domain/savedConfig/overrides.ts';
+import { overriddenBy, type OverridableChannel } from '../../domain/savedConfig.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 
 const BASE = 'https://models.example/v1';

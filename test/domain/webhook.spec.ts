@@ -1,8 +1,17 @@
 import { expect } from 'chai';
-import { webhook, signingSecrets, type Webhook, type WebhookCommand } from '../../domain/webhook/decider.ts';
-import { webhookDelivery, deliveryIdOf, isDue, isUnderWay } from '../../domain/webhookDelivery/decider.ts';
-import { GIVEN_UP_AFTER_MS, pauseAfter } from '../../domain/webhookDelivery/schedule.ts';
-import { finding } from '../../domain/finding/decider.ts';
+import {
+  deliveryIdOf,
+  GIVEN_UP_AFTER_MS,
+  isDue,
+  isUnderWay,
+  pauseAfter,
+  signingSecrets,
+  webhook,
+  type Webhook,
+  type WebhookCommand,
+  webhookDelivery,
+} from '../../domain/webhook.ts';
+import { finding } from '../../domain/finding.ts';
 
 const NOW = '2026-01-31T08:00:00.000Z';
 const LATER = '2026-02-01T08:00:00.000Z';

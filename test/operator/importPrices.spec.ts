@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import { systemClock } from '../../adapters/embedded/systemClock.ts';
-import { packagedPrices } from '../../adapters/prices/packagedPrices.ts';
-import { PROVIDER_PRICING_STREAM } from '../../domain/providerPricing/events.ts';
-import { priceFor } from '../../domain/providerPricing/pricing.ts';
-import type { TablePrice } from '../../domain/providerPricing/priceTable.ts';
+import { systemClock } from '../../adapters/local/local.ts';
+import { packagedPrices } from '../../adapters/prices.ts';
+import { priceFor, PROVIDER_PRICING_STREAM, type TablePrice } from '../../domain/modelPrices.ts';
 import { referenceData } from '../../src/commands/reference/referenceData.ts';
 import { importPrices, type PriceChange } from '../../src/operator/importPrices.ts';
 import { eventsOf } from '../support/logs/eventLogs.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { FxDay } from '../../domain/fxRates/rates.ts';
-import { systemClock } from '../../adapters/embedded/systemClock.ts';
+import type { FxDay } from '../../domain/fxRates.ts';
+import { systemClock } from '../../adapters/local/local.ts';
 import { referenceData } from '../../src/commands/reference/referenceData.ts';
 import { importRates } from '../../src/operator/importRates.ts';
 import { eventsOf } from '../support/logs/eventLogs.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { readModelOperations } from '../../src/operator/operations.ts';
 import { projectionsStatus } from '../../src/operator/projectionsStatus.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { bulk, jsonText, records } from '../../projections/engine/apply/bulk.ts';
+import { bulk, jsonText, records } from '../../projections/engine/bulk.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 
 const COLUMNS = { id: 'int8', name: 'text?', flag: 'boolean?', data: 'jsonb?', empty: 'text?' } as const;

@@ -1,10 +1,8 @@
 import type { Sql } from '../../projections/engine/ports.ts';
-import type { Projector } from '../../projections/engine/projector.ts';
+import { type Projector, table } from '../../projections/engine/table.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import { table } from '../../projections/engine/table.ts';
 import { bookkeeper } from '../support/money/billingHistory.ts';
-import type { MemoryLog } from '../support/logs/memoryLog.ts';
-import { memoryLog } from '../support/logs/memoryLog.ts';
+import { type MemoryLog, memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn, wipe, type RunnerSetup } from '../support/projecting.ts';
 
 export interface CounterHooks {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
+import { prepareReadModels } from '../../projections/engine/registry.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
 import { emptySql } from '../support/emptySql.ts';
 

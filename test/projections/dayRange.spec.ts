@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { dayRange } from '../../projections/engine/dayRange.ts';
+import { dayRange } from '../../projections/engine/table.ts';
 
 const at = fc
   .integer({ min: -5, max: 5 * 24 * 3600 })

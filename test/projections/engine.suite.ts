@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { decodeAny } from '../../domain/catalogue.ts';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import type { Sql } from '../../projections/engine/ports.ts';
-import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { rebuildReadModels } from '../../projections/engine/rebuild/rebuild.ts';
-import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
-import type { MemoryLog } from '../support/logs/memoryLog.ts';
-import { RECORDED_AT } from '../support/logs/memoryLog.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { type Sql, SqlUnavailable } from '../../projections/engine/ports.ts';
+import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
+import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
+import { type MemoryLog, RECORDED_AT } from '../support/logs/memoryLog.ts';
 import { wipe } from '../support/projecting.ts';
 import { burningOn, counter } from './burning.ts';
 

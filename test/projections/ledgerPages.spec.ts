@@ -1,16 +1,16 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { asCredits } from '../../domain/kernel/units.ts';
-import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
-import type { Sql } from '../../projections/engine/ports.ts';
-import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
-import type { LedgerItem } from '../../projections/ledger/ledger.queries.ts';
-import { ledgerOfTenant } from '../../projections/ledger/ledger.queries.ts';
-import { BLOCK_ROWS } from '../../projections/ledger/ledger.schema.ts';
-import type { LedgerQuery } from '../../projections/ledger/ledgerPages.ts';
-import type { LedgerKind } from '../../projections/ledger/ledgerRows.ts';
-import { isSparse, pagePlan } from '../../projections/ledger/pagePlan.ts';
+import { BLOCK_ROWS, type LedgerKind, ledgerProjector } from '../../projections/ledger.ts';
+import {
+  isSparse,
+  type LedgerItem,
+  ledgerOfTenant,
+  type LedgerQuery,
+  pagePlan,
+} from '../../projections/ledgerPages.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { propertyRuns } from '../../engine/test/support/properties.ts';

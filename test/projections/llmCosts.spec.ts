@@ -1,12 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { modelCost, priceFor, type PublishedPrice } from '../../domain/providerPricing/pricing.ts';
-import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import { modelCost, priceFor, type PublishedPrice } from '../../domain/modelPrices.ts';
+import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
-import type { Sql } from '../../projections/engine/ports.ts';
-import { llmCostsProjector } from '../../projections/llmCosts/llmCosts.projector.ts';
-import { findLlmCosts, llmCostsOfJob } from '../../projections/llmCosts/llmCosts.queries.ts';
-import { freeTierSubsidy, modelCostOfPeriod } from '../../projections/llmCosts/freeShare.queries.ts';
+import {
+  findLlmCosts,
+  freeTierSubsidy,
+  llmCostsOfJob,
+  llmCostsProjector,
+  modelCostOfPeriod,
+} from '../../projections/llmCosts.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { propertyRuns } from '../../engine/test/support/properties.ts';
 

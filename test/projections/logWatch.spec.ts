@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import { seenEvents, type SeenEvents } from '../../domain/eventLog/seenEvents.ts';
-import { witnessOf } from '../../domain/eventLog/witness.ts';
-import { LOG_STREAM } from '../../domain/kernel/ownStreams.ts';
-import { logWatch, type LogWatch } from '../../projections/engine/feed/logWatch.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { seenEvents, type SeenEvents, witnessOf } from '../../domain/eventLog/witness.ts';
+import { LOG_STREAM } from '../../domain/kernel/json.ts';
+import { logWatch, type LogWatch } from '../../projections/engine/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { emptySql } from '../support/emptySql.ts';
 import { memoryLog, type MemoryLog } from '../support/logs/memoryLog.ts';

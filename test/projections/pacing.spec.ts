@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { ProjectionNotice } from '../../projections/engine/feed/notices.ts';
+import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { bookkeeper } from '../support/money/billingHistory.ts';
 import { memoryLog } from '../support/logs/memoryLog.ts';

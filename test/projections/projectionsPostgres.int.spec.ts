@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
 import { bookkeeper } from '../support/money/billingHistory.ts';
 import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn, wipe } from '../support/projecting.ts';

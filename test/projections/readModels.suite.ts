@@ -1,16 +1,14 @@
 import { expect } from 'chai';
 import { decodeAny } from '../../domain/catalogue.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import { balanceOfTenant, openHoldsOfTenant } from '../../projections/balances/balances.queries.ts';
-import { rebuildReadModels } from '../../projections/engine/rebuild/rebuild.ts';
-import { grantsOfTenant } from '../../projections/grants/grants.queries.ts';
-import { ledgerOfTenant, usageOfTenant } from '../../projections/ledger/ledger.queries.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { balanceOfTenant, openHoldsOfTenant } from '../../projections/balances.ts';
+import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
+import { grantsOfTenant } from '../../projections/grants.ts';
+import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import type { TenantModel } from '../support/money/billingHistory.ts';
-import { balanceIn, billingHistory } from '../support/money/billingHistory.ts';
-import type { MemoryLog } from '../support/logs/memoryLog.ts';
-import { memoryLog } from '../support/logs/memoryLog.ts';
+import { balanceIn, billingHistory, type TenantModel } from '../support/money/billingHistory.ts';
+import { type MemoryLog, memoryLog } from '../support/logs/memoryLog.ts';
 import { dumpAll, runnerOn, wipe } from '../support/projecting.ts';
 
 const WAIT = { timeoutMs: 60_000 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { reconciliation } from '../../projections/reconciliation/reconciliation.queries.ts';
+import { reconciliation } from '../../projections/reconciliation.ts';
 import { billingHistory } from '../support/money/billingHistory.ts';
 import { memoryLog } from '../support/logs/memoryLog.ts';
 import { runnerOn } from '../support/projecting.ts';

@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import { pgliteSql } from '../../adapters/pglite/sql.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
+import { prepareReadModels } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 
 /** From the compiled spec in dist/test/projections to the sources. */

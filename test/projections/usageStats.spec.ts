@@ -1,10 +1,8 @@
 import { expect } from 'chai';
-import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
-import type { Sql } from '../../projections/engine/ports.ts';
-import { ledgerProjector } from '../../projections/ledger/ledger.projector.ts';
-import { usageProjector } from '../../projections/usage/usage.projector.ts';
-import { totalsOf, usageStats, type UsageGroup } from '../../projections/usage/usage.queries.ts';
+import { ledgerProjector } from '../../projections/ledger.ts';
+import { totalsOf, type UsageGroup, usageProjector, usageStats } from '../../projections/usage.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';
 

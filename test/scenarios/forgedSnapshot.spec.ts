@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { account } from '../../domain/account/decider.ts';
-import { accountStream } from '../../domain/account/stream.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import type { Snapshot } from '../../domain/ports/snapshotStore.ts';
+import { pgliteSql } from '../../adapters/pglite/sql.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { account } from '../../domain/account/account.ts';
+import { accountStream } from '../../domain/account/messages.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import type { Snapshot } from '../../domain/ports/log.ts';
 import { accountSnapshots } from '../../src/commands/writer/accountSnapshot.ts';
 import { accountCodec, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { snapshotOf } from '../../src/commands/writer/trustedSnapshot.ts';

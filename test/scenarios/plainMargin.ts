@@ -1,4 +1,4 @@
-import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { noWorth, type MarginBook, type Moves, type Worth } from '../../src/audit/money/marginBook.ts';
 import { post } from '../../src/audit/money/marginPosting.ts';
 

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
-import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
-import type { Sql } from '../../projections/engine/ports.ts';
-import { marginFlows } from '../../projections/margin/margin.queries.ts';
-import { marginProjector } from '../../projections/margin/margin.projector.ts';
+import { marginFlows, marginProjector } from '../../projections/margin.ts';
 import { marginReport } from '../../src/queries/marginReport.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';

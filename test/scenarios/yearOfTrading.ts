@@ -1,9 +1,9 @@
-import type { AccountCommand } from '../../domain/account/commands.ts';
-import { account } from '../../domain/account/decider.ts';
+import type { AccountCommand } from '../../domain/account/messages.ts';
+import { account } from '../../domain/account/account.ts';
 import { NEW_ACCOUNT, type AccountState } from '../../domain/account/state.ts';
-import { fxRateOn, fxRates, type FxRatesState } from '../../domain/fxRates/rates.ts';
-import { asCredits } from '../../domain/kernel/units.ts';
-import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
+import { fxRateOn, fxRates, type FxRatesState } from '../../domain/fxRates.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { metaOf } from '../support/money/accountCommands.ts';
 import { seededRandom, type Random } from '../../engine/test/support/random.ts';
 

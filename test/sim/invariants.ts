@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AccountEventOf } from '../../domain/account/events.ts';
-import { operationIdOfDocument } from '../../domain/batch/identity.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import type { ObjectStore } from '../../domain/ports/objectStore.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/feed/event.ts';
-import { artifactKeyOf, type ArtifactPublished } from '../../domain/artifact/artifact.ts';
+import type { AccountEventOf } from '../../domain/account/messages.ts';
+import { operationIdOfDocument } from '../../domain/batch.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
+import { artifactKeyOf, type ArtifactPublished } from '../../domain/deployment.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import type { Shared } from './ports.ts';
 import { resultOf, type Answer } from './process.ts';

@@ -1,7 +1,7 @@
-import type { AccountEventOf } from '../../domain/account/events.ts';
-import type { BatchEventOf } from '../../domain/batch/events.ts';
-import type { OperationEventOf } from '../../domain/operation/events.ts';
-import type { TrainingJobEventOf } from '../../domain/trainingJob/events.ts';
+import type { AccountEventOf } from '../../domain/account/messages.ts';
+import type { BatchEventOf } from '../../domain/batch.ts';
+import type { OperationEventOf } from '../../domain/operation.ts';
+import type { TrainingJobEventOf } from '../../domain/trainingJob.ts';
 
 export type Accepted = OperationEventOf<'OperationAccepted'>['data'];
 export type Created = TrainingJobEventOf<'TrainingJobCreated'>['data'];

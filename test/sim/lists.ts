@@ -1,5 +1,5 @@
-import { NO_END } from '../../domain/queue/lease.ts';
-import type { DeliveryRow } from '../../projections/webhooks/webhookFold.ts';
+import { NO_END } from '../../domain/leased.ts';
+import type { DeliveryRow } from '../../projections/webhooks.ts';
 import { DONE, type BatchRow, type DocumentRow, type HoldRow, type Rows, type WorkRow } from './readModel.ts';
 
 const by =
@@ -35,7 +35,7 @@ const NO_OPERATIONS = { count: 0, bytes: 0 };
 const unfinished = (rows: ReadonlyMap<string, WorkRow>): WorkRow[] =>
   [...rows.values()].filter(({ finished_at }) => finished_at === null);
 
-/** The questions of a queue worker, answered as `projections/queue/queueLists.ts` does by SQL. */
+/** The questions of a queue worker, answered as `projections/queue.ts` does by SQL. */
 const queueLists = (
   rows: ReadonlyMap<string, WorkRow>,
   {

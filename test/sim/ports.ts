@@ -1,19 +1,25 @@
-import { seenEvents, type SeenEvents } from '../../domain/eventLog/seenEvents.ts';
-import { markOf, type Witness } from '../../domain/eventLog/witness.ts';
-import { isHidden, isLeftOut } from '../../domain/kernel/ownStreams.ts';
-import type { FeedItem, FeedOptions } from '../../domain/ports/eventFeed.ts';
+import { markOf, seenEvents, type SeenEvents, type Witness } from '../../domain/eventLog/witness.ts';
+import { isHidden, isLeftOut } from '../../domain/kernel/json.ts';
 import {
-  LogUnavailable,
   type AppendResult,
   type EventStore,
   type ExpectedRevision,
+  type FeedItem,
+  type FeedOptions,
+  type KnownLog,
+  LogUnavailable,
   type NewEvent,
   type ReadOptions,
   type RecordedEvent,
-} from '../../domain/ports/eventStore.ts';
-import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import type { ListedObject, ObjectStore } from '../../domain/ports/objectStore.ts';
-import type { ReplayBegin, ReplayLease, ReplayScope, ReplayStore } from '../../domain/ports/replayStore.ts';
+} from '../../domain/ports/log.ts';
+import type {
+  ListedObject,
+  ObjectStore,
+  ReplayBegin,
+  ReplayLease,
+  ReplayScope,
+  ReplayStore,
+} from '../../domain/ports/services.ts';
 import { EPOCH_MS, type Scheduler } from './scheduler.ts';
 
 export type SimLog = EventStore & KnownLog & { readonly seen: SeenEvents };

@@ -1,11 +1,11 @@
-import { paymentStream } from '../../domain/payment/identity.ts';
-import { operationIdOfDocument } from '../../domain/batch/identity.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/feed/event.ts';
-import { applyEvent, type DeliveryRow, type WebhookRow } from '../../projections/webhooks/webhookFold.ts';
+import { paymentStream } from '../../domain/account/messages.ts';
+import { operationIdOfDocument } from '../../domain/batch.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
+import { applyEvent, type DeliveryRow, type WebhookRow } from '../../projections/webhooks.ts';
 import type { Row } from '../../projections/engine/table.ts';
-import type { openHolds } from '../../projections/balances/balances.schema.ts';
-import type { unrecordedWork } from '../../projections/usageEvents/usageEvents.schema.ts';
+import type { openHolds } from '../../projections/balances.ts';
+import type { unrecordedWork } from '../../projections/usageEvents.ts';
 
 /** What waits, is worked on and ends: an operation or a training job. */
 export interface WorkRow {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Sql } from '../../projections/engine/ports.ts';
+import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { emptySql } from '../support/emptySql.ts';
 import {
   CRASHES,
@@ -15,7 +15,7 @@ import {
 } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
 import {
   batchesToBegin,
   batchesToEnd,
@@ -23,27 +23,17 @@ import {
   openBatchesOfTenant,
   operationsToCancel,
   progressOfBatch,
-} from '../../projections/batches/batches.queries.ts';
-import { expiredHolds } from '../../projections/balances/balances.queries.ts';
-import type { ProjectedEvent } from '../../projections/engine/feed/event.ts';
-import type { Projector } from '../../projections/engine/projector.ts';
-import { dumpReadModel } from '../../projections/engine/rebuild/dump.ts';
-import { ddlOf } from '../../projections/engine/table.ts';
-import { openClaimsBefore } from '../../projections/openClaims/openClaims.queries.ts';
-import { openOperationsOfTenant, operationLists } from '../../projections/operations/operations.queries.ts';
-import { listsOn } from '../../projections/queue/queueLists.ts';
+} from '../../projections/batches.ts';
+import { expiredHolds } from '../../projections/balances.ts';
+import { ddlOf, type Projector } from '../../projections/engine/table.ts';
+import { dumpReadModel } from '../../projections/engine/rebuild.ts';
+import { openClaimsBefore } from '../../projections/openClaims.ts';
+import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
+import { listsOn } from '../../projections/queue.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { jobLists } from '../../projections/trainingJobs/trainingJobs.queries.ts';
-import {
-  abandonedWorkBefore,
-  unrecordedWorkBefore,
-} from '../../projections/usageEvents/usageEvents.queries.ts';
-import {
-  dueDeliveries,
-  failingSince,
-  webhookIdsOfTenant,
-  webhooksDue,
-} from '../../projections/webhooks/webhooks.queries.ts';
+import { jobLists } from '../../projections/trainingJobs.ts';
+import { abandonedWorkBefore, unrecordedWorkBefore } from '../../projections/usageEvents.ts';
+import { dueDeliveries, failingSince, webhookIdsOfTenant, webhooksDue } from '../../projections/webhooks.ts';
 import { TENANT } from './process.ts';
 import { listsOf } from './lists.ts';
 import { readModel } from './readModel.ts';

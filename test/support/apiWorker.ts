@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { systemClock } from '../../adapters/embedded/systemClock.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import { systemClock } from '../../adapters/local/local.ts';
+import type { EventStore } from '../../domain/ports/log.ts';
 import { artifacts } from '../../src/commands/training/artifacts.ts';
 import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
-import { listsOn } from '../../projections/queue/queueLists.ts';
-import { jobLists } from '../../projections/trainingJobs/trainingJobs.queries.ts';
+import { listsOn } from '../../projections/queue.ts';
+import { jobLists } from '../../projections/trainingJobs.ts';
 import { uploadedExamples } from '../../src/composition/parts/pipelineParts.ts';
 import type { QueueWorker } from '../../src/worker/queue/queueWorker.ts';
 import { trainingWorker, type TrainingWorkerDeps } from '../../src/worker/training/trainingWorker.ts';

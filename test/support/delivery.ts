@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
+import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
 import type { HoldDeps } from '../../src/commands/work/holds.ts';
-import type { AccountCommand } from '../../domain/account/commands.ts';
-import { accountStream } from '../../domain/account/stream.ts';
-import { DEFAULT_RATES, DEFAULT_TERMS, type BillingConfig } from '../../domain/billingConfig/decider.ts';
+import { type AccountCommand, accountStream } from '../../domain/account/messages.ts';
+import { DEFAULT_RATES, DEFAULT_TERMS, type BillingConfig } from '../../domain/billingConfig.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
-import { llmCostStream } from '../../domain/llmCost/events.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
+import { llmCostStream } from '../../domain/llmCost.ts';
+import type { EventStore } from '../../domain/ports/log.ts';
 import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
 import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
 import type { ConvertDeps } from '../../src/commands/work/convertDocument.ts';

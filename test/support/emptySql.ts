@@ -1,4 +1,4 @@
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
+import { pgliteSql } from '../../adapters/pglite/sql.ts';
 import type { Sql, SqlLock } from '../../projections/engine/ports.ts';
 import { untilProcessEnds } from './processEnd.ts';
 

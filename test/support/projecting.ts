@@ -1,12 +1,11 @@
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
-import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import { dumpReadModel } from '../../projections/engine/rebuild/dump.ts';
+import type { KnownLog } from '../../domain/ports/log.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { dumpReadModel } from '../../projections/engine/rebuild.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import type { ProjectionNotice, RunnerTuning } from '../../projections/engine/feed/notices.ts';
-import type { ProjectionRunner } from '../../projections/engine/runner.ts';
-import { projectionRunner } from '../../projections/engine/runner.ts';
-import type { Projector } from '../../projections/engine/projector.ts';
+import type { ProjectionNotice, RunnerTuning } from '../../projections/engine/arrivals.ts';
+import { type ProjectionRunner, projectionRunner } from '../../projections/engine/runner.ts';
+import type { Projector } from '../../projections/engine/table.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 
 /** Fast enough that no test waits, slow enough to be real. */

@@ -1,13 +1,10 @@
-import type { OperationState } from '../../domain/operation/operation.ts';
+import type { OperationState } from '../../domain/operation.ts';
 import { keyOfResult } from '../../src/commands/operations/operationResult.ts';
 import type { StoredResult } from '../../src/commands/work/results/storedResult.ts';
-import type { AccountEventOf } from '../../domain/account/events.ts';
-import { accountStream } from '../../domain/account/stream.ts';
-import { conversionStream } from '../../domain/conversion/events.ts';
-import { extractionStream } from '../../domain/extraction/events.ts';
-import type { Clock } from '../../domain/ports/clock.ts';
-import type { EventStore } from '../../domain/ports/eventStore.ts';
-import type { ObjectStore } from '../../domain/ports/objectStore.ts';
+import { type AccountEventOf, accountStream } from '../../domain/account/messages.ts';
+import { conversionStream, extractionStream } from '../../domain/workEvents.ts';
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { LogCall } from '../../src/commands/work/callLog.ts';
 import { llmCosts } from '../../src/commands/models/llmCosts.ts';
 import { logModelCall, modelCallFact } from '../../src/commands/models/modelCosts.ts';

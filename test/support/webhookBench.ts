@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { aesSecretBox } from '../../adapters/embedded/aesSecretBox.ts';
-import { openObjectFolder } from '../../adapters/embedded/objectFolder.ts';
-import type { CommandMeta } from '../../domain/kernel/command.ts';
-import type { WebhookTransport } from '../../domain/ports/webhookTransport.ts';
+import { aesSecretBox } from '../../adapters/local/local.ts';
+import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { WebhookTransport } from '../../domain/ports/services.ts';
 import type { SqlLock } from '../../projections/engine/ports.ts';
-import { isDue } from '../../domain/webhookDelivery/decider.ts';
+import { isDue } from '../../domain/webhook.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { webhookCommands, type WithSecret } from '../../src/commands/webhooks/webhooks.ts';
 import { deliveryStreams, webhookStreams } from '../../src/commands/webhooks/webhookStreams.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { seenEvents } from '../../domain/eventLog/seenEvents.ts';
-import type { ProjectorStatus } from '../../projections/engine/status.ts';
+import { seenEvents } from '../../domain/eventLog/witness.ts';
+import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
 import { countedAccounts } from '../../src/telemetry/accountMetrics.ts';
 import { driftCheck } from '../../src/telemetry/driftCheck.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ATTEMPTS_MAX } from '../../domain/queue/lease.ts';
+import { ATTEMPTS_MAX } from '../../domain/leased.ts';
 import { OPEN_MAX } from '../../src/commands/operations/acceptOperation.ts';
 import type { QueueWorker } from '../../src/worker/queue/queueWorker.ts';
 import type { OperationName } from '../../src/commands/operations/operations.ts';

@@ -1,5 +1,5 @@
 import type { Sql } from '../../projections/engine/ports.ts';
-import { BLOCK_ROWS } from '../../projections/ledger/ledger.schema.ts';
+import { BLOCK_ROWS } from '../../projections/ledger.ts';
 
 /** A ledger of many rows, made in the database: one large tenant, and many others. */
 export interface BigLedger {

@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import type { SqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import type { SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { benchBurns } from './burns.ts';
 import { projectionsIn } from './embeddedProjections.ts';
 import type { ProjectionsBeside } from './writerBurns.ts';

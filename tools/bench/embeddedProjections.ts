@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
+import { prepareReadModels } from '../../projections/engine/registry.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
-import { prepareReadModels } from '../../projections/engine/apply/prepare.ts';
+import { prepareReadModels } from '../../projections/engine/registry.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
 import { ADMIN_KEY, startService } from '../../test/support/serviceProcess.ts';
 import { fillLedger } from './bigLedger.ts';
 import { EMPTY_DATABASE } from './live.ts';

@@ -1,12 +1,11 @@
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { postgresSql } from '../../adapters/postgres/postgresSql.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
-import type { KnownLog } from '../../domain/ports/knownLog.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { bulk } from '../../projections/engine/apply/bulk.ts';
+import type { KnownLog, RecordedEvent } from '../../domain/ports/log.ts';
+import { bulk } from '../../projections/engine/bulk.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { rebuildReadModels } from '../../projections/engine/rebuild/rebuild.ts';
+import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { cpuSince } from '../../engine/test/bench/cpu.ts';
 import { postmasterOf } from './databaseProcesses.ts';

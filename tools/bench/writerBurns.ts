@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { account } from '../../domain/account/decider.ts';
-import { accountStream } from '../../domain/account/stream.ts';
+import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { account } from '../../domain/account/account.ts';
+import { type AccountCommand, accountStream } from '../../domain/account/messages.ts';
 import { accountCodec, accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
-import type { AccountCommand } from '../../domain/account/commands.ts';
 import { adjustment, charge, hold, settle } from '../../test/support/money/accountCommands.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { START_CREDITS, timedBurns, type Contestant, type Load } from './contestant.ts';

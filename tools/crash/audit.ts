@@ -1,15 +1,13 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pgliteSql } from '../../adapters/embedded/pglite/pgliteSql.ts';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import { pgliteSql } from '../../adapters/pglite/sql.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { CHAIN_START, followChain, type ChainLink } from '../../domain/kernel/chain.ts';
-import type { EventFeed } from '../../domain/ports/eventFeed.ts';
-import type { RecordedEvent } from '../../domain/ports/eventStore.ts';
-import { dumpReadModel } from '../../projections/engine/rebuild/dump.ts';
+import type { EventFeed, RecordedEvent } from '../../domain/ports/log.ts';
+import { dumpReadModel, rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
-import { rebuildReadModels } from '../../projections/engine/rebuild/rebuild.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 
 /** Every event of the log, in its order. */

@@ -1,4 +1,4 @@
-import type { NewEvent } from '../../domain/ports/eventStore.ts';
+import type { NewEvent } from '../../domain/ports/log.ts';
 import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
 import type { Parts } from '../../src/composition/parts/openParts.ts';
 

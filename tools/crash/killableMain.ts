@@ -1,6 +1,6 @@
-import { systemTimers } from '../../adapters/embedded/systemTimers.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
-import { rebuildReadModels } from '../../projections/engine/rebuild/rebuild.ts';
+import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { configFrom } from '../../src/config.ts';
 import { openParts, type Parts } from '../../src/composition/parts/openParts.ts';

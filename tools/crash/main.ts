@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { startService } from '../../test/support/serviceProcess.ts';
 import { auditLog, expectReadModelsEqualRebuild } from './audit.ts';
 import { KILL_POINTS, type KillPoint } from './killPoints.ts';

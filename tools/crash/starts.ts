@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { openSqliteEventLog } from '../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { filesIn } from '../../src/backup/files.ts';
 import { seededRandom, type Random } from '../../engine/test/support/random.ts';
 import { freePort } from '../../test/support/freePort.ts';

@@ -1,5 +1,5 @@
 import { accountOf, byType, type AuditedEvent } from '../log/auditedEvent.ts';
-import { balances, openHolds } from '../../../projections/balances/balances.schema.ts';
+import { balances, openHolds } from '../../../projections/balances.ts';
 import { noSums } from '../../../projections/engine/table.ts';
 import { keptRows, type Emit, type ExpectedModel, type ExpectedSum } from './expectedRows.ts';
 

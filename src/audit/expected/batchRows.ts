@@ -1,5 +1,5 @@
-import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
-import { batchDocuments, batches } from '../../../projections/batches/batches.schema.ts';
+import { operationIdOfDocument } from '../../../domain/batch.ts';
+import { batchDocuments, batches } from '../../../projections/batches.ts';
 import { byType } from '../log/auditedEvent.ts';
 import { keptRows, noneOf, type ExpectedModel } from './expectedRows.ts';
 

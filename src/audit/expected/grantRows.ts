@@ -1,7 +1,7 @@
-import { paymentStream } from '../../../domain/payment/identity.ts';
+import { paymentStream } from '../../../domain/account/messages.ts';
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { grants } from '../../../projections/grants/grants.schema.ts';
-import { openClaims } from '../../../projections/openClaims/openClaims.schema.ts';
+import { grants } from '../../../projections/grants.ts';
+import { openClaims } from '../../../projections/openClaims.ts';
 import { keptRows, noneOf, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 type Moved = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;

@@ -1,5 +1,5 @@
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { ledger, ledgerBlocks } from '../../../projections/ledger/ledger.schema.ts';
+import { ledger, ledgerBlocks } from '../../../projections/ledger.ts';
 import { keptRows, noneOf, type ExpectedModel, type ExpectedRow, type ExpectedSum } from './expectedRows.ts';
 
 type Granted = AuditedEventOf<'CreditsGranted'>;

@@ -1,12 +1,7 @@
-import { atScale, parseDecimal } from '../../../domain/kernel/rounding.ts';
+import { atScale, parseDecimal } from '../../../domain/kernel/amounts.ts';
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { noSums } from '../../../projections/engine/table.ts';
-import {
-  freeOperations,
-  llmCostDays,
-  llmCosts,
-  modelPrices,
-} from '../../../projections/llmCosts/llmCosts.schema.ts';
+import { freeOperations, llmCostDays, llmCosts, modelPrices } from '../../../projections/llmCosts.ts';
 import { keptRows, type ExpectedModel, type ExpectedSum } from './expectedRows.ts';
 
 type Logged = AuditedEventOf<'LlmCostLogged'>;

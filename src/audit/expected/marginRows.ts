@@ -9,7 +9,7 @@ import {
   marginDays,
   marginDeficits,
   marginLots,
-} from '../../../projections/margin/margin.schema.ts';
+} from '../../../projections/margin.ts';
 import { allZero, noSums, sumsOf, type Exact, type RowOf } from '../../../projections/engine/table.ts';
 import { keptRows, type ExpectedModel, type ExpectedRow, type ExpectedSum } from './expectedRows.ts';
 

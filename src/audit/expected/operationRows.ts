@@ -1,4 +1,4 @@
-import { operations } from '../../../projections/operations/operations.schema.ts';
+import { operations } from '../../../projections/operations.ts';
 import { byType } from '../log/auditedEvent.ts';
 import { keptRows, noneOf, type ExpectedModel } from './expectedRows.ts';
 

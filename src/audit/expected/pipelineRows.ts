@@ -1,7 +1,7 @@
 import { byType, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { artifacts } from '../../../projections/artifacts/artifacts.schema.ts';
-import { deployments } from '../../../projections/deployments/deployments.schema.ts';
-import { trainingDocuments, trainingJobs } from '../../../projections/trainingJobs/trainingJobs.schema.ts';
+import { artifacts } from '../../../projections/artifacts.ts';
+import { deployments } from '../../../projections/deployments.ts';
+import { trainingDocuments, trainingJobs } from '../../../projections/trainingJobs.ts';
 import { keptRows, noneOf, type ExpectedModel } from './expectedRows.ts';
 
 const queuedRow = ({ data, position }: AuditedEventOf<'TrainingJobCreated'>) => ({

@@ -1,10 +1,10 @@
-import { actorIn } from '../../../domain/kernel/event.ts';
+import { actorIn } from '../../../domain/kernel/decider.ts';
 import { byType, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { apiKeys } from '../../../projections/apiKeys/apiKeys.schema.ts';
-import { billingConfigs, billingRates } from '../../../projections/billingConfigs/billingConfigs.schema.ts';
-import { priceLists } from '../../../projections/priceLists/priceLists.schema.ts';
-import { rateLimits } from '../../../projections/rateLimits/rateLimits.schema.ts';
-import { savedConfigs } from '../../../projections/savedConfigs/savedConfigs.schema.ts';
+import { apiKeys } from '../../../projections/apiKeys.ts';
+import { billingConfigs, billingRates } from '../../../projections/billingConfigs.ts';
+import { priceLists } from '../../../projections/priceLists.ts';
+import { rateLimits } from '../../../projections/rateLimits.ts';
+import { savedConfigs } from '../../../projections/savedConfigs.ts';
 import { keptRows, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 const finish = (): void => undefined;

@@ -1,6 +1,6 @@
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { noSums } from '../../../projections/engine/table.ts';
-import { usageDays, usageDocuments } from '../../../projections/usage/usage.schema.ts';
+import { usageDays, usageDocuments } from '../../../projections/usage.ts';
 import { keptRows, type ExpectedModel, type ExpectedSum } from './expectedRows.ts';
 
 type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'>;

@@ -1,19 +1,19 @@
 import {
+  ALL_TENANT_EVENTS,
   balanceMessages,
   bodyOf,
-  messageOf,
-  tenantToldOf,
   type Message,
-} from '../../../domain/webhook/messages.ts';
-import { ALL_TENANT_EVENTS, OPERATOR_EVENT_TYPES } from '../../../domain/webhook/payloads.ts';
-import { deliveryIdOf } from '../../../domain/webhookDelivery/decider.ts';
-import { triedUntil } from '../../../domain/webhookDelivery/schedule.ts';
+  messageOf,
+  OPERATOR_EVENT_TYPES,
+  tenantToldOf,
+} from '../../../domain/webhookMessages.ts';
+import { deliveryIdOf, triedUntil } from '../../../domain/webhook.ts';
 import {
   webhookDeliveries,
   webhookFreePages,
   webhooks,
   webhookTerms,
-} from '../../../projections/webhooks/webhooks.schema.ts';
+} from '../../../projections/webhooks.ts';
 import { byType, recordedAt, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { keptRows, noneOf, type Emit, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 

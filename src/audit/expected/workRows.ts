@@ -1,6 +1,6 @@
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
-import { documents } from '../../../projections/documents/documents.schema.ts';
-import { unrecordedWork, usageEvents } from '../../../projections/usageEvents/usageEvents.schema.ts';
+import { documents } from '../../../projections/documents.ts';
+import { unrecordedWork, usageEvents } from '../../../projections/usageEvents.ts';
 import { keptRows, noneOf, type ExpectedModel, type ExpectedRow } from './expectedRows.ts';
 
 type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;

@@ -1,5 +1,4 @@
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { EventFeed, RecordedEvent } from '../../../domain/ports/log.ts';
 import type { Findings } from '../findings.ts';
 import { chainsCheck, type AuditedChains, type StoredWatcher } from './chainsCheck.ts';
 import { rulesCheck, type DecodedWatcher } from './rulesCheck.ts';

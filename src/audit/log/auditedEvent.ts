@@ -1,5 +1,5 @@
 import type { AnyEvent } from '../../../domain/catalogue.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 
 type AsRecorded<Event> = Event extends AnyEvent ? Omit<RecordedEvent, 'type' | 'data'> & Event : never;
 

@@ -1,4 +1,4 @@
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
 import { findingsKept, type Findings, type HalfFound } from '../findings.ts';
 import type { GivenSeal } from '../seals/seal.ts';
 import { sealsCheck } from '../seals/sealCheck.ts';

@@ -1,6 +1,6 @@
-import { isPlainData } from '../../../domain/eventLog/plainData.ts';
-import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/logDigest.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { isPlainData } from '../../../domain/eventLog/plain.ts';
+import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/chain.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import type { Findings } from '../findings.ts';
 import { isJson } from './auditedEvent.ts';
 import { storedCheck, textInFile } from './storedForm.ts';

@@ -1,7 +1,7 @@
 import { categoryOfStream } from '../../../domain/catalogue.ts';
-import { batchStream } from '../../../domain/batch/events.ts';
-import { deploymentStream } from '../../../domain/deployment/events.ts';
-import { eventMetadata } from '../../../domain/kernel/event.ts';
+import { batchStream } from '../../../domain/batch.ts';
+import { deploymentStream } from '../../../domain/deployment.ts';
+import { eventMetadata } from '../../../domain/kernel/decider.ts';
 import { placesStream } from '../../../domain/places.ts';
 import { accountOf, type AuditedEvent } from './auditedEvent.ts';
 import { wrong, type Findings } from '../findings.ts';

@@ -1,7 +1,7 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { isPlainData } from '../../../domain/eventLog/plainData.ts';
+import { isPlainData } from '../../../domain/eventLog/plain.ts';
 import { UndecodableEvent } from '../../../domain/kernel/codec.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import { wrong, type Check, type Finding, type Findings } from '../findings.ts';
 import type { Books } from '../money/accountBooks.ts';
 import { accountsCheck } from '../money/accounts.ts';

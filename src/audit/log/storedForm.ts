@@ -1,8 +1,13 @@
-import { categoryOf } from '../../../domain/kernel/batch.ts';
-import { storableJson } from '../../../domain/kernel/canonicalJson.ts';
-import { HASH_VERSION, hashVersionOf, joinedText } from '../../../domain/kernel/chain.ts';
-import { LOG_DIGEST_START, type logDigestAfter } from '../../../domain/kernel/logDigest.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import {
+  categoryOf,
+  HASH_VERSION,
+  hashVersionOf,
+  joinedText,
+  LOG_DIGEST_START,
+  type logDigestAfter,
+} from '../../../domain/kernel/chain.ts';
+import { storableJson } from '../../../domain/kernel/json.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import { placeOf, wrong, type Findings } from '../findings.ts';
 
 type Stored = RecordedEvent & Required<Pick<RecordedEvent, 'stored'>>;

@@ -1,5 +1,5 @@
 import { chainHash, eventIdOfHash, flawOfHash, hashVersionOf, sha256 } from '../../../domain/kernel/chain.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import { recordedAt } from './auditedEvent.ts';
 import { compactSet } from './compactSet.ts';
 import { wrong, type Findings, type Place } from '../findings.ts';

@@ -1,5 +1,5 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
 import { accountOf, auditedEvent, recordedAt } from '../log/auditedEvent.ts';
 import { everything } from '../log/auditLog.ts';
 import { balanceTotals } from '../expected/balanceRows.ts';

@@ -1,4 +1,4 @@
-import { paymentKey, paymentStream } from '../../../domain/payment/identity.ts';
+import { paymentKey, paymentStream } from '../../../domain/account/messages.ts';
 import { HASH_VERSION, hashVersionOf } from '../../../domain/kernel/chain.ts';
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { placeOf, wrong, type Place } from '../findings.ts';

@@ -1,4 +1,4 @@
-import { decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '../../../domain/kernel/rounding.ts';
+import { decimalOf, divideHalfEven, parseDecimal, powerOfTen } from '../../../domain/kernel/amounts.ts';
 
 /** USD for one unit of a currency, and the day it is of; null where none was known. */
 export interface BookedRate {

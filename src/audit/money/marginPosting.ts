@@ -1,7 +1,18 @@
-import { minorUnitDigits } from '../../../domain/kernel/currencies.ts';
+import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
 import type { AnyEvent } from '../../../domain/catalogue.ts';
-import type { BookedLot, Coins, MarginBook, Moves } from './marginBook.ts';
-import { giveBack, noMoves, noWorth, openLot, takeBack, useUp, worthAt } from './marginBook.ts';
+import {
+  type BookedLot,
+  type Coins,
+  giveBack,
+  type MarginBook,
+  type Moves,
+  noMoves,
+  noWorth,
+  openLot,
+  takeBack,
+  useUp,
+  worthAt,
+} from './marginBook.ts';
 
 /** An event of an account, with its place in the log. */
 type Posted = AnyEvent & { readonly position: bigint };

@@ -1,5 +1,5 @@
-import type { PriceListEntry } from '../../../domain/priceList/events.ts';
-import type { BillingRate, BillingTerms } from '../../../domain/billingConfig/events.ts';
+import type { PriceListEntry } from '../../../domain/priceList.ts';
+import type { BillingRate, BillingTerms } from '../../../domain/billingConfig.ts';
 import { byType, recordedAt, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { wrong, type Findings } from '../findings.ts';
 import { fxPublications, type BookedRate } from './fxRates.ts';

@@ -1,5 +1,5 @@
-import { parseDecimal, powerOfTen } from '../../../domain/kernel/rounding.ts';
-import type { PriceListEntry } from '../../../domain/priceList/events.ts';
+import { parseDecimal, powerOfTen } from '../../../domain/kernel/amounts.ts';
+import type { PriceListEntry } from '../../../domain/priceList.ts';
 import { recordedAt, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { wrong } from '../findings.ts';
 import { takeOnce, type AccountBook, type Books } from './accountBooks.ts';

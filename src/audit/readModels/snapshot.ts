@@ -1,7 +1,6 @@
 import { generations, hasRegistry } from '../../../projections/engine/registry.ts';
 import type { Sql, SqlRow, SqlTx } from '../../../projections/engine/ports.ts';
-import type { Projector } from '../../../projections/engine/projector.ts';
-import type { ReadTable } from '../../../projections/engine/table.ts';
+import type { Projector, ReadTable } from '../../../projections/engine/table.ts';
 
 /** A read model at one moment: all its rows are as of `position`. */
 export interface SnapshotModel {

@@ -1,8 +1,8 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../../domain/kernel/codec.ts';
-import { SEALS_STREAM } from '../../../domain/kernel/ownStreams.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { SealEvent } from '../../../domain/seal/events.ts';
+import { SEALS_STREAM } from '../../../domain/kernel/json.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
+import type { SealEvent } from '../../../domain/finding.ts';
 
 /** Every seal of `$seals` that can be read; the audit reports the others. */
 export const sealsInLog = async (

@@ -1,5 +1,5 @@
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { digestOfSeal, type ShortSeal } from '../../../domain/seal/events.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
+import { digestOfSeal, type ShortSeal } from '../../../domain/finding.ts';
 import { parseShortSeal, UnreadableSeal, type GivenSeal } from './seal.ts';
 
 interface Kept {

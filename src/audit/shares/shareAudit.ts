@@ -1,7 +1,11 @@
-import { isPlainData } from '../../../domain/eventLog/plainData.ts';
-import { HASH_VERSION, hashVersionOf } from '../../../domain/kernel/chain.ts';
-import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/logDigest.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { isPlainData } from '../../../domain/eventLog/plain.ts';
+import {
+  HASH_VERSION,
+  hashVersionOf,
+  LOG_DIGEST_START,
+  logDigestAfter,
+} from '../../../domain/kernel/chain.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import { findingsKept, type HalfFound } from '../findings.ts';
 import { isJson } from '../log/auditedEvent.ts';
 import { rulesCheck } from '../log/rulesCheck.ts';

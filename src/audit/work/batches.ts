@@ -1,4 +1,4 @@
-import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
+import { operationIdOfDocument } from '../../../domain/batch.ts';
 import { byType, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { compactSet, type CompactSet } from '../log/compactSet.ts';
 import { wrong, type Findings } from '../findings.ts';

@@ -1,4 +1,4 @@
-import { fullHoldIdOfOperation } from '../../../domain/operation/identity.ts';
+import { fullHoldIdOfOperation } from '../../../domain/operation.ts';
 import { byType } from '../log/auditedEvent.ts';
 import type { AccountBook, Books } from '../money/accountBooks.ts';
 import { queuedWorkCheck, type AcceptedWork } from './queuedWork.ts';

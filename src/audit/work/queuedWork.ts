@@ -1,6 +1,5 @@
-import { NO_END } from '../../../domain/queue/lease.ts';
-import type { AuditedEvent, AuditedEventOf } from '../log/auditedEvent.ts';
-import { accountOf } from '../log/auditedEvent.ts';
+import { NO_END } from '../../../domain/leased.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { compactSet, type CompactSet } from '../log/compactSet.ts';
 import { placeOf, wrong, type Place } from '../findings.ts';
 import type { Books } from '../money/accountBooks.ts';

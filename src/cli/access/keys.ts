@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Option, type Command } from 'commander';
-import { keyRole, type KeyRole } from '../../../domain/apiKey/events.ts';
-import { formatKey, isWellFormedKey, keyTraces } from '../../../domain/apiKey/keyFormat.ts';
-import { tenantId } from '../../../domain/kernel/units.ts';
+import { formatKey, isWellFormedKey, keyRole, type KeyRole, keyTraces } from '../../../domain/apiKey.ts';
+import { tenantId } from '../../../domain/kernel/amounts.ts';
 import type {
   CreateKeyInput,
   KeyCreated,

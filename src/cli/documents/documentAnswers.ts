@@ -1,7 +1,7 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { DocumentWarning, PageSummary } from '@quire/engine/document/document';
-import { messageOf } from '../../../domain/kernel/failure.ts';
+import { messageOf } from '../../../domain/kernel/json.ts';
 import { OperatorError } from '../../operator/protocol.ts';
 import { answerNames, type DocumentFile } from './documentFiles.ts';
 import type { FailedDocument } from './documentRun.ts';

@@ -1,7 +1,7 @@
 import { resolve, basename } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import type { ParseRequest } from '@quire/engine/ports/documentParser';
-import { messageOf } from '../../../domain/kernel/failure.ts';
+import { messageOf } from '../../../domain/kernel/json.ts';
 import { parseProblem } from '../../commands/work/workProblem.ts';
 import { openDocumentParts, type DocumentParts } from '../../composition/parts/documentParts.ts';
 import { configFrom, forgetSecrets } from '../../config.ts';

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { messageOf } from '../../../domain/kernel/failure.ts';
-import type { JsonObject } from '../../../domain/kernel/json.ts';
+import { type JsonObject, messageOf } from '../../../domain/kernel/json.ts';
 import type { SchemaValidator } from '@quire/engine/ports/schemaValidator';
 import { COMMAND_LINE } from './documentWork.ts';
 import { OperatorError } from '../../operator/protocol.ts';

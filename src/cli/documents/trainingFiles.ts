@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import type { Document } from '@quire/engine/document/document';
-import { messageOf } from '../../../domain/kernel/failure.ts';
-import type { JsonObject } from '../../../domain/kernel/json.ts';
+import { type JsonObject, messageOf } from '../../../domain/kernel/json.ts';
 import { readArtifact, type LocalArtifact } from '@quire/engine/learning/artifact';
 import type { TrainingExample } from '@quire/engine/learning/train';
 import type { DocumentParts } from '../../composition/parts/documentParts.ts';

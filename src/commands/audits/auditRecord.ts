@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import type { AuditReport } from '../../audit/runAudit.ts';
 
 /** What an audit was asked to do: as the options of `quire audit`. */

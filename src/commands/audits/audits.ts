@@ -1,7 +1,7 @@
-import { messageOf } from '../../../domain/kernel/failure.ts';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { messageOf } from '../../../domain/kernel/json.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import type { AuditReport } from '../../audit/runAudit.ts';
 import type { reportAudit } from '../findings/findings.ts';
 import { auditShelf, type AuditOptions, type AuditProgress, type AuditRecord } from './auditRecord.ts';

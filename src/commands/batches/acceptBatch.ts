@@ -1,13 +1,11 @@
-import { batchIdFor } from '../../../domain/batch/identity.ts';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
+import { batchIdFor, isBatchAbandoned } from '../../../domain/batch.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock, EventStore } from '../../../domain/ports/log.ts';
 import { batchInputs, secretsIn, type OperationInputDeps } from '../operations/operationInput.ts';
 import type { Delivered, HandedOver, WorkPlan, WorkRequest } from '../work/work.ts';
 import { namedWork } from '../queue/namedWork.ts';
 import { reused, workProblem, type WorkProblem } from '../work/workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import { isBatchAbandoned } from '../../../domain/batch/decider.ts';
 import { ABANDONED_AFTER_MS, takePlace } from '../places/takePlace.ts';
 import type { BatchName, Batches } from './batches.ts';
 

@@ -1,4 +1,4 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 import type { acceptBatch } from './acceptBatch.ts';
 import type { Batches, BatchName } from './batches.ts';

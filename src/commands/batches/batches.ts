@@ -1,8 +1,6 @@
-import { batch, type BatchKind } from '../../../domain/batch/decider.ts';
-import type { BatchCommand } from '../../../domain/batch/commands.ts';
-import { batchEvent, batchStream } from '../../../domain/batch/events.ts';
+import { batch, type BatchCommand, batchEvent, type BatchKind, batchStream } from '../../../domain/batch.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { streamsOf } from '../writer/streams.ts';
 
 /** A batch, and whose it is. */

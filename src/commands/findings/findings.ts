@@ -1,13 +1,13 @@
 import {
   finding,
+  findingEvent,
   type FindingKind,
+  findingStream,
   type ReportAudit,
   type ReportDrift,
-} from '../../../domain/finding/decider.ts';
-import { findingEvent, findingStream } from '../../../domain/finding/events.ts';
+} from '../../../domain/finding.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { Clock, EventStore } from '../../../domain/ports/log.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Outcome } from '../writer/outcome.ts';
 import { streamsOf } from '../writer/streams.ts';

@@ -1,7 +1,12 @@
-import { llmCost, type LogLlmCost, type LlmCostKind } from '../../../domain/llmCost/decider.ts';
-import { llmCostEvent, llmCostStream } from '../../../domain/llmCost/events.ts';
+import {
+  llmCost,
+  llmCostEvent,
+  type LlmCostKind,
+  llmCostStream,
+  type LogLlmCost,
+} from '../../../domain/llmCost.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { streamWriter, type WriterLimits } from '../writer/streamWriter.ts';
 import { writerRules, type WriterHooks } from '../writer/writerRules.ts';
 

@@ -1,13 +1,7 @@
-import { uuidOfName } from '../../../domain/kernel/eventId.ts';
-import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
-import type { LogLlmCost } from '../../../domain/llmCost/decider.ts';
+import { fingerprintOf, uuidOfName } from '../../../domain/kernel/chain.ts';
+import type { LogLlmCost } from '../../../domain/llmCost.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
-import {
-  modelCost,
-  priceFor,
-  usdOfPico,
-  type PublishedPrice,
-} from '../../../domain/providerPricing/pricing.ts';
+import { modelCost, priceFor, usdOfPico, type PublishedPrice } from '../../../domain/modelPrices.ts';
 import type { BillingDeps } from '../work/billedWork.ts';
 import type { LlmCosts } from './llmCosts.ts';
 import type { ModelCallFact } from '../unfinished/workFact.ts';

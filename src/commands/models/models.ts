@@ -1,4 +1,4 @@
-import type { BillingType } from '../../../domain/account/words.ts';
+import type { BillingType } from '../../../domain/account/messages.ts';
 import { isOcrOnly, modelNamed, nameOfModel, needsBase, type ModelRef } from '@quire/engine/models/modelName';
 import type { ModelAccess } from '@quire/engine/ports/modelProvider';
 import type { PlatformModels } from '../../platformModels.ts';

@@ -1,4 +1,4 @@
-import type { BillingType } from '../../../domain/account/words.ts';
+import type { BillingType } from '../../../domain/account/messages.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { PlatformModels } from '../../platformModels.ts';

@@ -1,15 +1,9 @@
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import { keptFile } from '@quire/engine/ports/keptFile';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import { BATCH } from '../../../domain/batch/identity.ts';
-import {
-  documentIdOfOperation,
-  operationIdFor,
-  workIdOfOperation,
-} from '../../../domain/operation/identity.ts';
-import { holdIdFor } from '../../../domain/queue/identity.ts';
-import { NO_END } from '../../../domain/queue/lease.ts';
-import { isAbandoned } from '../../../domain/queue/queuedWork.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import { BATCH } from '../../../domain/batch.ts';
+import { documentIdOfOperation, operationIdFor, workIdOfOperation } from '../../../domain/operation.ts';
+import { holdIdFor, isAbandoned, NO_END } from '../../../domain/leased.ts';
 import { abandonWork } from '../queue/closeWork.ts';
 import { namedWork } from '../queue/namedWork.ts';
 import { placeHold, type PlacedHold } from '../work/billedWork.ts';

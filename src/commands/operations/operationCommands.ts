@@ -1,5 +1,5 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { OperationState } from '../../../domain/operation/operation.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { OperationState } from '../../../domain/operation.ts';
 import type { cancelWork } from '../queue/closeWork.ts';
 import type { BodyEnds, JsonPieces } from '../work/results/storedBody.ts';
 import type { acceptOperation } from './acceptOperation.ts';

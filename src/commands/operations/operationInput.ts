@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sha256 } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { secretObjectKey, type SecretBox } from '../../../domain/ports/secretBox.ts';
+import { type ObjectStore, type SecretBox, secretObjectKey } from '../../../domain/ports/services.ts';
 
 const channel = z.object({
   provider_model: z.string().optional(),

@@ -1,7 +1,5 @@
-import type { OperationEventOf } from '../../../domain/operation/events.ts';
-import type { AcceptedOperation, OperationWork } from '../../../domain/operation/operation.ts';
-import { suffixOf } from '../../../domain/queue/identity.ts';
-import { NO_END } from '../../../domain/queue/lease.ts';
+import type { AcceptedOperation, OperationEventOf, OperationWork } from '../../../domain/operation.ts';
+import { NO_END, suffixOf } from '../../../domain/leased.ts';
 import type { CloseDeps, OpenHold, WorkMoney } from '../queue/closeWork.ts';
 import { billOf, placeHold, type BillingDeps, type WorkToBill } from '../work/billedWork.ts';
 import { recordEnd, type DoWorkDeps } from '../work/heldWork.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sha256 } from '../../../domain/kernel/chain.ts';
-import type { OperationState } from '../../../domain/operation/operation.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { OperationState } from '../../../domain/operation.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { RESULTS_PREFIX, formerKeyOf, resultKeyOf } from '../work/results/storedResult.ts';
 import type { WorkProblem } from '../work/workProblem.ts';
 

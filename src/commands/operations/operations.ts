@@ -1,7 +1,12 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import { operationEvent, operationStream } from '../../../domain/operation/events.ts';
-import { operation, type OperationKind, type OperationWork } from '../../../domain/operation/operation.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import {
+  operation,
+  operationEvent,
+  type OperationKind,
+  operationStream,
+  type OperationWork,
+} from '../../../domain/operation.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { streamsOf } from '../writer/streams.ts';
 
 /** An operation, and whose it is. */

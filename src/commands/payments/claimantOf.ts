@@ -1,7 +1,6 @@
-import { payment, type PaymentClaim } from '../../../domain/payment/decider.ts';
-import { paymentCodec } from '../../../domain/payment/events.ts';
-import { paymentStream, type PaymentIdentity } from '../../../domain/payment/identity.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import { payment, type PaymentClaim, paymentCodec } from '../../../domain/payment.ts';
+import { paymentStream, type PaymentIdentity } from '../../../domain/account/messages.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { stateIn } from '../writer/streamFold.ts';
 
 /** Who holds the identity that a payment stream is of; undefined while nobody does. */

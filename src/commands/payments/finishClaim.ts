@@ -1,10 +1,9 @@
-import { account, type AccountKind } from '../../../domain/account/decider.ts';
+import { account, type AccountKind } from '../../../domain/account/account.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { PaymentClaim } from '../../../domain/payment/decider.ts';
-import { paymentKey } from '../../../domain/payment/identity.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { accountStream, paymentKey } from '../../../domain/account/messages.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { PaymentClaim } from '../../../domain/payment.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 import { accountCodec } from '../writer/accountWriter.ts';
 import { claimAt } from './claimantOf.ts';
 import { commandHandler } from '../writer/commandHandler.ts';

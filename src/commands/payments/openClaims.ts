@@ -1,9 +1,8 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { account } from '../../../domain/account/decider.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import type { PaymentClaim } from '../../../domain/payment/decider.ts';
-import { paymentStream } from '../../../domain/payment/identity.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { account } from '../../../domain/account/account.ts';
+import { accountStream, paymentStream } from '../../../domain/account/messages.ts';
+import type { PaymentClaim } from '../../../domain/payment.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 import { accountCodec } from '../writer/accountWriter.ts';
 import { stateIn } from '../writer/streamFold.ts';
 import { claimAt } from './claimantOf.ts';

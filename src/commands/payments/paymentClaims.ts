@@ -1,19 +1,17 @@
-import type { GrantCredits, RefundCredits } from '../../../domain/account/commands.ts';
-import { account, type AccountKind } from '../../../domain/account/decider.ts';
+import { accountStream, type GrantCredits, type RefundCredits } from '../../../domain/account/messages.ts';
+import { account, type AccountKind } from '../../../domain/account/account.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { deterministicEventId } from '../../../domain/kernel/chain.ts';
 import {
-  payment,
   type ClaimPayment,
+  payment,
   type PaymentClaim,
+  paymentCodec,
   type PaymentCommand,
   type PaymentKind,
-} from '../../../domain/payment/decider.ts';
-import { paymentCodec } from '../../../domain/payment/events.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+} from '../../../domain/payment.ts';
+import type { Clock, EventStore } from '../../../domain/ports/log.ts';
 import { accountCodec, AccountUnavailable, type AccountWriter } from '../writer/accountWriter.ts';
 import { claimAt } from './claimantOf.ts';
 import { commandHandler, type CommandHandler, type HandlerOptions } from '../writer/commandHandler.ts';

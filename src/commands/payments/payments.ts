@@ -1,6 +1,6 @@
-import type { AccountKind } from '../../../domain/account/decider.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { paymentStream } from '../../../domain/payment/identity.ts';
+import type { AccountKind } from '../../../domain/account/account.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { paymentStream } from '../../../domain/account/messages.ts';
 import {
   claimFor,
   derivedMeta,

@@ -1,9 +1,13 @@
 import { remainingOf } from '../../../domain/account/payments.ts';
-import type { AccountRejection, RefundCredits } from '../../../domain/account/commands.ts';
+import {
+  type AccountRejection,
+  type PaymentIdentity,
+  paymentKey,
+  type RefundCredits,
+} from '../../../domain/account/messages.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
-import { paymentKey, type PaymentIdentity } from '../../../domain/payment/identity.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { timeInFuture, type TimeInFuture } from '../reference/futureTime.ts';
 import type { NotNow } from '../writer/outcome.ts';
 import { digestOf, type Paid, type Refused, type SalesDeps } from './sales.ts';

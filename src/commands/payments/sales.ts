@@ -1,14 +1,18 @@
-import type { AccountRejection, GrantCredits } from '../../../domain/account/commands.ts';
-import type { AccountEventOf } from '../../../domain/account/events.ts';
+import {
+  type AccountEventOf,
+  type AccountRejection,
+  type GrantCredits,
+  type PaymentIdentity,
+  paymentKey,
+} from '../../../domain/account/messages.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
-import { fxRateOn } from '../../../domain/fxRates/rates.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
-import { paymentKey, type PaymentIdentity } from '../../../domain/payment/identity.ts';
-import { isSameSale } from '../../../domain/payment/sameSale.ts';
-import { priceSale, type SaleRejection as PriceRejection } from '../../../domain/priceList/sale.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { PaymentClaim } from '../../../domain/payment/decider.ts';
+import { fxRateOn } from '../../../domain/fxRates.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { fingerprintOf } from '../../../domain/kernel/chain.ts';
+import { isSameSale } from '../../../domain/account/payments.ts';
+import { priceSale, type SaleRejection as PriceRejection } from '../../../domain/priceList.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { PaymentClaim } from '../../../domain/payment.ts';
 import { timeInFuture, type TimeInFuture } from '../reference/futureTime.ts';
 import type { NotNow } from '../writer/outcome.ts';
 import type { Payments } from './payments.ts';

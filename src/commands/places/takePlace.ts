@@ -1,5 +1,5 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
 import {
   places,
   placesEvent,
@@ -7,7 +7,7 @@ import {
   type PlacesKind,
   type TakePlace,
 } from '../../../domain/places.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import type { Outcome } from '../writer/outcome.ts';
 import { streamsOf } from '../writer/streams.ts';
 

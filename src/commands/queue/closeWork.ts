@@ -1,7 +1,7 @@
-import type { AccountEventOf } from '../../../domain/account/events.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import { hasEnded, isAbandoned, type QueuedState, type WorkTypes } from '../../../domain/queue/queuedWork.ts';
+import type { AccountEventOf } from '../../../domain/account/messages.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import { hasEnded, isAbandoned, type QueuedState, type WorkTypes } from '../../../domain/leased.ts';
 import { releaseHold, type HoldDeps } from '../work/holds.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 import { systemMeta } from '../writer/commandMeta.ts';

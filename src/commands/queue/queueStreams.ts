@@ -1,4 +1,4 @@
-import type { QueuedKind, QueuedState, WorkCommand, WorkTypes } from '../../../domain/queue/queuedWork.ts';
+import type { QueuedKind, QueuedState, WorkCommand, WorkTypes } from '../../../domain/leased.ts';
 import type { Outcome } from '../writer/outcome.ts';
 
 /** The streams of one kind of queued work: its queue. */

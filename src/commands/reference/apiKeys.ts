@@ -1,14 +1,15 @@
 import {
   apiKey,
-  type ApiKeyState,
-  type IssueApiKey,
+  apiKeyEvent,
   type ApiKeyKind,
-} from '../../../domain/apiKey/decider.ts';
-import { apiKeyEvent, apiKeyStream } from '../../../domain/apiKey/events.ts';
+  type ApiKeyState,
+  apiKeyStream,
+  type IssueApiKey,
+} from '../../../domain/apiKey.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { deterministicEventId } from '../../../domain/kernel/chain.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { HandlerOptions } from '../writer/commandHandler.ts';
 import { streamsOf } from '../writer/streams.ts';

@@ -1,8 +1,8 @@
-import type { BillingConfigKind, TermsChange } from '../../../domain/billingConfig/decider.ts';
-import type { BillingType } from '../../../domain/account/words.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
-import { modeOf, ratedMode, rateOf, type RatedOperation } from '../../../domain/rating/rating.ts';
+import type { BillingConfigKind, TermsChange } from '../../../domain/billingConfig.ts';
+import type { BillingType } from '../../../domain/account/messages.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { modeOf, ratedMode, rateOf, type RatedOperation } from '../../../domain/rating.ts';
 import { activeConfig } from '../../queries/published.ts';
 import { misfit } from '../work/workProblem.ts';
 import type { Outcome } from '../writer/outcome.ts';

@@ -1,6 +1,6 @@
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
-import type { ConfigVersion } from '../../../domain/savedConfig/events.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
+import type { ConfigVersion } from '../../../domain/savedConfig.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import { checkChannel, type ChannelName, type ModelChannel } from '../models/models.ts';
 import type { ModelDeps } from '../models/ownBases.ts';
 import type { Artifacts } from '../training/artifacts.ts';

@@ -1,7 +1,11 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import { rateLimits, type RateLimitsKind } from '../../../domain/rateLimits/decider.ts';
-import { rateLimitsEvent, rateLimitsStream } from '../../../domain/rateLimits/events.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
+import {
+  rateLimits,
+  rateLimitsEvent,
+  type RateLimitsKind,
+  rateLimitsStream,
+} from '../../../domain/rateLimits.ts';
 import type { HandlerOptions } from '../writer/commandHandler.ts';
 import { streamsOf } from '../writer/streams.ts';
 

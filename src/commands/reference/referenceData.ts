@@ -1,36 +1,39 @@
 import {
+  BILLING_CONFIG_STREAM,
   billingConfig,
   type BillingConfigCommand,
-  type BillingConfigState,
+  billingConfigEvent,
   type BillingConfigKind,
-} from '../../../domain/billingConfig/decider.ts';
-import { BILLING_CONFIG_STREAM, billingConfigEvent } from '../../../domain/billingConfig/events.ts';
-import { FX_RATES_STREAM, fxRatesEvent } from '../../../domain/fxRates/events.ts';
+  type BillingConfigState,
+} from '../../../domain/billingConfig.ts';
 import {
+  FX_RATES_STREAM,
   fxRates,
   type FxRatesCommand,
-  type FxRatesState,
+  fxRatesEvent,
   type FxRatesKind,
-} from '../../../domain/fxRates/rates.ts';
+  type FxRatesState,
+} from '../../../domain/fxRates.ts';
 import { eventCodec, type Codec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
-import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { AnyKind, CommandMeta, Decider } from '../../../domain/kernel/decider.ts';
+import { deterministicEventId } from '../../../domain/kernel/chain.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import {
+  PRICE_LIST_STREAM,
   priceList,
+  priceListEvent,
+  type PriceListKind,
   type PriceListState,
   type PublishPriceList,
-  type PriceListKind,
-} from '../../../domain/priceList/decider.ts';
-import { PRICE_LIST_STREAM, priceListEvent } from '../../../domain/priceList/events.ts';
+} from '../../../domain/priceList.ts';
 import {
+  PROVIDER_PRICING_STREAM,
   providerPricing,
   type ProviderPricingCommand,
-  type ProviderPricingState,
+  providerPricingEvent,
   type ProviderPricingKind,
-} from '../../../domain/providerPricing/decider.ts';
-import { PROVIDER_PRICING_STREAM, providerPricingEvent } from '../../../domain/providerPricing/events.ts';
+  type ProviderPricingState,
+} from '../../../domain/modelPrices.ts';
 import { cachedStream } from '../writer/cachedStream.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';

@@ -1,22 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { secretObjectKey, type SecretBox } from '../../../domain/ports/secretBox.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
+import { type ObjectStore, type SecretBox, secretObjectKey } from '../../../domain/ports/services.ts';
 import {
-  liveSecrets,
-  savedConfig,
   type ChannelChange,
-  type PublishConfig,
-  type SavedConfigKind,
-} from '../../../domain/savedConfig/decider.ts';
-import {
-  savedConfigEvent,
-  savedConfigStream,
   type ChannelSettings,
   type ConfigVersion,
-} from '../../../domain/savedConfig/events.ts';
+  liveSecrets,
+  type PublishConfig,
+  savedConfig,
+  savedConfigEvent,
+  type SavedConfigKind,
+  savedConfigStream,
+} from '../../../domain/savedConfig.ts';
 import { streamsOf } from '../writer/streams.ts';
 import type { ChannelName, ModelChannel } from '../models/models.ts';
 import type { Outcome } from '../writer/outcome.ts';

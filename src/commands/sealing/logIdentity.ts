@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { eventLog, eventLogEvent } from '../../../domain/eventLog/eventLog.ts';
-import { identityOf } from '../../../domain/eventLog/identity.ts';
+import { eventLog, eventLogEvent, identityOf } from '../../../domain/eventLog/eventLog.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import { LOG_STREAM } from '../../../domain/kernel/ownStreams.ts';
-import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStore.ts';
+import { LOG_STREAM } from '../../../domain/kernel/json.ts';
+import { LogUnavailable, type EventStore } from '../../../domain/ports/log.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 

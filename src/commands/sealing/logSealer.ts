@@ -1,4 +1,4 @@
-import type { SealEvent } from '../../../domain/seal/events.ts';
+import type { SealEvent } from '../../../domain/finding.ts';
 import { sealLog, type SealDeps } from './sealLog.ts';
 import { sweeperOf, type Sweeper } from '../sweeping/sweeper.ts';
 

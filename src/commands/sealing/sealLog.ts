@@ -1,15 +1,11 @@
-import { chainHash } from '../../../domain/kernel/chain.ts';
+import { chainHash, LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/chain.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import { isOwn, SEALS_STREAM } from '../../../domain/kernel/ownStreams.ts';
-import { LOG_DIGEST_START, logDigestAfter } from '../../../domain/kernel/logDigest.ts';
-import { recorder } from '../../../domain/kernel/recorder.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import type { LockedObjects } from '../../../domain/ports/lockedObjects.ts';
-import { digestOfSeal, sealEvent, type SealEvent, type ShortSeal } from '../../../domain/seal/events.ts';
+import { type CommandMeta, recorder } from '../../../domain/kernel/decider.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import { isOwn, SEALS_STREAM } from '../../../domain/kernel/json.ts';
+import type { Clock, EventFeed, EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
+import type { LockedObjects } from '../../../domain/ports/services.ts';
+import { digestOfSeal, sealEvent, type SealEvent, type ShortSeal } from '../../../domain/finding.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 
 /** Where seals lie in the object store. */

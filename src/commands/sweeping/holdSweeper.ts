@@ -1,7 +1,7 @@
-import { accountStream } from '../../../domain/account/stream.ts';
-import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
+import { deterministicEventId } from '../../../domain/kernel/chain.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import { releaseHold } from '../work/holds.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';

@@ -1,7 +1,11 @@
-import { documentIdOfKey, uploadKeyOf, UPLOADS_PREFIX } from '../../../domain/document/uploads.ts';
-import type { UploadPresigned } from '../../../domain/document/events.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { ListedObject, ObjectStore } from '../../../domain/ports/objectStore.ts';
+import {
+  documentIdOfKey,
+  uploadKeyOf,
+  type UploadPresigned,
+  UPLOADS_PREFIX,
+} from '../../../domain/document.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { ListedObject, ObjectStore } from '../../../domain/ports/services.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Documents } from '../uploads/documents.ts';
 import { sweeperOf, type Sweeper } from './sweeper.ts';

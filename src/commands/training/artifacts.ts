@@ -5,13 +5,12 @@ import {
   artifactStream,
   type ArtifactEvent,
   type ArtifactPublished,
-} from '../../../domain/artifact/artifact.ts';
+} from '../../../domain/deployment.ts';
 import { sha256 } from '../../../domain/kernel/chain.ts';
-import type { RecorderKind } from '../../../domain/kernel/recorder.ts';
+import type { CommandMeta, RecorderKind } from '../../../domain/kernel/decider.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { streamsOf } from '../writer/streams.ts';
 import type { TrainingJobs } from './trainingJobs.ts';
 

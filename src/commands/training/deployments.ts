@@ -1,16 +1,16 @@
-import { artifactUriOf } from '../../../domain/artifact/artifact.ts';
-import { deployment, type DeploymentKind } from '../../../domain/deployment/decider.ts';
 import {
-  deploymentEvent,
-  deploymentStream,
   type Activation,
+  artifactUriOf,
+  deployment,
+  deploymentEvent,
+  type DeploymentKind,
   type DeploymentScope,
+  deploymentStream,
   type Rollout,
-} from '../../../domain/deployment/events.ts';
+} from '../../../domain/deployment.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { Clock, EventStore } from '../../../domain/ports/log.ts';
 import type { Artifacts } from './artifacts.ts';
 import { streamsOf } from '../writer/streams.ts';
 import { misfit, workProblem, type WorkProblem } from '../work/workProblem.ts';

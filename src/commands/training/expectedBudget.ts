@@ -1,4 +1,4 @@
-import { shapeOf } from '../../../domain/kernel/jsonShape.ts';
+import { shapeOf } from '../../../domain/kernel/json.ts';
 
 /** Levels of objects and lists in what is expected: what a schema of the greatest depth describes. */
 const DEPTH_MAX = 64;

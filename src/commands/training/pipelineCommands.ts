@@ -1,5 +1,5 @@
 import type { Artifacts } from './artifacts.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
 import type { cancelWork } from '../queue/closeWork.ts';
 import type { createTrainingJob } from './createTrainingJob.ts';
 import type { Deployments } from './deployments.ts';

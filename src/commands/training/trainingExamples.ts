@@ -1,4 +1,4 @@
-import { documentIdOfDataset } from '../../../domain/document/uploads.ts';
+import { documentIdOfDataset } from '../../../domain/document.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { TrainingExample } from '../../../domain/ports/trainer.ts';
 import { datasetLines } from './datasetLines.ts';

@@ -1,11 +1,12 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import { trainingJobEvent, trainingJobStream } from '../../../domain/trainingJob/events.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import {
   trainingJob,
+  trainingJobEvent,
   type TrainingJobKind,
+  trainingJobStream,
   type TrainingWork,
-} from '../../../domain/trainingJob/trainingJob.ts';
+} from '../../../domain/trainingJob.ts';
 import { streamsOf } from '../writer/streams.ts';
 
 /** A job, and whose it is. */

@@ -1,9 +1,8 @@
-import type { HoldCredits } from '../../../domain/account/commands.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { NO_CREDITS, type Credits } from '../../../domain/kernel/units.ts';
-import { NO_END } from '../../../domain/queue/lease.ts';
-import { usageIdOfJob } from '../../../domain/trainingJob/identity.ts';
-import type { CreatedJob, TrainingWork } from '../../../domain/trainingJob/trainingJob.ts';
+import type { HoldCredits } from '../../../domain/account/messages.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { NO_CREDITS, type Credits } from '../../../domain/kernel/amounts.ts';
+import { NO_END } from '../../../domain/leased.ts';
+import { type CreatedJob, type TrainingWork, usageIdOfJob } from '../../../domain/trainingJob.ts';
 import type { CloseDeps, WorkMoney } from '../queue/closeWork.ts';
 import { holdCredits, settleOnce, type Held } from '../work/holds.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { nameOfFact, workFact, type WorkFact } from './workFact.ts';
 
 /** Where facts lie that the log does not have yet. Only who has written one to the log removes it. */

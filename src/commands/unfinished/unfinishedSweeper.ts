@@ -1,5 +1,5 @@
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import { sweeperOf, type Sweeper } from '../sweeping/sweeper.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import type { KeptFacts } from './keptFacts.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { actor } from '../../../domain/kernel/event.ts';
-import { instant, pages, tenantId } from '../../../domain/kernel/units.ts';
-import { llmCostLogged } from '../../../domain/llmCost/events.ts';
+import { actor } from '../../../domain/kernel/decider.ts';
+import { instant, pages, tenantId } from '../../../domain/kernel/amounts.ts';
+import { llmCostLogged } from '../../../domain/llmCost.ts';
 
 /** A call of a model that was paid for: all of its cost entry but the cost, which the prices tell. */
 const modelCall = z.strictObject({

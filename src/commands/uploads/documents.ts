@@ -1,8 +1,13 @@
-import { document, type DocumentKind } from '../../../domain/document/decider.ts';
-import { documentEvent, documentStream, type DocumentEvent } from '../../../domain/document/events.ts';
+import {
+  document,
+  documentEvent,
+  type DocumentEvent,
+  type DocumentKind,
+  documentStream,
+} from '../../../domain/document.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import type { HandlerOptions } from '../writer/commandHandler.ts';
 import { streamsOf } from '../writer/streams.ts';
 

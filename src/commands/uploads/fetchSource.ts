@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DocumentSource, SourceAddress } from '../../../domain/ports/documentSource.ts';
+import type { DocumentSource, SourceAddress } from '../../../domain/ports/services.ts';
 import type { BytesInFlight } from '../work/bytesInFlight.ts';
 import type { ReceivedFile } from '../work/work.ts';
 import { fileTooLarge, misfit, tooMuchInFlight, workProblem, type WorkProblem } from '../work/workProblem.ts';

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 
 /** The object store failed; the work that needed it was undone. */
 export class ObjectStoreFailed extends Error {

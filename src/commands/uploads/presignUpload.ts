@@ -1,9 +1,8 @@
-import type { UploadPresigned } from '../../../domain/document/events.ts';
-import { datasetIdOf, uploadKeyOf } from '../../../domain/document/uploads.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { UploadTarget, UploadTargets } from '../../../domain/ports/uploadTargets.ts';
+import { datasetIdOf, uploadKeyOf, type UploadPresigned } from '../../../domain/document.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { UploadTarget, UploadTargets } from '../../../domain/ports/services.ts';
 import type { Documents } from './documents.ts';
 import type { UploadStock } from './uploadStock.ts';
 import { fileTooLarge, workProblem, type WorkProblem } from '../work/workProblem.ts';

@@ -1,9 +1,12 @@
-import type { DocumentState } from '../../../domain/document/decider.ts';
-import { isDocumentId, uploadKeyOf } from '../../../domain/document/uploads.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import type { Bucket, RateLimiter } from '../../../domain/ports/rateLimiter.ts';
-import type { SignedUpload, UploadSignatures } from '../../../domain/ports/uploadTargets.ts';
+import { type DocumentState, isDocumentId, uploadKeyOf } from '../../../domain/document.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type {
+  Bucket,
+  ObjectStore,
+  RateLimiter,
+  SignedUpload,
+  UploadSignatures,
+} from '../../../domain/ports/services.ts';
 import type { BytesInFlight } from '../work/bytesInFlight.ts';
 import type { Documents } from './documents.ts';
 import type { UploadStock } from './uploadStock.ts';

@@ -1,7 +1,7 @@
-import { isDocumentId, uploadKeyOf } from '../../../domain/document/uploads.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { isDocumentId, uploadKeyOf } from '../../../domain/document.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { JobName } from '../training/trainingJobs.ts';
 import type { Documents } from './documents.ts';

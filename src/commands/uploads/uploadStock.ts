@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { documentIdOfKey, UPLOADS_PREFIX } from '../../../domain/document/uploads.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { documentIdOfKey, UPLOADS_PREFIX } from '../../../domain/document.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import type { Documents } from './documents.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';
 

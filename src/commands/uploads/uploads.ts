@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DocumentState } from '../../../domain/document/decider.ts';
-import type { UploadPresigned } from '../../../domain/document/events.ts';
-import { documentIdIn, isDocumentId, uploadKeyOf } from '../../../domain/document/uploads.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import {
+  documentIdIn,
+  type DocumentState,
+  isDocumentId,
+  uploadKeyOf,
+  type UploadPresigned,
+} from '../../../domain/document.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import type { ReceivedFile } from '../work/work.ts';
 import type { Documents } from './documents.ts';
 import { fileTooLarge, workProblem, type WorkProblem } from '../work/workProblem.ts';

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { secretObjectKey, type SecretBox } from '../../../domain/ports/secretBox.ts';
+import { type ObjectStore, type SecretBox, secretObjectKey } from '../../../domain/ports/services.ts';
 import { secretOf } from './signature.ts';
 
 export interface WebhookSecretDeps {

@@ -1,15 +1,19 @@
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import { webhook, type WebhookCommand, type WebhookKind } from '../../../domain/webhook/decider.ts';
-import { webhookEvent, webhookStream } from '../../../domain/webhook/events.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import {
-  webhookDelivery,
   type RecordAttempt,
   type ResendDelivery,
   type StartAttempt,
+  webhook,
+  type WebhookCommand,
+  webhookDelivery,
+  webhookDeliveryEvent,
   type WebhookDeliveryKind,
-} from '../../../domain/webhookDelivery/decider.ts';
-import { webhookDeliveryEvent, webhookDeliveryStream } from '../../../domain/webhookDelivery/events.ts';
+  webhookDeliveryStream,
+  webhookEvent,
+  type WebhookKind,
+  webhookStream,
+} from '../../../domain/webhook.ts';
 import { streamsOf } from '../writer/streams.ts';
 
 /** A webhook, and whose it is. */

@@ -1,15 +1,14 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock, EventStore } from '../../../domain/ports/log.ts';
 import {
-  secretsOfWebhook,
   type CreateWebhook,
+  secretsOfWebhook,
   type Webhook,
+  type WebhookDeliveryKind,
   type WebhookKind,
   type WebhookSettings,
-} from '../../../domain/webhook/decider.ts';
-import type { WebhookDeliveryKind } from '../../../domain/webhookDelivery/decider.ts';
+} from '../../../domain/webhook.ts';
 import { ABANDONED_AFTER_MS, takePlace, type PlaceRequest } from '../places/takePlace.ts';
 import type { Outcome } from '../writer/outcome.ts';
 import { workProblem, type WorkProblem } from '../work/workProblem.ts';

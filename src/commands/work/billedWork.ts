@@ -1,11 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { HoldCredits, PagePrice } from '../../../domain/account/commands.ts';
-import type { DeliveredWork } from '../../../domain/account/events.ts';
-import type { BillingType, ExtractionMode } from '../../../domain/account/words.ts';
-import type { BillingConfig } from '../../../domain/billingConfig/decider.ts';
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import { categoryOf, rateOf, ratedMode, type RatedOperation } from '../../../domain/rating/rating.ts';
+import type {
+  BillingType,
+  DeliveredWork,
+  ExtractionMode,
+  HoldCredits,
+  PagePrice,
+} from '../../../domain/account/messages.ts';
+import type { BillingConfig } from '../../../domain/billingConfig.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import { categoryOf, rateOf, ratedMode, type RatedOperation } from '../../../domain/rating.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import {
   holdCredits,

@@ -1,5 +1,4 @@
-import type { DocumentRegistered } from '../../../domain/document/events.ts';
-import { fileUriOf } from '../../../domain/document/uploads.ts';
+import { type DocumentRegistered, fileUriOf } from '../../../domain/document.ts';
 import type { DocumentParser } from '@quire/engine/ports/documentParser';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { BillingDeps, Caller } from './billedWork.ts';

@@ -1,7 +1,7 @@
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import { keptFile } from '@quire/engine/ports/keptFile';
-import type { BillingType } from '../../../domain/account/words.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import type { BillingType } from '../../../domain/account/messages.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { placeHold, release, settleDone, type BillingDeps } from './billedWork.ts';
 import { countedFile, type AskedWork, type CountedFile, type CountFileDeps } from './countedFile.ts';
 import type { HeavySlots } from './heavySlots.ts';

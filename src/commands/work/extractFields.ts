@@ -1,9 +1,8 @@
-import { deploymentFor } from '../../../domain/deployment/decider.ts';
-import type { DeploymentScope } from '../../../domain/deployment/events.ts';
+import { deploymentFor, type DeploymentScope } from '../../../domain/deployment.ts';
 import { schemaHash } from '@quire/engine/learning/artifact';
 import { readArtifactFile, type ArtifactFile } from '@quire/engine/learning/artifactFile';
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
-import { overriddenBy, type MergedChannel } from '../../../domain/savedConfig/overrides.ts';
+import { overriddenBy, type MergedChannel } from '../../../domain/savedConfig.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { Artifacts } from '../training/artifacts.ts';
 import type { Deployments } from '../training/deployments.ts';

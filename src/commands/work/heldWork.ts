@@ -1,5 +1,5 @@
-import type { BillingType } from '../../../domain/account/words.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
+import type { BillingType } from '../../../domain/account/messages.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import type { KeptFile } from '@quire/engine/ports/keptFile';
 import type { WorkToBill } from './billedWork.ts';
 import { callLog, type LogCall } from './callLog.ts';

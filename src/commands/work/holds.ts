@@ -1,9 +1,13 @@
-import type { HoldCredits, ReleaseHold, SettleHold } from '../../../domain/account/commands.ts';
-import type { AccountEventOf } from '../../../domain/account/events.ts';
+import {
+  type AccountEventOf,
+  accountStream,
+  type HoldCredits,
+  type ReleaseHold,
+  type SettleHold,
+} from '../../../domain/account/messages.ts';
 import { RELEASED } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { accountCodec, type AccountWriter } from '../writer/accountWriter.ts';
 import type { NotNow } from '../writer/outcome.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';

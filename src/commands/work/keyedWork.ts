@@ -1,6 +1,6 @@
-import { usageEndedAt } from '../../../domain/extraction/usage.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { holdIdFor, suffixOf, workIdFor } from '../../../domain/queue/identity.ts';
+import { usageEndedAt } from '../../../domain/workEvents.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
+import { holdIdFor, suffixOf, workIdFor } from '../../../domain/leased.ts';
 import { namedWork } from '../queue/namedWork.ts';
 import type { DoWorkDeps } from './heldWork.ts';
 import { resultShelf, type StoredResult } from './results/storedResult.ts';

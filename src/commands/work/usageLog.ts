@@ -1,12 +1,17 @@
-import { conversionEvent, conversionStream } from '../../../domain/conversion/events.ts';
-import type { DocumentEvent } from '../../../domain/document/events.ts';
-import { extractionEvent, extractionStream } from '../../../domain/extraction/events.ts';
-import { usage, type UsageFact, type UsageKind, type UsageState } from '../../../domain/extraction/usage.ts';
+import {
+  conversionEvent,
+  conversionStream,
+  extractionEvent,
+  extractionStream,
+  usage,
+  type UsageFact,
+  type UsageKind,
+  type UsageState,
+} from '../../../domain/workEvents.ts';
+import type { DocumentEvent } from '../../../domain/document.ts';
 import { eventCodec, type Codec } from '../../../domain/kernel/codec.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { DomainEvent } from '../../../domain/kernel/decider.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStore.ts';
+import type { CommandMeta, DomainEvent } from '../../../domain/kernel/decider.ts';
+import { type Clock, type EventStore, LogUnavailable } from '../../../domain/ports/log.ts';
 import type { ChosenModels } from '../models/models.ts';
 import type { WorkEndFact } from '../unfinished/workFact.ts';
 import { documents } from '../uploads/documents.ts';

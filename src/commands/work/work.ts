@@ -1,11 +1,11 @@
-import type { BillingType } from '../../../domain/account/words.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { BillingType } from '../../../domain/account/messages.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { ParseEffort, ParseRequest } from '@quire/engine/ports/documentParser';
 import type { Ranged } from '@quire/engine/ports/rangedWork';
 import type { KeptFile } from '@quire/engine/ports/keptFile';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
-import type { RatedOperation } from '../../../domain/rating/rating.ts';
+import type { RatedOperation } from '../../../domain/rating.ts';
 import type { Caller, Cost, WorkToBill } from './billedWork.ts';
 import type { ChosenModels } from '../models/models.ts';
 import type { ModelsByFormat, OwnKeyUse } from '../models/ownKeys.ts';

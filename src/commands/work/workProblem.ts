@@ -1,6 +1,6 @@
 import type { ParseFailure } from '@quire/engine/ports/documentParser';
 import type { ModelFailure } from '@quire/engine/ports/modelProvider';
-import type { Bucket } from '../../../domain/ports/rateLimiter.ts';
+import type { Bucket } from '../../../domain/ports/services.ts';
 import type { ProblemCode, RequestIssue } from '../../problemTable.ts';
 
 interface Told<Code> {

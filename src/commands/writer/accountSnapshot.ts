@@ -1,9 +1,9 @@
 import { Map as ImmutableMap } from 'immutable';
-import type { AccountEvent } from '../../../domain/account/events.ts';
-import { balanceAfter, isConsistent, remembersLast } from '../../../domain/account/snapshotProof.ts';
+import type { AccountEvent } from '../../../domain/account/messages.ts';
+import { balanceAfter, isConsistent, remembersLast } from '../../../domain/account/account.ts';
 import { NEW_ACCOUNT, type AccountState } from '../../../domain/account/state.ts';
 import type { Json, JsonObject } from '../../../domain/kernel/json.ts';
-import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
+import type { SnapshotStore } from '../../../domain/ports/log.ts';
 import type { Proof, SnapshotRules } from './trustedSnapshot.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */

@@ -1,11 +1,8 @@
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { account, type AccountKind } from '../../../domain/account/decider.ts';
-import { accountEvent } from '../../../domain/account/events.ts';
+import { type AccountCommand, accountEvent, accountStream } from '../../../domain/account/messages.ts';
+import { account, type AccountKind } from '../../../domain/account/account.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
+import type { EventStore, SnapshotStore } from '../../../domain/ports/log.ts';
 import { accountSnapshots } from './accountSnapshot.ts';
 import type { Outcome } from './outcome.ts';
 import { streamWriter, type Forgotten, type WriterLimits } from './streamWriter.ts';

@@ -1,4 +1,4 @@
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { foldOn, LogContradicts, nothingYet, type Folded, type FoldRules } from './streamFold.ts';
 
 /** The state of one small stream that everyone reads. */

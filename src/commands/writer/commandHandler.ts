@@ -1,6 +1,6 @@
 import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
 import type { Codec } from '../../../domain/kernel/codec.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
 import { stopSwitch } from './backOff.ts';
 import { newMailbox, type Entry } from './mailbox.ts';

@@ -1,5 +1,5 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 
 /** Who acts where no caller does: workers, sweepers and the first start. */
 export const SYSTEM: CommandMeta['actor'] = { key_id: 'system', role: 'system' };

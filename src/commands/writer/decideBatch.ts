@@ -1,7 +1,6 @@
-import type { ChainLink } from '../../../domain/kernel/chain.ts';
+import { bytesOfEvent, type ChainLink } from '../../../domain/kernel/chain.ts';
 import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
-import { bytesOfEvent } from '../../../domain/kernel/batch.ts';
-import { APPEND_BYTES_MAX, type NewEvent } from '../../../domain/ports/eventStore.ts';
+import { APPEND_BYTES_MAX, type NewEvent } from '../../../domain/ports/log.ts';
 import { encodeEvents, type Chained, type Encoding } from './encode.ts';
 import { linkAfter, type Folded } from './streamFold.ts';
 

@@ -1,19 +1,17 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { eventText } from '../../../domain/kernel/batch.ts';
-import { storableJson } from '../../../domain/kernel/canonicalJson.ts';
+import type { CommandMeta, DomainEvent } from '../../../domain/kernel/decider.ts';
 import {
   chainHash,
+  type ChainLink,
   eventIdOfHash,
+  eventText,
   HASH_VERSION,
+  type Hashed,
   joinedText,
   sha256,
-  type ChainLink,
-  type Hashed,
 } from '../../../domain/kernel/chain.ts';
+import { type Json, type JsonObject, storableJson } from '../../../domain/kernel/json.ts';
 import type { Codec } from '../../../domain/kernel/codec.ts';
-import type { DomainEvent } from '../../../domain/kernel/decider.ts';
-import type { Json, JsonObject } from '../../../domain/kernel/json.ts';
-import type { NewEvent } from '../../../domain/ports/eventStore.ts';
+import type { NewEvent } from '../../../domain/ports/log.ts';
 
 /** What all events of one stream share. */
 export interface Encoding<Event> {

@@ -1,5 +1,5 @@
 import type { AnyKind } from '../../../domain/kernel/decider.ts';
-import type { Span } from '../../../domain/ports/tracer.ts';
+import type { Span } from '../../../domain/ports/log.ts';
 import { BUSY, UNKNOWN, type Outcome } from './outcome.ts';
 import type { Folded } from './streamFold.ts';
 

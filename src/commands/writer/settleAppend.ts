@@ -1,11 +1,11 @@
-import { eventAt } from '../../../domain/eventLog/identity.ts';
+import { eventAt } from '../../../domain/eventLog/eventLog.ts';
 import {
   LogUnavailable,
   type AppendResult,
   type EventStore,
   type ExpectedRevision,
   type NewEvent,
-} from '../../../domain/ports/eventStore.ts';
+} from '../../../domain/ports/log.ts';
 import { backOff, type Pacing, type StopSwitch } from './backOff.ts';
 import { epochOf, hashOf, LogContradicts } from './streamFold.ts';
 

@@ -1,6 +1,6 @@
 import { followChain, type ChainLink } from '../../../domain/kernel/chain.ts';
 import type { Codec } from '../../../domain/kernel/codec.ts';
-import type { EventStore, ExpectedRevision, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { EventStore, ExpectedRevision, RecordedEvent } from '../../../domain/ports/log.ts';
 
 /** A stream's state as of `revision`, with what the next append needs. */
 export interface Folded<State> {

@@ -1,6 +1,6 @@
 import type { Codec } from '../../../domain/kernel/codec.ts';
 import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { commandHandler, type HandlerOptions } from './commandHandler.ts';
 import type { Outcome } from './outcome.ts';
 import { stateIn } from './streamFold.ts';

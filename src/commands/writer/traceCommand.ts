@@ -1,6 +1,6 @@
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { categoryOf } from '../../../domain/kernel/batch.ts';
-import type { Span, Tracer } from '../../../domain/ports/tracer.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { categoryOf } from '../../../domain/kernel/chain.ts';
+import type { Span, Tracer } from '../../../domain/ports/log.ts';
 
 type Commanded = { readonly meta: CommandMeta };
 

@@ -1,7 +1,6 @@
 import { canonicalJson, followChain, sha256 } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import type { Snapshot, SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
+import type { RecordedEvent, Snapshot, SnapshotStore } from '../../../domain/ports/log.ts';
 import { foldForward, nothingYet, type Folded, type FoldSource } from './streamFold.ts';
 
 /** What one event of the log says of a state. `silent`: nothing that could be compared; ask the one before it. */

@@ -1,5 +1,5 @@
 import type { AnyKind } from '../../../domain/kernel/decider.ts';
-import type { AppendResult } from '../../../domain/ports/eventStore.ts';
+import type { AppendResult } from '../../../domain/ports/log.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
 import { backOff } from './backOff.ts';
 import { coldLoad } from './trustedSnapshot.ts';

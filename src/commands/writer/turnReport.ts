@@ -1,6 +1,5 @@
 import type { AnyKind } from '../../../domain/kernel/decider.ts';
-import type { AppendResult } from '../../../domain/ports/eventStore.ts';
-import type { Span, Tracer } from '../../../domain/ports/tracer.ts';
+import type { AppendResult, Span, Tracer } from '../../../domain/ports/log.ts';
 import type { DecidedBatch } from './decideBatch.ts';
 import type { Entry } from './mailbox.ts';
 import { beginAppend, beginCommand, stamped } from './traceCommand.ts';

@@ -1,6 +1,6 @@
 import type { AnyKind, Decider } from '../../../domain/kernel/decider.ts';
 import type { Codec } from '../../../domain/kernel/codec.ts';
-import type { AppendResult, EventStore } from '../../../domain/ports/eventStore.ts';
+import type { AppendResult, EventStore } from '../../../domain/ports/log.ts';
 import type { Pacing } from './backOff.ts';
 import type { Persistence } from './settleAppend.ts';
 import type { FoldRules } from './streamFold.ts';

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
 import type { ChainsDone, StartChains } from '../../audit/log/chainsApart.ts';
 import type { ChainsOf } from './chainsWorker.ts';
 

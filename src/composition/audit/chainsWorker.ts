@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { auditChains, type ChainsWork } from '../../audit/log/chainsApart.ts';
 
 /** Which log the thread reads, and how far. */

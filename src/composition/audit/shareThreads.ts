@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { hasDigests } from '../../../adapters/embedded/eventLog/sqliteLogShare.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import { hasDigests } from '../../../adapters/sqlite/eventLog.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
 import type { StartedShare, StartShares } from '../../audit/shares/auditInShares.ts';
 import type { ShareMessage, ShareOf } from './shareWorker.ts';
 

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { logShare } from '../../../adapters/embedded/eventLog/sqliteLogShare.ts';
+import { logShare } from '../../../adapters/sqlite/eventLog.ts';
 import { PUBLISHED } from '../../audit/money/reference.ts';
 import { NotClean, shareAudit, type ShareDone, type ShareWork } from '../../audit/shares/shareAudit.ts';
 

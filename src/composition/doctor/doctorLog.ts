@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkEventLog } from '../../../adapters/embedded/eventLog/checkEventLog.ts';
-import { readObject } from '../../../adapters/embedded/objectFolder.ts';
-import { systemClock } from '../../../adapters/embedded/systemClock.ts';
+import { checkEventLog } from '../../../adapters/sqlite/eventLog.ts';
+import { readObject } from '../../../adapters/local/objectFolder.ts';
+import { systemClock } from '../../../adapters/local/local.ts';
 import type { OpenClaim } from '../../commands/payments/openClaims.ts';
 import type { Config } from '../../config.ts';
 import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../../doctor/check.ts';
@@ -50,9 +50,8 @@ const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal)
 };
 
 const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => {
-  const { openEventStoreDb } = await import('../../../adapters/eventstoredb/eventStoreDb.ts');
-  const { rightsMissing } = await import('../../../adapters/eventstoredb/userRights.ts');
-  const { firstHostOf, serverClock } = await import('../../../adapters/eventstoredb/serverClock.ts');
+  const { openEventStoreDb, rightsMissing } = await import('../../../adapters/eventstoredb/eventStoreDb.ts');
+  const { firstHostOf, serverClock } = await import('../../../adapters/eventstoredb/subscription.ts');
   const host = new URL(firstHostOf(url) ?? 'http://unknown').host;
   const clock = serverClock(url, AbortSignal.any([signal, AbortSignal.timeout(3_000)])).catch(
     () => undefined,
@@ -79,7 +78,7 @@ const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => 
 /** Reads an object beside whoever has the store open. */
 const objectReader = async ({ s3, dataDir }: Config) => {
   if (s3 === undefined) return (key: string) => readObject(join(dataDir, 'objects'), key);
-  const { bucketProbe } = await import('../../../adapters/minio/bucketProbe.ts');
+  const { bucketProbe } = await import('../../../adapters/minio.ts');
   return bucketProbe(s3, () => systemClock().now()).get;
 };
 

@@ -1,11 +1,11 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import { dataDirOwner } from '../../../adapters/embedded/dataDirLock.ts';
+import { dataDirOwner } from '../../../adapters/local/dataFolder.ts';
 import { confinementHere } from '@quire/engine/isolation/confinement/confinement';
 import { hasPpocr } from '@quire/engine/recognition/ppocr/runtime';
 import { available } from '@quire/engine/recognition/tessdata';
-import { absentAsUndefined } from '../../../domain/kernel/failure.ts';
+import { absentAsUndefined } from '../../../domain/kernel/json.ts';
 import type { Config } from '../../config.ts';
 import { addressOf, addressState } from '../../doctor/address.ts';
 import { ok, problem, warning, type Check, type Verdict } from '../../doctor/check.ts';

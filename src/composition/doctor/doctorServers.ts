@@ -1,5 +1,5 @@
-import { systemClock } from '../../../adapters/embedded/systemClock.ts';
-import { READ_SCHEMA } from '../../../projections/engine/projector.ts';
+import { systemClock } from '../../../adapters/local/local.ts';
+import { READ_SCHEMA } from '../../../projections/engine/table.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../../projections/readModels.ts';
 import type { Config, S3Config } from '../../config.ts';
@@ -33,7 +33,7 @@ const POSTGRES = `
       - (select count(*) from pg_stat_activity where backend_type = 'client backend'))::int4 as free`;
 
 const withPostgres = async <T>(url: string, work: (sql: Sql) => Promise<T>): Promise<T> => {
-  const { postgresSql } = await import('../../../adapters/postgres/postgresSql.ts');
+  const { postgresSql } = await import('../../../adapters/postgres.ts');
   const sql = postgresSql({ url, poolMax: 2, connectTimeoutMs: CONNECT_MS });
   try {
     return await work(sql);
@@ -100,7 +100,7 @@ const readModels = async (config: Config, signal: AbortSignal): Promise<Verdict>
 };
 
 const redis = async (url: string): Promise<Verdict> => {
-  const { redisProbe } = await import('../../../adapters/redis/redisProbe.ts');
+  const { redisProbe } = await import('../../../adapters/redis.ts');
   try {
     const { answerMs, version } = await redisProbe(url);
     return redisVerdict(hostOf(url), answerMs, version);
@@ -110,7 +110,7 @@ const redis = async (url: string): Promise<Verdict> => {
 };
 
 const bucketOf = async (s3: S3Config) => {
-  const { bucketProbe } = await import('../../../adapters/minio/bucketProbe.ts');
+  const { bucketProbe } = await import('../../../adapters/minio.ts');
   return bucketProbe(s3, () => systemClock().now());
 };
 

@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import { providerNamed } from '@quire/engine/models/modelName';
 import type { ModelUsage } from '@quire/engine/ports/modelProvider';
 import type { HeavySlots, SlotRefusal } from '../../commands/work/heavySlots.ts';
-import type { BucketClass } from '../../../domain/ports/rateLimiter.ts';
+import type { BucketClass } from '../../../domain/ports/services.ts';
 import { pulledGauges } from '../../telemetry/gauge.ts';
 import { metersOn } from '../../telemetry/meters.ts';
 

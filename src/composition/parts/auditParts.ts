@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { newTempFolder } from '@quire/engine/kernel/tempFolders';
-import { systemClock } from '../../../adapters/embedded/systemClock.ts';
+import { systemClock } from '../../../adapters/local/local.ts';
 import type { StartChains } from '../../audit/log/chainsApart.ts';
 import type { StartShares } from '../../audit/shares/auditInShares.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { withSnapshot, type ReadModelSnapshot } from '../../audit/readModels/snapshot.ts';
 import { snapshotStore } from '../../audit/readModels/snapshotLines.ts';

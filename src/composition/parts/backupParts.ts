@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { copyEventLog } from '../../../adapters/embedded/eventLog/copyEventLog.ts';
-import { LOCK_FILES, RESTORING } from '../../../adapters/embedded/dataDirLock.ts';
-import { objectFileOf, WHOLE_OBJECTS } from '../../../adapters/embedded/objectFolder.ts';
-import { headerLogIdOf } from '../../../adapters/embedded/eventLog/sqliteEventLogFile.ts';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { systemClock } from '../../../adapters/embedded/systemClock.ts';
+import { copyEventLog, openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
+import { LOCK_FILES, RESTORING } from '../../../adapters/local/dataFolder.ts';
+import { objectFileOf, WHOLE_OBJECTS } from '../../../adapters/local/objectFolder.ts';
+import { headerLogIdOf } from '../../../adapters/sqlite/eventLogFile.ts';
+import { systemClock } from '../../../adapters/local/local.ts';
 import { auditCopy, type AuditedCopy, type OpenedLog } from '../../backup/auditedCopy.ts';
 import { checkBackup, type CheckedBackup } from '../../backup/checkBackup.ts';
 import { DATA } from '../../backup/manifest.ts';

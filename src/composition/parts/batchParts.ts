@@ -5,7 +5,7 @@ import {
   openBatchesOfTenant,
   operationsToCancel,
   progressOfBatch,
-} from '../../../projections/batches/batches.queries.ts';
+} from '../../../projections/batches.ts';
 import { acceptBatch } from '../../commands/batches/acceptBatch.ts';
 import { cancelBatch, type BatchCommands } from '../../commands/batches/batchCommands.ts';
 import { batches } from '../../commands/batches/batches.ts';

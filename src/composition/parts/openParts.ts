@@ -3,17 +3,16 @@ import { withoutEnd } from '@quire/engine/kernel/text';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import type { RateLimiter } from '../../../domain/ports/rateLimiter.ts';
-import type { SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
-import type { UploadSignatures, UploadTargets } from '../../../domain/ports/uploadTargets.ts';
-import { lockDataDir } from '../../../adapters/embedded/dataDirLock.ts';
-import { openObjectFolder } from '../../../adapters/embedded/objectFolder.ts';
-import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
-import { secretFile } from '../../../adapters/embedded/secretFile.ts';
-import { uploadUrls } from '../../../adapters/embedded/uploadUrls.ts';
+import type { EventFeed, EventStore, SnapshotStore } from '../../../domain/ports/log.ts';
+import type {
+  ObjectStore,
+  RateLimiter,
+  UploadSignatures,
+  UploadTargets,
+} from '../../../domain/ports/services.ts';
+import { lockDataDir } from '../../../adapters/local/dataFolder.ts';
+import { openObjectFolder, secretFile, uploadUrls } from '../../../adapters/local/objectFolder.ts';
+import { memoryRateLimiter } from '../../../adapters/local/local.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import type { Config } from '../../config.ts';
@@ -100,7 +99,7 @@ export const openObjects = async (
   wait?: StartWait,
 ): Promise<readonly [ObjectStore, string]> => {
   if (s3 !== undefined) {
-    const { openMinioObjectStore } = await import('../../../adapters/minio/objectStore.ts');
+    const { openMinioObjectStore } = await import('../../../adapters/minio.ts');
     const open = () => openMinioObjectStore(s3);
     const server = { name: `S3 at ${hostOf(s3.endpoint)}`, variable: 'S3_ENDPOINT' };
     const objects = wait === undefined ? await open() : await answerOf(server, open, wait);
@@ -129,7 +128,7 @@ const sessionSecretOf = async ({ sessionSecret, dataDir }: Config): Promise<Uint
 
 const openUploads = async ({ s3, dataDir }: Config, baseUrl: Parts['baseUrl']): Promise<Parts['uploads']> => {
   if (s3 !== undefined) {
-    const { minioUploadTargets } = await import('../../../adapters/minio/uploadTargets.ts');
+    const { minioUploadTargets } = await import('../../../adapters/minio.ts');
     return { targets: minioUploadTargets(s3), signatures: undefined };
   }
   const secret = await secretFile(join(dataDir, 'upload-secret'));
@@ -145,8 +144,7 @@ const openLimiter = async (
   const nowMs = () => performance.now();
   const fallback = memoryRateLimiter(nowMs);
   if (redisUrl === undefined) return [keep(fallback, (part) => part.close()), 'memory of this process'];
-  const { redisClient } = await import('../../../adapters/redis/redisClient.ts');
-  const { redisRateLimiter } = await import('../../../adapters/redis/rateLimiterRedis.ts');
+  const { redisClient, redisRateLimiter } = await import('../../../adapters/redis.ts');
   const client = redisClient(redisUrl, onOutage);
   const limiter = redisRateLimiter({ client, fallback, nowMs, onOutage });
   return [

@@ -1,13 +1,9 @@
 import { join } from 'node:path';
-import { messageOf } from '../../../domain/kernel/failure.ts';
-import { lockDataDir } from '../../../adapters/embedded/dataDirLock.ts';
-import type {
-  SqliteEventLog,
-  SqliteEventLogOptions,
-} from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import type { EmbeddedSql } from '../../../adapters/embedded/pglite/pgliteSql.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import { messageOf } from '../../../domain/kernel/json.ts';
+import { lockDataDir } from '../../../adapters/local/dataFolder.ts';
+import type { SqliteEventLog, SqliteEventLogOptions } from '../../../adapters/sqlite/eventLog.ts';
+import type { EmbeddedSql } from '../../../adapters/pglite/sql.ts';
+import type { EventFeed, EventStore } from '../../../domain/ports/log.ts';
 import type { Config } from '../../config.ts';
 import type { ProjectingSql } from '../projecting/openProjecting.ts';
 import { projectingAs } from '../projecting/projectingAs.ts';
@@ -31,7 +27,7 @@ export const openLog = async (
     const { openEventStoreDb } = await import('../../../adapters/eventstoredb/eventStoreDb.ts');
     return openEventStoreDb({ connectionString: eventStoreUrl });
   }
-  const { openSqliteEventLog } = await import('../../../adapters/embedded/eventLog/sqliteEventLog.ts');
+  const { openSqliteEventLog } = await import('../../../adapters/sqlite/eventLog.ts');
   return openSqliteEventLog({ path: logFileIn(dataDir), ...options });
 };
 
@@ -55,10 +51,10 @@ export const withLogReader = async <T>(
 /** Opens the read models' database. An embedded one needs the lock of its data folder. */
 export const openSql = async ({ databaseUrl, dataDir }: StoreConfig): Promise<EmbeddedSql> => {
   if (databaseUrl !== undefined) {
-    const { postgresSql } = await import('../../../adapters/postgres/postgresSql.ts');
+    const { postgresSql } = await import('../../../adapters/postgres.ts');
     return { sql: postgresSql({ url: databaseUrl }), recreated: null };
   }
-  const { pgliteSql } = await import('../../../adapters/embedded/pglite/pgliteSql.ts');
+  const { pgliteSql } = await import('../../../adapters/pglite/sql.ts');
   return pgliteSql(join(dataDir, 'read-models'));
 };
 

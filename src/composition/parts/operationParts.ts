@@ -1,9 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import {
-  openOperationsOfTenant,
-  operationLists,
-} from '../../../projections/operations/operations.queries.ts';
+import { openOperationsOfTenant, operationLists } from '../../../projections/operations.ts';
 import { acceptOperation } from '../../commands/operations/acceptOperation.ts';
 import { abandonWork, cancelWork } from '../../commands/queue/closeWork.ts';
 import type { OperationCommands } from '../../commands/operations/operationCommands.ts';
@@ -18,7 +15,7 @@ import { storedBody } from '../../commands/work/results/storedBody.ts';
 import { beginTask, type TaskBeginner } from '../../worker/operations/beginTask.ts';
 import { bringTo } from '../../worker/operations/operationAttempt.ts';
 import { operationWorker } from '../../worker/operations/operationWorker.ts';
-import { listsOn } from '../../../projections/queue/queueLists.ts';
+import { listsOn } from '../../../projections/queue.ts';
 import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';

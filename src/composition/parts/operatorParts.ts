@@ -1,7 +1,5 @@
-import { systemClock } from '../../../adapters/embedded/systemClock.ts';
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import { systemClock, systemTimers } from '../../../adapters/local/local.ts';
+import type { EventFeed, EventStore } from '../../../domain/ports/log.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { accountWriter } from '../../commands/writer/accountWriter.ts';
@@ -22,8 +20,8 @@ import { folderKey, secretBoxOf } from '../secretBoxOf.ts';
 import { logOperations, readModelOperations } from '../../operator/operations.ts';
 import { OperatorError, type OperationContext, type Operations } from '../../operator/protocol.ts';
 
-export { packagedPrices } from '../../../adapters/prices/packagedPrices.ts';
-export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../../adapters/ecb/ecbFile.ts';
+export { packagedPrices } from '../../../adapters/prices.ts';
+export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../../adapters/ecb.ts';
 
 /** What the service has open already: operations use these, so that it knows of changes. */
 export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &

@@ -1,9 +1,7 @@
-import { messageOf } from '../../../domain/kernel/failure.ts';
-import type { LockedObjects } from '../../../domain/ports/lockedObjects.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { SEALS_STREAM } from '../../../domain/kernel/ownStreams.ts';
-import type { SealEvent } from '../../../domain/seal/events.ts';
+import { messageOf, SEALS_STREAM } from '../../../domain/kernel/json.ts';
+import type { LockedObjects, ObjectStore } from '../../../domain/ports/services.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
+import type { SealEvent } from '../../../domain/finding.ts';
 import { logSealer, type LogSealer } from '../../commands/sealing/logSealer.ts';
 import { SEALS_PREFIX } from '../../commands/sealing/sealLog.ts';
 import { sealsInLog } from '../../audit/seals/sealsInLog.ts';
@@ -22,7 +20,7 @@ const FOLDER =
 export const openLockedObjects = async ({ s3 }: Pick<Config, 's3'>): Promise<LockedObjects> => {
   if (s3 === undefined)
     return { refusal: () => Promise.resolve(FOLDER), putLocked: () => Promise.reject(new Error(FOLDER)) };
-  const { minioLockedObjects } = await import('../../../adapters/minio/lockedObjects.ts');
+  const { minioLockedObjects } = await import('../../../adapters/minio.ts');
   return minioLockedObjects(s3);
 };
 
@@ -65,7 +63,7 @@ export interface FoundSeals {
 
 const openS3 = async ({ s3 }: Pick<Config, 's3'>): Promise<ObjectStore | undefined> => {
   if (s3 === undefined) return undefined;
-  const { clientOf, objectsIn } = await import('../../../adapters/minio/objectStore.ts');
+  const { clientOf, objectsIn } = await import('../../../adapters/minio.ts');
   return objectsIn(clientOf(s3), s3.bucket);
 };
 

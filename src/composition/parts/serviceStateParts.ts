@@ -1,5 +1,5 @@
 import { READ_MODELS, DROPPED_READ_MODELS } from '../../../projections/readModels.ts';
-import { openWorkByStatus } from '../../../projections/operations/openWork.queries.ts';
+import { openWorkByStatus } from '../../../projections/operations.ts';
 import type { ServiceStateBody } from '../../http/wire/serviceState.ts';
 import { projectionsStatus } from '../../operator/projectionsStatus.ts';
 import { resolve, type Container } from '../token.ts';

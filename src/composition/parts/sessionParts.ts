@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { openIdProvider } from '../../../adapters/oidc/openIdProvider.ts';
+import { openIdProvider } from '../../../adapters/oidc.ts';
 import type { Config } from '../../config.ts';
 import { consoleFolder, consolePage } from '../../http/console/consolePage.ts';
 import { sealingKey, sealingWith } from '../../http/sessions/sealing.ts';

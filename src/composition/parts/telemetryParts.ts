@@ -1,8 +1,8 @@
-import { missingTables, unfilled } from '../../../projections/engine/apply/missingTables.ts';
+import { missingTables, unfilled } from '../../../projections/engine/waiting.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { seenEvents } from '../../../domain/eventLog/seenEvents.ts';
-import type { Tracer } from '../../../domain/ports/tracer.ts';
+import { seenEvents } from '../../../domain/eventLog/witness.ts';
+import type { Tracer } from '../../../domain/ports/log.ts';
 import { NO_TRACER } from '../../telemetry/noTracer.ts';
 import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
 import { projectSpans } from '../../telemetry/projectSpans.ts';

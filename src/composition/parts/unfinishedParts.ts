@@ -1,7 +1,4 @@
-import {
-  abandonedWorkBefore,
-  unrecordedWorkBefore,
-} from '../../../projections/usageEvents/usageEvents.queries.ts';
+import { abandonedWorkBefore, unrecordedWorkBefore } from '../../../projections/usageEvents.ts';
 import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
 import { logModelCall } from '../../commands/models/modelCosts.ts';
 import { factShelf } from '../../commands/unfinished/factShelf.ts';

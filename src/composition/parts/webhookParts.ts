@@ -1,12 +1,12 @@
-import { webhookTransport } from '../../../adapters/webhooks/webhookTransport.ts';
-import { webhooksProjector } from '../../../projections/webhooks/webhooks.projector.ts';
+import { webhookTransport } from '../../../adapters/webhooks.ts';
 import {
   dueDeliveries,
   failingSince,
   webhookIdsOfTenant,
   webhooksDue,
+  webhooksProjector,
   webhooksRemoved,
-} from '../../../projections/webhooks/webhooks.queries.ts';
+} from '../../../projections/webhooks.ts';
 import { reportDrift } from '../../commands/findings/findings.ts';
 import { mayConnectTo } from '@quire/engine/models/guard/addresses';
 import { checkedHost, systemResolve } from '@quire/engine/models/guard/checkBase';

@@ -1,4 +1,4 @@
-import { activeBillingConfig } from '../../../domain/billingConfig/decider.ts';
+import { activeBillingConfig } from '../../../domain/billingConfig.ts';
 import type { ExtractDeps } from '../../commands/work/extractDocument.ts';
 import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
 import { resolve, type Container } from '../token.ts';

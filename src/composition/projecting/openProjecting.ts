@@ -1,5 +1,5 @@
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads';
-import { pgliteSql, type EmbeddedSql } from '../../../adapters/embedded/pglite/pgliteSql.ts';
+import { pgliteSql, type EmbeddedSql } from '../../../adapters/pglite/sql.ts';
 import type { ProjectionThreadData } from './projectionMessages.ts';
 import type { Projecting } from './serviceRunner.ts';
 

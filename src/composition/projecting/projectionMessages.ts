@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { WaitOptions } from '../../../projections/engine/apply/checkpointWait.ts';
-import type { ProjectionNotice } from '../../../projections/engine/feed/notices.ts';
-import type { ProjectorStatus } from '../../../projections/engine/status.ts';
+import type { WaitOptions } from '../../../projections/engine/waiting.ts';
+import type { ProjectionNotice } from '../../../projections/engine/arrivals.ts';
+import type { ProjectorStatus } from '../../../projections/engine/subscribe.ts';
 import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
 import type { Projecting } from './serviceRunner.ts';
 

@@ -1,8 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { servePglite } from '../../../adapters/embedded/pglite/pgliteServer.ts';
-import { openPgliteSession } from '../../../adapters/embedded/pglite/pgliteSession.ts';
-import { messageOf } from '../../../domain/kernel/failure.ts';
+import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
+import { openPgliteSession, servePglite } from '../../../adapters/pglite/server.ts';
+import { messageOf } from '../../../domain/kernel/json.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
 import type { ProjectionNews, ProjectionQuestion, ProjectionThreadData } from './projectionMessages.ts';

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import type { ProjectionRunner } from '../../../projections/engine/runner.ts';
-import type { ProjectorStatus } from '../../../projections/engine/status.ts';
+import type { ProjectorStatus } from '../../../projections/engine/subscribe.ts';
 import type { ProjectionNews, ProjectionQuestion, RunnerState } from './projectionMessages.ts';
 import type { ProjectionListener } from './serviceRunner.ts';
 

@@ -1,4 +1,4 @@
-import type { ProjectionNotice } from '../../../projections/engine/feed/notices.ts';
+import type { ProjectionNotice } from '../../../projections/engine/arrivals.ts';
 import type { ProjectionRunner } from '../../../projections/engine/runner.ts';
 import { appliedBy } from '../parts/telemetryParts.ts';
 import { resolve, type Container } from '../token.ts';

@@ -1,8 +1,8 @@
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
+import { systemTimers } from '../../../adapters/local/local.ts';
 import { decodeAny, isKnownType } from '../../../domain/catalogue.ts';
-import type { ProjectionNotice } from '../../../projections/engine/feed/notices.ts';
+import type { ProjectionNotice } from '../../../projections/engine/arrivals.ts';
 import { projectionRunner, type ProjectionRunner } from '../../../projections/engine/runner.ts';
-import type { RunnerDeps } from '../../../projections/engine/runnerDeps.ts';
+import type { RunnerDeps } from '../../../projections/engine/rebuild.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../../projections/readModels.ts';
 import { appliedFacts, type AppliedFacts } from '../../telemetry/appliedFacts.ts';
 import { COUNTED_TYPES } from '../../telemetry/projectionMetrics.ts';

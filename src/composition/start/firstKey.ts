@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { ApiKeyState } from '../../../domain/apiKey/decider.ts';
-import { formatKey, keyTraces } from '../../../domain/apiKey/keyFormat.ts';
+import { type ApiKeyState, formatKey, keyTraces } from '../../../domain/apiKey.ts';
 import type { ApiKeys } from '../../commands/reference/apiKeys.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';

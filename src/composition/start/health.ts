@@ -1,4 +1,4 @@
-import type { LogWatch } from '../../../projections/engine/feed/logWatch.ts';
+import type { LogWatch } from '../../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../../projections/engine/runner.ts';
 import { healthReport, type HealthPart } from '../../http/health.ts';
 import type { HealthReport } from '../../http/wire/reports.ts';

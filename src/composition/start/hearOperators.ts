@@ -1,4 +1,4 @@
-import { openClaimsBefore } from '../../../projections/openClaims/openClaims.queries.ts';
+import { openClaimsBefore } from '../../../projections/openClaims.ts';
 import { aboutService } from '../../operator/aboutService.ts';
 import { listenForOperators } from '../../operator/operatorServer.ts';
 import { ALL_TENANTS } from '../../queries/readYourWrites.ts';

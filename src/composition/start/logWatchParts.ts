@@ -1,7 +1,11 @@
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
-import { DIVERGED, ReadModelsDiverged } from '../../../projections/engine/feed/divergence.ts';
+import { systemTimers } from '../../../adapters/local/local.ts';
+import {
+  DIVERGED,
+  logWatch,
+  type LogWatch,
+  ReadModelsDiverged,
+} from '../../../projections/engine/divergence.ts';
 import type { SqlTx } from '../../../projections/engine/ports.ts';
-import { logWatch, type LogWatch } from '../../../projections/engine/feed/logWatch.ts';
 import { openedLog } from '../../commands/sealing/logIdentity.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';

@@ -1,8 +1,13 @@
-import { ABANDON_ALL, REPLAY_STORE_DDL } from '../../../adapters/postgres/replayStore.ts';
-import { FORGET_ALL, REPLICAS_DDL } from '../../../adapters/postgres/replicas.ts';
-import { EPOCH_DDL, USED_ONCE_DDL } from '../../../adapters/postgres/usedOnce.ts';
+import {
+  ABANDON_ALL,
+  EPOCH_DDL,
+  FORGET_ALL,
+  REPLAY_STORE_DDL,
+  REPLICAS_DDL,
+  USED_ONCE_DDL,
+} from '../../../adapters/sqlTables.ts';
 import type { Sql, SqlTx } from '../../../projections/engine/ports.ts';
-import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
+import { prepareReadModels } from '../../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import type { Config } from '../../config.ts';
 

@@ -1,7 +1,7 @@
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
+import type { EventFeed } from '../../../domain/ports/log.ts';
 import type { ProjectionRunner } from '../../../projections/engine/runner.ts';
-import type { LogWatch } from '../../../projections/engine/feed/logWatch.ts';
-import type { ProjectorStatus } from '../../../projections/engine/status.ts';
+import type { LogWatch } from '../../../projections/engine/divergence.ts';
+import type { ProjectorStatus } from '../../../projections/engine/subscribe.ts';
 import type { HealthReport, ReadyReport } from '../../http/wire/reports.ts';
 
 interface ReadinessDeps {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { ReplicaFacts } from '../../../domain/ports/replicas.ts';
+import type { ReplicaFacts } from '../../../domain/ports/services.ts';
 import { sweeperOf } from '../../commands/sweeping/sweeper.ts';
 import { VERSION } from '../../version.ts';
 import type { Ends } from './ends.ts';

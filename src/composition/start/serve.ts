@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import { codeOf } from '../../../domain/kernel/failure.ts';
+import { codeOf } from '../../../domain/kernel/json.ts';
 import { ConfigError, type Config } from '../../config.ts';
 import { apiRoutes, operationRoutes } from '../../http/routes.ts';
 import { httpApp } from '../../http/server/app.ts';

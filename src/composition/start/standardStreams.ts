@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { codeOf } from '../../../domain/kernel/failure.ts';
+import { codeOf } from '../../../domain/kernel/json.ts';
 import { gatheredLines } from './gatheredLines.ts';
 
 /** Between two tries to write to a pipe that is full, ms. */

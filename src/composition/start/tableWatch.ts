@@ -1,4 +1,4 @@
-import { replaceMissing } from '../../../projections/engine/apply/missingTables.ts';
+import { replaceMissing } from '../../../projections/engine/waiting.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { sweeperOf, type Sweeper } from '../../commands/sweeping/sweeper.ts';
 import { resolve, type Container } from '../token.ts';

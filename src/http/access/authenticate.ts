@@ -1,7 +1,7 @@
 import { hash as digestOf, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { ReadModelsDiverged } from '../../../projections/engine/feed/divergence.ts';
-import type { KeyRole } from '../../../domain/apiKey/events.ts';
+import { ReadModelsDiverged } from '../../../projections/engine/divergence.ts';
+import type { KeyRole } from '../../../domain/apiKey.ts';
 import { BOOTSTRAP_ADMIN, type Caller } from './caller.ts';
 import { Problem, retryLater } from '../problems.ts';
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Bucket, BucketClass } from '../../../domain/ports/rateLimiter.ts';
+import type { Bucket, BucketClass } from '../../../domain/ports/services.ts';
 
 interface BucketName {
   readonly tenant_id: string;

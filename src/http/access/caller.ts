@@ -1,4 +1,4 @@
-import type { KeyRole } from '../../../domain/apiKey/events.ts';
+import type { KeyRole } from '../../../domain/apiKey.ts';
 import type { Session } from '../sessions/session.ts';
 
 /** Who calls: the API key, never its value, or somebody who is signed in. */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { ApiKeyState } from '../../../domain/apiKey/decider.ts';
-import { LogUnavailable } from '../../../domain/ports/eventStore.ts';
+import type { ApiKeyState } from '../../../domain/apiKey.ts';
+import { LogUnavailable } from '../../../domain/ports/log.ts';
 import type { KeyLookup, KeyRecord } from './authenticate.ts';
 
 interface ConfirmedKeysDeps {

@@ -1,11 +1,10 @@
-import type { KeyRole } from '../../../domain/apiKey/events.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { formatKey, isWellFormedKey, keyTraces } from '../../../domain/apiKey/keyFormat.ts';
+import { formatKey, isWellFormedKey, type KeyRole, keyTraces } from '../../../domain/apiKey.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import { problem, type Problem } from '../problems.ts';
 import { digestOfKey } from './authenticate.ts';
 import type { Caller } from './caller.ts';
-import type { ApiKeyRow } from '../../../projections/apiKeys/apiKeys.queries.ts';
+import type { ApiKeyRow } from '../../../projections/apiKeys.ts';
 
 const RANDOM_BYTES = 96;
 

@@ -1,4 +1,4 @@
-import type { RateLimitOverride } from '../../../domain/rateLimits/decider.ts';
+import type { RateLimitOverride } from '../../../domain/rateLimits.ts';
 import { bucketsUnder } from './tenantLimits.ts';
 
 /** The members of `TenantRateLimitsResponse`. */

@@ -1,7 +1,6 @@
 import { LRUCache } from 'lru-cache';
-import type { RateLimitOverride } from '../../../domain/rateLimits/decider.ts';
-import type { Buckets } from '../middleware/limits.ts';
-import { DEFAULT_BUCKETS } from '../middleware/limits.ts';
+import type { RateLimitOverride } from '../../../domain/rateLimits.ts';
+import { type Buckets, DEFAULT_BUCKETS } from '../middleware/limits.ts';
 
 /**
  * A tenant's own limits as the read models have them; null: the defaults. Throws when it cannot tell, also

@@ -3,7 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import type { Request, RequestHandler, Response } from 'express';
-import { absentAsUndefined } from '../../../domain/kernel/failure.ts';
+import { absentAsUndefined } from '../../../domain/kernel/json.ts';
 import { PAGE_HEADERS } from '../server/safeHeaders.ts';
 
 /** What of the console is on disk now: its page, and the names of its files. */

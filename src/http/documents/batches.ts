@@ -1,6 +1,5 @@
-import { batchStatus, type BatchState } from '../../../domain/batch/decider.ts';
-import { operationIdOfDocument } from '../../../domain/batch/identity.ts';
-import { documentIdIn, fileUriOf } from '../../../domain/document/uploads.ts';
+import { type BatchState, batchStatus, operationIdOfDocument } from '../../../domain/batch.ts';
+import { documentIdIn, fileUriOf } from '../../../domain/document.ts';
 import type { BatchRequest } from '../../commands/batches/acceptBatch.ts';
 import { jsonPieces, type JsonPieces } from '../../commands/work/results/storedBody.ts';
 import type { ExtractFields } from '../../commands/work/extractFields.ts';

@@ -1,4 +1,4 @@
-import type { ChannelSettings, ConfigVersion } from '../../../domain/savedConfig/events.ts';
+import type { ChannelSettings, ConfigVersion } from '../../../domain/savedConfig.ts';
 
 const channelAnswer = (settings: ChannelSettings | null) => {
   if (settings === null) return null;

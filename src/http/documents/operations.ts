@@ -1,4 +1,4 @@
-import type { OperationState } from '../../../domain/operation/operation.ts';
+import type { OperationState } from '../../../domain/operation.ts';
 import { conversionEnds } from '../../commands/work/convertDocument.ts';
 import { extractionEnds } from '../../commands/work/extractDocument.ts';
 import type { Cost } from '../../commands/work/billedWork.ts';

@@ -1,9 +1,4 @@
-import type {
-  ReplayBegin,
-  ReplayLease,
-  ReplayScope,
-  ReplayStore,
-} from '../../../domain/ports/replayStore.ts';
+import type { ReplayBegin, ReplayLease, ReplayScope, ReplayStore } from '../../../domain/ports/services.ts';
 import type { Idempotency } from '../defineRoute.ts';
 import { invalid, problem, retryLater } from '../problems.ts';
 

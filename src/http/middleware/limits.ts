@@ -1,4 +1,4 @@
-import type { Bucket, BucketClass, RateDecision, RateLimiter } from '../../../domain/ports/rateLimiter.ts';
+import type { Bucket, BucketClass, RateDecision, RateLimiter } from '../../../domain/ports/services.ts';
 import type { BucketsInUse } from '../access/bucketsInUse.ts';
 import type { Caller } from '../access/caller.ts';
 import { Problem } from '../problems.ts';

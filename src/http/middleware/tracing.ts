@@ -1,4 +1,4 @@
-import type { Span, Tracer } from '../../../domain/ports/tracer.ts';
+import type { Span, Tracer } from '../../../domain/ports/log.ts';
 import type { NamedRoute } from '../defineRoute.ts';
 import type { Exchange } from '../server/routeRequest.ts';
 

@@ -4,7 +4,7 @@ import {
   WEBHOOK_EVENT_TYPES,
   WEBHOOK_PAYLOADS,
   type WebhookEventType,
-} from '../../../domain/webhook/payloads.ts';
+} from '../../../domain/webhookMessages.ts';
 import { instantOut } from '../wire/basics.ts';
 import { schemaOf, type Components, type Json } from './openapiSchemas.ts';
 

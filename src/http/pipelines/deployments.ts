@@ -1,6 +1,10 @@
 import type { z } from 'zod';
-import { artifactUriOf } from '../../../domain/artifact/artifact.ts';
-import type { Activation, DeploymentScope, Rollout } from '../../../domain/deployment/events.ts';
+import {
+  type Activation,
+  artifactUriOf,
+  type DeploymentScope,
+  type Rollout,
+} from '../../../domain/deployment.ts';
 import type { Artifact } from '../../commands/training/artifacts.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';

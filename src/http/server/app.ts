@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import express from 'express';
-import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
 import type { Logger } from 'pino';
-import type { Tracer } from '../../../domain/ports/tracer.ts';
+import type { Tracer } from '../../../domain/ports/log.ts';
 import { beginRequest } from '../middleware/tracing.ts';
 import type { Caller } from '../access/caller.ts';
 import type { NamedRoute, Route } from '../defineRoute.ts';
@@ -16,8 +21,7 @@ import { Problem, problem, problemBody } from '../problems.ts';
 import { crossOrigin } from './crossOrigin.ts';
 import { safeHeaders } from './safeHeaders.ts';
 import type { Exchange } from './routeRequest.ts';
-import type { ServeDeps } from './serveRoute.ts';
-import { serveRoute } from './serveRoute.ts';
+import { type ServeDeps, serveRoute } from './serveRoute.ts';
 
 interface AppDeps extends Omit<ServeDeps, 'onError' | 'unread'> {
   readonly routes: readonly NamedRoute[];

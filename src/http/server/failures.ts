@@ -1,7 +1,7 @@
 import type { Request } from 'express';
-import { CreditsOutOfRange } from '../../../domain/kernel/units.ts';
-import { LogUnavailable } from '../../../domain/ports/eventStore.ts';
-import { DIVERGED, ReadModelsDiverged } from '../../../projections/engine/feed/divergence.ts';
+import { CreditsOutOfRange } from '../../../domain/kernel/amounts.ts';
+import { LogUnavailable } from '../../../domain/ports/log.ts';
+import { DIVERGED, ReadModelsDiverged } from '../../../projections/engine/divergence.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import { NotPublished } from '../../queries/published.ts';
 import { AccountUnavailable } from '../../commands/writer/accountWriter.ts';

@@ -1,5 +1,5 @@
 import { visit } from 'jsonc-parser';
-import type { ShapeLimits } from '../../../domain/kernel/jsonShape.ts';
+import type { ShapeLimits } from '../../../domain/kernel/json.ts';
 
 /** What `JSON.parse` does not tell of a text: how numbers were written, and members that stand twice. */
 

@@ -1,7 +1,7 @@
 import { isUtf8 as isUtf8Bytes } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { shapeOf } from '../../../domain/kernel/jsonShape.ts';
+import { shapeOf } from '../../../domain/kernel/json.ts';
 import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from './jsonAsWritten.ts';
 import { CallerLeft, hasLeft } from './callerLeft.ts';
 import { Problem, problem } from '../problems.ts';

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { Clock } from '../../../domain/ports/clock.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Route, RouteRequest } from '../defineRoute.ts';
 import { doneOr } from '../doneOrProblem.ts';
@@ -8,8 +8,7 @@ import { idempotencyKeyIn } from '../middleware/idempotency.ts';
 import { requestFingerprint } from '../middleware/requestFingerprint.ts';
 import type { Upload } from './multipart.ts';
 import { browserOf } from '../sessions/browser.ts';
-import { validate } from './validate.ts';
-import type { Part } from './validate.ts';
+import { type Part, validate } from './validate.ts';
 
 /** One request on its way; what is known of it grows. */
 export interface Exchange {

@@ -1,6 +1,6 @@
 import type { Request, Response } from 'express';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { ReplayStore } from '../../../domain/ports/replayStore.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { ReplayStore } from '../../../domain/ports/services.ts';
 import type { BytesInFlight } from '../../commands/work/bytesInFlight.ts';
 import { tooMuchInFlight } from '../../commands/work/workProblem.ts';
 import type { Authenticator } from '../access/authenticate.ts';
@@ -10,20 +10,24 @@ import { workFailure } from '../doneOrProblem.ts';
 import type { NamedRoute, RawBody, Route } from '../defineRoute.ts';
 import { JSON_TYPE, readJson } from './jsonBody.ts';
 import { checkRole, checkTenant, scopeIn } from '../middleware/access.ts';
-import { runOnce } from '../middleware/idempotency.ts';
-import type { Sent } from '../middleware/idempotency.ts';
-import type { RateLimits } from '../middleware/limits.ts';
-import { takeToken } from '../middleware/limits.ts';
-import type { Upload, UploadLimits } from './multipart.ts';
-import { receiveUpload } from './multipart.ts';
+import { runOnce, type Sent } from '../middleware/idempotency.ts';
+import { type RateLimits, takeToken } from '../middleware/limits.ts';
+import { receiveUpload, type Upload, type UploadLimits } from './multipart.ts';
 import { receiveBytes } from './rawUpload.ts';
 import { retryLater } from '../problems.ts';
 import { settleAllReads, settleReads } from '../reads/settledReads.ts';
 import type { AnswersOut } from './answersOut.ts';
 import { isSmall, PIECES_BYTES, sendRaw, sendWhole } from './sendRaw.ts';
 import { browserOf } from '../sessions/browser.ts';
-import { addressParts, checked, requestOf } from './routeRequest.ts';
-import type { Checked, Exchange, Input, Received } from './routeRequest.ts';
+import {
+  addressParts,
+  checked,
+  type Checked,
+  type Exchange,
+  type Input,
+  type Received,
+  requestOf,
+} from './routeRequest.ts';
 import { validate } from './validate.ts';
 
 export interface ServeDeps {

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { IdentityRefused, type IdentityProvider } from '../../../domain/ports/identityProvider.ts';
-import type { UsedOnce } from '../../../domain/ports/usedOnce.ts';
-import { tenantId } from '../../../domain/kernel/units.ts';
+import { type IdentityProvider, IdentityRefused, type UsedOnce } from '../../../domain/ports/services.ts';
+import { tenantId } from '../../../domain/kernel/amounts.ts';
 import { memberTwiceIn } from '../server/jsonAsWritten.ts';
 import type { Browser } from './browser.ts';
 import { OIDC_CALLBACK, type Cookies } from './cookies.ts';

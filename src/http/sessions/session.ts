@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyRole } from '../../../domain/apiKey/events.ts';
+import { keyRole } from '../../../domain/apiKey.ts';
 
 /** How somebody signed in. */
 export const signedInBy = z.enum(['api_key', 'oidc', 'link']);

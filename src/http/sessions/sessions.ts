@@ -1,8 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import type { IdentityProvider } from '../../../domain/ports/identityProvider.ts';
-import type { RateLimiter } from '../../../domain/ports/rateLimiter.ts';
-import type { UsedOnce } from '../../../domain/ports/usedOnce.ts';
+import type { IdentityProvider, RateLimiter, UsedOnce } from '../../../domain/ports/services.ts';
 import { digestOfKey, type Authenticator } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { Problem } from '../problems.ts';

@@ -1,5 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
-import type { RateLimiter } from '../../../domain/ports/rateLimiter.ts';
+import type { RateLimiter } from '../../../domain/ports/services.ts';
 import { takeFrom } from '../middleware/limits.ts';
 import type { Browser } from './browser.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ALL_TENANT_EVENTS, WEBHOOK_EVENT_TYPES } from '../../../domain/webhook/payloads.ts';
-import { attemptError } from '../../../domain/webhookDelivery/events.ts';
+import { ALL_TENANT_EVENTS, WEBHOOK_EVENT_TYPES } from '../../../domain/webhookMessages.ts';
+import { attemptError } from '../../../domain/webhook.ts';
 import { instantOut, pageOf, pagingQuery, plainText, tenantIdText } from '../wire/basics.ts';
 
 const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);

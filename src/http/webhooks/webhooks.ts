@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Webhook, WebhookSettings } from '../../../domain/webhook/decider.ts';
-import { OPERATOR_EVENT_TYPES } from '../../../domain/webhook/payloads.ts';
+import type { Webhook, WebhookSettings } from '../../../domain/webhook.ts';
+import { OPERATOR_EVENT_TYPES } from '../../../domain/webhookMessages.ts';
 import { receiverUrlFlaw } from '../../commands/webhooks/receiverUrl.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plan } from '../../../domain/account/words.ts';
+import { plan } from '../../../domain/account/messages.ts';
 import { creditsOut, instantOut, pageOf, plainText } from './basics.ts';
 
 /** A position or a revision: larger than a JSON number may be, so a text. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { minorUnitDigits } from '../../../domain/kernel/currencies.ts';
+import { minorUnitDigits } from '../../../domain/kernel/amounts.ts';
 
 /**
  * A text of a URL or a form that stands for another type. `documented` is what the reference shows for

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { BATCH_DOCUMENTS_MAX } from '../../../domain/batch/events.ts';
-import { documentIdIn } from '../../../domain/document/uploads.ts';
+import { BATCH_DOCUMENTS_MAX } from '../../../domain/batch.ts';
+import { documentIdIn } from '../../../domain/document.ts';
 import {
   creditsOut,
   fromBoundary,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { actor } from '../../../domain/kernel/event.ts';
-import { plan } from '../../../domain/account/words.ts';
+import { actor } from '../../../domain/kernel/decider.ts';
+import { plan } from '../../../domain/account/messages.ts';
 import { creditsOut, instantOut, minorOut, pageOf, usdOut, logIdOut } from './basics.ts';
 import { usageMembers } from './reports.ts';
 

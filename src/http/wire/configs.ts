@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { configMode } from '../../../domain/savedConfig/events.ts';
+import { configMode } from '../../../domain/savedConfig.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
 import { modelChannelIn } from './channels.ts';
 import { extractModeIn, minConfidenceIn } from './documents.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { pageChoice } from '@quire/engine/document/pageChoice';
-import { billingType } from '../../../domain/account/words.ts';
+import { billingType } from '../../../domain/account/messages.ts';
 import { booleanText, creditsOut, numberText, plainText, tenantIdText } from './basics.ts';
 import { pageContents } from './blocks.ts';
 import { channelFields } from './channels.ts';

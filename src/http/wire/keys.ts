@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyRole } from '../../../domain/apiKey/events.ts';
+import { keyRole } from '../../../domain/apiKey.ts';
 import { instantIn, instantOut, pagingQuery, plainText, tenantIdText, wholeNumberText } from './basics.ts';
 
 export const apiKeyCreateRequest = z

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plan } from '../../../domain/account/words.ts';
+import { plan } from '../../../domain/account/messages.ts';
 import { creditsOut, instantOut, pageOf, usdOut } from './basics.ts';
 
 const balanceMembers = {

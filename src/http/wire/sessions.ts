@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { keyRole } from '../../../domain/apiKey/events.ts';
+import { keyRole } from '../../../domain/apiKey.ts';
 import { signedInBy } from '../sessions/session.ts';
 import { instantOut, plainText } from './basics.ts';
 

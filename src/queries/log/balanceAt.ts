@@ -1,9 +1,8 @@
-import { account } from '../../../domain/account/decider.ts';
-import { accountEvent } from '../../../domain/account/events.ts';
+import { account } from '../../../domain/account/account.ts';
+import { accountEvent, accountStream } from '../../../domain/account/messages.ts';
 import { availableIn } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import { eventLine, type LogToRead } from './logEvents.ts';
 
 /** A moment of a log: a time in RFC 3339 UTC, a position, or neither: now. */

@@ -1,5 +1,5 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { savedConfigStream, type ConfigVersion } from '../../../domain/savedConfig/events.ts';
+import { savedConfigStream, type ConfigVersion } from '../../../domain/savedConfig.ts';
 import type { LogToRead } from './logEvents.ts';
 
 /** A saved config with all its versions, oldest first. */

@@ -1,7 +1,6 @@
 import { coveredText, hashVersionOf } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { EventFeed } from '../../../domain/ports/eventFeed.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { EventFeed, EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 
 /** The log as auditors read it: streams, and the whole in both directions. */
 export type LogToRead = Pick<EventStore, 'read'> & Pick<EventFeed, 'subscribe' | 'backwards'>;

@@ -1,6 +1,6 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { SEALS_STREAM } from '../../../domain/kernel/ownStreams.ts';
-import { digestOfSeal, type SealEvent } from '../../../domain/seal/events.ts';
+import { SEALS_STREAM } from '../../../domain/kernel/json.ts';
+import { digestOfSeal, type SealEvent } from '../../../domain/finding.ts';
 import type { AuditRecord } from '../../commands/audits/auditRecord.ts';
 import type { LogToRead } from './logEvents.ts';
 

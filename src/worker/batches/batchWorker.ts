@@ -1,6 +1,5 @@
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { BatchCounts, BatchProgress } from '../../../projections/batches/batches.queries.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import { asCredits, laterBy } from '../../../domain/kernel/amounts.ts';
+import type { BatchCounts, BatchProgress } from '../../../projections/batches.ts';
 import type { BatchName } from '../../commands/batches/batches.ts';
 import { dropInputs } from '../../commands/operations/operationInput.ts';
 import type { OperationName } from '../../commands/operations/operations.ts';

@@ -1,9 +1,7 @@
-import type { BatchState } from '../../../domain/batch/decider.ts';
-import { operationIdOfDocument, requestOfDocument } from '../../../domain/batch/identity.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { OperationState } from '../../../domain/operation/operation.ts';
-import { isOver } from '../../../domain/queue/lease.ts';
-import { isAbandoned } from '../../../domain/queue/queuedWork.ts';
+import { type BatchState, operationIdOfDocument, requestOfDocument } from '../../../domain/batch.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { OperationState } from '../../../domain/operation.ts';
+import { isAbandoned, isOver } from '../../../domain/leased.ts';
 import type { Batches } from '../../commands/batches/batches.ts';
 import type { OperationCommands } from '../../commands/operations/operationCommands.ts';
 import { batchInputs, LostInput, type OperationInputDeps } from '../../commands/operations/operationInput.ts';

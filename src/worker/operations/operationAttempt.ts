@@ -5,10 +5,9 @@ import { keptFile } from '@quire/engine/ports/keptFile';
 import type { PartShelf } from '@quire/engine/ports/rangedWork';
 import { chosenPages } from '@quire/engine/document/pageChoice';
 import { hasPagesToSee } from '@quire/engine/document/pages';
-import type { AcceptedOperation, OperationWork } from '../../../domain/operation/operation.ts';
-import { usageIdOfOperation } from '../../../domain/operation/identity.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
-import { NO_END } from '../../../domain/queue/lease.ts';
+import { type AcceptedOperation, type OperationWork, usageIdOfOperation } from '../../../domain/operation.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
+import { NO_END } from '../../../domain/leased.ts';
 import {
   LostInput,
   operationFileKeyOf,

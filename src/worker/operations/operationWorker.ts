@@ -1,4 +1,4 @@
-import type { OperationWork } from '../../../domain/operation/operation.ts';
+import type { OperationWork } from '../../../domain/operation.ts';
 import { closeWork } from '../../commands/queue/closeWork.ts';
 import { LostInput } from '../../commands/operations/operationInput.ts';
 import { operationMoney } from '../../commands/operations/operationMoney.ts';

@@ -1,6 +1,6 @@
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import { hasEnded, type WorkTypes } from '../../../domain/queue/queuedWork.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import { hasEnded, type WorkTypes } from '../../../domain/leased.ts';
 import type { QueueStreams } from '../../commands/queue/queueStreams.ts';
 import { systemMeta } from '../../commands/writer/commandMeta.ts';
 import { isRenewalDue, leaseMs, RUN_MS_MAX, type Standing } from './leaseTimes.ts';

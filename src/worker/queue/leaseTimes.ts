@@ -1,4 +1,4 @@
-import { laterBy } from '../../../domain/kernel/instant.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
 
 /**
  * The shortest lease, and the share of the time worked so far that a later one may have. Who takes work over has to

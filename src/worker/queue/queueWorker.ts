@@ -1,5 +1,5 @@
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { QueuedKind, QueuedState, WorkTypes } from '../../../domain/queue/queuedWork.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { QueuedKind, QueuedState, WorkTypes } from '../../../domain/leased.ts';
 import { abandonWork, closeWork, type CloseDeps, type WorkMoney } from '../../commands/queue/closeWork.ts';
 import type { Outcome } from '../../commands/writer/outcome.ts';
 import { systemMeta } from '../../commands/writer/commandMeta.ts';

@@ -1,7 +1,6 @@
 import { canonicalJson, sha256 } from '../../../domain/kernel/chain.ts';
 import type { TrainingOutcome } from '../../../domain/ports/trainer.ts';
-import { artifactIdOfJob } from '../../../domain/trainingJob/identity.ts';
-import type { TrainingWork } from '../../../domain/trainingJob/trainingJob.ts';
+import { artifactIdOfJob, type TrainingWork } from '../../../domain/trainingJob.ts';
 import { closeWork } from '../../commands/queue/closeWork.ts';
 import type { Artifact, Artifacts } from '../../commands/training/artifacts.ts';
 import { trainingInputs, type JobSecretDeps } from '../../commands/training/trainingInput.ts';

@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import type { ExampleSource, Trainer, TrainingOutcome, TrainingTask } from '../../../domain/ports/trainer.ts';
-import { fieldScore, score, type Progress } from '../../../domain/trainingJob/events.ts';
-import { artifactIdOfJob } from '../../../domain/trainingJob/identity.ts';
-import type { TrainingWork } from '../../../domain/trainingJob/trainingJob.ts';
+import {
+  artifactIdOfJob,
+  fieldScore,
+  type Progress,
+  score,
+  type TrainingWork,
+} from '../../../domain/trainingJob.ts';
 import {
   openJobSecret,
   TamperedInput,

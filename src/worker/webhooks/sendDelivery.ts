@@ -1,10 +1,15 @@
-import { laterBy } from '../../../domain/kernel/instant.ts';
-import type { Clock } from '../../../domain/ports/clock.ts';
-import type { WebhookAnswer, WebhookTransport } from '../../../domain/ports/webhookTransport.ts';
-import { signingSecrets, type Webhook } from '../../../domain/webhook/decider.ts';
-import { isDue, isUnderWay } from '../../../domain/webhookDelivery/decider.ts';
-import type { AttemptError } from '../../../domain/webhookDelivery/events.ts';
-import { pauseAfter, triedUntil } from '../../../domain/webhookDelivery/schedule.ts';
+import { laterBy } from '../../../domain/kernel/amounts.ts';
+import type { Clock } from '../../../domain/ports/log.ts';
+import type { WebhookAnswer, WebhookTransport } from '../../../domain/ports/services.ts';
+import {
+  type AttemptError,
+  isDue,
+  isUnderWay,
+  pauseAfter,
+  signingSecrets,
+  triedUntil,
+  type Webhook,
+} from '../../../domain/webhook.ts';
 import { signedHeaders } from '../../commands/webhooks/signature.ts';
 import { openSecret, type WebhookSecretDeps } from '../../commands/webhooks/webhookSecrets.ts';
 import type { DeliveryStreams, WebhookStreams } from '../../commands/webhooks/webhookStreams.ts';

@@ -1,11 +1,14 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { GrantCredits, RefundCredits } from '../../../domain/account/commands.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
-import { paymentStream } from '../../../domain/payment/identity.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import {
+  accountStream,
+  type GrantCredits,
+  paymentStream,
+  type RefundCredits,
+} from '../../../domain/account/messages.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 import { accountWriter, type AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { payments, type PaymentResult } from '../../../src/commands/payments/payments.ts';
 import { adjustment, charge, metaOf, NOW, refund, sale } from '../../support/money/accountCommands.ts';

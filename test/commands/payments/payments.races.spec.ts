@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { account } from '../../../domain/account/decider.ts';
+import { account } from '../../../domain/account/account.ts';
 import { availableIn, type AccountState } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { accountCodec, accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { payments, type PaymentResult } from '../../../src/commands/payments/payments.ts';
 import { charge, hold, refund, release, sale, settle } from '../../support/money/accountCommands.ts';

@@ -1,8 +1,11 @@
 import { expect } from 'chai';
-import type { GrantCredits, RefundCredits } from '../../../domain/account/commands.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import { paymentStream } from '../../../domain/payment/identity.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import {
+  accountStream,
+  type GrantCredits,
+  paymentStream,
+  type RefundCredits,
+} from '../../../domain/account/messages.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { accountWriter, type AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { holdSweeper } from '../../../src/commands/sweeping/holdSweeper.ts';
 import { payments, type PaymentResult } from '../../../src/commands/payments/payments.ts';

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { accountEvent } from '../../../domain/account/events.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
+import { accountEvent, accountStream } from '../../../domain/account/messages.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import type { PriceListState, PublishPriceList } from '../../../domain/priceList/decider.ts';
+import type { PriceListState, PublishPriceList } from '../../../domain/priceList.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { claimantOf } from '../../../src/commands/payments/claimantOf.ts';
 import { payments } from '../../../src/commands/payments/payments.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { accountStream } from '../../../domain/account/stream.ts';
-import { apiKeyStream } from '../../../domain/apiKey/events.ts';
-import { formatKey, keyTraces } from '../../../domain/apiKey/keyFormat.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
+import { apiKeyStream, formatKey, keyTraces } from '../../../domain/apiKey.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { apiKeys, type KeyRecord } from '../../../src/commands/reference/apiKeys.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';

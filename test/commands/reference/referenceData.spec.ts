@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { activeBillingConfig } from '../../../domain/billingConfig/decider.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
-import { activePriceList, type PublishPriceList } from '../../../domain/priceList/decider.ts';
-import { PRICE_LIST_STREAM } from '../../../domain/priceList/events.ts';
+import { activeBillingConfig } from '../../../domain/billingConfig.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { activePriceList, PRICE_LIST_STREAM, type PublishPriceList } from '../../../domain/priceList.ts';
 import { referenceData } from '../../../src/commands/reference/referenceData.ts';
 import { metaOf, NOW } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accountStream } from '../../../domain/account/stream.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { holdSweeper, type HoldSweeperDeps } from '../../../src/commands/sweeping/holdSweeper.ts';
 import { adjustment, hold, settle } from '../../support/money/accountCommands.ts';

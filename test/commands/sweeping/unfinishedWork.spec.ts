@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { extractionStream } from '../../../domain/extraction/events.ts';
+import { extractionStream } from '../../../domain/workEvents.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
-import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStore.ts';
-import type { ObjectStore } from '../../../domain/ports/objectStore.ts';
+import { LogUnavailable, type EventStore } from '../../../domain/ports/log.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { accountWriter, type AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { callLog } from '../../../src/commands/work/callLog.ts';
 import { UNFINISHED_PREFIX } from '../../../src/commands/unfinished/factShelf.ts';

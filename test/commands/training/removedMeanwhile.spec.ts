@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { DocumentEvent } from '../../../domain/document/events.ts';
-import { trainingJobStream } from '../../../domain/trainingJob/events.ts';
+import type { DocumentEvent } from '../../../domain/document.ts';
+import { trainingJobStream } from '../../../domain/trainingJob.ts';
 import { cancelWork } from '../../../src/commands/queue/closeWork.ts';
 import { jobMoney } from '../../../src/commands/training/trainingMoney.ts';
 import { removeUpload } from '../../../src/commands/uploads/removeUpload.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { extractionStream } from '../../../domain/extraction/events.ts';
+import { extractionStream } from '../../../domain/workEvents.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import type { Delivered, HandedOver } from '../../../src/commands/work/work.ts';
 import type { WorkProblem } from '../../../src/commands/work/workProblem.ts';

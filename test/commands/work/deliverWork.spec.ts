@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { accountStream } from '../../../domain/account/stream.ts';
-import { extractionStream } from '../../../domain/extraction/events.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
+import { extractionStream } from '../../../domain/workEvents.ts';
 import type { ParseFailure } from '@quire/engine/ports/documentParser';
 import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
-import { LogUnavailable, type EventStore } from '../../../domain/ports/eventStore.ts';
+import { LogUnavailable, type EventStore } from '../../../domain/ports/log.ts';
 import { convertDocument } from '../../../src/commands/work/convertDocument.ts';
 import type { Delivered, HandedOver } from '../../../src/commands/work/work.ts';
 import { heavySlots } from '../../../src/commands/work/heavySlots.ts';

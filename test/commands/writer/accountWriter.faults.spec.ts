@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { AccountKind } from '../../../domain/account/decider.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
+import type { AccountKind } from '../../../domain/account/account.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import type { Outcome } from '../../../src/commands/writer/outcome.ts';
 import { adjustment, charge } from '../../support/money/accountCommands.ts';

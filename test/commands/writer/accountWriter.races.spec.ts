@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { account } from '../../../domain/account/decider.ts';
+import { type AccountCommand, accountStream } from '../../../domain/account/messages.ts';
+import { account } from '../../../domain/account/account.ts';
 import { availableIn } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import {
   accountCodec,
   accountWriter,

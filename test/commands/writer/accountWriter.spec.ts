@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AccountKind } from '../../../domain/account/decider.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import { APPEND_BYTES_MAX } from '../../../domain/ports/eventStore.ts';
+import type { AccountKind } from '../../../domain/account/account.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
+import { APPEND_BYTES_MAX } from '../../../domain/ports/log.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import type { Outcome } from '../../../src/commands/writer/outcome.ts';
 import type { BatchReport } from '../../../src/commands/writer/writerRules.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { payment, type PaymentCommand } from '../../../domain/payment/decider.ts';
-import { paymentCodec } from '../../../domain/payment/events.ts';
+import { payment, paymentCodec, type PaymentCommand } from '../../../domain/payment.ts';
 import { commandHandler } from '../../../src/commands/writer/commandHandler.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';

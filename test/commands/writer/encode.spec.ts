@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AccountEvent } from '../../../domain/account/events.ts';
+import type { AccountEvent } from '../../../domain/account/messages.ts';
 import { canonicalJson, CHAIN_START, verifyChain } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
 import { accountCodec } from '../../../src/commands/writer/accountWriter.ts';
 import { encodeEvents } from '../../../src/commands/writer/encode.ts';

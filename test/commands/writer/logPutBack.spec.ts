@@ -1,15 +1,17 @@
 import { expect } from 'chai';
 import Database from 'libsql';
 import { join } from 'node:path';
-import { copyEventLog } from '../../../adapters/embedded/eventLog/copyEventLog.ts';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { copyEventLog, openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { openEventStoreDb, type EventStoreDb } from '../../../adapters/eventstoredb/eventStoreDb.ts';
-import { account } from '../../../domain/account/decider.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
-import type { EventStore } from '../../../domain/ports/eventStore.ts';
+import { account } from '../../../domain/account/account.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
+import type { EventStore } from '../../../domain/ports/log.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
-import type { AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { accountCodec, accountWriter } from '../../../src/commands/writer/accountWriter.ts';
+import {
+  accountCodec,
+  type AccountWriter,
+  accountWriter,
+} from '../../../src/commands/writer/accountWriter.ts';
 import { asProblem } from '../../../src/http/server/failures.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { startEsdbDouble, type EsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { accountStream } from '../../../domain/account/stream.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
 import { chainHash, eventIdOfHash } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Registry } from 'prom-client';
-import { account } from '../../../domain/account/decider.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
+import { account } from '../../../domain/account/account.ts';
+import { accountStream } from '../../../domain/account/messages.ts';
 import { canonicalJson, sha256 } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { Snapshot } from '../../../domain/ports/snapshotStore.ts';
+import type { Snapshot } from '../../../domain/ports/log.ts';
 import {
   accountFromJson,
   accountSnapshots,

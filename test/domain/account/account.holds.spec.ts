@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { account } from '../../../domain/account/decider.ts';
+import { account } from '../../../domain/account/account.ts';
 import { CLOSED_OPERATIONS_MAX } from '../../../domain/account/state.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
-import { NO_END } from '../../../domain/queue/lease.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { NO_END } from '../../../domain/leased.ts';
 import {
   adjust,
   hold,

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { account } from '../../../domain/account/decider.ts';
-import type { AccountEvent } from '../../../domain/account/events.ts';
+import type { AccountCommand, AccountEvent } from '../../../domain/account/messages.ts';
+import { account } from '../../../domain/account/account.ts';
 import { remainingOf } from '../../../domain/account/payments.ts';
 import { availableIn, type AccountState } from '../../../domain/account/state.ts';
 import { canonicalJson } from '../../../domain/kernel/chain.ts';

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { account } from '../../../domain/account/decider.ts';
+import type { AccountCommand } from '../../../domain/account/messages.ts';
+import { account } from '../../../domain/account/account.ts';
 import { availableIn } from '../../../domain/account/state.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { adjust, charge, hold, refund, release, sell, settle } from '../../support/money/moneyCommands.ts';
 import { after } from '../../support/specFor.ts';
 

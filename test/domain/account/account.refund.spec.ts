@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { account } from '../../../domain/account/decider.ts';
-import type { AccountCommand } from '../../../domain/account/commands.ts';
+import { account } from '../../../domain/account/account.ts';
+import type { AccountCommand } from '../../../domain/account/messages.ts';
 import { remainingOf } from '../../../domain/account/payments.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { adjust, charge, hold, refund, sell, settle } from '../../support/money/moneyCommands.ts';
 import { specFor } from '../../support/specFor.ts';
 

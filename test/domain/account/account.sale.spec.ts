@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { account } from '../../../domain/account/decider.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import { account } from '../../../domain/account/account.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { adjust, NOW, refund, sell, setPlan, TENANT } from '../../support/money/moneyCommands.ts';
 import { specFor } from '../../support/specFor.ts';
 

@@ -1,8 +1,7 @@
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { canonicalJson } from '../../../domain/kernel/canonicalJson.ts';
-import type { Json } from '../../../domain/kernel/json.ts';
+import { canonicalJson, type Json } from '../../../domain/kernel/json.ts';
 
 const SEED = 8785;
 

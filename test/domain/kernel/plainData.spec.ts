@@ -1,11 +1,10 @@
 import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { canonicalJson, storableJson } from '../../../domain/kernel/canonicalJson.ts';
+import { canonicalJson, type Json, type JsonObject, storableJson } from '../../../domain/kernel/json.ts';
 import { UndecodableEvent } from '../../../domain/kernel/codec.ts';
-import type { Json, JsonObject } from '../../../domain/kernel/json.ts';
-import { isPlainData, plainTypes } from '../../../domain/eventLog/plainData.ts';
-import type { RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import { isPlainData, plainTypes } from '../../../domain/eventLog/plain.ts';
+import type { RecordedEvent } from '../../../domain/ports/log.ts';
 
 /** From the compiled spec to the sources. */
 const FOLDER = new URL('../../../../test/golden/', import.meta.url);

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { canonicalJson } from '../../../domain/kernel/canonicalJson.ts';
-import { eventMetadata } from '../../../domain/kernel/event.ts';
-import type { JsonObject } from '../../../domain/kernel/json.ts';
-import { plainMetadata } from '../../../domain/eventLog/plainMetadata.ts';
+import { canonicalJson, type JsonObject } from '../../../domain/kernel/json.ts';
+import { eventMetadata } from '../../../domain/kernel/decider.ts';
+import { plainMetadata } from '../../../domain/eventLog/plain.ts';
 
 const HASH = 'a1'.repeat(32);
 const metadata = {

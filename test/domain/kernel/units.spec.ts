@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { credits, creditsFromZero, minorFromZero, pages } from '../../../domain/kernel/units.ts';
+import { credits, creditsFromZero, minorFromZero, pages } from '../../../domain/kernel/amounts.ts';
 
 const MAX = Number.MAX_SAFE_INTEGER;
 const NO_WHOLE_NUMBERS = [MAX + 1, -MAX - 1, 1.5, NaN, Infinity, '1', null, undefined, 1n];

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { formatKey } from '../../../domain/apiKey/keyFormat.ts';
-import { LogUnavailable } from '../../../domain/ports/eventStore.ts';
+import { formatKey } from '../../../domain/apiKey.ts';
+import { LogUnavailable } from '../../../domain/ports/log.ts';
 import { digestOfKey } from '../../../src/http/access/authenticate.ts';
 import { confirmedKeys } from '../../../src/http/access/confirmedKeys.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';

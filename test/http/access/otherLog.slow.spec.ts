@@ -1,7 +1,7 @@
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { copyEventLog } from '../../../adapters/embedded/eventLog/copyEventLog.ts';
+import { copyEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { runOperation } from '../../../src/composition/parts/operatorParts.ts';
 import { configFrom } from '../../../src/config.ts';
 import { startEsdbDouble, type EsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { RateLimitOverride } from '../../../domain/rateLimits/decider.ts';
+import type { RateLimitOverride } from '../../../domain/rateLimits.ts';
 import { tenantLimits } from '../../../src/http/access/tenantLimits.ts';
 import { LIMITED, testApi, type TestApi } from '../support/testApi.ts';
 

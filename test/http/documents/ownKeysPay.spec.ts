@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { llmCostStream } from '../../../domain/llmCost/events.ts';
+import { llmCostStream } from '../../../domain/llmCost.ts';
 import { drawnPdf, plainPdf } from '../../../engine/test/support/pdfs.ts';
 import {
   startScriptedProvider,

@@ -3,11 +3,11 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
-import type { DocumentSource } from '../../../domain/ports/documentSource.ts';
+import type { DocumentSource } from '../../../domain/ports/services.ts';
 import { bytesInFlight } from '../../../src/commands/work/bytesInFlight.ts';
 import { withSource } from '../../../src/commands/uploads/fetchSource.ts';
 import { checkSource } from '@quire/engine/models/guard/checkSource';
-import { httpSource } from '../../../adapters/sources/httpSource.ts';
+import { httpSource } from '../../../adapters/sources.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn } from '../support/client.ts';
 import { startApi, testApi, type TestApi } from '../support/testApi.ts';

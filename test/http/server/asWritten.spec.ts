@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { shapeOf } from '../../../domain/kernel/jsonShape.ts';
+import { shapeOf } from '../../../domain/kernel/json.ts';
 import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from '../../../src/http/server/jsonAsWritten.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
 import { claimantOf } from '../../../src/commands/payments/claimantOf.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { missingTables, replaceMissing } from '../../../projections/engine/apply/missingTables.ts';
+import { missingTables, replaceMissing } from '../../../projections/engine/waiting.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 

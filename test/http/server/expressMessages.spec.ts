@@ -7,7 +7,7 @@ import type { Express } from 'express';
 import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
-import { memoryRateLimiter } from '../../../adapters/embedded/rateLimiterMemory.ts';
+import { memoryRateLimiter } from '../../../adapters/local/local.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import { bytesInFlight } from '../../../src/commands/work/bytesInFlight.ts';
 import { authenticator } from '../../../src/http/access/authenticate.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { artifactIdOfJob } from '../../../domain/trainingJob/identity.ts';
+import { artifactIdOfJob } from '../../../domain/trainingJob.ts';
 import { issuesIn } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { workerOver } from '../../support/apiWorker.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { secretObjectKey } from '../../../domain/ports/secretBox.ts';
+import { secretObjectKey } from '../../../domain/ports/services.ts';
 import { reportAudit, reportDrift } from '../../../src/commands/findings/findings.ts';
 import { issuesIn } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';

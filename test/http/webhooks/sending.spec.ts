@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
+import { systemTimers } from '../../../adapters/local/local.ts';
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { rebuildReadModels } from '../../../projections/engine/rebuild/rebuild.ts';
-import { webhooksProjector } from '../../../projections/webhooks/webhooks.projector.ts';
+import { rebuildReadModels } from '../../../projections/engine/rebuild.ts';
+import { webhooksProjector } from '../../../projections/webhooks.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { dataOf, hanging, startReceiver, status, type Receiver } from './receiver.ts';

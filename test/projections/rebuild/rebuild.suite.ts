@@ -1,17 +1,12 @@
 import { expect } from 'chai';
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
+import { systemTimers } from '../../../adapters/local/local.ts';
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { upgradeDue } from '../../../projections/engine/rebuild/upgrade.ts';
+import { upgradeDue } from '../../../projections/engine/upgrade.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
-import type { Projector } from '../../../projections/engine/projector.ts';
-import {
-  RebuildBusy,
-  rebuildReadModels,
-  type RebuildProgress,
-} from '../../../projections/engine/rebuild/rebuild.ts';
+import { type Projector, table } from '../../../projections/engine/table.ts';
+import { RebuildBusy, rebuildReadModels, type RebuildProgress } from '../../../projections/engine/rebuild.ts';
 import { generations } from '../../../projections/engine/registry.ts';
-import { statusOfRegistry } from '../../../projections/engine/status.ts';
-import { table } from '../../../projections/engine/table.ts';
+import { statusOfRegistry } from '../../../projections/engine/subscribe.ts';
 import type { MemoryLog } from '../../support/logs/memoryLog.ts';
 import { runnerOn, wipe } from '../../support/projecting.ts';
 import { burningOn } from '../burning.ts';

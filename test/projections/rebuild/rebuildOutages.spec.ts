@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
+import { systemTimers } from '../../../adapters/local/local.ts';
 import { openEventStoreDb } from '../../../adapters/eventstoredb/eventStoreDb.ts';
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { balancesProjector } from '../../../projections/balances/balances.projector.ts';
+import { balancesProjector } from '../../../projections/balances.ts';
 import { SqlUnavailable, type Sql } from '../../../projections/engine/ports.ts';
-import { rebuildReadModels } from '../../../projections/engine/rebuild/rebuild.ts';
-import { rebuildThroughOutages } from '../../../projections/engine/rebuild/rebuildThroughOutages.ts';
+import { rebuildReadModels, rebuildThroughOutages } from '../../../projections/engine/rebuild.ts';
 import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
 import { adjustment } from '../../support/money/accountCommands.ts';
 import { startEsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';

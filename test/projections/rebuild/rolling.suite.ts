@@ -1,12 +1,11 @@
 import { expect } from 'chai';
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
-import type { ProjectionNotice } from '../../../projections/engine/feed/notices.ts';
+import { systemTimers } from '../../../adapters/local/local.ts';
+import type { ProjectionNotice } from '../../../projections/engine/arrivals.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
-import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
-import type { Projector } from '../../../projections/engine/projector.ts';
-import { rebuildReadModels } from '../../../projections/engine/rebuild/rebuild.ts';
-import { generations } from '../../../projections/engine/registry.ts';
+import { generations, prepareReadModels } from '../../../projections/engine/registry.ts';
+import type { Projector } from '../../../projections/engine/table.ts';
+import { rebuildReadModels } from '../../../projections/engine/rebuild.ts';
 import type { MemoryLog } from '../../support/logs/memoryLog.ts';
 import { wipe } from '../../support/projecting.ts';
 import { burningOn, counter } from '../burning.ts';

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { decodeAny } from '../../../domain/catalogue.ts';
-import { upgrading } from '../../../projections/engine/rebuild/upgrade.ts';
-import { RUNNER_TUNING } from '../../../projections/engine/feed/notices.ts';
-import type { Sql } from '../../../projections/engine/ports.ts';
-import { SqlUnavailable } from '../../../projections/engine/ports.ts';
+import { upgrading } from '../../../projections/engine/upgrade.ts';
+import { RUNNER_TUNING } from '../../../projections/engine/arrivals.ts';
+import { type Sql, SqlUnavailable } from '../../../projections/engine/ports.ts';
 import { memoryLog } from '../../support/logs/memoryLog.ts';
 
 const away = () => Promise.reject(new SqlUnavailable('Postgres is away'));

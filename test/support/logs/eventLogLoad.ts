@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 
 /**
  * Appends to the log at argv[2] until it is killed, from several streams at once, and prints each

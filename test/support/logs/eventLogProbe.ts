@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import type { EventFeed, FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
-import type { NewEvent, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { EventFeed, FeedItem, FeedOptions, NewEvent, RecordedEvent } from '../../../domain/ports/log.ts';
 
 const DEADLINE_MS = 60_000;
 

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
+import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { verifyChain } from '../../../domain/kernel/chain.ts';
-import type { EventStore, RecordedEvent } from '../../../domain/ports/eventStore.ts';
+import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 
 /** A log for one spec, and how to be rid of it. */

@@ -5,7 +5,7 @@ import type {
   NewEvent,
   ReadOptions,
   RecordedEvent,
-} from '../../../domain/ports/eventStore.ts';
+} from '../../../domain/ports/log.ts';
 
 /**
  * What to do with the next append. `commit_then_silence`, `silence`: no answer ever, with or without the

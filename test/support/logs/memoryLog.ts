@@ -1,8 +1,11 @@
-import { isHidden, isLeftOut } from '../../../domain/kernel/ownStreams.ts';
-import type { FeedItem, FeedOptions } from '../../../domain/ports/eventFeed.ts';
-import type { KnownLog } from '../../../domain/ports/knownLog.ts';
-import { LogUnavailable, type RecordedEvent } from '../../../domain/ports/eventStore.ts';
-import type { JsonObject } from '../../../domain/kernel/json.ts';
+import { isHidden, isLeftOut, type JsonObject } from '../../../domain/kernel/json.ts';
+import {
+  type FeedItem,
+  type FeedOptions,
+  type KnownLog,
+  LogUnavailable,
+  type RecordedEvent,
+} from '../../../domain/ports/log.ts';
 
 /** A log in memory, with faults to switch on. Positions have gaps, as a shared log's have. */
 export interface MemoryLog extends KnownLog {

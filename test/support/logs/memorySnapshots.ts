@@ -1,4 +1,4 @@
-import type { Snapshot, SnapshotStore } from '../../../domain/ports/snapshotStore.ts';
+import type { Snapshot, SnapshotStore } from '../../../domain/ports/log.ts';
 
 /** Snapshots in memory, by stream. */
 export const memorySnapshots = (): SnapshotStore & { readonly kept: Map<string, Snapshot> } => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import type { AccountCommand } from '../../../domain/account/messages.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import {
   adjust,
   charge,

@@ -7,9 +7,9 @@ import type {
   RefundCredits,
   ReleaseHold,
   SettleHold,
-} from '../../../domain/account/commands.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+} from '../../../domain/account/messages.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 
 /** A fixed time: nothing in these commands depends on the real one. */
 export const NOW = '2026-01-31T08:00:00.000Z';

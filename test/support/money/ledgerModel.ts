@@ -1,4 +1,4 @@
-import type { AccountCommand } from '../../../domain/account/commands.ts';
+import type { AccountCommand } from '../../../domain/account/messages.ts';
 
 /**
  * A second opinion on the account: a plain journal of rows that is summed afresh at every question, in

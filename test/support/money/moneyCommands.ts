@@ -10,11 +10,11 @@ import type {
   ReleaseHold,
   SetPlan,
   SettleHold,
-} from '../../../domain/account/commands.ts';
-import { fingerprintOf } from '../../../domain/kernel/fingerprint.ts';
+} from '../../../domain/account/messages.ts';
+import { fingerprintOf } from '../../../domain/kernel/chain.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 
 export const TENANT = 'acme';
 export const NOW = '2026-01-31T08:00:00.000Z';

@@ -1,9 +1,8 @@
 import { copyFileSync } from 'node:fs';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { canonicalJson } from '../../../domain/kernel/canonicalJson.ts';
-import type { JsonObject } from '../../../domain/kernel/json.ts';
+import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
+import { canonicalJson, type JsonObject } from '../../../domain/kernel/json.ts';
 import { findingsKept } from '../../../src/audit/findings.ts';
 import { sealOf, type GivenSeal } from '../../../src/audit/seals/seal.ts';
 import { auditInShares, type StartShares } from '../../../src/audit/shares/auditInShares.ts';

@@ -1,4 +1,4 @@
-import { postgresSql } from '../../../adapters/postgres/postgresSql.ts';
+import { postgresSql } from '../../../adapters/postgres.ts';
 import type { HttpRun } from './httpClient.ts';
 import { bareSide, quireSide, type HttpSide, type SideLoad } from './httpSides.ts';
 import { comparison } from './httpTable.ts';

@@ -1,7 +1,7 @@
-import type { AccountCommand } from '../../../domain/account/commands.ts';
+import type { AccountCommand } from '../../../domain/account/messages.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
 import type { AnyEvent } from '../../../domain/catalogue.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
 import type { Random } from '../../../engine/test/support/random.ts';
 
 /** Where trades go. */

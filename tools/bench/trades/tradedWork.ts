@@ -1,8 +1,8 @@
-import type { AccountCommand } from '../../../domain/account/commands.ts';
+import type { AccountCommand } from '../../../domain/account/messages.ts';
 import type { AnyEvent } from '../../../domain/catalogue.ts';
-import type { BillingRate } from '../../../domain/billingConfig/events.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
+import type { BillingRate } from '../../../domain/billingConfig.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { Random } from '../../../engine/test/support/random.ts';
 import type { Moment, Trade } from './trade.ts';
 

@@ -1,6 +1,5 @@
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { asCredits } from '../../../domain/kernel/units.ts';
-import { paymentStream } from '../../../domain/payment/identity.ts';
+import { type AccountCommand, paymentStream } from '../../../domain/account/messages.ts';
+import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { AnyEvent } from '../../../domain/catalogue.ts';
 import { extract, FREE_PAGES, RATES } from './tradedWork.ts';
 import type { Moment, Trade } from './trade.ts';

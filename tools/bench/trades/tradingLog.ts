@@ -1,18 +1,13 @@
 import { rm } from 'node:fs/promises';
-import {
-  openSqliteEventLog,
-  type SqliteEventLog,
-} from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { account } from '../../../domain/account/decider.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
+import { openSqliteEventLog, type SqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
+import { type AccountCommand, accountStream } from '../../../domain/account/messages.ts';
+import { account } from '../../../domain/account/account.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
 import { categoryOfStream, EVENT_CATALOGUE, type AnyEvent } from '../../../domain/catalogue.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
-import { CHAIN_START, type ChainLink } from '../../../domain/kernel/chain.ts';
-import type { CommandMeta } from '../../../domain/kernel/command.ts';
-import { deterministicEventId } from '../../../domain/kernel/eventId.ts';
-import type { NewEvent } from '../../../domain/ports/eventStore.ts';
+import { CHAIN_START, type ChainLink, deterministicEventId } from '../../../domain/kernel/chain.ts';
+import type { CommandMeta } from '../../../domain/kernel/decider.ts';
+import type { NewEvent } from '../../../domain/ports/log.ts';
 import { encodeEvents } from '../../../src/commands/writer/encode.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import type { Trade } from './trade.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
-import { postgresSql } from '../../../adapters/postgres/postgresSql.ts';
+import { postgresSql } from '../../../adapters/postgres.ts';
 import { EMPTY_DATABASE } from '../../bench/live.ts';
 import { writeTradingLog } from '../../bench/trades/tradingLog.ts';
 import type { Coefficients, ColdLoad } from '../simulation/coefficients.ts';

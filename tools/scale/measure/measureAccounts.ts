@@ -1,24 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  openSqliteEventLog,
-  type SqliteEventLog,
-} from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import type { AccountCommand } from '../../../domain/account/commands.ts';
-import { account } from '../../../domain/account/decider.ts';
+import { openSqliteEventLog, type SqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
+import { type AccountCommand, accountStream } from '../../../domain/account/messages.ts';
+import { account } from '../../../domain/account/account.ts';
 import type { AccountState } from '../../../domain/account/state.ts';
-import { accountStream } from '../../../domain/account/stream.ts';
 import { CHAIN_START } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import {
-  SNAPSHOT_BYTES_MAX,
-  type Snapshot,
-  type SnapshotStore,
-} from '../../../domain/ports/snapshotStore.ts';
+import { SNAPSHOT_BYTES_MAX, type Snapshot, type SnapshotStore } from '../../../domain/ports/log.ts';
 import { accountSnapshots } from '../../../src/commands/writer/accountSnapshot.ts';
 import { accountCodec, accountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { coldLoad } from '../../../src/commands/writer/trustedSnapshot.ts';
-import { snapshotOf } from '../../../src/commands/writer/trustedSnapshot.ts';
+import { coldLoad, snapshotOf } from '../../../src/commands/writer/trustedSnapshot.ts';
 import { encodeEvents } from '../../../src/commands/writer/encode.ts';
 import { authenticator } from '../../../src/http/access/authenticate.ts';
 import { START_CREDITS } from '../../bench/contestant.ts';

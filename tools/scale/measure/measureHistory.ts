@@ -1,10 +1,10 @@
 import Database from 'libsql';
-import { openSqliteEventLog } from '../../../adapters/embedded/eventLog/sqliteEventLog.ts';
-import { systemTimers } from '../../../adapters/embedded/systemTimers.ts';
-import { postgresSql } from '../../../adapters/postgres/postgresSql.ts';
+import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
+import { systemTimers } from '../../../adapters/local/local.ts';
+import { postgresSql } from '../../../adapters/postgres.ts';
 import { decodeAny } from '../../../domain/catalogue.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
-import { prepareReadModels } from '../../../projections/engine/apply/prepare.ts';
+import { prepareReadModels } from '../../../projections/engine/registry.ts';
 import { projectionRunner } from '../../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { runAudit } from '../../../src/audit/runAudit.ts';

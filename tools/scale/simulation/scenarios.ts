@@ -1,4 +1,4 @@
-import { RUNNER_TUNING } from '../../../projections/engine/feed/notices.ts';
+import { RUNNER_TUNING } from '../../../projections/engine/arrivals.ts';
 import { newAgenda } from './agenda.ts';
 import type { Coefficients } from './coefficients.ts';
 import { drawsOf, gapMs, tenantPicker, type Tenancy } from './draws.ts';

@@ -1,4 +1,4 @@
-import { RUNNER_TUNING } from '../../../projections/engine/feed/notices.ts';
+import { RUNNER_TUNING } from '../../../projections/engine/arrivals.ts';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { propertyRuns } from '../../../engine/test/support/properties.ts';

@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../../../domain/ports/objectStore.ts';
+import type { ObjectStore } from '../../../../domain/ports/services.ts';
 
 /** Pieces of a text of JSON, in order. */
 export type JsonPieces = AsyncIterable<string | Uint8Array>;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { billingType } from '../../../../domain/account/words.ts';
+import { billingType } from '../../../../domain/account/messages.ts';
 import { sha256 } from '../../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../../domain/kernel/json.ts';
-import type { ObjectStore } from '../../../../domain/ports/objectStore.ts';
+import type { ObjectStore } from '../../../../domain/ports/services.ts';
 
 const storedResult = z.object({
   operation_id: z.string(),

@@ -1,7 +1,7 @@
-import type { AdjustCredits } from '../../../../domain/account/commands.ts';
-import type { AccountKind } from '../../../../domain/account/decider.ts';
-import { fingerprintOf } from '../../../../domain/kernel/fingerprint.ts';
-import { asCredits } from '../../../../domain/kernel/units.ts';
+import type { AdjustCredits } from '../../../../domain/account/messages.ts';
+import type { AccountKind } from '../../../../domain/account/account.ts';
+import { fingerprintOf } from '../../../../domain/kernel/chain.ts';
+import { asCredits } from '../../../../domain/kernel/amounts.ts';
 import type { Outcome } from '../../../commands/writer/outcome.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { accountRejections } from '../../doneOrProblem.ts';

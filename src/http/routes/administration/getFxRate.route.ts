@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fxRateOn } from '../../../../domain/fxRates/rates.ts';
+import { fxRateOn } from '../../../../domain/fxRates.ts';
 import { get } from '../../defineRoute.ts';
 import { problem } from '../../problems.ts';
 import { knownCurrencyIn } from '../../wire/basics.ts';

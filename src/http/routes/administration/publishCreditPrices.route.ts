@@ -1,4 +1,4 @@
-import { minorUnitDigits } from '../../../../domain/kernel/currencies.ts';
+import { minorUnitDigits } from '../../../../domain/kernel/amounts.ts';
 import { post } from '../../defineRoute.ts';
 import { priceListOf } from '../../../queries/published.ts';
 import { priceListResponse, publishPriceListRequest } from '../../wire/prices/prices.ts';

@@ -4,7 +4,7 @@ import { remove } from '../../defineRoute.ts';
 import type { Caller } from '../../access/caller.ts';
 import { keyWithin, manages } from '../../access/newKey.ts';
 import { problem } from '../../problems.ts';
-import type { ApiKeyRow } from '../../../../projections/apiKeys/apiKeys.queries.ts';
+import type { ApiKeyRow } from '../../../../projections/apiKeys.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
 import { plainText } from '../../wire/basics.ts';
 

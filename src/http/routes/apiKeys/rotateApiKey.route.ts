@@ -1,5 +1,5 @@
 import { post } from '../../defineRoute.ts';
-import type { ApiKeyRow } from '../../../../projections/apiKeys/apiKeys.queries.ts';
+import type { ApiKeyRow } from '../../../../projections/apiKeys.ts';
 import type { Caller } from '../../access/caller.ts';
 import { endWithMaker, keyWithin, lastEndBy, newKey } from '../../access/newKey.ts';
 import type { ApiDeps } from '../../apiDeps.ts';

@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { ChargeCredits } from '../../../../domain/account/commands.ts';
-import type { AccountKind } from '../../../../domain/account/decider.ts';
-import type { BillingConfig } from '../../../../domain/billingConfig/decider.ts';
-import { fingerprintOf } from '../../../../domain/kernel/fingerprint.ts';
-import { jobIdOfArtifact } from '../../../../domain/trainingJob/identity.ts';
+import type { ChargeCredits } from '../../../../domain/account/messages.ts';
+import type { AccountKind } from '../../../../domain/account/account.ts';
+import type { BillingConfig } from '../../../../domain/billingConfig.ts';
+import { fingerprintOf } from '../../../../domain/kernel/chain.ts';
+import { jobIdOfArtifact } from '../../../../domain/trainingJob.ts';
 import type { Outcome } from '../../../commands/writer/outcome.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { post } from '../../defineRoute.ts';

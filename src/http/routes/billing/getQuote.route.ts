@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modeOf, quote, rateOf, ratedMode } from '../../../../domain/rating/rating.ts';
+import { modeOf, quote, rateOf, ratedMode } from '../../../../domain/rating.ts';
 import { get } from '../../defineRoute.ts';
 import { invalid } from '../../problems.ts';
 import { activeConfig } from '../../../queries/published.ts';

@@ -1,4 +1,4 @@
-import { activePriceList } from '../../../../domain/priceList/decider.ts';
+import { activePriceList } from '../../../../domain/priceList.ts';
 import { get } from '../../defineRoute.ts';
 import { tenantBalance } from '../../../queries/tenantBalance.ts';
 import { tenantNotFound } from '../../reads/knownTenant.ts';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { availableIn } from '../../../../domain/account/state.ts';
-import { TRAINING_COUNT_MAX } from '../../../../domain/billingConfig/limits.ts';
-import { listValueUsd } from '../../../../domain/kernel/rounding.ts';
-import { priceTraining } from '../../../../domain/rating/trainingQuote.ts';
+import { TRAINING_COUNT_MAX } from '../../../../domain/billingConfig.ts';
+import { listValueUsd } from '../../../../domain/kernel/amounts.ts';
+import { priceTraining } from '../../../../domain/rating.ts';
 import { get } from '../../defineRoute.ts';
 import { activeConfig } from '../../../queries/published.ts';
 import { tenantNotFound } from '../../reads/knownTenant.ts';

@@ -1,4 +1,4 @@
-import { fileUriOf } from '../../../../domain/document/uploads.ts';
+import { fileUriOf } from '../../../../domain/document.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { workFailure } from '../../doneOrProblem.ts';
 import { baseName } from '../../server/multipart.ts';

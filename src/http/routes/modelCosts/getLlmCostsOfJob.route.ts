@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
-import type { LlmCall } from '../../../../projections/llmCosts/llmCosts.queries.ts';
+import { usdOfPico } from '../../../../domain/modelPrices.ts';
+import type { LlmCall } from '../../../../projections/llmCosts.ts';
 import { costTotals } from '../../../queries/costTotals.ts';
 import { get } from '../../defineRoute.ts';
 import { plainText } from '../../wire/basics.ts';

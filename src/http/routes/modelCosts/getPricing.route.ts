@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { priceNamed } from '../../../../domain/providerPricing/pricing.ts';
+import { priceNamed } from '../../../../domain/modelPrices.ts';
 import { get } from '../../defineRoute.ts';
 import { pricingAnswer } from '../../../queries/modelPrices.ts';
 import { problem } from '../../problems.ts';

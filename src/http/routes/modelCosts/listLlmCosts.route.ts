@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
-import { COST_GROUPS } from '../../../../projections/llmCosts/llmCosts.queries.ts';
+import { usdOfPico } from '../../../../domain/modelPrices.ts';
+import { COST_GROUPS } from '../../../../projections/llmCosts.ts';
 import { costTotals } from '../../../queries/costTotals.ts';
 import { get } from '../../defineRoute.ts';
 import { checkKnown } from '../../reads/knownTenant.ts';

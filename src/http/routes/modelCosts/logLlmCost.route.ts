@@ -1,6 +1,6 @@
-import { fingerprintOf } from '../../../../domain/kernel/fingerprint.ts';
-import type { LogLlmCost } from '../../../../domain/llmCost/decider.ts';
-import { picoOf, usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
+import { fingerprintOf } from '../../../../domain/kernel/chain.ts';
+import type { LogLlmCost } from '../../../../domain/llmCost.ts';
+import { picoOf, usdOfPico } from '../../../../domain/modelPrices.ts';
 import { costByPrice } from '../../../commands/models/modelCosts.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';

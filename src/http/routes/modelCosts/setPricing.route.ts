@@ -1,5 +1,5 @@
 import { post } from '../../defineRoute.ts';
-import { priceNamed } from '../../../../domain/providerPricing/pricing.ts';
+import { priceNamed } from '../../../../domain/modelPrices.ts';
 import { pricesWithNulls, pricingAnswer } from '../../../queries/modelPrices.ts';
 import { ALL_TENANTS } from '../../../queries/readYourWrites.ts';
 import { pricingRequest, pricingResponse } from '../../wire/prices/costs.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { usdOfPico } from '../../../../domain/providerPricing/pricing.ts';
+import { usdOfPico } from '../../../../domain/modelPrices.ts';
 import { get } from '../../defineRoute.ts';
 import { fromBoundary, toBoundary } from '../../wire/basics.ts';
 import { subsidyResponse } from '../../wire/prices/costs.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Reconciliation } from '../../../../projections/reconciliation/reconciliation.queries.ts';
+import type { Reconciliation } from '../../../../projections/reconciliation.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { get } from '../../defineRoute.ts';
 import { retryLater } from '../../problems.ts';

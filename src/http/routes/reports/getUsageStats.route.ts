@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { totalsOf, USAGE_GROUPS } from '../../../../projections/usage/usage.queries.ts';
+import { totalsOf, USAGE_GROUPS } from '../../../../projections/usage.ts';
 import { get } from '../../defineRoute.ts';
 import { booleanText, fromBoundary, toBoundary } from '../../wire/basics.ts';
 import { usageStatsResponse } from '../../wire/books.ts';

@@ -1,4 +1,4 @@
-import { artifactUriOf } from '../../../../domain/artifact/artifact.ts';
+import { artifactUriOf } from '../../../../domain/deployment.ts';
 import { get } from '../../defineRoute.ts';
 import { checkKnown } from '../../reads/knownTenant.ts';
 import { deploymentList, deploymentsQuery } from '../../wire/pipelines.ts';

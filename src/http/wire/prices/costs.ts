@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { billingType } from '../../../../domain/account/words.ts';
+import { billingType } from '../../../../domain/account/messages.ts';
 import { creditsOut, instantOut, logIdOut, occurredIn, plainText, tenantIdText, usdOut } from '../basics.ts';
 
 const tokensIn = z.int().min(0).max(1_000_000_000_000);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { billingType, extractionMode, taxBasis } from '../../../../domain/account/words.ts';
+import { billingType, extractionMode, taxBasis } from '../../../../domain/account/messages.ts';
 import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from '../basics.ts';
 
 const price = z

@@ -1,9 +1,8 @@
 import { until } from '../../../../engine/test/support/until.ts';
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { operationIdOfDocument } from '../../../../domain/batch/identity.ts';
-import { BATCH_DOCUMENTS_MAX } from '../../../../domain/batch/events.ts';
-import { extractionStream } from '../../../../domain/extraction/events.ts';
+import { BATCH_DOCUMENTS_MAX, operationIdOfDocument } from '../../../../domain/batch.ts';
+import { extractionStream } from '../../../../domain/workEvents.ts';
 import { OPEN_BATCHES_MAX } from '../../../../src/commands/batches/acceptBatch.ts';
 import { eventsOf } from '../../../support/logs/eventLogs.ts';
 import { issuesIn } from '../../support/client.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { encryptedPdf, plainPdf } from '../../../../engine/test/support/pdfs.ts';
-import { hasEnded } from '../../../../domain/queue/queuedWork.ts';
-import { extractionStream } from '../../../../domain/extraction/events.ts';
+import { hasEnded } from '../../../../domain/leased.ts';
+import { extractionStream } from '../../../../domain/workEvents.ts';
 import { until } from '../../../../engine/test/support/until.ts';
 import { eventsOf } from '../../../support/logs/eventLogs.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type CallOptions } from '../../support/client.ts';

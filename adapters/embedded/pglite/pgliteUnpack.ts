@@ -1,6 +1,0 @@
-import { unpackDatabase } from './pgliteFolder.ts';
-
-// A process of its own: the memory that unpacking takes is given back with it.
-const [folder] = process.argv.slice(2);
-if (folder === undefined) throw new Error('pgliteUnpack takes the folder to make');
-await unpackDatabase(folder);

@@ -1,0 +1,20 @@
+import Database from 'libsql';
+import { messageOf } from '../../domain/kernel/json.ts';
+import { NO_ROOM } from './eventLog.ts';
+
+/**
+ * A program of its own, so that whoever started it stays free to answer and to stop it: writes the log as
+ * it is at one moment to a file that is not there yet. SQLite reads in one transaction beside the writer,
+ * which neither waits nor is waited for.
+ */
+const [from, to] = process.argv.slice(2);
+if (from === undefined || to === undefined) throw new Error('usage: <event log> <new file>');
+try {
+  const db = new Database(from);
+  db.exec('PRAGMA busy_timeout = 10000');
+  db.prepare('VACUUM INTO ?').run(to);
+  db.close();
+} catch (error) {
+  console.error(messageOf(error));
+  process.exitCode = error instanceof Database.SqliteError && error.code === 'SQLITE_FULL' ? NO_ROOM : 1;
+}

@@ -1,2 +1,0 @@
-/** The stream of a tenant's credit account. */
-export const accountStream = (tenantId: string): string => `account-${tenantId}`;

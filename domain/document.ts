@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import {
+  accept,
+  type Decider,
+  type Decision,
+  event,
+  type RecordCommand,
+  type StreamKind,
+} from './kernel/decider.ts';
+import { instant, pages, tenantId } from './kernel/amounts.ts';
+
+/** What is known of a document. */
+export interface DocumentState {
+  /** null for a document that came with a request. */
+  readonly presigned: UploadPresigned['data'] | null;
+  /** null until it is used or counted for the first time. */
+  readonly registered: DocumentRegistered['data'] | null;
+  /** null while its file is kept, or may still be sent. */
+  readonly removed: UploadRemoved['data'] | null;
+}
+
+export type DocumentKind = StreamKind<DocumentState, RecordCommand<DocumentEvent>, DocumentEvent, never>;
+
+const decide = (
+  { presigned, registered, removed }: DocumentState,
+  { data }: RecordCommand<DocumentEvent>,
+): Decision<DocumentEvent, never> => {
+  switch (data.type) {
+    case 'UploadPresigned':
+      return presigned === null && registered === null ? accept(data) : accept<DocumentEvent>();
+    case 'DocumentRegistered': {
+      if (registered !== null) return accept<DocumentEvent>();
+      // Work that had the file when it was removed: readers learn again that nothing is kept of it.
+      return removed === null
+        ? accept(data)
+        : accept<DocumentEvent>(data, { type: 'UploadRemoved', data: removed });
+    }
+    case 'UploadRemoved':
+      return presigned !== null && removed === null ? accept(data) : accept<DocumentEvent>();
+  }
+};
+
+/**
+ * A document is presigned at most once and before anything else, registered at most once, so it is measured
+ * by its first use, and the file of one that was presigned is removed at most once.
+ */
+export const document: Decider<DocumentKind> = {
+  initialState: { presigned: null, registered: null, removed: null },
+  decide,
+  evolve: (state, { type, data }) => {
+    switch (type) {
+      case 'UploadPresigned':
+        return { ...state, presigned: data };
+      case 'DocumentRegistered':
+        return { ...state, registered: data };
+      case 'UploadRemoved':
+        return { ...state, removed: data };
+    }
+  },
+};
+
+/** A document that a client may upload until `expires_at`. A dataset has an ID of its own too. */
+const uploadPresigned = event('UploadPresigned', {
+  document_id: z.string(),
+  tenant_id: tenantId,
+  project_id: z.string(),
+  task_id: z.string(),
+  file_name: z.string().nullable(),
+  content_type: z.string().nullable(),
+  /** As the client said; null: not said. */
+  bytes: z.number().int().min(0).nullable(),
+  kind: z.enum(['document', 'dataset']),
+  dataset_id: z.string().nullable(),
+  expires_at: instant,
+  created_at: instant,
+});
+export type UploadPresigned = z.output<typeof uploadPresigned>;
+
+/** A document that the service has seen. No content, only what identifies and measures it. */
+const documentRegistered = event('DocumentRegistered', {
+  document_id: z.string(),
+  tenant_id: tenantId,
+  project_id: z.string(),
+  task_id: z.string(),
+  file_name: z.string().nullable(),
+  mime_type: z.string(),
+  bytes: z.number().int().min(0),
+  pages,
+  sha256: z.string(),
+  source: z.enum(['extract', 'to_markdown', 'upload', 'canonical', 'training']),
+  created_at: instant,
+});
+
+export type DocumentRegistered = z.output<typeof documentRegistered>;
+
+/** The file of an upload is gone from storage, or about to be. What was billed for the document stays. */
+const uploadRemoved = event('UploadRemoved', {
+  document_id: z.string(),
+  tenant_id: tenantId,
+  /** Asked for by a caller, or kept for as long as uploads are. */
+  reason: z.enum(['asked', 'retention']),
+  removed_at: instant,
+});
+type UploadRemoved = z.output<typeof uploadRemoved>;
+
+export const documentEvent = z.discriminatedUnion('type', [
+  uploadPresigned,
+  documentRegistered,
+  uploadRemoved,
+]);
+export type DocumentEvent = z.output<typeof documentEvent>;
+
+export const documentStream = (documentId: string): string => `document-${documentId}`;
+
+/** How uploads are named: one ID in the forms that callers and stores see. */
+
+const DOCUMENT_ID = /^doc_[A-Za-z0-9-]{1,64}$/;
+const DATASET_ID = /^ds_[A-Za-z0-9-]{1,64}$/;
+const FILE_URI = 'quire://uploads/';
+
+/** Where uploads lie in object storage. */
+export const UPLOADS_PREFIX = 'uploads/';
+
+export const isDocumentId = (text: string): boolean => DOCUMENT_ID.test(text);
+
+/** The reference that callers get; opaque to them. */
+export const fileUriOf = (documentId: string): string => `${FILE_URI}${documentId}`;
+
+/** undefined for a URI that was not made here. */
+export const documentIdIn = (fileUri: string): string | undefined => {
+  if (!fileUri.startsWith(FILE_URI)) return undefined;
+  const documentId = fileUri.slice(FILE_URI.length);
+  return isDocumentId(documentId) ? documentId : undefined;
+};
+
+/** The object that holds a document's bytes. */
+export const uploadKeyOf = (documentId: string): string => `${UPLOADS_PREFIX}${documentId}`;
+
+/** undefined for the key of anything else. */
+export const documentIdOfKey = (key: string): string | undefined => {
+  const documentId = key.startsWith(UPLOADS_PREFIX) ? key.slice(UPLOADS_PREFIX.length) : '';
+  return isDocumentId(documentId) ? documentId : undefined;
+};
+
+/** A dataset is a document of its own kind: both IDs share what follows the prefix. */
+export const datasetIdOf = (documentId: string): string => documentId.replace(/^doc_/, 'ds_');
+
+/** undefined for an ID of anything else. */
+export const documentIdOfDataset = (datasetId: string): string | undefined =>
+  DATASET_ID.test(datasetId) ? datasetId.replace(/^ds_/, 'doc_') : undefined;

@@ -1,0 +1,338 @@
+import { divideDown, divideHalfEven, minorUnitDigits, parseDecimal, powerOfTen } from './kernel/amounts.ts';
+
+/**
+ * Money of a lot in micro-USD: `amount` is gross − VAT at the booking rate, `implied` the same at the rate
+ * that the price list implies, `fee` and `vat` at the booking rate, and `net` what remains: gross − VAT − fee.
+ */
+export interface Values {
+  readonly net: bigint;
+  readonly amount: bigint;
+  readonly implied: bigint;
+  readonly fee: bigint;
+  readonly vat: bigint;
+}
+
+export const NOTHING: Values = { net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n };
+
+export const plusValues = (a: Values, b: Values): Values => ({
+  net: a.net + b.net,
+  amount: a.amount + b.amount,
+  implied: a.implied + b.implied,
+  fee: a.fee + b.fee,
+  vat: a.vat + b.vat,
+});
+
+const minusValues = (a: Values, b: Values): Values => ({
+  net: a.net - b.net,
+  amount: a.amount - b.amount,
+  implied: a.implied - b.implied,
+  fee: a.fee - b.fee,
+  vat: a.vat - b.vat,
+});
+
+/** ⌊value × part ÷ of⌋ of each; all of it for the whole. */
+const shareOf = (values: Values, part: number, of: number): Values => {
+  if (part === of) return values;
+  if (part === 0) return NOTHING;
+  const [p, q] = [BigInt(part), BigInt(of)];
+  const share = (value: bigint) => (value === 0n ? 0n : divideDown(value * p, q));
+  return {
+    net: share(values.net),
+    amount: share(values.amount),
+    implied: share(values.implied),
+    fee: share(values.fee),
+    vat: share(values.vat),
+  };
+};
+
+/** Money in minor units of a currency. */
+interface Minor {
+  readonly gross: number;
+  readonly vat: number;
+  readonly fee: number;
+}
+
+/** How money of one sale becomes micro-USD. */
+export interface Booking {
+  readonly currency: string;
+  /** USD for 1 unit of the currency. */
+  readonly fx_rate: string;
+  /** Major units of the currency for 1,000 credits, which are 1 USD of list value. */
+  readonly price: string;
+}
+
+const MICRO = 6;
+
+/** Each total rounded half-even once (docs/explanation/margin-report.md). */
+export const valuesOf = ({ gross, vat, fee }: Minor, { currency, fx_rate, price }: Booking): Values => {
+  const digits = minorUnitDigits(currency) ?? 2;
+  const rate = parseDecimal(fx_rate);
+  const listed = parseDecimal(price);
+  const booked = (minor: bigint) =>
+    divideHalfEven(minor * rate.units * powerOfTen(MICRO), powerOfTen(digits + rate.scale));
+  const [g, v, f] = [BigInt(gross), BigInt(vat), BigInt(fee)];
+  return {
+    net: booked(g - v - f),
+    amount: booked(g - v),
+    implied: divideHalfEven((g - v) * powerOfTen(MICRO + listed.scale), powerOfTen(digits) * listed.units),
+    fee: booked(f),
+    vat: booked(v),
+  };
+};
+
+/**
+ * Credits that came together, and the money that is recognised as they are consumed. `credits`, `used` and
+ * `values` are those of the lot's present segment: a refund ends one and begins the next with what is left.
+ */
+export interface Lot {
+  /** The sale's grant ID or the adjustment's ID. */
+  readonly lot_id: string;
+  /** Place of its event in the log: lots are consumed in this order. */
+  readonly position: bigint;
+  /** Of the sale; empty for given credits. */
+  readonly currency: string;
+  /** null for given credits, and for sales without an amount or a rate: they carry no money. */
+  readonly booking: Booking | null;
+  readonly credits: number;
+  readonly used: number;
+  readonly values: Values;
+  /** Money refunded so far, in minor units. */
+  readonly refunded: Minor;
+}
+
+/** Credits given by a person: a lot without money. */
+const GIVEN = '';
+
+const isGiven = ({ currency }: Lot): boolean => currency === GIVEN;
+export const leftIn = ({ credits, used }: Lot): number => credits - used;
+
+const NO_MONEY: Minor = { gross: 0, vat: 0, fee: 0 };
+
+export const givenLot = (lot_id: string, position: bigint, credits: number): Lot => ({
+  ...{ lot_id, position, credits, currency: GIVEN, booking: null },
+  ...{ used: 0, values: NOTHING, refunded: NO_MONEY },
+});
+
+interface SoldLot {
+  readonly lot_id: string;
+  readonly position: bigint;
+  readonly credits: number;
+  readonly currency: string;
+  readonly booking: Booking | null;
+  readonly money: Minor;
+}
+
+export const soldLot = ({ money, ...lot }: SoldLot): Lot => ({
+  ...lot,
+  used: 0,
+  values: lot.booking === null ? NOTHING : valuesOf(money, lot.booking),
+  refunded: NO_MONEY,
+});
+
+/** A lot after something happened to it, and the money that left it thereby. */
+interface LotStep {
+  readonly lot: Lot;
+  readonly released: Values;
+}
+
+/**
+ * Consumes credits: of a segment of U credits and value V, ⌊V × k ÷ U⌋ is recognised after k of them, all of
+ * it after the last. Expects `credits` ≤ what is left.
+ */
+export const consume = (lot: Lot, credits: number): LotStep => {
+  const used = lot.used + credits;
+  const before = shareOf(lot.values, lot.used, lot.credits);
+  const released = minusValues(shareOf(lot.values, used, lot.credits), before);
+  return { lot: { ...lot, used }, released };
+};
+
+/** What the segment has not recognised yet. */
+export const valueLeft = (lot: Lot): Values =>
+  minusValues(lot.values, shareOf(lot.values, lot.used, lot.credits));
+
+/** Takes credits away unconsumed, with the value that they carry. Expects `credits` ≤ what is left. */
+const takeFrom = (lot: Lot, credits: number): LotStep => {
+  const [left, value] = [leftIn(lot), valueLeft(lot)];
+  const released = shareOf(value, credits, left);
+  const next = { ...lot, credits: left - credits, used: 0, values: minusValues(value, released) };
+  return { lot: next, released };
+};
+
+const plusMinor = (a: Minor, b: Minor): Minor => ({
+  gross: a.gross + b.gross,
+  vat: a.vat + b.vat,
+  fee: a.fee + b.fee,
+});
+
+/** What a refund's money is worth at the sale's own rate: refunds of all of it come to the lot's value. */
+const refundValues = ({ booking, refunded }: Lot, money: Minor): Values => {
+  if (booking === null) return NOTHING;
+  return minusValues(valuesOf(plusMinor(refunded, money), booking), valuesOf(refunded, booking));
+};
+
+interface RefundedLot extends LotStep {
+  /** The refund's money at the sale's rate. */
+  readonly refunded: Values;
+}
+
+/**
+ * Takes a refund's own credits and money out of the lot. Value that then lies in a lot without credits is
+ * released. Expects `credits` ≤ what is left.
+ */
+export const refundLot = (lot: Lot, credits: number, money: Minor): RefundedLot => {
+  const refunded = refundValues(lot, money);
+  const left = leftIn(lot) - credits;
+  const value = minusValues(valueLeft(lot), refunded);
+  const next = { ...lot, credits: left, used: 0, refunded: plusMinor(lot.refunded, money) };
+  return left === 0
+    ? { lot: { ...next, values: NOTHING }, released: value, refunded }
+    : { lot: { ...next, values: value }, released: NOTHING, refunded };
+};
+
+/** A tenant's lots that matter: the open ones in order, and closed ones that are refunded now. */
+export interface TenantLots {
+  readonly lots: readonly Lot[];
+  /** Credits gone beyond all lots; the next lot fills them first. balance = Σ left in lots − deficit. */
+  readonly deficit: number;
+}
+
+/** What a burn recognised, by currency of the lots. */
+interface Consumption {
+  readonly currency: string;
+  /** Credits consumed of priced lots, of given ones, and of those without money or without a lot. */
+  readonly priced: number;
+  readonly given: number;
+  readonly unpriced: number;
+  readonly recognised: Values;
+}
+
+/** Money released by something else than consumption, by currency. */
+export interface TrueUp {
+  readonly currency: string;
+  readonly net: bigint;
+}
+
+const replaced = (lots: readonly Lot[], next: Lot): readonly Lot[] =>
+  lots.map((lot) => (lot.lot_id === next.lot_id ? next : lot));
+
+const partIn = ({ currency, booking }: Lot, credits: number, recognised: Values): Consumption => ({
+  currency,
+  priced: booking === null ? 0 : credits,
+  given: currency === '' ? credits : 0,
+  unpriced: booking === null && currency !== '' ? credits : 0,
+  recognised,
+});
+
+const merged = (parts: readonly Consumption[]): readonly Consumption[] => {
+  if (parts.length < 2) return parts;
+  const sums = new Map<string, Consumption>();
+  for (const part of parts) {
+    const sum = sums.get(part.currency);
+    sums.set(
+      part.currency,
+      sum === undefined
+        ? part
+        : {
+            currency: part.currency,
+            priced: sum.priced + part.priced,
+            given: sum.given + part.given,
+            unpriced: sum.unpriced + part.unpriced,
+            recognised: plusValues(sum.recognised, part.recognised),
+          },
+    );
+  }
+  return [...sums.values()];
+};
+
+/** Walks over open lots until `credits` are found; gives how many were not. */
+const walk = (
+  lots: readonly Lot[],
+  credits: number,
+  step: (lot: Lot, part: number) => Lot,
+): { readonly lots: readonly Lot[]; readonly missing: number } => {
+  let missing = credits;
+  let next = lots;
+  for (const lot of lots) {
+    if (missing === 0) break;
+    const part = Math.min(missing, leftIn(lot));
+    if (part === 0) continue;
+    next = replaced(next, step(lot, part));
+    missing -= part;
+  }
+  return { lots: next, missing };
+};
+
+/** Consumes credits first in, first out. */
+export const burnLots = (
+  { lots, deficit }: TenantLots,
+  credits: number,
+): { readonly next: TenantLots; readonly parts: readonly Consumption[] } => {
+  const parts: Consumption[] = [];
+  const walked = walk(lots, credits, (lot, part) => {
+    const { lot: next, released } = consume(lot, part);
+    parts.push(partIn(lot, part, released));
+    return next;
+  });
+  if (walked.missing > 0)
+    parts.push({ currency: '', priced: 0, given: 0, unpriced: walked.missing, recognised: NOTHING });
+  return { next: { lots: walked.lots, deficit: deficit + walked.missing }, parts: merged(parts) };
+};
+
+/** Takes credits away from lots in an order; what they carried is trued up. */
+const taken = (
+  { lots, deficit }: TenantLots,
+  credits: number,
+  order: (lots: readonly Lot[]) => readonly Lot[],
+): { readonly next: TenantLots; readonly trueUps: readonly TrueUp[] } => {
+  const trueUps: TrueUp[] = [];
+  const walked = walk(order(lots), credits, (lot, part) => {
+    const { lot: next, released }: LotStep = takeFrom(lot, part);
+    if (released.net !== 0n) trueUps.push({ currency: lot.currency, net: released.net });
+    return next;
+  });
+  const changed = new Map(walked.lots.map((lot) => [lot.lot_id, lot]));
+  const next = lots.map((lot) => changed.get(lot.lot_id) ?? lot);
+  return { next: { lots: next, deficit: deficit + walked.missing }, trueUps };
+};
+
+const inOrder = (lots: readonly Lot[]): readonly Lot[] => lots;
+const givenFirst = (lots: readonly Lot[]): readonly Lot[] => [
+  ...lots.filter(isGiven),
+  ...lots.filter((lot) => !isGiven(lot)),
+];
+
+/** A clawback takes given credits back first. It is not consumption. */
+export const clawBack = (state: TenantLots, credits: number) => taken(state, credits, givenFirst);
+
+/** A new lot; credits that are missing are taken from it at once. */
+export const addLot = (
+  { lots, deficit }: TenantLots,
+  lot: Lot,
+): { readonly next: TenantLots; readonly trueUps: readonly TrueUp[] } => {
+  const filled = Math.min(deficit, lot.credits);
+  if (filled === 0) return { next: { lots: [...lots, lot], deficit }, trueUps: [] };
+  const { lot: rest, released } = takeFrom(lot, filled);
+  const trueUps = released.net === 0n ? [] : [{ currency: lot.currency, net: released.net }];
+  return { next: { lots: [...lots, rest], deficit: deficit - filled }, trueUps };
+};
+
+interface LotRefund {
+  readonly lot_id: string;
+  readonly credits: number;
+  readonly money: Minor;
+}
+
+/**
+ * A refund takes its credits from its own lot's unconsumed part first, then from the others in order; its
+ * money leaves its own lot at the sale's rate. Throws for a lot that is not there.
+ */
+export const refundLots = (state: TenantLots, { lot_id, credits, money }: LotRefund) => {
+  const own = state.lots.find((lot) => lot.lot_id === lot_id);
+  if (own === undefined) throw new Error(`a refund names the lot ${lot_id}, which is not there`);
+  const fromOwn = Math.min(credits, leftIn(own));
+  const { lot, released, refunded } = refundLot(own, fromOwn, money);
+  const after = { ...state, lots: replaced(state.lots, lot) };
+  const others = taken(after, credits - fromOwn, inOrder);
+  const ownTrueUp = released.net === 0n ? [] : [{ currency: own.currency, net: released.net }];
+  return { next: others.next, refunded, trueUps: [...ownTrueUp, ...others.trueUps] };
+};

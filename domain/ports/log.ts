@@ -1,0 +1,222 @@
+import type { SeenEvents } from '../eventLog/witness.ts';
+import type { JsonObject } from '../kernel/json.ts';
+
+/** Time and identity from outside; tests give their own. */
+export interface Clock {
+  /** RFC 3339 UTC with milliseconds. */
+  readonly now: () => string;
+  /** `<prefix>_` + a sortable ID (ULID). */
+  readonly newId: (prefix: string) => string;
+  /** A random UUID. */
+  readonly uuid: () => string;
+  /** Milliseconds that only run forward, of this process; left out: since it began. */
+  readonly monotonicMs?: () => number;
+}
+
+/**
+ * One step of a subscription. `caught_up`: all events before it were delivered, live ones follow.
+ * `checkpoint`: nothing that matches the filter up to `position`.
+ */
+export type FeedItem =
+  | { readonly kind: 'event'; readonly event: RecordedEvent }
+  | { readonly kind: 'caught_up' }
+  | { readonly kind: 'checkpoint'; readonly position: bigint };
+
+export interface FeedOptions {
+  /** Deliver what lies after this position (exclusive); undefined: from the start. */
+  readonly after?: bigint | undefined;
+  /** Stream categories wanted (the part before the first hyphen, or the whole name). Default: all. */
+  readonly categories?: readonly string[];
+  /** Also deliver events of `$quire` and `$seals`, whatever the categories. Default: no. */
+  readonly own?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Which part of the log is read from its end. */
+export interface BackwardsOptions {
+  /** Deliver what lies before this position (exclusive); undefined: from the end. */
+  readonly before?: bigint | undefined;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * The log in its one global order. `subscribe` ends only when `signal` aborts. Whatever else drops a
+ * subscription, the closing of the log included, throws LogUnavailable, and the caller subscribes again
+ * after the last position it has processed. The end of the log is told by `caught_up` alone. A server's own
+ * streams (`$…`) and snapshots are never delivered, and events about the log itself only when `own` is set.
+ */
+export interface EventFeed {
+  subscribe(options: FeedOptions): AsyncIterable<FeedItem>;
+  /**
+   * The same events from the last to the first, those about the log itself too. It ends with the first, or
+   * when `signal` aborts, and else throws LogUnavailable.
+   */
+  backwards(options: BackwardsOptions): AsyncIterable<RecordedEvent>;
+  /** Position of the last event that `subscribe` delivers without `own`, undefined when there is none. */
+  head(): Promise<bigint | undefined>;
+  /** Position of the last event of any kind, the server's own included; undefined in an empty log. */
+  end(): Promise<bigint | undefined>;
+}
+
+/** The JSON of an event, made once: what was hashed is what a log stores. */
+export interface EventText {
+  readonly data: string;
+  readonly metadata: string;
+  /** Of both, in UTF-8. */
+  readonly bytes: number;
+}
+
+/** An event ready to append: plain JSON, with an ID that is unique in the whole log. */
+export interface NewEvent {
+  /** UUID. */
+  readonly id: string;
+  readonly type: string;
+  readonly data: JsonObject;
+  readonly metadata: JsonObject;
+  /** What `data` and `metadata` are as text, where that was made already. */
+  readonly text?: EventText | undefined;
+}
+
+/** How an event lies in a log's own file: for auditors, who compare it with what the service would write. */
+export interface StoredForm {
+  readonly category: string;
+  /** JSON, byte for byte. */
+  readonly data: string;
+  readonly metadata: string;
+  /** What the event's hash covers of `metadata`; only where that is in the form of `plainMetadata`. */
+  readonly covered?: string | undefined;
+  /** The digest over the log up to here; null of an event that an earlier release wrote. */
+  readonly log_digest: string | null;
+}
+
+/** An event as stored. `revision` counts from 0 in its stream, `position` orders the whole log. */
+export interface RecordedEvent extends NewEvent {
+  readonly stream: string;
+  readonly revision: bigint;
+  readonly position: bigint;
+  /** Only of a log that was opened for an auditor, and has a file. */
+  readonly stored?: StoredForm;
+}
+
+/** The revision that the stream must have for an append to happen. There is no "any". */
+export type ExpectedRevision = bigint | 'no_stream';
+
+/**
+ * What became of an append. `appended` also answers the repetition of an identical batch at the same
+ * revision, and then carries the original revision and position. `unknown` means: it may or may not
+ * have been committed; send the identical batch again at the same revision to find out.
+ * `moved`: nothing was sent, for the connection is no longer the one that was named.
+ */
+export type AppendResult =
+  | { readonly kind: 'appended'; readonly revision: bigint; readonly position: bigint }
+  | { readonly kind: 'conflict'; readonly actual: ExpectedRevision }
+  | { readonly kind: 'moved' }
+  | { readonly kind: 'unknown'; readonly reason: string }
+  | { readonly kind: 'rejected'; readonly reason: 'too_large' | 'invalid'; readonly detail: string };
+
+export interface ReadOptions {
+  /** First revision to read, inclusive. Default: the first (forwards) or the last (backwards). */
+  readonly from?: bigint;
+  readonly direction?: 'forwards' | 'backwards';
+  /** At most this many events. Default: all. */
+  readonly limit?: number;
+}
+
+/**
+ * The log cannot be read now: its server is away or silent, or a read was cut short. The same read may
+ * succeed later. Adapters throw it instead of their client's error.
+ */
+export class LogUnavailable extends Error {
+  override readonly name = 'LogUnavailable';
+}
+
+/**
+ * The log, as those see it who decide and append. A stream that does not exist reads as empty. A read ends
+ * when the log says that there is no more, or at its limit; one that is not known to be whole throws
+ * LogUnavailable.
+ */
+export interface EventStore {
+  /** Where appends are traced; left out: nowhere. */
+  readonly tracer?: Tracer;
+  /**
+   * Counts the connections to the log; left out: there is only one. Another number means that there may be
+   * another log behind: a server comes back from an older copy only over a new connection.
+   */
+  readonly epoch?: () => number;
+  /** Where it is noted what this process has read and written; left out: nowhere. */
+  readonly seen?: SeenEvents;
+  /**
+   * With `epoch` it is sent over the connection of that number or not at all. A caller that decided on what it
+   * read before names the connection of that read: a stream that ends at the expected revision need not end with
+   * the event that was read.
+   */
+  append(
+    stream: string,
+    expected: ExpectedRevision,
+    events: readonly NewEvent[],
+    epoch?: number,
+  ): Promise<AppendResult>;
+  read(stream: string, options?: ReadOptions): AsyncIterable<RecordedEvent>;
+  close(): Promise<void>;
+}
+
+/** Largest append, in bytes of type, data and metadata. EventStoreDB refuses above 1 MiB. */
+export const APPEND_BYTES_MAX = 900 * 1024;
+
+/** A log that can be followed, and asked what it is and what stands at a place that was read before. */
+export type KnownLog = EventFeed & Pick<EventStore, 'read' | 'seen'>;
+
+/** A folded state as of one revision: a cache, complete in itself, that may vanish at any time. */
+export interface Snapshot {
+  readonly stream: string;
+  readonly revision: bigint;
+  /** Chain hash of the event at `revision`. */
+  readonly hash: string;
+  /** Version of the code that folded it; another version ignores it. */
+  readonly reducer_version: number;
+  readonly state: JsonObject;
+  /** SHA-256 of the canonical JSON of `state`. */
+  readonly state_hash: string;
+}
+
+/**
+ * Where snapshots lie: beside the log, so that whoever can change one could change the log as well. The last
+ * one saved for a stream stays; an older one costs a few more events to fold, and nothing else.
+ */
+export interface SnapshotStore {
+  /** undefined: there is none. Rejects where the store cannot be read, or what it holds is no snapshot. */
+  load(stream: string): Promise<Snapshot | undefined>;
+  /** Rejects where the store cannot be written. */
+  save(snapshot: Snapshot): Promise<'saved' | 'too_large'>;
+}
+
+/** Largest snapshot that any log takes, in bytes of JSON. */
+export const SNAPSHOT_BYTES_MAX = APPEND_BYTES_MAX;
+
+/** What a span says of its work: counts, names and outcomes; never a key, a file name or content. */
+type SpanFacts = Readonly<Record<string, string | number | boolean>>;
+
+/** A piece of work in a trace. One that never ends is never exported. */
+export interface Span {
+  /** W3C trace context, `00-<trace>-<span>-01`; undefined when nobody records the span. */
+  readonly traceparent: string | undefined;
+  end(facts?: SpanFacts, outcome?: 'ok' | 'failed'): void;
+}
+
+export interface SpanOptions {
+  /** Left out: the span that the caller runs within, if there is one. */
+  readonly parent?: string | undefined;
+  readonly kind?: 'server' | 'client' | 'producer' | 'consumer' | 'internal';
+  readonly facts?: SpanFacts;
+  /** Milliseconds since 1970; left out: now. */
+  readonly beganAtMs?: number;
+}
+
+/** Records spans, or does nothing. It never throws, and nothing waits for what it exports. */
+export interface Tracer {
+  begin(name: string, options?: SpanOptions): Span;
+  /** Does work inside a span: spans that begin in it, also later in its promises, are its children. */
+  within<T>(span: Span, work: () => T): T;
+  /** Exports what is left, for a bounded time. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,198 @@
+import { z } from 'zod';
+import { currencyCode, instant, tenantId } from './kernel/amounts.ts';
+import { keyRole } from './apiKey.ts';
+import type { AnyEvent } from './catalogue.ts';
+import type { RecordedEvent } from './ports/log.ts';
+
+const wholeCredits = z.int();
+
+const ended = { operation_id: z.string() };
+const job = { job_id: z.string() };
+const paid = { currency: currencyCode, occurred_at: instant };
+const key = { key_id: z.string() };
+
+/**
+ * What a receiver is told, by type: IDs and figures, no content of documents. A member may be added; one that is
+ * renamed, removed or means something else needs another version.
+ */
+export const WEBHOOK_PAYLOADS = {
+  'operation.succeeded': z.strictObject({ ...ended, duration_ms: z.int() }),
+  'operation.partial': z.strictObject({ ...ended, duration_ms: z.int() }),
+  'operation.failed': z.strictObject({ ...ended, code: z.string() }),
+  'operation.cancelled': z.strictObject(ended),
+  /** The last event of a batch: each of its documents is an operation, and was told as one. */
+  'batch.ended': z.strictObject({
+    batch_id: z.string(),
+    succeeded: z.int(),
+    partial: z.int(),
+    failed: z.int(),
+    cancelled: z.int(),
+    pages: z.int(),
+    credits_charged: wholeCredits,
+  }),
+  'training.succeeded': z.strictObject({
+    ...job,
+    artifact_id: z.string(),
+    baseline_score: z.number(),
+    best_score: z.number(),
+  }),
+  'training.failed': z.strictObject({ ...job, code: z.string() }),
+  'training.cancelled': z.strictObject(job),
+  'credits.granted': z.strictObject({
+    ...paid,
+    grant_id: z.string(),
+    credits: wholeCredits,
+    gross_amount_minor: z.int().nullable(),
+    balance_credits: wholeCredits,
+  }),
+  'credits.refunded': z.strictObject({
+    ...paid,
+    refund_id: z.string(),
+    grant_id: z.string(),
+    credits: wholeCredits,
+    gross_amount_minor: z.int(),
+    balance_credits: wholeCredits,
+  }),
+  'credits.adjusted': z.strictObject({
+    adjustment_id: z.string(),
+    credits: wholeCredits,
+    balance_credits: wholeCredits,
+  }),
+  'balance.low': z.strictObject({ balance_credits: wholeCredits, low_balance_credits: wholeCredits }),
+  'balance.exhausted': z.strictObject({ balance_credits: wholeCredits }),
+  'free_pages.used_up': z.strictObject({ free_pages: z.int() }),
+  'key.created': z.strictObject({ ...key, role: keyRole, expires_at: instant.nullable() }),
+  'key.revoked': z.strictObject(key),
+  'reconciliation.drift': z.strictObject({
+    tenants_checked: z.int(),
+    tenants_drifting: z.int(),
+    drifting: z.array(z.strictObject({ tenant_id: tenantId, drift_credits: wholeCredits })),
+  }),
+  'audit.finding': z.strictObject({ findings: z.int(), checks: z.array(z.string()) }),
+} as const;
+
+export type WebhookEventType = keyof typeof WEBHOOK_PAYLOADS;
+type PayloadOf<Type extends WebhookEventType> = z.output<(typeof WEBHOOK_PAYLOADS)[Type]>;
+
+export const WEBHOOK_EVENT_TYPES = Object.keys(WEBHOOK_PAYLOADS) as readonly WebhookEventType[];
+
+/** About the whole service, so for those who run it: only an admin key may ask for these, by name. */
+export const OPERATOR_EVENT_TYPES: readonly WebhookEventType[] = ['reconciliation.drift', 'audit.finding'];
+
+/** In a webhook's `events`: everything about its tenant, types of later releases too. */
+export const ALL_TENANT_EVENTS = '*';
+
+/** The version of all payloads. */
+export const PAYLOAD_VERSION = '1';
+
+/** One thing to tell receivers. `tenant_id` null: it is about the whole service. */
+export type Message = {
+  [Type in WebhookEventType]: { readonly type: Type; readonly data: PayloadOf<Type> };
+}[WebhookEventType];
+
+type Mapped = {
+  readonly [Type in AnyEvent['type']]?: (
+    data: Extract<AnyEvent, { readonly type: Type }>['data'],
+  ) => Message | undefined;
+};
+
+/** What each event tells by itself: a type that is to be told is one line here, and its payload. */
+const MESSAGES = {
+  OperationSucceeded: ({ operation_id, duration_ms, outcome }) => ({
+    type: outcome === 'partial' ? 'operation.partial' : 'operation.succeeded',
+    data: { operation_id, duration_ms },
+  }),
+  OperationFailed: ({ operation_id, code }) => ({ type: 'operation.failed', data: { operation_id, code } }),
+  OperationCancelled: ({ operation_id, abandoned }) =>
+    abandoned === true ? undefined : { type: 'operation.cancelled', data: { operation_id } },
+  BatchEnded: ({ batch_id, succeeded, partial, failed, cancelled, pages, credits_charged }) => ({
+    type: 'batch.ended',
+    data: { batch_id, succeeded, partial, failed, cancelled, pages, credits_charged },
+  }),
+  TrainingJobSucceeded: ({ job_id, artifact_id, baseline_score, best_score }) => ({
+    type: 'training.succeeded',
+    data: { job_id, artifact_id, baseline_score, best_score },
+  }),
+  TrainingJobFailed: ({ job_id, code }) => ({ type: 'training.failed', data: { job_id, code } }),
+  TrainingJobCancelled: ({ job_id, abandoned }) =>
+    abandoned === true ? undefined : { type: 'training.cancelled', data: { job_id } },
+  CreditsGranted: ({ grant_id, credits, currency, gross_amount_minor, occurred_at, balance_after }) => ({
+    type: 'credits.granted',
+    data: { grant_id, credits, currency, gross_amount_minor, occurred_at, balance_credits: balance_after },
+  }),
+  CreditsRefunded: ({ refund_id, grant_id, credits, balance_after: balance_credits, ...money }) => ({
+    type: 'credits.refunded',
+    data: {
+      ...{ refund_id, grant_id, credits, balance_credits, currency: money.currency },
+      ...{ gross_amount_minor: money.gross_amount_minor, occurred_at: money.occurred_at },
+    },
+  }),
+  CreditsAdjusted: ({ adjustment_id, credits, balance_after: balance_credits }) => ({
+    type: 'credits.adjusted',
+    data: { adjustment_id, credits, balance_credits },
+  }),
+  ApiKeyIssued: ({ key_id, role, expires_at }) => ({
+    type: 'key.created',
+    data: { key_id, role, expires_at },
+  }),
+  ApiKeyRevoked: ({ key_id }) => ({ type: 'key.revoked', data: { key_id } }),
+  DriftFound: ({ tenants_checked, tenants_drifting, drifting }) => ({
+    type: 'reconciliation.drift',
+    data: { tenants_checked, tenants_drifting, drifting },
+  }),
+  AuditFound: ({ findings, checks }) => ({ type: 'audit.finding', data: { findings, checks } }),
+} as const satisfies Mapped;
+
+/** The events that tell something by themselves. */
+export const TOLD_EVENTS = Object.keys(MESSAGES) as readonly (keyof typeof MESSAGES)[];
+
+/** What an event tells by itself, if anything. */
+export const messageOf = ({ type, data }: AnyEvent): Message | undefined =>
+  (MESSAGES as Mapped as Readonly<Record<string, ((data: unknown) => Message | undefined) | undefined>>)[
+    type
+  ]?.(data);
+
+/** How a balance moved by an event; undefined: it did not. */
+const balanceMoveOf = (event: AnyEvent): { readonly before: number; readonly after: number } | undefined => {
+  switch (event.type) {
+    case 'CreditsGranted':
+    case 'CreditsAdjusted':
+      return { before: event.data.balance_after - event.data.credits, after: event.data.balance_after };
+    case 'CreditsRefunded':
+    case 'CreditsBurned':
+      return { before: event.data.balance_after + event.data.credits, after: event.data.balance_after };
+    default:
+      return undefined;
+  }
+};
+
+/** What a balance tells that comes down: once for each time that it passes the threshold, or nothing. */
+export const balanceMessages = (event: AnyEvent, lowBalance: number | null): readonly Message[] => {
+  const move = balanceMoveOf(event);
+  if (move === undefined || move.after >= move.before) return [];
+  const { before, after: balance_credits } = move;
+  const messages: Message[] = [];
+  if (lowBalance !== null && before >= lowBalance && balance_credits < lowBalance)
+    messages.push({ type: 'balance.low', data: { balance_credits, low_balance_credits: lowBalance } });
+  if (before > 0 && balance_credits <= 0)
+    messages.push({ type: 'balance.exhausted', data: { balance_credits } });
+  return messages;
+};
+
+const ACCOUNT_PREFIX = 'account-';
+
+/** The tenant that an event is about; null: none. */
+export const tenantToldOf = ({
+  stream,
+  metadata,
+}: Pick<RecordedEvent, 'stream' | 'metadata'>): string | null => {
+  if (stream.startsWith(ACCOUNT_PREFIX)) return stream.slice(ACCOUNT_PREFIX.length);
+  const tenant = metadata['tenant_id'];
+  return typeof tenant === 'string' ? tenant : null;
+};
+
+/** The body of a request, byte for byte the same however often it is made. */
+export const bodyOf = (
+  { type, data }: Message,
+  { at, tenant_id }: { readonly at: string; readonly tenant_id: string | null },
+): string => JSON.stringify({ type, version: PAYLOAD_VERSION, timestamp: at, tenant_id, data });

@@ -1,0 +1,93 @@
+import { onlyRow, pick, type RowOf, rowReader, type TimeRange, wholeOf } from './engine/table.ts';
+import type { SqlTx } from './engine/ports.ts';
+import type { Page, RowPage } from './engine/query.ts';
+import { PRICED_CALLS } from './llmCosts.ts';
+import { partsOf, USAGE_PARTS, usageDocuments } from './usage.ts';
+
+const WORK_COST = { operations: 'int8', pages: 'int8', credits: 'int8', cost_pico: 'numeric' } as const;
+
+/** What work cost its tenant in credits, and the platform in pico-USD. */
+export type WorkCost = RowOf<typeof WORK_COST>;
+
+const readTask = rowReader({ task_id: 'text', ...WORK_COST });
+
+interface TaskCostsQuery extends TimeRange {
+  readonly tenant_id: string;
+  readonly operation?: string | undefined;
+  readonly include_adjustments: boolean;
+}
+
+const MIN_TIME = '0000-01-01T00:00:00.000Z';
+const MAX_TIME = '9999-12-31T23:59:59.999Z';
+
+/**
+ * A tenant's costs by task, in the order of their names. A model call without a task belongs to that of its
+ * operation. Calls with the tenant's own key cost the platform nothing.
+ */
+export const costsByTask = (sql: SqlTx) => async (query: TaskCostsQuery) => {
+  const { tenant_id, operation = null, from = MIN_TIME, to = MAX_TIME } = query;
+  const adjustments = query.include_adjustments && operation === null;
+  const rows = await sql.query(
+    `with work as (
+         select task_id, sum(operations)::int8 as operations, sum(pages)::int8 as pages,
+           sum(credits)::int8 as credits
+         from (${USAGE_PARTS}) parts
+         where tenant_id = $6 and ($7::text is null or operation = $7) group by task_id
+       ), models as (
+         select coalesce(c.task_id, e.task_id, 'none') as task_id, sum(c.cost)::numeric as cost
+         from (${PRICED_CALLS} where c.tenant_id = $6 and c.occurred_at between $8 and $9
+           and c.billing_type = 'full_service' and ($7::text is null or c.operation = $7)) c
+         left join read.usage_events e on c.task_id is null and e.id = c.job_id and e.tenant_id = c.tenant_id
+         group by 1
+       )
+       select task_id, coalesce(operations, 0) as operations, coalesce(pages, 0) as pages,
+         coalesce(credits, 0) as credits, coalesce(cost, 0) as cost_pico
+       from work full join models using (task_id) order by task_id`,
+    [...partsOf(query, adjustments), tenant_id, operation, from, to],
+  );
+  return rows.map(readTask);
+};
+
+interface DocumentCostsQuery extends Page {
+  readonly document_id?: string | undefined;
+  readonly tenant_id?: string | undefined;
+  readonly task_id?: string | undefined;
+}
+
+const readDocument = rowReader({
+  ...pick(usageDocuments.columns, 'document_id', 'tenant_id', 'task_id', 'last_used_at'),
+  ...WORK_COST,
+  file_name: 'text?',
+});
+
+const DOCUMENTS = `from read.usage_documents u where ($1::text is null or u.document_id = $1)
+  and ($2::text is null or u.tenant_id = $2) and ($3::text is null or u.task_id = $3)`;
+
+/** Model costs of the page's documents only: by the call's document, else by that of its operation. */
+const COSTS = `
+  select c.tenant_id, coalesce(c.document_id, e.document_id) as document_id, sum(c.cost)::numeric as cost
+  from (${PRICED_CALLS} where c.billing_type = 'full_service' and c.tenant_id in (select tenant_id from page)
+    and (c.document_id in (select document_id from page) or (c.document_id is null and c.job_id in (
+      select id from read.usage_events where document_id in (select document_id from page))))) c
+  left join read.usage_events e on c.document_id is null and e.id = c.job_id and e.tenant_id = c.tenant_id
+  where coalesce(c.document_id, e.document_id) in (select document_id from page)
+  group by 1, 2`;
+
+/** Costs by document, last used first. */
+export const costsByDocument =
+  (sql: SqlTx) =>
+  async (query: DocumentCostsQuery): Promise<RowPage<ReturnType<typeof readDocument>>> => {
+    const filter = [query.document_id ?? null, query.tenant_id ?? null, query.task_id ?? null];
+    const rows = await sql.query(
+      `with page as (
+         select u.* ${DOCUMENTS} order by u.last_position desc limit $4 offset $5
+       ), models as (${COSTS})
+       select page.*, d.file_name, coalesce(models.cost, 0) as cost_pico
+       from page left join read.documents d on d.document_id = page.document_id
+       left join models on models.tenant_id = page.tenant_id and models.document_id = page.document_id
+       order by page.last_position desc`,
+      [...filter, query.limit, query.offset],
+    );
+    const total = onlyRow(await sql.query(`select count(*) as n ${DOCUMENTS}`, filter));
+    return { items: rows.map(readDocument), total: wholeOf(total, 'n') };
+  };

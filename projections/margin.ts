@@ -1,0 +1,509 @@
+import {
+  type Columns,
+  dayRange,
+  type Exact,
+  noSums,
+  pick,
+  type Projector,
+  type Row,
+  type RowOf,
+  rowReader,
+  type Sum,
+  sumsOf,
+  table,
+  textOf,
+  type TimeRange,
+  wholeNumericOf,
+  wholeOf,
+} from './engine/table.ts';
+import { negated } from '../domain/kernel/amounts.ts';
+import {
+  addLot,
+  type Booking,
+  burnLots,
+  clawBack,
+  givenLot,
+  type Lot,
+  refundLots,
+  soldLot,
+  type TenantLots,
+  type TrueUp,
+} from '../domain/margin.ts';
+import {
+  only,
+  type ProjectedEvent,
+  type ProjectedEventOf,
+  type SqlRow,
+  type SqlTx,
+  tenantOf,
+} from './engine/ports.ts';
+import { bulk, inserting, upserting } from './engine/bulk.ts';
+import type { MarginSums } from '../domain/marginReport.ts';
+
+/** The money of some credits, micro-USD. */
+const WORTH = {
+  net: 'numeric',
+  amount: 'numeric',
+  implied: 'numeric',
+  fee: 'numeric',
+  vat: 'numeric',
+} as const;
+
+/** What a burn recognised. */
+export const BURN_SUMS = {
+  priced_credits: 'int8',
+  given_credits: 'int8',
+  unpriced_credits: 'int8',
+  ...WORTH,
+} as const;
+
+/** What a sale, refund, gift or clawback moved; micro-USD, and minor units of the currency. */
+export const BOOKING_SUMS = {
+  true_up: 'numeric',
+  booked: 'numeric',
+  refunded: 'numeric',
+  sales: 'int4',
+  refunds: 'int4',
+  gross_minor: 'int8',
+  vat_minor: 'int8',
+  fee_minor: 'int8',
+  refunded_minor: 'int8',
+  without_amount: 'int4',
+  without_rate: 'int4',
+} as const;
+
+type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
+
+/** Columns for totals, which are wider than what they add up. */
+const totalsOf = <C extends Readonly<Record<string, 'int4' | 'int8' | 'numeric'>>>(columns: C) =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, type]) => [name, type === 'int4' ? 'int8 add' : 'numeric add']),
+  ) as { readonly [Name in keyof C]: Total<C[Name]> };
+
+/** Lots of credits in their present segment. */
+export const marginLots = table({
+  name: 'margin_lots',
+  key: ['tenant_id', 'lot_id'],
+  columns: {
+    tenant_id: 'sorted',
+    lot_id: 'sorted',
+    position: 'position',
+    currency: 'text',
+    fx_rate: 'text?',
+    price: 'text?',
+    credits: 'int8 replace',
+    used: 'int8 replace',
+    net: 'numeric replace',
+    amount: 'numeric replace',
+    implied: 'numeric replace',
+    fee: 'numeric replace',
+    vat: 'numeric replace',
+    refunded_gross: 'int8 replace',
+    refunded_vat: 'int8 replace',
+    refunded_fee: 'int8 replace',
+  },
+  indexes: ['(tenant_id, position) where used < credits'],
+  fillfactor: 50,
+});
+
+/** Credits that were used beyond all lots. */
+export const marginDeficits = table({
+  name: 'margin_deficits',
+  key: ['tenant_id'],
+  columns: { tenant_id: 'sorted', credits: 'int8 replace' },
+});
+
+/** By event and currency, for the parts of a day that a period may begin or end with. */
+const FLOW = { position: 'position', currency: 'sorted', created_at: 'sorted' } as const;
+
+export const marginBurns = table({
+  name: 'margin_burns',
+  key: ['position', 'currency'],
+  columns: { ...FLOW, ...BURN_SUMS },
+});
+
+export const marginBookings = table({
+  name: 'margin_bookings',
+  key: ['position', 'currency'],
+  columns: { ...FLOW, ...BOOKING_SUMS },
+});
+
+/** All of it by UTC day and currency, with the positions between which the day's rows lie. */
+export const marginDays = table({
+  name: 'margin_days',
+  key: ['day', 'currency'],
+  columns: {
+    day: 'sorted',
+    currency: 'sorted',
+    first_position: 'position least',
+    last_position: 'position greatest',
+    ...totalsOf(BURN_SUMS),
+    ...totalsOf(BOOKING_SUMS),
+  },
+  fillfactor: 50,
+});
+
+/** What a burn recognised of lots of one currency; micro-USD. */
+type BurnFlow = Row<typeof marginBurns>;
+/** What a sale, refund, gift or clawback moved in one currency. */
+type BookingFlow = Row<typeof marginBookings>;
+
+/** Everything that a batch does, over the lots of its tenants. */
+interface MarginFold {
+  readonly tenants: Map<string, TenantLots>;
+  readonly burns: BurnFlow[];
+  readonly bookings: BookingFlow[];
+}
+
+const NO_LOTS: TenantLots = { lots: [], deficit: 0 };
+
+interface Place {
+  readonly position: bigint;
+  readonly created_at: string;
+}
+
+const nothingAt = ({ position, created_at }: Place, currency: string): BookingFlow => ({
+  ...{ position, currency, created_at, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
+  ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
+});
+
+/** Books one row a currency: the booking itself, and its true-ups in any currency. */
+const book = (
+  fold: MarginFold,
+  { own, place, trueUps }: { own?: BookingFlow; place: Place; trueUps: readonly TrueUp[] },
+): void => {
+  const rows = new Map<string, BookingFlow>(own === undefined ? [] : [[own.currency, own]]);
+  for (const { currency, net } of trueUps) {
+    const row = rows.get(currency) ?? nothingAt(place, currency);
+    rows.set(currency, { ...row, true_up: row.true_up + net });
+  }
+  fold.bookings.push(...rows.values());
+};
+
+const bookingOf = ({ data }: ProjectedEventOf<'CreditsGranted'>): Booking | null => {
+  const { gross_amount_minor, fx_rate_to_usd, currency, price_per_1000_credits } = data;
+  if (gross_amount_minor === null || fx_rate_to_usd === null) return null;
+  return { currency, fx_rate: fx_rate_to_usd, price: price_per_1000_credits };
+};
+
+const lotOf = (event: ProjectedEventOf<'CreditsGranted'>): Lot => {
+  const { grant_id, credits, currency, ...data } = event.data;
+  return soldLot({
+    ...{ lot_id: grant_id, position: event.position, credits, currency, booking: bookingOf(event) },
+    money: {
+      gross: data.gross_amount_minor ?? 0,
+      vat: data.vat_amount_minor,
+      fee: data.provider_fee_minor,
+    },
+  });
+};
+
+const sell = (fold: MarginFold, event: ProjectedEventOf<'CreditsGranted'>, state: TenantLots): TenantLots => {
+  const { data, position } = event;
+  const lot = lotOf(event);
+  const { next, trueUps } = addLot(state, lot);
+  const place = { position, created_at: data.created_at };
+  const own = {
+    ...nothingAt(place, data.currency),
+    booked: lot.values.net,
+    sales: 1,
+    gross_minor: data.gross_amount_minor ?? 0,
+    vat_minor: data.vat_amount_minor,
+    fee_minor: data.provider_fee_minor,
+    without_amount: data.gross_amount_minor === null ? 1 : 0,
+    without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1 : 0,
+  };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
+const refund = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'CreditsRefunded'>,
+  state: TenantLots,
+): TenantLots => {
+  const { data, position } = event;
+  const { next, refunded, trueUps } = refundLots(state, {
+    lot_id: data.grant_id,
+    credits: data.credits,
+    money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
+  });
+  const place = { position, created_at: data.created_at };
+  const own = {
+    ...nothingAt(place, data.currency),
+    ...{ refunded: refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
+  };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
+const adjust = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'CreditsAdjusted'>,
+  state: TenantLots,
+): TenantLots => {
+  const { adjustment_id, credits, created_at } = event.data;
+  const { position } = event;
+  const { next, trueUps } =
+    credits > 0
+      ? addLot(state, givenLot(adjustment_id, position, credits))
+      : clawBack(state, negated(credits));
+  if (trueUps.length > 0) book(fold, { place: { position, created_at }, trueUps });
+  return next;
+};
+
+const burn = (fold: MarginFold, event: ProjectedEventOf<'CreditsBurned'>, state: TenantLots): TenantLots => {
+  const { credits, created_at } = event.data;
+  if (credits === 0) return state;
+  const { next, parts } = burnLots(state, credits);
+  for (const { currency, recognised, priced, given, unpriced } of parts)
+    fold.burns.push({
+      position: event.position,
+      currency,
+      created_at,
+      priced_credits: priced,
+      given_credits: given,
+      unpriced_credits: unpriced,
+      net: recognised.net,
+      amount: recognised.amount,
+      implied: recognised.implied,
+      fee: recognised.fee,
+      vat: recognised.vat,
+    });
+  return next;
+};
+
+const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): TenantLots => {
+  switch (event.type) {
+    case 'CreditsGranted':
+      return sell(fold, event, state);
+    case 'CreditsRefunded':
+      return refund(fold, event, state);
+    case 'CreditsAdjusted':
+      return adjust(fold, event, state);
+    case 'CreditsBurned':
+      return burn(fold, event, state);
+    default:
+      return state;
+  }
+};
+
+/** Folds a batch over the lots of its tenants as they were before it. */
+const foldMargin = (
+  before: ReadonlyMap<string, TenantLots>,
+  events: readonly ProjectedEvent[],
+): MarginFold => {
+  const fold: MarginFold = { tenants: new Map(before), burns: [], bookings: [] };
+  for (const event of events) {
+    const tenant = tenantOf(event);
+    fold.tenants.set(tenant, after(fold, event, fold.tenants.get(tenant) ?? NO_LOTS));
+  }
+  return fold;
+};
+
+const readLot = rowReader(marginLots.columns);
+
+/** A lot as it was saved. */
+const lotOfRow = (row: SqlRow): Lot => {
+  const { lot_id, position, currency, fx_rate, price, credits, used, ...money } = readLot(row);
+  const { net, amount, implied, fee, vat } = money;
+  // Members one by one, here and below: each batch does this for every lot of its tenants.
+  return {
+    lot_id,
+    position,
+    currency,
+    credits,
+    used,
+    values: { net, amount, implied, fee, vat },
+    booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
+    refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
+  };
+};
+
+const rowOfLot = (tenant_id: string, lot: Lot) => ({
+  tenant_id,
+  lot_id: lot.lot_id,
+  position: lot.position,
+  currency: lot.currency,
+  fx_rate: lot.booking?.fx_rate ?? null,
+  price: lot.booking?.price ?? null,
+  credits: lot.credits,
+  used: lot.used,
+  net: lot.values.net,
+  amount: lot.values.amount,
+  implied: lot.values.implied,
+  fee: lot.values.fee,
+  vat: lot.values.vat,
+  refunded_gross: lot.refunded.gross,
+  refunded_vat: lot.refunded.vat,
+  refunded_fee: lot.refunded.fee,
+});
+
+/** Rows of the lots that a batch changed or made. */
+const changedLots = (
+  before: ReadonlyMap<string, TenantLots>,
+  after: ReadonlyMap<string, TenantLots>,
+): readonly ReturnType<typeof rowOfLot>[] => {
+  const rows: ReturnType<typeof rowOfLot>[] = [];
+  for (const [tenant, { lots }] of after) {
+    const known = new Set(before.get(tenant)?.lots);
+    for (const lot of lots) if (!known.has(lot)) rows.push(rowOfLot(tenant, lot));
+  }
+  return rows;
+};
+
+/** Deficits that a batch changed. */
+const changedDeficits = (
+  before: ReadonlyMap<string, TenantLots>,
+  after: ReadonlyMap<string, TenantLots>,
+): readonly { readonly tenant_id: string; readonly credits: number }[] =>
+  [...after].flatMap(([tenant_id, { deficit }]) =>
+    deficit === (before.get(tenant_id)?.deficit ?? 0) ? [] : [{ tenant_id, credits: deficit }],
+  );
+
+const SUMMED = sumsOf(marginDays.columns);
+
+type MarginDay = Sum<typeof marginDays, Exact>;
+type Flow = BurnFlow | BookingFlow;
+
+const newDay = ({ created_at, currency, position }: Flow): MarginDay => ({
+  ...noSums(marginDays.columns),
+  day: created_at.slice(0, 10),
+  currency,
+  first_position: position,
+  last_position: position,
+});
+
+const addTo = (day: MarginDay, flow: Flow): void => {
+  if (flow.position < day.first_position) day.first_position = flow.position;
+  if (flow.position > day.last_position) day.last_position = flow.position;
+  const moved: Partial<Readonly<Record<(typeof SUMMED)[number], number | bigint>>> = flow;
+  for (const name of SUMMED) {
+    const added = moved[name];
+    if (added !== undefined && added !== 0 && added !== 0n) day[name] += BigInt(added);
+  }
+};
+
+/** Sums of a batch by day and currency. */
+const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
+  const days = new Map<string, MarginDay>();
+  for (const flow of flows) {
+    const key = `${flow.created_at.slice(0, 10)} ${flow.currency}`;
+    const day = days.get(key) ?? newDay(flow);
+    days.set(key, day);
+    addTo(day, flow);
+  }
+  return [...days.values()];
+};
+
+const saveLots = upserting(marginLots);
+const saveDeficits = upserting(marginDeficits);
+const addBurns = inserting(marginBurns);
+const addBookings = inserting(marginBookings);
+const addDays = upserting(marginDays);
+const wanted = bulk(pick(marginLots.columns, 'tenant_id'));
+const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
+
+const OPEN = (schema: string) => `
+  select l.* from ${wanted.source()} join ${schema}.margin_lots l using (tenant_id)
+  where l.used < l.credits order by l.tenant_id, l.position`;
+
+const NAMED = (schema: string) => `
+  select l.* from ${named.source()} join ${schema}.margin_lots l using (tenant_id, lot_id)
+  where l.used >= l.credits`;
+
+const DEFICITS = (schema: string) => `
+  select d.* from ${wanted.source()} join ${schema}.margin_deficits d using (tenant_id)`;
+
+/** A hole that is filled leaves no row. */
+const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
+
+/** The tenants' open lots in order, with those that a refund of the batch names. */
+const lotsOf = async (
+  tx: SqlTx,
+  schema: string,
+  events: readonly ProjectedEvent[],
+): Promise<ReadonlyMap<string, TenantLots>> => {
+  const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
+  const refunds = only(events, 'CreditsRefunded').map((event) => ({
+    tenant_id: tenantOf(event),
+    lot_id: event.data.grant_id,
+  }));
+  const rows = [...(await tx.query(OPEN(schema), ids))];
+  if (refunds.length > 0) {
+    const closed = await tx.query(NAMED(schema), named.values(refunds));
+    const once = new Map(closed.map((row) => [`${textOf(row, 'tenant_id')} ${textOf(row, 'lot_id')}`, row]));
+    rows.push(...once.values());
+  }
+  const missing = await tx.query(DEFICITS(schema), ids);
+  const tenants = new Map<string, TenantLots>();
+  for (const row of rows) {
+    const tenant = textOf(row, 'tenant_id');
+    const before = tenants.get(tenant)?.lots ?? [];
+    tenants.set(tenant, { lots: [...before, lotOfRow(row)], deficit: 0 });
+  }
+  for (const row of missing) {
+    const tenant = textOf(row, 'tenant_id');
+    tenants.set(tenant, { lots: tenants.get(tenant)?.lots ?? [], deficit: wholeOf(row, 'credits') });
+  }
+  return tenants;
+};
+
+/** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
+export const marginProjector: Projector = {
+  name: 'margin',
+  version: 1,
+  eventTypes: ['CreditsGranted', 'CreditsRefunded', 'CreditsAdjusted', 'CreditsBurned'],
+  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
+  apply: async (tx, { schema, events }) => {
+    const before = await lotsOf(tx, schema, events);
+    const fold = foldMargin(before, events);
+    const missing = changedDeficits(before, fold.tenants);
+    await saveLots(tx, schema, changedLots(before, fold.tenants));
+    await saveDeficits(tx, schema, missing);
+    if (missing.length > 0) await tx.query(CLEAR_DEFICITS(schema));
+    await addBurns(tx, schema, fold.burns);
+    await addBookings(tx, schema, fold.bookings);
+    await addDays(tx, schema, daySums([...fold.burns, ...fold.bookings]));
+  },
+};
+
+/** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
+export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };
+
+const ALL_SUMS = sumsOf(marginDays.columns);
+
+const columnsOf = (own: Columns): string =>
+  ALL_SUMS.map((name) => (name in own ? `f.${name}` : '0')).join(', ');
+
+/** Rows of a table that lie in the pieces of days `$3`, `$4`: found by the positions of their day. */
+const pieceOf = (table: string, own: Columns): string => `
+  select f.currency, ${columnsOf(own)}
+  from unnest($3::text[], $4::text[]) as p(from_time, to_time)
+  join (select day, min(first_position) as first, max(last_position) as last from read.margin_days group by day) d
+    on d.day = left(p.from_time, 10)
+  join read.${table} f on f.position between d.first and d.last
+    and f.created_at between p.from_time and p.to_time`;
+
+const FLOWS = `
+  select currency, ${ALL_SUMS.map((name) => `sum(${name})::numeric as ${name}`).join(', ')}
+  from (
+    select currency, ${ALL_SUMS.join(', ')} from read.margin_days where day between $1 and $2
+    union all ${pieceOf('margin_burns', BURN_SUMS)}
+    union all ${pieceOf('margin_bookings', BOOKING_SUMS)}
+  ) flows group by currency order by currency`;
+
+const flowsOf = (row: SqlRow): CurrencyFlows => ({
+  ...noSums(marginDays.columns),
+  ...Object.fromEntries(ALL_SUMS.map((name) => [name, wholeNumericOf(row, name)])),
+  currency: textOf(row, 'currency'),
+});
+
+/** What moved by currency, both ends included; micro-USD and whole credits. */
+export const marginFlows =
+  (sql: SqlTx) =>
+  async (range: TimeRange): Promise<readonly CurrencyFlows[]> => {
+    const { firstDay, lastDay, pieces } = dayRange(range);
+    const edges = [pieces.map(({ from }) => from), pieces.map(({ to }) => to)];
+    return (await sql.query(FLOWS, [firstDay, lastDay, ...edges])).map(flowsOf);
+  };

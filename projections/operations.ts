@@ -1,0 +1,187 @@
+import { pick, type Projector, rowReader, table } from './engine/table.ts';
+import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
+import { bulk, inserting } from './engine/bulk.ts';
+import { only, type ProjectedEventOf } from './engine/ports.ts';
+import { NO_END } from '../domain/leased.ts';
+
+/** What has not ended, by its kind and how it stands: operations, batches and training jobs of all tenants. */
+export const openWorkByStatus = listing(
+  `select 'operations' as kind, status, count(*) as count from read.operations
+     where finished_at is null group by status
+   union all select 'batches', case when cancelled_at is not null then 'cancelling'
+       when started_at is null then 'queued' else 'running' end as status, count(*) from read.batches
+     where finished_at is null group by 2
+   union all select 'training_jobs', status, count(*) from read.training_jobs
+     where finished_at is null group by status
+   order by 1, 2`,
+  () => [],
+  rowReader({ kind: 'text', status: 'text', count: 'int8' }),
+);
+
+/**
+ * Operations as they stand. `ready_at`: from when on a worker may claim it, or until when its lease is. What it cost
+ * is null until it was burned.
+ */
+export const operations = table({
+  name: 'operations',
+  key: ['operation_id'],
+  columns: {
+    operation_id: 'sorted',
+    tenant_id: 'sorted',
+    position: 'position',
+    project_id: 'sorted',
+    task_id: 'sorted',
+    kind: 'text',
+    work_id: 'sorted',
+    document_id: 'sorted',
+    /** Of a file that came with the request; 0 for uploads, and for operations of older releases. */
+    file_bytes: 'int8',
+    pages: 'int8',
+    status: 'text',
+    attempt: 'int4',
+    ready_at: 'sorted',
+    expires_at: 'sorted',
+    problem_code: 'text?',
+    hold_id: 'sorted?',
+    /** Always false: replicas of the release before still name it (ADR 17). */
+    hold_closed: 'boolean',
+    credits_charged: 'int8?',
+    free_pages: 'int8?',
+    balance_after: 'int8?',
+    charged_at: 'text?',
+    accepted_at: 'sorted',
+    started_at: 'text?',
+    finished_at: 'text?',
+  },
+  indexes: ['(tenant_id, position desc)', '(work_id)', ...QUEUE_INDEXES],
+});
+
+const accept = inserting(operations, { firstStands: true });
+const charged = bulk(
+  pick(operations.columns, 'work_id', 'credits_charged', 'free_pages', 'balance_after', 'charged_at'),
+);
+
+/** A burn names the extraction or conversion that an operation is. */
+const CHARGE = (schema: string) => `
+  update ${schema}.operations o
+  set credits_charged = u.credits_charged, free_pages = u.free_pages, balance_after = u.balance_after,
+    charged_at = u.charged_at
+  from ${charged.source()} where o.work_id = u.work_id`;
+
+const acceptedRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>) => ({
+  ...data,
+  file_bytes: data.file_bytes ?? 0,
+  ...{ ...QUEUED, position, ready_at: data.accepted_at },
+  ...{ credits_charged: null, free_pages: null, balance_after: null, charged_at: null },
+});
+
+const chargeOf = ({ data }: ProjectedEventOf<'CreditsBurned'>) => ({
+  work_id: data.operation_id,
+  credits_charged: data.credits,
+  free_pages: data.free_pages,
+  balance_after: data.balance_after,
+  charged_at: data.created_at,
+});
+
+/** Operations: the queue as workers look at it, and what each cost. */
+export const operationsProjector: Projector = {
+  name: 'operations',
+  version: 3,
+  eventTypes: [
+    'OperationAccepted',
+    'OperationStarted',
+    'OperationProgressed',
+    'OperationSucceeded',
+    'OperationFailed',
+    'OperationCancelled',
+    'CreditsBurned',
+  ],
+  tables: [operations],
+  apply: async (tx, { schema, events }) => {
+    const burns = only(events, 'CreditsBurned').filter(
+      ({ data }) => data.operation === 'extract' || data.operation === 'to_markdown',
+    );
+    await accept(tx, schema, only(events, 'OperationAccepted').map(acceptedRow));
+    await moveQueue(tx, { table: `${schema}.operations`, key: 'operation_id' }, events);
+    if (burns.length > 0) await tx.query(CHARGE(schema), charged.values(burns.map(chargeOf)));
+  },
+};
+
+/** What workers ask about operations. Their holds have no end; those of older releases are told by their ID. */
+export const operationLists = queueLists({
+  table: 'operations',
+  key: 'operation_id',
+  workKey: 'work_id',
+  keyOfHold: `'op_' || substr(h.operation_id, 5)`,
+  isHold: `h.operation in ('extract', 'to_markdown')
+    and (h.expires_at = '${NO_END}' or left(h.hold_id, 8) = 'hold_op_')`,
+  nameOf: rowReader(pick(operations.columns, 'operation_id', 'tenant_id')),
+});
+
+/** Operations of a tenant that have not ended: how many, and the bytes of the files that came with them. */
+export const openOperationsOfTenant = telling(
+  `select count(*) as count, coalesce(sum(file_bytes), 0)::int8 as bytes from read.operations
+   where tenant_id = $1 and finished_at is null`,
+  (tenantId: string) => [tenantId],
+  rowReader({ count: 'int8', bytes: 'int8' }),
+);
+
+/** All operations that wait for a worker: how many, and when the oldest was accepted (null: there is none). */
+export const waitingOperations = telling(
+  `select count(*) as count, min(accepted_at) as oldest_at from read.operations
+   where finished_at is null and status = 'queued'`,
+  () => [],
+  rowReader({ count: 'int8', oldest_at: 'text?' }),
+);
+
+/** What an operation cost, and when; null members before it was burned, undefined for one that is not known. */
+export const costOfOperation = finding(
+  'select credits_charged, free_pages, balance_after, charged_at from read.operations where operation_id = $1',
+  (operationId: string) => [operationId],
+  rowReader(pick(operations.columns, 'credits_charged', 'free_pages', 'balance_after', 'charged_at')),
+);
+
+/** Which operations of a tenant to list. */
+interface OperationsQuery extends Page {
+  readonly tenant_id: string;
+  readonly status?: string | undefined;
+  readonly kind?: string | undefined;
+  readonly project_id?: string | undefined;
+  readonly task_id?: string | undefined;
+  /** Inclusive. */
+  readonly accepted_after?: string | undefined;
+}
+
+const CHOSEN = `from read.operations
+  where tenant_id = $1
+    and ($2::text is null or status = $2)
+    and ($3::text is null or kind = $3)
+    and ($4::text is null or project_id = $4)
+    and ($5::text is null or task_id = $5)
+    and ($6::text is null or accepted_at >= $6)`;
+
+/** A tenant's operations, newest first, and how many there are in all. */
+export const operationsOfTenant = paging(
+  { chosen: CHOSEN, order: 'position desc' },
+  (query: OperationsQuery) => [
+    ...[query.tenant_id, query.status ?? null, query.kind ?? null, query.project_id ?? null],
+    ...[query.task_id ?? null, query.accepted_after ?? null],
+  ],
+  rowReader(
+    pick(
+      operations.columns,
+      ...([
+        'operation_id',
+        'tenant_id',
+        'project_id',
+        'task_id',
+        'kind',
+        'document_id',
+        'pages',
+        'status',
+      ] as const),
+      ...(['problem_code', 'credits_charged', 'accepted_at', 'started_at', 'finished_at'] as const),
+    ),
+  ),
+);

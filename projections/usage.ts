@@ -1,0 +1,365 @@
+import {
+  dayRange,
+  type Projector,
+  type RowOf,
+  rowReader,
+  type Sum,
+  table,
+  type TimeRange,
+} from './engine/table.ts';
+import { type ProjectedEvent, type ProjectedEventOf, type SqlTx, tenantOf } from './engine/ports.ts';
+import { upserting } from './engine/bulk.ts';
+import { listValueUsd } from '../domain/kernel/amounts.ts';
+
+/**
+ * What was consumed by UTC day. `credits` is what left the balance: a gift
+ * counts below zero. `operations` counts an operation once, also where it has two ledger rows.
+ */
+export const usageDays = table({
+  name: 'usage_days',
+  key: ['day', 'tenant_id', 'kind', 'operation', 'category', 'extraction_mode', 'billing_type', 'task_id'],
+  columns: {
+    day: 'sorted',
+    tenant_id: 'sorted',
+    kind: 'sorted',
+    operation: 'sorted',
+    category: 'sorted',
+    extraction_mode: 'sorted',
+    billing_type: 'sorted',
+    task_id: 'sorted',
+    operations: 'int8 add',
+    pages: 'int8 add',
+    free_pages: 'int8 add',
+    credits: 'int8 add',
+  },
+  indexes: ['(tenant_id, day)'],
+  fillfactor: 50,
+});
+
+/** What was consumed by document. */
+export const usageDocuments = table({
+  name: 'usage_documents',
+  key: ['tenant_id', 'document_id'],
+  columns: {
+    tenant_id: 'sorted',
+    document_id: 'sorted',
+    task_id: 'sorted replace',
+    operations: 'int8 add',
+    pages: 'int8 add',
+    credits: 'int8 add',
+    last_used_at: 'text replace',
+    last_position: 'position replace',
+  },
+  indexes: ['(last_position desc)'],
+  fillfactor: 80,
+});
+
+/** Key of a dimension that a movement does not have. */
+const NONE = 'none';
+
+type DaySum = Sum<typeof usageDays>;
+type UsageDocument = Sum<typeof usageDocuments>;
+type Burned = ProjectedEventOf<'CreditsBurned'>;
+type Adjusted = ProjectedEventOf<'CreditsAdjusted'>;
+
+/** Written out, not spread: in sparse trade there is one for nearly every burn. */
+const dayOf = (event: Burned | Adjusted): DaySum => {
+  const { data } = event;
+  const isUsage = 'operation' in data;
+  return {
+    day: data.created_at.slice(0, 10),
+    tenant_id: tenantOf(event),
+    kind: isUsage ? 'usage' : 'admin_adjustment',
+    operation: isUsage ? data.operation : 'admin_adjustment',
+    category: isUsage ? data.category : 'adjustment',
+    extraction_mode: isUsage ? (data.extraction_mode ?? NONE) : NONE,
+    billing_type: isUsage ? data.billing_type : NONE,
+    task_id: isUsage ? data.task_id : NONE,
+    operations: 0,
+    pages: 0,
+    free_pages: 0,
+    credits: 0,
+  };
+};
+
+const keyOfDay = (event: Burned | Adjusted): string => {
+  const { data } = event;
+  const place = `${event.stream} ${data.created_at.slice(0, 10)}`;
+  if (!('operation' in data)) return place;
+  const { operation, category, extraction_mode, billing_type, task_id } = data;
+  return `${place} ${operation} ${category} ${extraction_mode ?? ''} ${billing_type} ${task_id}`;
+};
+
+const isMovement = (event: ProjectedEvent): event is Burned | Adjusted =>
+  event.type === 'CreditsBurned' || event.type === 'CreditsAdjusted';
+
+/** Sums of a batch by day and dimensions. */
+const daySums = (events: readonly ProjectedEvent[]): readonly DaySum[] => {
+  const days = new Map<string, DaySum>();
+  for (const event of events.filter(isMovement)) {
+    const key = keyOfDay(event);
+    const day = days.get(key) ?? dayOf(event);
+    days.set(key, day);
+    if (event.type === 'CreditsAdjusted') {
+      day.operations += 1;
+      day.credits -= event.data.credits;
+      continue;
+    }
+    const { pages, free_pages, credits } = event.data;
+    day.operations += 1;
+    day.pages += pages;
+    day.free_pages += free_pages;
+    day.credits += credits;
+  }
+  return [...days.values()];
+};
+
+/** Sums of a batch by document. */
+const documentSums = (events: readonly ProjectedEvent[]): readonly UsageDocument[] => {
+  const documents = new Map<string, UsageDocument>();
+  for (const event of events) {
+    if (event.type !== 'CreditsBurned') continue;
+    const { document_id, task_id, pages, credits, created_at } = event.data;
+    if (document_id === null) continue;
+    const tenant_id = tenantOf(event);
+    const key = `${tenant_id} ${document_id}`;
+    const before = documents.get(key);
+    documents.set(key, {
+      tenant_id,
+      document_id,
+      task_id,
+      operations: (before?.operations ?? 0) + 1,
+      pages: (before?.pages ?? 0) + pages,
+      credits: (before?.credits ?? 0) + credits,
+      last_used_at: created_at,
+      last_position: event.position,
+    });
+  }
+  return [...documents.values()];
+};
+
+const addDays = upserting(usageDays);
+const addDocuments = upserting(usageDocuments);
+
+/** Consumption by day and dimensions, and by document. */
+export const usageProjector: Projector = {
+  name: 'usage',
+  version: 1,
+  eventTypes: ['CreditsBurned', 'CreditsAdjusted'],
+  tables: [usageDays, usageDocuments],
+  apply: async (tx, { schema, events }) => {
+    await addDays(tx, schema, daySums(events));
+    await addDocuments(tx, schema, documentSums(events));
+  },
+};
+
+/** How usage is grouped; `day_category` is by both. */
+export const USAGE_GROUPS = [
+  'operation',
+  'billing_type',
+  'extraction_mode',
+  'tenant_id',
+  'category',
+  'day',
+  'week',
+  'month',
+  'day_category',
+] as const;
+export type UsageGroup = (typeof USAGE_GROUPS)[number];
+
+/** SQL of a group's key over the columns of `usage_days`. Weeks are those of ISO 8601. */
+const KEYS: Readonly<Record<UsageGroup, string>> = {
+  operation: 'operation',
+  billing_type: 'billing_type',
+  extraction_mode: 'extraction_mode',
+  tenant_id: 'tenant_id',
+  category: 'category',
+  day: 'day',
+  week: `to_char(day::date, 'IYYY"-W"IW')`,
+  month: 'left(day, 7)',
+  day_category: 'day',
+};
+
+const COUNTED = { operations: 'int8', pages: 'int8', free_pages: 'int8', credits: 'int8' } as const;
+type Counted = RowOf<typeof COUNTED>;
+
+/** Sums of consumption. `credits`: what left the balances. */
+type UsageSums = ReturnType<typeof valued>;
+const valued = (sums: Counted) => ({ ...sums, list_value_usd: listValueUsd(sums.credits) });
+
+const readStats = rowReader({ key: 'text', category: 'text', ...COUNTED });
+
+interface UsageStatsQuery extends TimeRange {
+  readonly group_by: UsageGroup;
+  readonly include_adjustments: boolean;
+}
+
+/**
+ * Whole days from the roll-up ($1, $2 first and last), pieces of days ($3, $4) from the ledger rows of the
+ * blocks that reach into them, of tenants that were active then. $5: with adjustments.
+ */
+export const USAGE_PARTS = `
+  select day, tenant_id, kind, operation, category, extraction_mode, billing_type, task_id,
+    operations, pages, free_pages, credits
+  from read.usage_days where day between $1 and $2 and ($5 or kind = 'usage')
+  union all
+  select left(l.created_at, 10), l.tenant_id, l.kind, coalesce(l.operation, l.kind), l.category,
+    coalesce(l.extraction_mode, 'none'), coalesce(l.billing_type, 'none'), coalesce(l.task_id, 'none'),
+    case when l.part = 0 and l.id like '%\\_free' then 0 else 1 end, l.pages, l.free_pages, -l.credits_delta
+  from unnest($3::text[], $4::text[]) as p(from_time, to_time)
+  join (
+    select tenant_id, block, min(first_ordinal) as first_ordinal, max(last_ordinal) as last_ordinal,
+      min(first_created_at) as first_created_at, max(last_created_at) as last_created_at
+    from read.ledger_blocks where kind in ('usage', 'admin_adjustment') and tenant_id in (
+      select tenant_id from read.usage_days where day = any(array(select left(unnest($3::text[]), 10))))
+    group by tenant_id, block
+  ) b on b.last_created_at >= p.from_time and b.first_created_at <= p.to_time
+  join read.ledger l on l.tenant_id = b.tenant_id
+    and l.ordinal between b.first_ordinal and b.last_ordinal
+    and l.created_at between p.from_time and p.to_time
+  where l.kind = 'usage' or ($5 and l.kind = 'admin_adjustment')`;
+
+/** The parameters of `USAGE_PARTS`. */
+export const partsOf = (range: TimeRange, includeAdjustments: boolean) => {
+  const { firstDay, lastDay, pieces } = dayRange(range);
+  return [
+    firstDay,
+    lastDay,
+    pieces.map(({ from }) => from),
+    pieces.map(({ to }) => to),
+    includeAdjustments,
+  ] as const;
+};
+
+/** Adds up sums. */
+export const totalsOf = (items: readonly Counted[]): UsageSums => {
+  const sum = (name: keyof Counted) => items.reduce((total, item) => total + item[name], 0);
+  return valued({
+    operations: sum('operations'),
+    pages: sum('pages'),
+    free_pages: sum('free_pages'),
+    credits: sum('credits'),
+  });
+};
+
+/** Consumption of all tenants by one grouping, in the order of its key. */
+export const usageStats =
+  (sql: SqlTx) =>
+  async ({ group_by, include_adjustments, ...range }: UsageStatsQuery) => {
+    const withCategory = group_by === 'day_category';
+    const rows = await sql.query(
+      `with parts as (${USAGE_PARTS})
+       select ${KEYS[group_by]} as key, ${withCategory ? 'category' : `''`} as category,
+         sum(operations)::int8 as operations, sum(pages)::int8 as pages,
+         sum(free_pages)::int8 as free_pages, sum(credits)::int8 as credits
+       from parts group by 1, 2 order by 1, 2`,
+      partsOf(range, include_adjustments),
+    );
+    return rows.map(readStats).map(({ key, category, ...sums }) => ({
+      key,
+      ...(withCategory && { category }),
+      ...valued(sums),
+    }));
+  };
+
+/** The read models that one answer is made of: its balances are told only where all stand at one position. */
+const TOGETHER = ['balances', 'grants', 'usage'];
+
+/**
+ * Movements from the first day ($2) until now, by day: those after the last day lead back from the balance.
+ * One statement, so one snapshot; `at` always gives a row. $1: the tenant.
+ */
+const MOVED = `
+  with at as (
+    select count(*) = cardinality($3::text[]) and min(coalesce(position, -1)) = max(coalesce(position, -1)) as together
+    from projections.registry where serves and name = any($3)
+  ), moved as (
+    select day, kind, category, sum(operations)::int8 as operations, sum(pages)::int8 as pages,
+      sum(free_pages)::int8 as free_pages, sum(credits)::int8 as credits
+    from read.usage_days where tenant_id = $1 and day >= $2 group by day, kind, category
+    union all
+    select left(created_at, 10), 'grant', '', 0, 0, 0, sum(credits)::int8
+    from read.grants where tenant_id = $1 and created_at >= $2 group by 1
+  )
+  select moved.*, case when together then (select balance_credits from read.balances where tenant_id = $1) end
+    as balance_credits
+  from at left join moved on true order by day, category`;
+
+const readBalance = rowReader({ balance_credits: 'int8?' });
+const readMoved = rowReader({ day: 'text', kind: 'text', category: 'text', ...COUNTED });
+type Moved = ReturnType<typeof readMoved>;
+
+interface UsageDaysQuery {
+  readonly tenant_id: string;
+  /** First and last UTC day, `YYYY-MM-DD`. */
+  readonly start: string;
+  readonly end: string;
+}
+
+/** What was used of one category within a day. `credits`: what left the balance. */
+type CategoryOfDay = { readonly category: string } & Readonly<RowOf<typeof COUNTED>>;
+
+/** A UTC day of a tenant: balance = that of the day before + granted + adjusted − used. */
+interface UsageDay {
+  readonly day: string;
+  readonly used_credits: number;
+  readonly granted_credits: number;
+  readonly adjusted_credits: number;
+  /** When the day ended; null while the read models stand at different positions. */
+  readonly balance_credits: number | null;
+  readonly categories: readonly CategoryOfDay[];
+}
+
+const DAY_MS = 86_400_000;
+
+/** Days from the first to the last, both included. */
+const daysBetween = (start: string, end: string): readonly string[] => {
+  const first = Date.parse(start);
+  const count = Math.round((Date.parse(end) - first) / DAY_MS) + 1;
+  return Array.from({ length: count }, (_, n) => new Date(first + n * DAY_MS).toISOString().slice(0, 10));
+};
+
+const creditsOf = (moved: readonly Moved[], kind: string): number =>
+  moved.reduce((sum, row) => (row.kind === kind ? sum + row.credits : sum), 0);
+
+/** What movements add to the balance: of grants the table has what came, of all else what left. */
+const netOf = (moved: readonly Moved[]): number =>
+  moved.reduce((sum, { kind, credits }) => (kind === 'grant' ? sum + credits : sum - credits), 0);
+
+const categoriesOf = (moved: readonly Moved[]): readonly CategoryOfDay[] =>
+  moved
+    .filter(({ kind }) => kind === 'usage')
+    .map(({ category, operations, pages, free_pages, credits }) => ({
+      ...{ category, operations, pages, free_pages, credits },
+    }));
+
+const byDay = (moved: readonly Moved[]): ReadonlyMap<string, readonly Moved[]> => {
+  const days = new Map<string, Moved[]>();
+  for (const row of moved) days.set(row.day, [...(days.get(row.day) ?? []), row]);
+  return days;
+};
+
+/** Each day of a tenant with what was used by category, and the balance at its end. */
+export const usageDaysOfTenant =
+  (sql: SqlTx) =>
+  async ({ tenant_id, start, end }: UsageDaysQuery): Promise<readonly UsageDay[]> => {
+    const rows = await sql.query(MOVED, [tenant_id, start, TOGETHER]);
+    const moved = rows.filter(({ day }) => day !== null).map(readMoved);
+    const movedOn = byDay(moved);
+    const now = rows.map(readBalance)[0]?.balance_credits ?? null;
+    let balance = now === null ? null : now - netOf(moved.filter(({ day }) => day > end));
+    const days: UsageDay[] = [];
+    for (const day of [...daysBetween(start, end)].reverse()) {
+      const within = movedOn.get(day) ?? [];
+      days.push({
+        day,
+        used_credits: creditsOf(within, 'usage'),
+        granted_credits: creditsOf(within, 'grant'),
+        adjusted_credits: 0 - creditsOf(within, 'admin_adjustment'),
+        balance_credits: balance,
+        categories: categoriesOf(within),
+      });
+      if (balance !== null) balance -= netOf(within);
+    }
+    return days.reverse();
+  };

@@ -1,0 +1,595 @@
+import {
+  omit,
+  pick,
+  type Projector,
+  type Row,
+  rowReader,
+  table,
+  type Table,
+  textOf,
+  wholeOf,
+} from './engine/table.ts';
+import {
+  ALL_TENANT_EVENTS,
+  balanceMessages,
+  bodyOf,
+  type Message,
+  messageOf,
+  OPERATOR_EVENT_TYPES,
+  tenantToldOf,
+  TOLD_EVENTS,
+} from '../domain/webhookMessages.ts';
+import { deliveryIdOf, triedUntil } from '../domain/webhook.ts';
+import { only, type ProjectedEvent, type ProjectedEventOf, type SqlTx } from './engine/ports.ts';
+import { inserting } from './engine/bulk.ts';
+import { finding, listing, type Page, paging, telling } from './engine/query.ts';
+
+type UsedRow = Row<typeof webhookFreePages>;
+type TermRow = Row<typeof webhookTerms>;
+
+/** Rows in memory, that know which of them a fold has put. */
+export interface TouchedRows extends WebhookRows {
+  readonly knowDelivery: (row: DeliveryRow) => void;
+  readonly knowUsed: (row: UsedRow) => void;
+  readonly knowFreePages: (pages: number) => void;
+  readonly touched: () => {
+    readonly webhooks: readonly WebhookRow[];
+    readonly deliveries: readonly DeliveryRow[];
+    readonly used: readonly UsedRow[];
+    readonly terms: readonly TermRow[];
+  };
+}
+
+/** Rows by their key; `put` marks them. */
+const marked = <R>(keyOf: (row: R) => string) => {
+  const all = new Map<string, R>();
+  const touched = new Set<string>();
+  return {
+    get: (key: string): R | undefined => all.get(key),
+    know: (row: R): void => void all.set(keyOf(row), row),
+    put: (row: R): void => {
+      all.set(keyOf(row), row);
+      touched.add(keyOf(row));
+    },
+    touched: (): readonly R[] => [...touched].map((key) => all.get(key)).filter((row) => row !== undefined),
+  };
+};
+
+/** Webhooks by whose they are, so that an event finds those that it concerns. */
+const byTenant = () => {
+  const ids = new Map<string, Set<string>>();
+  return {
+    add: ({ tenant_id, webhook_id }: WebhookRow): void => {
+      const of = ids.get(tenant_id);
+      if (of === undefined) ids.set(tenant_id, new Set([webhook_id]));
+      else of.add(webhook_id);
+    },
+    of: (tenantId: string): Iterable<string> => ids.get(tenantId) ?? [],
+  };
+};
+
+/** Rows that a fold works on: those given, and what is made known later. */
+export const keptWebhookRows = (known: { readonly webhooks: readonly WebhookRow[] }): TouchedRows => {
+  const webhooks = marked<WebhookRow>(({ webhook_id }) => webhook_id);
+  const deliveries = marked<DeliveryRow>(({ delivery_id }) => delivery_id);
+  const used = marked<UsedRow>(({ tenant_id }) => tenant_id);
+  const terms = marked<TermRow>(({ term }) => term);
+  const tenants = byTenant();
+  const operators = new Set<string>();
+  const index = (row: WebhookRow): void => {
+    tenants.add(row);
+    if (row.for_operators) operators.add(row.webhook_id);
+    else operators.delete(row.webhook_id);
+  };
+  const found = (ids: Iterable<string>): readonly WebhookRow[] =>
+    [...ids].map((id) => webhooks.get(id)).filter((row) => row !== undefined);
+  for (const row of known.webhooks) {
+    webhooks.know(row);
+    index(row);
+  }
+  const TERM = 'free_pages';
+  return {
+    webhook: webhooks.get,
+    putWebhook: (row) => {
+      webhooks.put(row);
+      index(row);
+    },
+    ofTenant: (tenantId) => found(tenants.of(tenantId)),
+    forOperators: () => found(operators),
+    delivery: deliveries.get,
+    putDelivery: deliveries.put,
+    knowDelivery: deliveries.know,
+    freePagesUsed: (tenantId) => used.get(tenantId)?.used ?? 0,
+    putFreePagesUsed: (tenant_id, pages) => used.put({ tenant_id, used: pages }),
+    knowUsed: used.know,
+    freePages: () => terms.get(TERM)?.pages ?? 0,
+    putFreePages: (pages) => terms.put({ term: TERM, pages }),
+    knowFreePages: (pages) => terms.know({ term: TERM, pages }),
+    touched: () => ({
+      webhooks: webhooks.touched(),
+      deliveries: deliveries.touched(),
+      used: used.touched(),
+      terms: terms.touched(),
+    }),
+  };
+};
+
+export type WebhookRow = Row<typeof webhooks>;
+export type DeliveryRow = Row<typeof webhookDeliveries>;
+
+/** The rows that a fold reads and changes: all there are, or those that its events can touch. */
+export interface WebhookRows {
+  readonly webhook: (webhookId: string) => WebhookRow | undefined;
+  readonly putWebhook: (row: WebhookRow) => void;
+  /** Those of a tenant, removed ones too. */
+  readonly ofTenant: (tenantId: string) => Iterable<WebhookRow>;
+  /** Those that ask for something that only operators are told, removed ones too. */
+  readonly forOperators: () => Iterable<WebhookRow>;
+  readonly delivery: (deliveryId: string) => DeliveryRow | undefined;
+  readonly putDelivery: (row: DeliveryRow) => void;
+  readonly freePagesUsed: (tenantId: string) => number;
+  readonly putFreePagesUsed: (tenantId: string, used: number) => void;
+  readonly freePages: () => number;
+  readonly putFreePages: (pages: number) => void;
+}
+
+type WebhookEvent = ProjectedEventOf<
+  'WebhookCreated' | 'WebhookChanged' | 'WebhookSecretRotated' | 'WebhookDisabled' | 'WebhookRemoved'
+>;
+
+const settingsOf = ({ data }: ProjectedEventOf<'WebhookCreated' | 'WebhookChanged'>) => ({
+  url: data.url,
+  events: data.events.join(' '),
+  for_operators: data.events.some((type) => OPERATOR_EVENT_TYPES.some((one) => one === type)),
+  description: data.description,
+  low_balance_credits: data.low_balance_credits,
+});
+
+const createdRow = (event: ProjectedEventOf<'WebhookCreated'>): WebhookRow => {
+  const { webhook_id, tenant_id, created_at } = event.data;
+  return {
+    ...settingsOf(event),
+    ...{ webhook_id, tenant_id, position: event.position, created_at, updated_at: created_at },
+    ...{ enabled: true, disabled_reason: null, failing_since: null, removed_at: null },
+  };
+};
+
+const changedRow = (
+  row: WebhookRow,
+  event: Exclude<WebhookEvent, { type: 'WebhookCreated' }>,
+): WebhookRow => {
+  switch (event.type) {
+    case 'WebhookChanged': {
+      const { enabled, changed_at: updated_at } = event.data;
+      // Three days of failing count from when it is enabled again, or told elsewhere.
+      const isNew = event.data.url !== row.url || (enabled && !row.enabled);
+      const failing_since = isNew ? null : row.failing_since;
+      return { ...row, ...settingsOf(event), enabled, failing_since, disabled_reason: null, updated_at };
+    }
+    case 'WebhookSecretRotated':
+      return { ...row, updated_at: event.data.rotated_at };
+    case 'WebhookDisabled': {
+      const { reason: disabled_reason, disabled_at: updated_at } = event.data;
+      return { ...row, enabled: false, disabled_reason, updated_at };
+    }
+    case 'WebhookRemoved':
+      return { ...row, removed_at: event.data.removed_at };
+  }
+};
+
+const applyWebhook = (rows: WebhookRows, event: WebhookEvent): void => {
+  if (event.type === 'WebhookCreated') {
+    rows.putWebhook(createdRow(event));
+    return;
+  }
+  const row = rows.webhook(event.data.webhook_id);
+  if (row !== undefined) rows.putWebhook(changedRow(row, event));
+};
+
+const applyStart = (rows: WebhookRows, { data }: ProjectedEventOf<'WebhookDeliveryStarted'>): void => {
+  const row = rows.delivery(data.delivery_id);
+  if (row !== undefined) rows.putDelivery({ ...row, attempts: data.attempt });
+};
+
+/** Another attempt was started since, or delivered it: the failure of this one settles nothing. */
+const isOvertaken = ({ delivered, attempts }: DeliveryRow, attempt: number): boolean =>
+  delivered || attempt < attempts;
+
+type Attempted = ProjectedEventOf<'WebhookDeliveryAttempted'>;
+
+/** Since when nothing arrives, after one attempt more. */
+const applyFailing = (rows: WebhookRows, { data: { webhook_id, error, attempted_at } }: Attempted): void => {
+  const webhook = rows.webhook(webhook_id);
+  const failing_since = error === null ? null : (webhook?.failing_since ?? attempted_at);
+  if (webhook !== undefined && webhook.failing_since !== failing_since)
+    rows.putWebhook({ ...webhook, failing_since });
+};
+
+const applyAttempt = (rows: WebhookRows, { data }: Attempted): void => {
+  const { delivery_id, attempt, error, response_status, attempted_at } = data;
+  const row = rows.delivery(delivery_id);
+  if (row === undefined || (error !== null && isOvertaken(row, attempt))) return;
+  const delivered = error === null;
+  const attempts = Math.max(row.attempts, attempt);
+  rows.putDelivery({
+    ...row,
+    ...{ attempts, error, response_status, delivered, last_attempt_at: attempted_at },
+    delivered_at: delivered ? attempted_at : row.delivered_at,
+    next_attempt_at: data.next_attempt_at ?? row.next_attempt_at,
+  });
+};
+
+/** What is sent again goes to the end of its subject: nothing that came later waits for it. */
+const applyResent = (
+  rows: WebhookRows,
+  { data, position }: ProjectedEventOf<'WebhookDeliveryResent'>,
+): void => {
+  const row = rows.delivery(data.delivery_id);
+  if (row === undefined) return;
+  const at = data.resent_at;
+  rows.putDelivery({ ...row, position, delivered: false, next_attempt_at: at, retry_until: triedUntil(at) });
+};
+
+/** `*` is everything about a tenant; what operators are told is asked for by name. */
+const isWanted = ({ enabled, removed_at, events }: WebhookRow, type: Message['type']): boolean => {
+  if (!enabled || removed_at !== null) return false;
+  const wanted = events.split(' ');
+  return (
+    wanted.includes(type) || (wanted.includes(ALL_TENANT_EVENTS) && !OPERATOR_EVENT_TYPES.includes(type))
+  );
+};
+
+/** Of the command that made it: the same at each rebuild. */
+const recordedAt = ({ metadata, id }: ProjectedEvent): string => {
+  const at = metadata['recorded_at'];
+  if (typeof at !== 'string') throw new Error(`event ${id} does not say when it was recorded`);
+  return at;
+};
+
+/** Told to one webhook: the row has all that it takes to send it, at whatever time. */
+const deliver = (
+  rows: WebhookRows,
+  { event, webhook }: { readonly event: ProjectedEvent; readonly webhook: WebhookRow },
+  { message, turn }: { readonly message: Message; readonly turn: number },
+): void => {
+  const { webhook_id, tenant_id } = webhook;
+  const { id: event_id, position, stream: subject } = event;
+  const created_at = recordedAt(event);
+  rows.putDelivery({
+    ...{ delivery_id: deliveryIdOf(event_id, webhook_id, message.type), webhook_id, tenant_id },
+    ...{ position, turn, event_id, event_type: message.type, subject },
+    body: bodyOf(message, { at: created_at, tenant_id: tenantToldOf(event) }),
+    ...{ delivered: false, attempts: 0, response_status: null, error: null },
+    ...{ created_at, next_attempt_at: created_at, retry_until: triedUntil(created_at) },
+    ...{ last_attempt_at: null, delivered_at: null },
+  });
+};
+
+/** Counts free pages; the message, if these were the last. */
+const freePagesMessages = (rows: WebhookRows, event: ProjectedEvent): readonly Message[] => {
+  if (event.type !== 'CreditsBurned' || event.data.free_pages === 0) return [];
+  const tenant = tenantToldOf(event) ?? '';
+  const before = rows.freePagesUsed(tenant);
+  const after = before + event.data.free_pages;
+  rows.putFreePagesUsed(tenant, after);
+  const free_pages = rows.freePages();
+  return before < free_pages && after >= free_pages
+    ? [{ type: 'free_pages.used_up', data: { free_pages } }]
+    : [];
+};
+
+const tell = (rows: WebhookRows, event: ProjectedEvent): void => {
+  const own = messageOf(event);
+  const free = freePagesMessages(rows, event);
+  const forOperators = own !== undefined && OPERATOR_EVENT_TYPES.includes(own.type);
+  const tenant = tenantToldOf(event);
+  const candidates = forOperators ? rows.forOperators() : tenant === null ? [] : rows.ofTenant(tenant);
+  for (const webhook of [...candidates]) {
+    const balance = balanceMessages(event, webhook.low_balance_credits);
+    const messages = [...(own === undefined ? [] : [own]), ...balance, ...free];
+    for (const [turn, message] of messages.entries())
+      if (isWanted(webhook, message.type)) deliver(rows, { event, webhook }, { message, turn });
+  }
+};
+
+/** What one event changes. */
+export const applyEvent = (rows: WebhookRows, event: ProjectedEvent): void => {
+  switch (event.type) {
+    case 'WebhookCreated':
+    case 'WebhookChanged':
+    case 'WebhookSecretRotated':
+    case 'WebhookDisabled':
+    case 'WebhookRemoved':
+      applyWebhook(rows, event);
+      return;
+    case 'WebhookDeliveryStarted':
+      applyStart(rows, event);
+      return;
+    case 'WebhookDeliveryAttempted':
+      applyFailing(rows, event);
+      applyAttempt(rows, event);
+      return;
+    case 'WebhookDeliveryResent':
+      applyResent(rows, event);
+      return;
+    case 'BillingConfigPublished':
+      rows.putFreePages(event.data.terms.free_pages);
+      return;
+    default:
+      tell(rows, event);
+  }
+};
+
+/**
+ * Webhooks as they stand. `events`: types, with a space between. `failing_since`: null while the last attempt went
+ * well.
+ */
+export const webhooks = table({
+  name: 'webhooks',
+  key: ['webhook_id'],
+  columns: {
+    webhook_id: 'sorted',
+    tenant_id: 'sorted',
+    position: 'position',
+    url: 'text',
+    events: 'text',
+    /** Of these some are for operators: such a webhook is told whatever tenant they are about. */
+    for_operators: 'boolean',
+    description: 'text?',
+    low_balance_credits: 'int8?',
+    enabled: 'boolean',
+    disabled_reason: 'text?',
+    failing_since: 'text?',
+    created_at: 'sorted',
+    updated_at: 'text',
+    removed_at: 'text?',
+  },
+  indexes: ['(tenant_id, position desc)', '(webhook_id) where for_operators'],
+});
+
+/**
+ * One message for one webhook. `subject`: the stream that it is about, whose messages are sent in the order of
+ * `position`. `retry_until`: what is pending after that has failed.
+ */
+export const webhookDeliveries = table({
+  name: 'webhook_deliveries',
+  key: ['delivery_id'],
+  columns: {
+    delivery_id: 'sorted',
+    webhook_id: 'sorted',
+    tenant_id: 'sorted',
+    position: 'position',
+    /** Orders the messages of one event. */
+    turn: 'int4',
+    event_id: 'text',
+    event_type: 'text',
+    subject: 'sorted',
+    body: 'text',
+    delivered: 'boolean',
+    attempts: 'int4',
+    response_status: 'int4?',
+    error: 'text?',
+    created_at: 'sorted',
+    next_attempt_at: 'sorted',
+    retry_until: 'sorted',
+    last_attempt_at: 'text?',
+    delivered_at: 'text?',
+  },
+  indexes: [
+    '(webhook_id, position desc, turn desc)',
+    '(webhook_id, next_attempt_at) where not delivered',
+    '(webhook_id, subject, position, turn) where not delivered',
+  ],
+});
+
+/** Free pages that each tenant has used: it is told once when there are no more. */
+export const webhookFreePages = table({
+  name: 'webhook_free_pages',
+  key: ['tenant_id'],
+  columns: { tenant_id: 'sorted', used: 'int8' },
+});
+
+/** How many pages are free for each tenant now: one row, `free_pages`. */
+export const webhookTerms = table({
+  name: 'webhook_terms',
+  key: ['term'],
+  columns: { term: 'sorted', pages: 'int8' },
+});
+
+const readWebhook = rowReader(webhooks.columns);
+const readDelivery = rowReader(webhookDeliveries.columns);
+
+const DELIVERY_EVENTS = [
+  'WebhookDeliveryStarted',
+  'WebhookDeliveryAttempted',
+  'WebhookDeliveryResent',
+] as const;
+
+const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
+
+/** The rows that these events can touch. */
+const load = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]): Promise<TouchedRows> => {
+  const tenants = unique(events.map(tenantToldOf).filter((tenant) => tenant !== null));
+  const found = await tx.query(
+    `select * from ${schema}.webhooks where tenant_id = any($1::text[]) or for_operators`,
+    [tenants],
+  );
+  const rows = keptWebhookRows({ webhooks: found.map(readWebhook) });
+  const settled = only(events, ...DELIVERY_EVENTS);
+  if (settled.length > 0) {
+    const ids = unique(settled.map(({ data }) => data.delivery_id));
+    const known = `select * from ${schema}.webhook_deliveries where delivery_id = any($1::text[])`;
+    for (const row of await tx.query(known, [ids])) rows.knowDelivery(readDelivery(row));
+  }
+  const burns = only(events, 'CreditsBurned').filter(({ data }) => data.free_pages > 0);
+  if (burns.length > 0) {
+    const terms = await tx.query(`select pages from ${schema}.webhook_terms`);
+    for (const row of terms) rows.knowFreePages(wholeOf(row, 'pages'));
+    const used = `select tenant_id, used from ${schema}.webhook_free_pages where tenant_id = any($1::text[])`;
+    const readUsed = rowReader(webhookFreePages.columns);
+    for (const row of (await tx.query(used, [tenants])).map(readUsed)) rows.knowUsed(row);
+  }
+  return rows;
+};
+
+/** Puts whole rows in the place of those with the same key. */
+const replacing = <T extends Table>(into: T) => {
+  const insert = inserting(into);
+  const [key = ''] = into.key;
+  return async (tx: SqlTx, schema: string, rows: Parameters<typeof insert>[2]): Promise<void> => {
+    if (rows.length === 0) return;
+    const keys = rows.map((row) => String((row as Readonly<Record<string, unknown>>)[key]));
+    await tx.query(`delete from ${schema}.${into.name} where ${key} = any($1::text[])`, [keys]);
+    await insert(tx, schema, rows);
+  };
+};
+
+const putWebhooks = replacing(webhooks);
+const putDeliveries = replacing(webhookDeliveries);
+const putUsed = replacing(webhookFreePages);
+const putTerms = replacing(webhookTerms);
+
+/** Webhooks, and what each has been told or is to be told. */
+export const webhooksProjector: Projector = {
+  name: 'webhooks',
+  version: 2,
+  eventTypes: [
+    ...TOLD_EVENTS,
+    'CreditsBurned',
+    'BillingConfigPublished',
+    'WebhookCreated',
+    'WebhookChanged',
+    'WebhookSecretRotated',
+    'WebhookDisabled',
+    'WebhookRemoved',
+    ...DELIVERY_EVENTS,
+  ],
+  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
+  apply: async (tx, { schema, events }) => {
+    const rows = await load(tx, schema, events);
+    for (const event of events) applyEvent(rows, event);
+    const touched = rows.touched();
+    await putWebhooks(tx, schema, touched.webhooks);
+    await putDeliveries(tx, schema, touched.deliveries);
+    await putUsed(tx, schema, touched.used);
+    await putTerms(tx, schema, touched.terms);
+  },
+};
+
+interface WebhooksQuery extends Page {
+  readonly tenant_id: string;
+}
+
+const readListed = rowReader(omit(webhooks.columns, 'position', 'for_operators', 'removed_at'));
+
+/** A tenant's webhooks, newest first, and how many there are in all. */
+export const webhooksOfTenant = paging(
+  { chosen: 'from read.webhooks where tenant_id = $1 and removed_at is null', order: 'position desc' },
+  (query: WebhooksQuery) => [query.tenant_id],
+  readListed,
+);
+
+/** The IDs of a tenant's webhooks, the oldest first. */
+export const webhookIdsOfTenant = listing(
+  'select webhook_id from read.webhooks where tenant_id = $1 and removed_at is null order by position',
+  (tenantId: string) => [tenantId],
+  (row) => textOf(row, 'webhook_id'),
+);
+
+/** Since when each attempt at a webhook has failed; null: the last one went well, or there was none. */
+export const failingSince = finding(
+  'select failing_since from read.webhooks where webhook_id = $1',
+  (webhookId: string) => [webhookId],
+  rowReader(pick(webhooks.columns, 'failing_since')),
+);
+
+interface DeliveriesQuery extends Page {
+  readonly webhook_id: string;
+  readonly now: string;
+  readonly status?: string | undefined;
+  readonly event?: string | undefined;
+}
+
+/** Whether anything may be sent to a webhook again: it was not removed, nor did its receiver say that it is gone. */
+const THERE = `w.removed_at is null and w.disabled_reason is distinct from 'gone'`;
+
+/** What is neither delivered nor tried any more has failed. */
+const STATUS = `case when d.delivered then 'delivered'
+  when d.retry_until > $2 and ${THERE} then 'pending' else 'failed' end`;
+
+const DELIVERIES =
+  'from read.webhook_deliveries d join read.webhooks w using (webhook_id) where webhook_id = $1';
+
+const SHOWN = {
+  ...pick(webhookDeliveries.columns, 'delivery_id', 'webhook_id', 'tenant_id', 'event_id', 'event_type'),
+  ...pick(webhookDeliveries.columns, 'attempts', 'response_status', 'error', 'created_at'),
+  ...pick(webhookDeliveries.columns, 'next_attempt_at', 'last_attempt_at', 'delivered_at', 'body'),
+  status: 'text',
+} as const;
+
+/** What a webhook was told or is to be told, newest first. */
+export const deliveriesOfWebhook = paging(
+  {
+    columns: `d.*, ${STATUS} as status`,
+    chosen: `${DELIVERIES} and ($3::text is null or ${STATUS} = $3) and ($4::text is null or d.event_type = $4)`,
+    order: 'd.position desc, d.turn desc',
+  },
+  (query: DeliveriesQuery) => [query.webhook_id, query.now, query.status ?? null, query.event ?? null],
+  rowReader(SHOWN),
+);
+
+/** One of them. */
+export const deliveryOfWebhook = finding(
+  `select d.*, ${STATUS} as status ${DELIVERIES} and d.delivery_id = $3`,
+  (webhookId: string, deliveryId: string, now: string) => [webhookId, now, deliveryId],
+  rowReader(SHOWN),
+);
+
+/** Webhooks with something to send now, but those that are busy; and whose they are. */
+export const webhooksDue = listing(
+  `select webhook_id, tenant_id from read.webhooks w
+   where enabled and removed_at is null and not (webhook_id = any($2::text[])) and exists (
+     select 1 from read.webhook_deliveries d where d.webhook_id = w.webhook_id and not d.delivered
+       and d.next_attempt_at <= $1 and d.retry_until > $1)`,
+  (now: string, busy: readonly string[]) => [now, busy],
+  rowReader(pick(webhooks.columns, 'webhook_id', 'tenant_id')),
+);
+
+/** Those of some webhooks that were removed. */
+export const webhooksRemoved = listing(
+  'select webhook_id from read.webhooks where webhook_id = any($1::text[]) and removed_at is not null',
+  (webhookIds: readonly string[]) => [webhookIds],
+  (row) => textOf(row, 'webhook_id'),
+);
+
+/**
+ * What a webhook may be sent now, the longest due first: of each subject nothing but the first that is not
+ * delivered.
+ */
+export const dueDeliveries = listing(
+  `select d.* from read.webhook_deliveries d
+   where d.webhook_id = $1 and not d.delivered and d.next_attempt_at <= $2 and d.retry_until > $2
+     and not exists (
+       select 1 from read.webhook_deliveries b
+       where b.webhook_id = d.webhook_id and b.subject = d.subject and not b.delivered and b.retry_until > $2
+         and (b.position, b.turn) < (d.position, d.turn))
+   order by d.next_attempt_at, d.position, d.turn limit $3`,
+  (webhookId: string, now: string, limit: number) => [webhookId, now, limit],
+  rowReader(pick(webhookDeliveries.columns, 'delivery_id', 'webhook_id', 'tenant_id', 'body')),
+);
+
+/** What waits to be sent: how much, and since when the oldest does (null: nothing waits). */
+export const waitingDeliveries = telling(
+  `select count(*) as count, min(d.created_at) as oldest_at from read.webhook_deliveries d
+   join read.webhooks w using (webhook_id)
+   where not d.delivered and d.retry_until > $1 and w.enabled and w.removed_at is null`,
+  (now: string) => [now],
+  rowReader({ count: 'int8', oldest_at: 'text?' }),
+);
+
+/** Webhooks that the service disabled and nobody has enabled since. */
+export const disabledWebhooks = telling(
+  'select count(*) as count from read.webhooks where disabled_reason is not null and removed_at is null',
+  () => [],
+  rowReader({ count: 'int8' }),
+);
