@@ -56,7 +56,7 @@ export const costDays = (logged: readonly CountedCall[]): readonly CostDay[] => 
 
 /**
  * Calls `c` with `cost`: their own, or what the price in force makes of them, in pico-USD; null while there
- * is no price. The order of prices is that of `priceFor` (domain/providerPricing/pricing.ts).
+ * is no price. The order of prices is that of `priceFor` (domain/modelPrices.ts).
  */
 export const PRICED_CALLS = `
   select c.*, coalesce(c.cost_pico, p.cost) as cost
