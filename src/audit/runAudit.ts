@@ -2,15 +2,9 @@ import { decodeAny } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
 import type { EventFeed } from '../../domain/ports/log.ts';
 import { auditedEvent, type AuditedEvent } from './log/auditedEvent.ts';
-import {
-  auditLog,
-  everything,
-  readThrough,
-  type AuditedLog,
-  type LogAudit,
-  type LogFacts,
-  type Watcher,
-} from './log/auditLog.ts';
+import { auditLog, type LogAudit, type Watcher } from './log/auditLog.ts';
+import type { AuditedLog, LogFacts } from './log/chainsCheck.ts';
+import { everything, readThrough } from './log/readThrough.ts';
 import { sealsOf, type ChainsWork, type StartChains, type StartedChains } from './log/chainsApart.ts';
 import { rulesCheck, type DecodedWatcher } from './log/rulesCheck.ts';
 import { auditInShares, type StartShares } from './shares/auditInShares.ts';

@@ -1,4 +1,5 @@
-import { auditLog, type AuditedLog } from '../audit/log/auditLog.ts';
+import { auditLog } from '../audit/log/auditLog.ts';
+import type { AuditedLog } from '../audit/log/chainsCheck.ts';
 import { findingsKept, type Finding, type Findings } from '../audit/findings.ts';
 import { LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/json.ts';
 import { sealsInLog } from '../audit/seals/sealsInLog.ts';

@@ -8,7 +8,7 @@ import { OperatorError } from '../operator/protocol.ts';
 import { answerOf } from './ask.ts';
 import { command, json, type AsJson, type Output } from './output.ts';
 
-interface ImportOptions extends AsJson {
+interface FxOptions extends AsJson {
   readonly supersede?: boolean;
 }
 
@@ -24,20 +24,20 @@ const daysIn = async (file: string): Promise<readonly FxDay[]> => {
   }
 };
 
-const reportText = (file: string, report: ImportReport): string =>
+const ratesReport = (file: string, report: ImportReport): string =>
   `${file}: ${String(report.days)} days from ${report.first ?? '-'} to ${report.last ?? '-'}: ` +
   `${String(report.added)} new, ${String(report.unchanged)} unchanged, ${String(report.superseded)} superseded\n`;
 
 const importFiles = async (
   output: Output,
   files: readonly string[],
-  { supersede = false, json: asJson }: ImportOptions,
+  { supersede = false, json: asJson }: FxOptions,
 ): Promise<void> => {
   for (const file of files) {
     const input = { days: await daysIn(file), source: 'ecb', supersede };
     const missing = `${file}: the import did not finish; run it again.`;
     const report = await answerOf<ImportReport>(output, { name: 'fx.import', input }, missing);
-    await output.out(asJson === true ? json({ file, ...report }) : reportText(file, report));
+    await output.out(asJson === true ? json({ file, ...report }) : ratesReport(file, report));
   }
 };
 

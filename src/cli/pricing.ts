@@ -10,7 +10,7 @@ import { instantGiven } from './instantGiven.ts';
 import { ask } from './ask.ts';
 import { command, json, table, type AsJson, type Output } from './output.ts';
 
-interface ImportOptions extends AsJson {
+interface PricingOptions extends AsJson {
   readonly provider?: readonly string[];
   readonly effectiveFrom?: string;
   readonly dryRun?: boolean;
@@ -63,7 +63,7 @@ const changeRow = ({ news, price }: PriceChange): readonly string[] => [
   price.usd_per_page ?? '-',
 ];
 
-const reportText = (source: string, report: PriceImportReport): string => {
+const pricesReport = (source: string, report: PriceImportReport): string => {
   const { prices, added, changed, unchanged, effective_from, dry_run } = report;
   const counts = `${String(added)} new, ${String(changed)} changed, ${String(unchanged)} unchanged`;
   const end = dry_run ? '; nothing was published' : `; in force from ${effective_from}`;
@@ -71,7 +71,7 @@ const reportText = (source: string, report: PriceImportReport): string => {
 };
 
 /** What is to be published, and where it comes from. */
-const wantedOf = async (file: string | undefined, options: ImportOptions) => {
+const wantedOf = async (file: string | undefined, options: PricingOptions) => {
   const { provider = [], effectiveFrom, dryRun: dry_run = false } = options;
   const only = providersOf(provider);
   const effective_from = effectiveFrom === undefined ? null : instantGiven('--effective-from', effectiveFrom);
@@ -84,7 +84,7 @@ const wantedOf = async (file: string | undefined, options: ImportOptions) => {
 const importTable = async (
   output: Output,
   file: string | undefined,
-  options: ImportOptions,
+  options: PricingOptions,
 ): Promise<void> => {
   const { out, note } = output;
   const input = await wantedOf(file, options);
@@ -102,7 +102,7 @@ const importTable = async (
   const source = file ?? 'the packaged table';
   if (options.json === true) return out(json({ source, ...report, ...(input.dry_run && { changes }) }));
   if (changes.length > 0) await out(table(COLUMNS, changes.map(changeRow)));
-  await out(reportText(source, report));
+  await out(pricesReport(source, report));
 };
 
 const collect = (value: string, earlier: readonly string[] | undefined): readonly string[] => [

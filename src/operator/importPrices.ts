@@ -54,7 +54,7 @@ interface PriceImportNews {
 /** Prices in one append: some 500 kB with what each event has beside it, below what a log takes. */
 const APPEND_MAX = 500;
 
-const publish = async (
+const publishPrices = async (
   { reference, clock }: PriceImportDeps,
   prices: readonly TablePrice[],
   effective_from: string,
@@ -95,7 +95,7 @@ export const importPrices = async (
     if (dry_run) await tell.change({ news, price });
   }
   for (let done = 0; done < fresh.length && !dry_run; done += APPEND_MAX) {
-    await publish(deps, fresh.slice(done, done + APPEND_MAX), effective_from);
+    await publishPrices(deps, fresh.slice(done, done + APPEND_MAX), effective_from);
     await tell.progress(Math.min(done + APPEND_MAX, fresh.length), fresh.length);
   }
   return { prices: rows.length, ...counts, effective_from, dry_run };

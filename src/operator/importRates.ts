@@ -53,7 +53,7 @@ const refuse = (
   );
 };
 
-const publish = async ({ reference, clock }: ImportDeps, data: RatesToImport): Promise<void> => {
+const publishRates = async ({ reference, clock }: ImportDeps, data: RatesToImport): Promise<void> => {
   const meta = operatorMeta(clock, 'fx-import');
   const outcome = await reference.publishFxRates({ type: 'ImportFxRates', data, meta });
   if (outcome.kind === 'done') return;
@@ -91,9 +91,9 @@ export const importRates = async (deps: ImportDeps, wanted: RatesToImport): Prom
   const news = days.filter((one) => newsOf(state, one) !== 'unchanged');
   if (counts.superseded > 0 && !supersede) {
     // The decider refuses them all at once and says which; nothing has been published yet.
-    await publish(deps, { ...wanted, days: days.filter((one) => newsOf(state, one) === 'superseded') });
+    await publishRates(deps, { ...wanted, days: days.filter((one) => newsOf(state, one) === 'superseded') });
   }
-  for (const part of parts(news)) await publish(deps, { ...wanted, days: part });
+  for (const part of parts(news)) await publishRates(deps, { ...wanted, days: part });
   const dates = days.map(({ date }) => date).sort();
   return { days: days.length, ...counts, first: dates[0] ?? null, last: dates.at(-1) ?? null };
 };

@@ -6,7 +6,7 @@ export interface PullOptions {
   readonly nowMs?: () => number;
 }
 
-const EVERY_MS = 15_000;
+const PULL_EVERY_MS = 15_000;
 const PATIENCE_MS = 2_000;
 
 interface Reading<Figures> {
@@ -29,7 +29,7 @@ const waitFor = async (work: Promise<unknown>, ms: number): Promise<void> => {
  */
 export const pulled = <Figures>(
   read: () => Promise<Figures>,
-  { everyMs = EVERY_MS, patienceMs = PATIENCE_MS, nowMs = () => performance.now() }: PullOptions = {},
+  { everyMs = PULL_EVERY_MS, patienceMs = PATIENCE_MS, nowMs = () => performance.now() }: PullOptions = {},
 ): (() => Promise<Figures | undefined>) => {
   let last: Reading<Figures> | undefined;
   let reading: Promise<void> | undefined;

@@ -15,16 +15,16 @@ const moneyOf = ({ stream, position, data }: Moved) => ({
   refunded_amount_minor: 0n,
 });
 
-const saleRow = (event: AuditedEventOf<'CreditsGranted'>) => ({
+const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
   ...moneyOf(event),
   ...event.data,
   kind: 'sale',
 });
 
 /** Price list and rate are those of the sale. */
-const refundRow = (
+const refundedGrant = (
   event: AuditedEventOf<'CreditsRefunded'>,
-  sale: Pick<ReturnType<typeof saleRow>, 'price_list_version' | 'fx_rate_to_usd'> | undefined,
+  sale: Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd'> | undefined,
 ): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
   ...event.data,
@@ -41,16 +41,16 @@ export const grantRows: ExpectedModel = {
   name: 'grants',
   tables: [grants],
   start: (emit) => {
-    const sales = keptRows<typeof grants, ReturnType<typeof saleRow>>(grants, emit);
+    const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
     const apply = byType({
-      CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, saleRow(event)),
+      CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
       CreditsRefunded: (event) => {
         const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
         if (sale !== undefined) {
           sale.refunded_credits += BigInt(event.data.credits);
           sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
         }
-        emit(grants, refundRow(event, sale));
+        emit(grants, refundedGrant(event, sale));
       },
     });
     return { apply, finish: sales.emitAll };

@@ -63,7 +63,7 @@ const adjustmentRow = (event: Adjusted): Posting => {
 };
 
 /** Free pages are a row of their own, without credits, before the paid ones. */
-const usageRows = (event: Burned): readonly Posting[] => {
+const usageInLedger = (event: Burned): readonly Posting[] => {
   const { data } = event;
   const paid = data.pages - data.free_pages;
   const shared = {
@@ -123,7 +123,7 @@ export const ledgerRows: ExpectedModel = {
       CreditsGranted: (event) => add(saleRow(event)),
       CreditsRefunded: (event) => add(refundRow(event)),
       CreditsAdjusted: (event) => add(adjustmentRow(event)),
-      CreditsBurned: (event) => usageRows(event).forEach(add),
+      CreditsBurned: (event) => usageInLedger(event).forEach(add),
     });
     return { apply, finish: blocks.emitAll };
   },

@@ -46,14 +46,14 @@ const priceRow = ({ type, data, position }: Priced) => {
   };
 };
 
-type Day = ExpectedSum<typeof llmCostDays>;
+type CostDay = ExpectedSum<typeof llmCostDays>;
 
 /** Calls of models, their sums by day, prices, and operations with free pages. */
 export const llmCostRows: ExpectedModel = {
   name: 'llm_costs',
   tables: [llmCosts, llmCostDays, modelPrices, freeOperations],
   start: (emit) => {
-    const days = keptRows<typeof llmCostDays, Day>(llmCostDays, emit);
+    const days = keptRows<typeof llmCostDays, CostDay>(llmCostDays, emit);
     /** Only calls with a cost in their event are summed up; the others are priced when they are read. */
     const addToDay = ({ data }: Logged): void => {
       const cost = inPico(data.cost_usd, PICO);

@@ -2,7 +2,7 @@ import type { EventFeed } from '../../../domain/ports/log.ts';
 import { findingsKept, type Findings, type HalfFound } from '../findings.ts';
 import type { GivenSeal } from '../seals/seal.ts';
 import { sealsCheck } from '../seals/sealCheck.ts';
-import { readThrough } from './auditLog.ts';
+import { readThrough } from './readThrough.ts';
 import { chainsCheck, type AuditedChains, type StoredWatcher } from './chainsCheck.ts';
 
 /** What the chains are checked against, in whichever thread. */

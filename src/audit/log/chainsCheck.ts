@@ -20,6 +20,22 @@ export interface AuditedChains {
   readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
 }
 
+/** What the log was, as far as it was read. */
+export interface LogFacts {
+  readonly events: number;
+  readonly streams: number;
+  readonly tenants: number;
+  readonly position: string | null;
+  /** Times of recording; null in an empty log. */
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+}
+
+/** What one reading of a log gives. */
+export interface AuditedLog extends Pick<AuditedChains, 'heads' | 'digest'> {
+  readonly facts: LogFacts;
+}
+
 interface ChainsOptions {
   /** Positions of this log have no gaps: it is the embedded one. */
   readonly dense: boolean;

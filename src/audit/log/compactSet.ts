@@ -52,7 +52,7 @@ const wordsOf = (text: string): Slots => {
 };
 
 /** Mixes all words, so that members that count up do not stand in one long row (Knuth's multiplicative hash). */
-const placeOf = (words: Slots): number => {
+const placeOfKey = (words: Slots): number => {
   let mixed = 0;
   for (let at = 0; at < WORDS; at += 1)
     mixed = Math.imul(mixed ^ (words[at] ?? 0), 0x9e3779b1) ^ (mixed >>> 15);
@@ -68,7 +68,7 @@ const isAt = (slots: Slots, at: number, words: Slots): boolean =>
 /** Index of the slot that has the words, or of the empty one where they belong. */
 const slotOf = (slots: Slots, words: Slots): number => {
   const count = slots.length / WORDS;
-  for (let slot = placeOf(words) % count; ; slot = (slot + 1) % count) {
+  for (let slot = placeOfKey(words) % count; ; slot = (slot + 1) % count) {
     const at = slot * WORDS;
     if (isAt(slots, at, EMPTY) || isAt(slots, at, words)) return at;
   }

@@ -1,7 +1,7 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
 import type { EventFeed } from '../../../domain/ports/log.ts';
 import { accountOf, auditedEvent, recordedAt } from '../log/auditedEvent.ts';
-import { everything } from '../log/auditLog.ts';
+import { everything } from '../log/readThrough.ts';
 import { balanceTotals } from '../expected/balanceRows.ts';
 
 /** What is shown of a tenant's balance, and the title of each column. */

@@ -3,9 +3,8 @@ import { HASH_VERSION, hashVersionOf } from '../../../domain/kernel/chain.ts';
 import { accountOf, byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { placeOf, wrong, type Place } from '../findings.ts';
 import type { Books } from './accountBooks.ts';
-import { differencesFrom, intentOf, type Intent } from './intents.ts';
+import { differencesFrom, intentOf, type Intent, type Effect } from './intents.ts';
 
-type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
 type Kind = 'sale' | 'refund';
 
 interface Claim {

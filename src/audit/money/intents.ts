@@ -4,7 +4,7 @@ import { accountOf, recordedAt, type AuditedEvent, type AuditedEventOf } from '.
 import { wrong } from '../findings.ts';
 import type { Books } from './accountBooks.ts';
 
-type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
+export type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
 type Claimed = AuditedEventOf<'PaymentClaimed'>;
 
 /** What a payment was claimed for, as far as the claim says it. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sha256 } from '../../../domain/kernel/chain.ts';
 import { jsonIn } from '../../../domain/kernel/json.ts';
 import { shortSeal, type ShortSeal } from '../../../domain/finding.ts';
-import type { AuditedLog } from '../log/auditLog.ts';
+import type { AuditedLog } from '../log/chainsCheck.ts';
 
 const heads = z.array(z.tuple([z.string(), z.string(), z.string()]));
 

@@ -1,5 +1,5 @@
 import type { Findings } from '../findings.ts';
-import type { AuditedLog } from '../log/auditLog.ts';
+import type { AuditedLog } from '../log/chainsCheck.ts';
 import type { GivenSeal } from '../seals/seal.ts';
 import { areApart } from './keyBag.ts';
 import type { ShareDone, ShareWork } from './shareAudit.ts';

@@ -17,18 +17,18 @@ interface Batch {
   credits: number;
 }
 
-interface Place {
+interface DocumentPlace {
   readonly batch_id: string;
   readonly index: number;
 }
 
-interface Seen {
+interface SeenBatch {
   readonly findings: Findings;
   readonly touch: Books['touch'];
   readonly batches: Map<string, Batch>;
   /** Documents of batches that have not ended, by the operation that they are, and by its work. */
-  readonly operations: Map<string, Place>;
-  readonly works: Map<string, Place>;
+  readonly operations: Map<string, DocumentPlace>;
+  readonly works: Map<string, DocumentPlace>;
   readonly ended: Set<string>;
   /** Documents of batches that have ended and that were no operation then: they never become one. */
   readonly never: CompactSet;
@@ -39,13 +39,13 @@ type BatchEvent = AuditedEventOf<
 >;
 type EndEvent = AuditedEventOf<'OperationSucceeded' | 'OperationFailed' | 'OperationCancelled'>;
 
-const telling = ({ findings }: Seen, event: AuditedEvent) => wrong(findings, 'batch', event);
+const batchTelling = ({ findings }: SeenBatch, event: AuditedEvent) => wrong(findings, 'batch', event);
 
-const accepted = (seen: Seen, event: AuditedEventOf<'BatchAccepted'>): void => {
+const accepted = (seen: SeenBatch, event: AuditedEventOf<'BatchAccepted'>): void => {
   const { batch_id, tenant_id, document_ids } = event.data;
   seen.findings.checked('batch');
   if (seen.batches.has(batch_id) || seen.ended.has(batch_id)) {
-    telling(seen, event)(`${batch_id} was accepted twice.`);
+    batchTelling(seen, event)(`${batch_id} was accepted twice.`);
     return;
   }
   const own = { begun: 0, cancelled: false, credits: 0 };
@@ -59,23 +59,23 @@ const accepted = (seen: Seen, event: AuditedEventOf<'BatchAccepted'>): void => {
 };
 
 /** The batch that an event changes; it has to be open. */
-const openOf = (seen: Seen, event: BatchEvent): Batch | undefined => {
+const openOf = (seen: SeenBatch, event: BatchEvent): Batch | undefined => {
   seen.findings.checked('batch');
   const { batch_id } = event.data;
   const batch = seen.batches.get(batch_id);
   if (batch === undefined)
-    telling(
+    batchTelling(
       seen,
       event,
     )(`${batch_id} ${seen.ended.has(batch_id) ? 'had ended already' : 'was never accepted'}.`);
   return batch;
 };
 
-const begun = (seen: Seen, event: AuditedEventOf<'BatchDocumentsBegun'>): void => {
+const begun = (seen: SeenBatch, event: AuditedEventOf<'BatchDocumentsBegun'>): void => {
   const batch = openOf(seen, event);
   if (batch === undefined) return;
   const { batch_id, first, count } = event.data;
-  const tell = telling(seen, event);
+  const tell = batchTelling(seen, event);
   if (batch.cancelled) tell(`Documents of ${batch_id} were begun after it was cancelled.`);
   if (first !== batch.begun)
     tell(`Documents of ${batch_id} were begun twice or left out.`, batch.begun, first);
@@ -84,12 +84,12 @@ const begun = (seen: Seen, event: AuditedEventOf<'BatchDocumentsBegun'>): void =
     tell(`${batch_id} has fewer documents than were begun.`, batch.documents.length, batch.begun);
 };
 
-const refused = (seen: Seen, event: AuditedEventOf<'BatchDocumentsRefused'>): void => {
+const refused = (seen: SeenBatch, event: AuditedEventOf<'BatchDocumentsRefused'>): void => {
   const batch = openOf(seen, event);
   if (batch === undefined) return;
   for (const { index, code } of event.data.refused) {
     if (index >= batch.begun || batch.refused.has(index))
-      telling(
+      batchTelling(
         seen,
         event,
       )(`Document ${index} of ${event.data.batch_id} was not begun, or was refused before.`);
@@ -104,7 +104,7 @@ const outcomeAt = (batch: Batch, index: number): Outcome | 'open' => {
   return index >= batch.begun && batch.cancelled ? 'cancelled' : 'open';
 };
 
-const ended = (seen: Seen, event: AuditedEventOf<'BatchEnded'>): void => {
+const ended = (seen: SeenBatch, event: AuditedEventOf<'BatchEnded'>): void => {
   const batch = openOf(seen, event);
   if (batch === undefined) return;
   const { batch_id, tenant_id, succeeded, partial, failed, cancelled, credits_charged } = event.data;
@@ -117,7 +117,7 @@ const ended = (seen: Seen, event: AuditedEventOf<'BatchEnded'>): void => {
   }
   const due = JSON.stringify(came);
   const said = JSON.stringify({ succeeded, partial, failed, cancelled, open: 0 });
-  const tell = telling(seen, event);
+  const tell = batchTelling(seen, event);
   if (due !== said) tell(`${batch_id} ended with other outcomes than its documents have.`, due, said);
   if (batch.credits !== credits_charged)
     tell(`${batch_id} cost something else than its documents.`, batch.credits, credits_charged);
@@ -126,16 +126,16 @@ const ended = (seen: Seen, event: AuditedEventOf<'BatchEnded'>): void => {
   seen.ended.add(batch_id);
 };
 
-const operationAccepted = (seen: Seen, event: AuditedEventOf<'OperationAccepted'>): void => {
+const operationAccepted = (seen: SeenBatch, event: AuditedEventOf<'OperationAccepted'>): void => {
   const { operation_id, document_id, work_id } = event.data;
   if (seen.never.has(operation_id))
-    telling(seen, event)(`${operation_id} is a document of a batch that had ended without it.`);
+    batchTelling(seen, event)(`${operation_id} is a document of a batch that had ended without it.`);
   const place = seen.operations.get(operation_id);
   const batch = place && seen.batches.get(place.batch_id);
   if (place === undefined || batch === undefined) return;
   seen.findings.checked('batch');
   if (place.index >= batch.begun || batch.documents[place.index] !== document_id)
-    telling(
+    batchTelling(
       seen,
       event,
     )(`${operation_id} is a document of ${place.batch_id} that was not begun, or another.`);
@@ -143,7 +143,7 @@ const operationAccepted = (seen: Seen, event: AuditedEventOf<'OperationAccepted'
   seen.works.set(work_id, place);
 };
 
-const operationEnded = (seen: Seen, event: EndEvent): void => {
+const operationEnded = (seen: SeenBatch, event: EndEvent): void => {
   const place = seen.operations.get(event.data.operation_id);
   if (place === undefined) return;
   const outcomes = { OperationFailed: 'failed', OperationCancelled: 'cancelled' } as const;
@@ -158,7 +158,7 @@ const operationEnded = (seen: Seen, event: EndEvent): void => {
 
 /** Batches: documents begun once and in order, none after a cancellation, and an end that says what became of them. */
 export const batchesCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
-  const seen: Seen = {
+  const seen: SeenBatch = {
     ...{ findings, touch },
     ...{ batches: new Map(), operations: new Map(), works: new Map(), ended: new Set() },
     never: compactSet(),

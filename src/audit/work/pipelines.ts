@@ -14,13 +14,13 @@ interface Pipelines {
   readonly published: Map<string, { readonly job_id: string; readonly tenant_id: string }>;
 }
 
-const telling = ({ findings }: Books, event: AuditedEvent) => wrong(findings, 'pipeline', event);
+const pipelineTelling = ({ findings }: Books, event: AuditedEvent) => wrong(findings, 'pipeline', event);
 
 const learned = (books: Books, known: Pipelines, event: AuditedEventOf<'TrainingJobSucceeded'>): void => {
   const { artifact_id, job_id, tenant_id } = event.data;
   const artifact = known.published.get(artifact_id);
   if (artifact?.job_id !== job_id || artifact.tenant_id !== tenant_id)
-    telling(books, event)(`${job_id} succeeded with ${artifact_id}, which was not published for it.`);
+    pipelineTelling(books, event)(`${job_id} succeeded with ${artifact_id}, which was not published for it.`);
   known.usable.set(artifact_id, tenant_id);
 };
 
@@ -55,12 +55,15 @@ const activated = (
   const { artifact_id, tenant_id } = event.data;
   books.findings.checked('pipeline');
   if (usable.get(artifact_id) !== tenant_id)
-    telling(books, event)(`It deploys ${artifact_id}, which no successful job of this tenant has learned.`);
+    pipelineTelling(
+      books,
+      event,
+    )(`It deploys ${artifact_id}, which no successful job of this tenant has learned.`);
 };
 
 const published = (books: Books, known: Pipelines, event: AuditedEventOf<'ArtifactPublished'>): void => {
   const { artifact_id, job_id, tenant_id } = event.data;
-  if (known.published.has(artifact_id)) telling(books, event)(`${artifact_id} was published twice.`);
+  if (known.published.has(artifact_id)) pipelineTelling(books, event)(`${artifact_id} was published twice.`);
   known.published.set(artifact_id, { job_id, tenant_id });
 };
 

@@ -2,7 +2,7 @@ import { byType, type AuditedEventOf } from '../log/auditedEvent.ts';
 import { wrong, type Findings } from '../findings.ts';
 
 /** A saved config as far as the log was read. */
-interface Seen {
+interface SeenConfig {
   readonly version: number;
   readonly tenant_id: string;
   readonly revoked: boolean;
@@ -13,7 +13,7 @@ type ConfigEvent = AuditedEventOf<'ConfigPublished' | 'ConfigRevoked'>;
 /** Says why an event cannot follow the earlier ones of its config, if it cannot. */
 const checkOrder = (
   { type, data }: ConfigEvent,
-  seen: Seen | undefined,
+  seen: SeenConfig | undefined,
   say: ReturnType<typeof wrong>,
 ): void => {
   const due = (seen?.version ?? 0) + 1;
@@ -27,7 +27,7 @@ const checkOrder = (
 };
 
 /** A config after an event: its tenant is the first one's, and a revoked config stays revoked. */
-const seenAfter = (event: ConfigEvent, seen: Seen | undefined): Seen => {
+const seenAfter = (event: ConfigEvent, seen: SeenConfig | undefined): SeenConfig => {
   const isRevocation = event.type === 'ConfigRevoked';
   return {
     version: isRevocation ? (seen?.version ?? 0) : event.data.version,
@@ -38,7 +38,7 @@ const seenAfter = (event: ConfigEvent, seen: Seen | undefined): Seen => {
 
 /** Checks that each config's versions follow one another, for one tenant, and end with a revocation. */
 export const savedConfigsCheck = (findings: Findings) => {
-  const configs = new Map<string, Seen>();
+  const configs = new Map<string, SeenConfig>();
   const check = (event: ConfigEvent): void => {
     findings.checked('version');
     const seen = configs.get(event.stream);

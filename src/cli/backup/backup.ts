@@ -91,7 +91,7 @@ const makeIn = async (
   return made;
 };
 
-const run = async (
+const runBackup = async (
   { out, note, signal }: Output,
   folder: string,
   { force = false, json: asJson }: BackupOptions,
@@ -157,7 +157,7 @@ export const addBackup = (program: Command): void => {
         'once the backup is complete and\non the disk. ' +
         'The log is audited; exit code 1 means that something is wrong or missing.',
     )
-    .action(command(run));
+    .action(command(runBackup));
   backup
     .command('verify')
     .argument('<folder>', 'a backup')

@@ -12,7 +12,7 @@ interface RestoreOptions extends AsJson {
   readonly dataDir?: string;
 }
 
-const run = async (
+const runRestore = async (
   { out, note, signal }: Output,
   folder: string,
   { dataDir: given, json: asJson }: RestoreOptions,
@@ -48,5 +48,5 @@ export const addRestore = (program: Command): void => {
       '\nEvery file is compared with its digest first; then the log is audited and compared with the ' +
         'seal of the backup.\nA data folder that is not empty is not touched.',
     )
-    .action(command(run));
+    .action(command(runRestore));
 };

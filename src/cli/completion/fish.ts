@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedOption } from './completedCommand.ts';
 
-const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+const fishQuoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /** True where exactly these commands were typed, and none of those that may follow. */
 const condition = ({ path, commands }: CompletedCommand): string => {
@@ -10,19 +10,19 @@ const condition = ({ path, commands }: CompletedCommand): string => {
       ? []
       : [`not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(' ')}`];
   const all = [...typed, ...open].join('; and ');
-  return all === '' ? '' : ` -n ${quoted(all)}`;
+  return all === '' ? '' : ` -n ${fishQuoted(all)}`;
 };
 
 const optionText = ({ names, description, takesValue, choices }: CompletedOption): string => {
   const flags = names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`));
-  const values = choices.length === 0 ? ' -rF' : ` -xa ${quoted(choices.join(' '))}`;
-  return `${flags.join(' ')}${takesValue ? values : ''} -d ${quoted(description)}`;
+  const values = choices.length === 0 ? ' -rF' : ` -xa ${fishQuoted(choices.join(' '))}`;
+  return `${flags.join(' ')}${takesValue ? values : ''} -d ${fishQuoted(description)}`;
 };
 
 const linesOf = (one: CompletedCommand): readonly string[] => [
   ...one.commands.map(
     ({ name, description }) =>
-      `complete -c quire -f${condition(one)} -a ${quoted(name)} -d ${quoted(description)}`,
+      `complete -c quire -f${condition(one)} -a ${fishQuoted(name)} -d ${fishQuoted(description)}`,
   ),
   ...one.options.map((option) => `complete -c quire${condition(one)} ${optionText(option)}`),
 ];

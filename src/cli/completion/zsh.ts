@@ -1,7 +1,7 @@
 import type { CompletedCommand, CompletedOption } from './completedCommand.ts';
 
 /** Within single quotes, and where a colon or bracket would end what is described. */
-const quoted = (text: string): string =>
+const zshQuoted = (text: string): string =>
   text
     .replaceAll('\\', '\\\\')
     .replaceAll("'", "'\\''")
@@ -11,12 +11,14 @@ const functionName = (path: readonly string[]): string => ['_quire', ...path].jo
 
 const argument = ({ names, description, takesValue, choices }: CompletedOption): readonly string[] => {
   const values = choices.length === 0 ? ':value:_files' : `:value:(${choices.join(' ')})`;
-  return names.map((name) => `'${name}[${quoted(description)}]${takesValue ? values : ''}'`);
+  return names.map((name) => `'${name}[${zshQuoted(description)}]${takesValue ? values : ''}'`);
 };
 
 const functionOf = ({ path, commands, options }: CompletedCommand): string => {
   const flags = options.flatMap(argument).map((flag) => `    ${flag} \\\n`);
-  const described = commands.map(({ name, description }) => `    '${quoted(name)}:${quoted(description)}'\n`);
+  const described = commands.map(
+    ({ name, description }) => `    '${zshQuoted(name)}:${zshQuoted(description)}'\n`,
+  );
   const below = commands.map(({ name }) => `      ${name}) ${functionName([...path, name])} ;;\n`);
   const rest =
     commands.length === 0

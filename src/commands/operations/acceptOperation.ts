@@ -26,7 +26,7 @@ export interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, Operation
   readonly quotaBytes: number;
 }
 
-export interface AcceptedOperation {
+export interface QueuedOperation {
   readonly kind: 'accepted';
   readonly operation_id: string;
   /** True for the repeat of a request: nothing was begun by it. */
@@ -229,7 +229,7 @@ const admitted = async (
  */
 export const acceptOperation =
   (deps: AcceptDeps) =>
-  async (work: WorkRequest, endpoint: string, begin: Begin): Promise<AcceptedOperation | WorkProblem> => {
+  async (work: WorkRequest, endpoint: string, begin: Begin): Promise<QueuedOperation | WorkProblem> => {
     const { operation_id, earlier } = await named(deps, work, endpoint);
     if (earlier !== null)
       return earlier.fingerprint === work.idempotency?.fingerprint

@@ -39,10 +39,10 @@ interface ApiKeysDeps {
   readonly options?: HandlerOptions;
 }
 
-const rules = { decider: apiKey, codec: eventCodec(apiKeyEvent), streamOf: apiKeyStream };
+const keyRules = { decider: apiKey, codec: eventCodec(apiKeyEvent), streamOf: apiKeyStream };
 
 export const apiKeys = ({ store, writer, options }: ApiKeysDeps): ApiKeys => {
-  const { handle: run, stateOf } = streamsOf<ApiKeyKind>(rules, store, options);
+  const { handle: run, stateOf } = streamsOf<ApiKeyKind>(keyRules, store, options);
   const issueAs = (key: KeyRecord, meta: CommandMeta) =>
     run(key.key_id, { type: 'IssueApiKey', data: key, meta }, key.tenant_id);
 

@@ -11,11 +11,11 @@ import { streamsOf } from '../writer/streams.ts';
 
 export type RateLimitCommands = ReturnType<typeof rateLimitCommands>;
 
-const rules = { decider: rateLimits, codec: eventCodec(rateLimitsEvent), streamOf: rateLimitsStream };
+const limitRules = { decider: rateLimits, codec: eventCodec(rateLimitsEvent), streamOf: rateLimitsStream };
 
 /** Tenants' own rate limits. */
 export const rateLimitCommands = (store: EventStore, options?: HandlerOptions) => {
-  const { handle, stateOf } = streamsOf<RateLimitsKind>(rules, store, options);
+  const { handle, stateOf } = streamsOf<RateLimitsKind>(limitRules, store, options);
   return {
     execute: (command: RateLimitsKind['command']) => {
       const { tenant_id } = command.data;

@@ -37,20 +37,20 @@ interface SweepReport {
 /** Sweeps every minute. */
 export type HoldSweeper = Sweeper<SweepReport>;
 
-const PAGE = 500;
+const HOLDS_PAGE = 500;
 /** A younger claim may still be in its own request's hands. */
 const CLAIM_AGE_MS = 60_000;
 
 /** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
 export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
-  sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
+  sweeperOf(() => sweepHolds(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
 
-const sweepOnce = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
+const sweepHolds = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const now = deps.clock.now();
-  const holds = await deps.openHoldsBefore(now, PAGE);
+  const holds = await deps.openHoldsBefore(now, HOLDS_PAGE);
   const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
   const before = laterBy(now, -CLAIM_AGE_MS);
-  const claims = await deps.openClaimsBefore(before, PAGE);
+  const claims = await deps.openClaimsBefore(before, HOLDS_PAGE);
   const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream));
   const left = holds.length + claims.length - released - finished;
   const report = { released, finished, left };

@@ -9,12 +9,11 @@ import type { ListedObject, ObjectStore } from '../../../domain/ports/services.t
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Documents } from '../uploads/documents.ts';
 import { sweeperOf, type Sweeper } from './sweeper.ts';
-import { WORK_AGE_MS, WORK_PREFIXES, workObjects, type WorkObjectsDeps } from './workObjects.ts';
+import { HOUR_MS, WORK_AGE_MS, WORK_PREFIXES, workObjects, type WorkObjectsDeps } from './workObjects.ts';
 
-const HOUR_MS = 3_600_000;
 /** An upload URL holds an hour: whatever is not used a day later was given up. */
 const UPLOAD_AGE_MS = 24 * HOUR_MS;
-const PAGE = 500;
+const OBJECTS_PAGE = 500;
 
 /** A document whose upload was used. */
 type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
@@ -52,7 +51,7 @@ export type ObjectSweeper = Sweeper<ObjectSweep>;
 
 /** Removes objects that nothing refers to. Runs safely beside others. */
 export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper =>
-  sweeperOf(() => sweepOnce(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
+  sweeperOf(() => sweepObjects(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
 
 interface Removed {
   readonly removed: number;
@@ -68,7 +67,7 @@ async function* oldKeys(
   let page: string[] = [];
   for await (const { key, modified_at } of objects.list(prefix)) {
     if (Date.parse(modified_at) < before) page.push(key);
-    if (page.length === PAGE) {
+    if (page.length === OBJECTS_PAGE) {
       yield page;
       page = [];
     }
@@ -76,7 +75,7 @@ async function* oldKeys(
   if (page.length > 0) yield page;
 }
 
-const sweepOnce = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
+const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   const now = Date.parse(deps.clock.now());
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
   const results = await removeOver(deps, now);

@@ -17,7 +17,7 @@ export interface WorkObjectsDeps {
   readonly workFate: (id: string) => Promise<WorkFate>;
 }
 
-const HOUR_MS = 3_600_000;
+export const HOUR_MS = 3_600_000;
 /** A result is kept for a day after it was billed; what nobody knows, for as long after it was put. */
 const KEPT_MS = 24 * HOUR_MS;
 /** A request that is to be accepted still is so within minutes. */

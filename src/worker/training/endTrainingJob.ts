@@ -1,5 +1,4 @@
 import { canonicalJson, sha256 } from '../../../domain/kernel/chain.ts';
-import type { TrainingOutcome } from '../../../domain/ports/trainer.ts';
 import { artifactIdOfJob, type TrainingWork } from '../../../domain/trainingJob.ts';
 import { closeWork } from '../../commands/queue/closeWork.ts';
 import type { Artifact, Artifacts } from '../../commands/training/artifacts.ts';
@@ -19,7 +18,7 @@ export interface EndDeps extends QueueDeps, TrainingMoneyDeps, JobSecretDeps {
   readonly artifacts: Artifacts;
 }
 
-type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
+import type { Trained } from './trainer.ts';
 
 /** Why an owner stops before the end. */
 interface GivenUp {

@@ -33,15 +33,15 @@ interface TrainerDeps {
   readonly logCall: LogCall;
 }
 
-type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
-type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
+export type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
+export type Trained = Extract<TrainingOutcome, { readonly kind: 'trained' }>;
 type ReadExample =
   { readonly document: PackedDocument; readonly expected: TrainingExample['expected'] } | Failed;
 
 /** Documents that are read at the same time. */
 const READ_AT_ONCE = 2;
 
-const failed = (code: string, detail: string, lasting: boolean): Failed => ({
+export const failed = (code: string, detail: string, lasting = false): Failed => ({
   kind: 'failed',
   code,
   detail,

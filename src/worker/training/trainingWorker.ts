@@ -18,6 +18,7 @@ import type { JobName } from '../../commands/training/trainingJobs.ts';
 import { heartbeat, type StopReason } from '../queue/heartbeat.ts';
 import { queueWorker, type QueueWorker, type QueueWorkerDeps } from '../queue/queueWorker.ts';
 import { giveUp, publish, succeed, type EndDeps, type HeldJob } from './endTrainingJob.ts';
+import { failed, type Failed } from './trainer.ts';
 
 export interface TrainingWorkerDeps extends EndDeps, QueueWorkerDeps<JobName> {
   readonly clock: QueueWorkerDeps<JobName>['clock'];
@@ -25,15 +26,7 @@ export interface TrainingWorkerDeps extends EndDeps, QueueWorkerDeps<JobName> {
   readonly source: ExampleSource;
 }
 
-type Failed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
 type Stopped = { readonly kind: 'stopped'; readonly reason: StopReason };
-
-const failed = (code: string, detail: string, lasting = false): Failed => ({
-  kind: 'failed',
-  code,
-  detail,
-  lasting,
-});
 
 /** A trainer is another's code: what it says is checked before it is written down for ever. */
 const trainedResult = z.object({

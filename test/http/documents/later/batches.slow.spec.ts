@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { encryptedPdf } from '../../../../engine/test/support/pdfs.ts';
 import { QUEUED_MAX } from '../../../../src/worker/batches/batchWorker.ts';
-import { everything } from '../../../../src/audit/log/auditLog.ts';
+import { everything } from '../../../../src/audit/log/readThrough.ts';
 import { startApi, type TestApi } from '../../support/testApi.ts';
 import { batchTenant } from './batchTenant.ts';
 
