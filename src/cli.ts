@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { EXIT } from './cli/exitCodes.ts';
+import { EXIT } from './cli/terminal.ts';
 import { quireProgram } from './cli/program.ts';
 
 // A reader that has gone (`| head`) ends it quietly.

@@ -3,7 +3,7 @@ import { configFrom, forgetSecrets, isBelowNpm, ownRedactor } from './config.ts'
 import { openParts } from './composition/parts/openParts.ts';
 import { startQuire } from './composition/quire.ts';
 import { complain, say } from './composition/start/standardStreams.ts';
-import { isForOperator } from './operator/forOperator.ts';
+import { isForOperator } from './operator/socket.ts';
 
 /** Time that running work gets to finish after SIGTERM, ms. */
 const DRAIN_MS = 30_000;

@@ -27,7 +27,7 @@ export const signInVariables = {
 type Given = z.output<z.ZodObject<typeof signInVariables>>;
 
 /** What the service needs of an OpenID provider. */
-export interface OidcConfig {
+interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
   readonly clientSecret: string;

@@ -21,7 +21,7 @@ export const tracingVariables = {
 type Given = z.output<z.ZodObject<typeof tracingVariables>>;
 
 /** Where traces go, and how many. */
-export interface TracingConfig {
+interface TracingConfig {
   readonly url: string;
   readonly serviceName: string;
   readonly sampleRatio: number;

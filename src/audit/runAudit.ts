@@ -1,18 +1,93 @@
+import { BALANCE_COLUMNS, type BalanceAt } from './accounts.ts';
+import { type Finding, type Findings, findingsKept, type FindingsResult } from './findings.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
 import type { EventFeed } from '../../domain/ports/log.ts';
-import { auditedEvent, type AuditedEvent } from './log/auditedEvent.ts';
-import { auditLog, type LogAudit, type Watcher } from './log/auditLog.ts';
-import type { AuditedLog, LogFacts } from './log/chainsCheck.ts';
-import { everything, readThrough } from './log/readThrough.ts';
-import { sealsOf, type ChainsWork, type StartChains, type StartedChains } from './log/chainsApart.ts';
-import { rulesCheck, type DecodedWatcher } from './log/rulesCheck.ts';
-import { auditInShares, type StartShares } from './shares/auditInShares.ts';
-import { readModelComparison } from './readModels/compareReadModels.ts';
-import { EXPECTED_MODELS } from './expected/expectedModels.ts';
-import { findingsKept, type Findings, type FindingsResult } from './findings.ts';
-import type { GivenSeal } from './seals/seal.ts';
-import type { ReadModelSnapshot } from './readModels/snapshot.ts';
+import { auditedEvent, type AuditedEvent } from './auditedEvent.ts';
+import { auditLog, type DecodedWatcher, type LogAudit, rulesCheck, type Watcher } from './auditLog.ts';
+import {
+  type AuditedLog,
+  type ChainsWork,
+  type GivenSeal,
+  type LogFacts,
+  sealsOf,
+  type StartChains,
+  type StartedChains,
+} from './chains.ts';
+import { everything, readThrough } from './streams.ts';
+import { auditInShares, type StartShares } from './shares.ts';
+import { EXPECTED_MODELS, readModelComparison, type ReadModelSnapshot } from './compareReadModels.ts';
+
+const grouped = (n: number): string => n.toLocaleString('en-US');
+
+const placeText = ({ stream, revision, position }: Finding): string => {
+  const parts = [
+    stream,
+    revision === undefined ? undefined : `revision ${revision}`,
+    position === undefined ? undefined : `position ${position}`,
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? '' : `    at ${parts.join(', ')}\n`;
+};
+
+const findingText = (finding: Finding): string => {
+  const { message, tenant_id, expected, found } = finding;
+  const lines = [
+    `  - ${message}\n`,
+    placeText(finding),
+    tenant_id === undefined ? '' : `    tenant ${tenant_id}\n`,
+    expected === undefined ? '' : `    expected ${expected}\n`,
+    found === undefined ? '' : `    found    ${found}\n`,
+  ];
+  return lines.join('');
+};
+
+const headerText = ({ facts, read_models }: AuditReport): string => {
+  const span = facts.first_at === null ? 'empty' : `${facts.first_at} to ${facts.last_at ?? ''}`;
+  const compared =
+    read_models === null
+      ? 'the event log alone'
+      : `the event log and ${String(read_models.length)} read models`;
+  return [
+    `${grouped(facts.events)} events in ${grouped(facts.streams)} streams of ` +
+      `${grouped(facts.tenants)} tenants, up to position ${facts.position ?? '-'}\n`,
+    `${span}\n`,
+    `audited: ${compared}\n\n`,
+  ].join('');
+};
+
+const checksText = ({ checks, findings }: AuditReport): string =>
+  checks
+    .map(({ check, about, checked, findings: count }) => {
+      if (count === 0) return `✔ ${about} (${grouped(checked)})\n`;
+      const shown = findings.filter((finding) => finding.check === check);
+      const more = count - shown.length;
+      return [
+        `✘ ${about}: ${grouped(count)} found, ${grouped(checked)} checked\n`,
+        ...shown.map(findingText),
+        more > 0 ? `  … and ${grouped(more)} more; --all shows them\n` : '',
+      ].join('');
+    })
+    .join('');
+
+/** The report of an audit, to be read by a person. */
+export const reportText = (report: AuditReport): string => {
+  const notes = report.notes.map((note) => `· ${note}\n`).join('');
+  const verdict = report.total === 0 ? 'Nothing is wrong.\n' : `${grouped(report.total)} things are wrong.\n`;
+  return `${headerText(report)}${checksText(report)}${notes === '' ? '' : `\n${notes}`}\n${verdict}`;
+};
+
+const TEXT_COLUMNS = 2;
+
+/** Balances at a moment as a table. */
+export const balancesText = (balances: readonly BalanceAt[]): string => {
+  const columns = Object.keys(BALANCE_COLUMNS) as (keyof BalanceAt)[];
+  const titles: readonly string[] = Object.values(BALANCE_COLUMNS);
+  const lines = [titles, ...balances.map((row) => columns.map((column) => row[column] ?? '-'))];
+  const widths = titles.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
+  const cell = (text: string, at: number) =>
+    at < TEXT_COLUMNS ? text.padEnd(widths[at] ?? 0) : text.padStart(widths[at] ?? 0);
+  return lines.map((line) => `${line.map(cell).join('  ').trimEnd()}\n`).join('');
+};
 
 export interface AuditRequest extends Omit<LogAudit, 'findings' | 'watchers'> {
   /** The read models to compare; none: the log alone is audited. */

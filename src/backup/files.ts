@@ -1,7 +1,188 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, opendir, writeFile, type FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, opendir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { absentAsUndefined } from '../../domain/kernel/json.ts';
+import { z } from 'zod';
+import type { Check, Finding } from '../audit/findings.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
+import { absentAsUndefined, jsonIn } from '../../domain/kernel/json.ts';
+import { artifactKeyOf } from '../../domain/deployment.ts';
+import { uploadKeyOf } from '../../domain/document.ts';
+import { secretObjectKey } from '../../domain/ports/services.ts';
+import { type ConfigVersion, liveSecrets } from '../../domain/savedConfig.ts';
+import { secretsOfWebhook, type Webhook, webhookAfter, type WebhookEvent } from '../../domain/webhook.ts';
+import { byType } from '../audit/auditedEvent.ts';
+import type { Watcher } from '../audit/auditLog.ts';
+import { operationFileKeyOf, operationInputKeyOf } from '../commands/operationInput.ts';
+import { trainingInputKeyOf } from '../commands/training.ts';
+
+/** What says that the log is not the one that was written; all else is about what was written. */
+const OF_THE_LOG: ReadonlySet<Check> = new Set<Check>(['chain', 'order', 'seal']);
+
+/** Findings that say that the log itself is damaged: its chains, its positions, or what was sealed of it. */
+export const damageIn = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.filter(({ check }) => OF_THE_LOG.has(check));
+
+/** Names of what a backup holds beside the data themselves. */
+export const MANIFEST = 'manifest.json';
+export const MANIFEST_SUM = 'manifest.json.sha256';
+export const SEAL = 'seal.json';
+/** Under it everything lies as it does in a data folder. */
+export const DATA = 'data';
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/);
+
+const backedUpFile = z.strictObject({
+  /** From the backup's folder, with `/`, and never out of it. */
+  path: z.string().refine((path) => path.split('/').every((part) => !['', '.', '..'].includes(part))),
+  bytes: z.int().min(0),
+  sha256: digest,
+});
+export type BackedUpFile = z.output<typeof backedUpFile>;
+
+const missingObject = z.strictObject({
+  key: z.string(),
+  /** `changed`: it is there, and is not what the event says. */
+  why: z.enum(['absent', 'changed']),
+  /** The stream whose events refer to it. */
+  stream: z.string(),
+});
+export type MissingObject = z.output<typeof missingObject>;
+
+const manifest = z.strictObject({
+  format: z.literal('quire-backup-1'),
+  quire_version: z.string(),
+  made_at: z.string(),
+  log: z.strictObject({
+    /** Which log it is, as its first event says; null of a log without a name, left out by older releases. */
+    log_id: z.string().nullable().optional(),
+    /** Of the last event; null of an empty log. */
+    position: z.string().nullable(),
+    events: z.int().min(0),
+    streams: z.int().min(0),
+    /** Of the seal: over the last revision and hash of every stream. */
+    seal_digest: digest,
+    /** What an audit of the log found. */
+    findings: z.int().min(0),
+  }),
+  /** null where objects lie in another service and are not part of the backup. */
+  objects: z.strictObject({ count: z.int().min(0), bytes: z.int().min(0) }).nullable(),
+  /** Objects that events refer to and that the data folder did not have. */
+  missing: z.array(missingObject),
+  files: z.array(backedUpFile),
+});
+
+/** What a backup is and holds. It is written last, so what has none is no backup. */
+export type Manifest = z.output<typeof manifest>;
+
+export const manifestText = (made: Manifest): string => `${JSON.stringify(made, undefined, 1)}\n`;
+
+/** As `sha256sum -c` reads it. */
+export const manifestSum = (text: string): string => `${sha256(text)}  ${MANIFEST}\n`;
+
+/** A manifest, or why there is none. */
+type ReadManifest =
+  | { readonly kind: 'manifest'; readonly manifest: Manifest }
+  | { readonly kind: 'unreadable'; readonly reason: string };
+
+const unreadable = (reason: string): ReadManifest => ({ kind: 'unreadable', reason });
+
+/** Reads a manifest and the digest beside it. */
+export const readManifest = (text: string, sum: string | undefined): ReadManifest => {
+  if (sum === undefined) return unreadable(`${MANIFEST_SUM} is missing`);
+  if (sum !== manifestSum(text))
+    return unreadable(`${MANIFEST} does not have the digest in ${MANIFEST_SUM}: one of the two was changed`);
+  const read = manifest.safeParse(jsonIn(text));
+  return read.success
+    ? { kind: 'manifest', manifest: read.data }
+    : unreadable(`${MANIFEST} is of a format that this release does not know`);
+};
+
+/** Why an object has to be there. */
+export interface Need {
+  readonly stream: string;
+  /** Of its bytes; null where events do not say. */
+  readonly sha256: string | null;
+}
+
+const secretsOf = (latest: ConfigVersion): readonly string[] =>
+  liveSecrets({ latest, revoked: false }).map(secretObjectKey);
+
+type SeeWebhook = (event: WebhookEvent & { readonly stream: string }) => void;
+
+/** Follows webhooks, and says of each which secrets it needs now. */
+const webhookSecrets = (replace: (stream: string, keys: readonly string[]) => void): SeeWebhook => {
+  const webhooks = new Map<string, Webhook>();
+  return ({ stream, ...event }) => {
+    const webhook = webhookAfter(webhooks.get(stream) ?? null, event);
+    if (webhook === null) webhooks.delete(stream);
+    else webhooks.set(stream, webhook);
+    replace(stream, webhook === null ? [] : secretsOfWebhook(webhook).map(secretObjectKey));
+  };
+};
+
+/** Collects the objects that the events of a log refer to, by key, while an audit reads them. */
+export const objectNeeds = (): {
+  readonly watcher: Watcher;
+  readonly needs: () => ReadonlyMap<string, Need>;
+} => {
+  const needs = new Map<string, Need>();
+  const presigned = new Set<string>();
+  const secrets = new Map<string, readonly string[]>();
+  const replaceSecrets = (stream: string, keys: readonly string[]): void => {
+    for (const key of secrets.get(stream) ?? []) needs.delete(key);
+    secrets.set(stream, keys);
+    for (const key of keys) needs.set(key, { stream, sha256: null });
+  };
+  const seeWebhook = webhookSecrets(replaceSecrets);
+  /** Operations and batches that have not ended: they need their request until then. */
+  const open = new Map<string, string>();
+  const files = new Map<string, string>();
+  const dropOperation = (operationId: string): void => {
+    needs.delete(operationInputKeyOf(operationId, open.get(operationId) ?? ''));
+    needs.delete(files.get(operationId) ?? '');
+    open.delete(operationId);
+    files.delete(operationId);
+  };
+  const see = byType({
+    UploadPresigned: ({ data }) => void presigned.add(data.document_id),
+    DocumentRegistered: ({ stream, data }) => {
+      // Files that came with a request are not kept.
+      if (presigned.delete(data.document_id))
+        needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
+    },
+    UploadRemoved: ({ data }) => void needs.delete(uploadKeyOf(data.document_id)),
+    ArtifactPublished: ({ stream, data: { sha256 } }) =>
+      void needs.set(artifactKeyOf(sha256), { stream, sha256 }),
+    TrainingJobCreated: ({ stream, data: { job_id, input_sha256: sha256 } }) =>
+      void needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 }),
+    OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256, file_sha256 } }) => {
+      const file = operationFileKeyOf(operation_id, file_sha256);
+      needs.set(operationInputKeyOf(operation_id, sha256), { stream, sha256 });
+      needs.set(file, { stream, sha256: file_sha256 ?? null });
+      files.set(operation_id, file);
+      open.set(operation_id, sha256);
+    },
+    BatchAccepted: ({ stream, data: { batch_id, input_sha256: sha256 } }) => {
+      needs.set(operationInputKeyOf(batch_id, sha256), { stream, sha256 });
+      open.set(batch_id, sha256);
+    },
+    BatchEnded: ({ data: { batch_id } }) => {
+      needs.delete(operationInputKeyOf(batch_id, open.get(batch_id) ?? ''));
+      open.delete(batch_id);
+    },
+    OperationSucceeded: ({ data }) => dropOperation(data.operation_id),
+    OperationFailed: ({ data }) => dropOperation(data.operation_id),
+    OperationCancelled: ({ data }) => dropOperation(data.operation_id),
+    ConfigPublished: ({ stream, data }) => replaceSecrets(stream, secretsOf(data)),
+    ConfigRevoked: ({ stream }) => replaceSecrets(stream, []),
+    WebhookCreated: seeWebhook,
+    WebhookChanged: seeWebhook,
+    WebhookSecretRotated: seeWebhook,
+    WebhookDisabled: seeWebhook,
+    WebhookRemoved: seeWebhook,
+  });
+  return { watcher: { decoded: see }, needs: () => needs };
+};
 
 const CHUNK_BYTES = 1024 * 1024;
 

@@ -1,28 +1,26 @@
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { sealOf, type Seal } from '../audit/seals/seal.ts';
-import { auditCopy, type AuditedCopy, type CopyAudit } from './auditedCopy.ts';
+import { sealOf, type Seal } from '../audit/chains.ts';
+import { auditCopy, type AuditedCopy, type CopyAudit } from './restoreBackup.ts';
 import {
+  type BackedUpFile,
   copyDigested,
+  DATA,
+  type Digest,
   digestOf,
   eachAtOnce,
   filesIn,
-  syncFolder,
-  syncFolders,
-  writeDurably,
-  type Digest,
-} from './files.ts';
-import {
-  DATA,
   MANIFEST,
+  type Manifest,
   MANIFEST_SUM,
   manifestSum,
   manifestText,
-  SEAL,
-  type BackedUpFile,
-  type Manifest,
   type MissingObject,
-} from './manifest.ts';
+  SEAL,
+  syncFolder,
+  syncFolders,
+  writeDurably,
+} from './files.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 
 /** Where things lie in a data folder, from it. */

@@ -1,10 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { balancesAt } from '../audit/money/balancesAt.ts';
-import { balancesText, reportText } from '../audit/reportText.ts';
-import { runAudit, type AuditReport } from '../audit/runAudit.ts';
-import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/seals/seal.ts';
-import type { ReadModelSnapshot } from '../audit/readModels/snapshot.ts';
+import { balancesAt } from '../audit/accounts.ts';
+import { type AuditReport, balancesText, reportText, runAudit } from '../audit/runAudit.ts';
+import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/chains.ts';
+import type { ReadModelSnapshot } from '../audit/compareReadModels.ts';
 import {
   timeNow,
   withAuditedLog,
@@ -14,13 +13,8 @@ import {
 import { findSeals, type FoundSeals } from '../composition/parts/sealParts.ts';
 import { configFrom } from '../config.ts';
 import { DataDirInUse } from '../../domain/ports/services.ts';
-import { isForOperator } from '../operator/forOperator.ts';
-import { OperatorError } from '../operator/protocol.ts';
-import { saidBy } from './failedCommand.ts';
-import type { AuditInput } from '../operator/tellFindings.ts';
-import { answerOf } from './ask.ts';
-import { momentOption } from './instantGiven.ts';
-import { command, grouped, type AsJson, type Output } from './output.ts';
+import { type AuditInput, isForOperator, OperatorError } from '../operator/socket.ts';
+import { answerOf, type AsJson, command, grouped, momentOption, type Output, saidBy } from './terminal.ts';
 
 interface AuditOptions extends AsJson {
   readonly logOnly?: boolean;

@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
 import { configuredChecks } from '../composition/doctor/doctorParts.ts';
 import { ConfigError, configFrom, environmentOf, type Config } from '../config.ts';
-import { runChecks, type Check, type Finding, type Level } from '../doctor/check.ts';
-import { processChecks } from '../doctor/processChecks.ts';
-import { OperatorError } from '../operator/protocol.ts';
+import { type Check, type Finding, type Level, processChecks, runChecks } from '../doctor/doctor.ts';
+import { OperatorError } from '../operator/socket.ts';
 import { redactor } from '../redact.ts';
-import type { Paint, Tone } from './colour.ts';
-import { command, json, table, type AsJson, type Output } from './output.ts';
+import { type AsJson, command, json, type Output, type Paint, table, type Tone } from './terminal.ts';
 
 interface DoctorOptions extends AsJson {
   readonly deep?: boolean;

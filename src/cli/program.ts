@@ -1,26 +1,67 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { clientConfigFrom } from '../clientConfig.ts';
+import { environmentOf } from '../config.ts';
+import { command, NO_COLOUR, type Output, paintOn } from './terminal.ts';
 import { VERSION } from '../version.ts';
-import { NO_COLOUR, paintOn } from './colour.ts';
-import { addCompletion } from './completion/completion.ts';
+import { addCompletion } from './completion.ts';
 import { addAudit } from './audit.ts';
-import { addBackup } from './backup/backup.ts';
+import { addBackup, addRestore } from './backup.ts';
 import { addDoctor } from './doctor.ts';
-import { addEvents } from './events.ts';
-import { addEval } from './documents/eval.ts';
-import { addExtract } from './documents/extract.ts';
-import { addFx } from './fx.ts';
-import { addKeys } from './access/keys.ts';
-import { addMcp } from './mcp.ts';
-import { addPayments } from './payments.ts';
-import { addPricing } from './pricing.ts';
+import { addEvents, addFx, addPayments, addPricing, addSeal } from './records.ts';
+import { addEval, addTrain } from './train.ts';
+import { addExtract } from './extract.ts';
+import { addKeys, addSecrets, addSignInLink } from './access.ts';
 import { addProjections } from './projections.ts';
-import { addRestore } from './backup/restore.ts';
-import { addSeal } from './seal.ts';
-import { addSignInLink } from './access/signInLink.ts';
-import { addSecrets } from './access/secrets.ts';
-import { addServe } from './serve.ts';
-import { addToMarkdown } from './documents/toMarkdown.ts';
-import { addTrain } from './documents/train.ts';
+import { addToMarkdown } from './toMarkdown.ts';
+
+interface McpOptions {
+  readonly http?: boolean;
+  readonly host: string;
+  readonly port: number;
+}
+
+const PORT = 8765;
+const PORT_MAX = 65_535;
+
+const portGiven = (text: string): number => {
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) throw new InvalidArgumentError('Give a port, 0 to 65535.');
+  return port;
+};
+
+const run = async (output: Output, { http = false, host, port }: McpOptions): Promise<void> => {
+  // Loaded here, because no other command needs it.
+  const { runOverHttp, runOverStdio } = await import('../mcp/runMcp.ts');
+  const config = clientConfigFrom(environmentOf());
+  await (http ? runOverHttp(config, { host, port }, output) : runOverStdio(config, output));
+};
+
+/** `quire mcp`. */
+const addMcp = (program: Command): void => {
+  program
+    .command('mcp')
+    .description('serve a Quire service to agents, by the Model Context Protocol')
+    .option('--http', 'streamable HTTP instead of stdin and stdout')
+    .option('--host <address>', 'with --http: where it listens', '127.0.0.1')
+    .option('--port <number>', 'with --http: its port; 0 picks a free one', portGiven, PORT)
+    .addHelpText(
+      'after',
+      '\nTools: convert, extract, propose_schema, quote, balance, and upload with --http. QUIRE_URL names the ' +
+        'service (http://127.0.0.1:8080),\nQUIRE_API_KEY the key of the agent, QUIRE_TENANT its tenant. ' +
+        'With --http each caller sends its own key:\nAuthorization: Bearer <key>.',
+    )
+    .action(command(run));
+};
+
+/** `quire serve`: the service, as `npm start` runs it. */
+const addServe = (program: Command): void => {
+  program
+    .command('serve')
+    .description('start the service')
+    .action(async () => {
+      await import('../main.ts');
+    });
+};
 
 /** A command inherits how the program ends and looks only when it is made after it; these are made already. */
 const endAlike = (command: Command): void => {

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { z } from 'zod';
-import type { ReadModelStatus } from '../operator/projectionsStatus.ts';
+import type { ReadModelStatus } from '../operator/log.ts';
 import type { RebuildInput } from '../operator/operations.ts';
-import { answersOf, ask } from './ask.ts';
-import { command, json, table, type AsJson, type Output } from './output.ts';
-import { progressShown } from './progress.ts';
+import { answersOf, type AsJson, ask, command, json, type Output, progressShown, table } from './terminal.ts';
 
 const progress = z.object({
   eventsDone: z.number(),

@@ -9,27 +9,26 @@ import type { Tracer } from '../../domain/ports/log.ts';
 import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { expiredHolds } from '../../projections/balances.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
-import { accountWriter } from '../commands/writer/accountWriter.ts';
-import { apiKeys } from '../commands/reference/apiKeys.ts';
-import { heavySlots, type HeavySlots } from '../commands/work/heavySlots.ts';
-import { OVERRUN_KEPT_MS, recentFailures } from '../commands/work/recentFailures.ts';
-import { holdSweeper } from '../commands/sweeping/holdSweeper.ts';
-import { llmCosts } from '../commands/models/llmCosts.ts';
-import { payments } from '../commands/payments/payments.ts';
-import { rateLimitCommands } from '../commands/reference/rateLimits.ts';
-import { guardedObjects } from '../commands/uploads/guardedObjects.ts';
-import { savedConfigs } from '../commands/reference/savedConfigs.ts';
-import { referenceData } from '../commands/reference/referenceData.ts';
-import { isContradiction } from '../commands/writer/settleAppend.ts';
-import { UnreadableStream } from '../commands/writer/streamFold.ts';
+import { accountWriter } from '../writer/accountWriter.ts';
+import { apiKeys, rateLimitCommands } from '../commands/apiKeys.ts';
+import { heavySlots, type HeavySlots } from '../commands/slots.ts';
+import { OVERRUN_KEPT_MS, recentFailures } from '../commands/countPages.ts';
+import { holdSweeper } from '../commands/sweeping.ts';
+import { llmCosts } from '../commands/llmCosts.ts';
+import { payments } from '../commands/payments.ts';
+import { guardedObjects } from '../commands/uploads.ts';
+import { savedConfigs } from '../commands/savedConfigs.ts';
+import { referenceData } from '../commands/reference.ts';
+import { isContradiction } from '../writer/append.ts';
+import { UnreadableStream } from '../writer/streamFold.ts';
 import type { Config } from '../config.ts';
 import { authenticator } from '../http/access/authenticate.ts';
 import { confirmedKeys } from '../http/access/confirmedKeys.ts';
 import { readYourWrites } from '../queries/readYourWrites.ts';
 import { bucketsInUse } from '../http/access/bucketsInUse.ts';
 import { limitsScope, tenantLimits } from '../http/access/tenantLimits.ts';
-import { countedAccounts } from '../telemetry/accountMetrics.ts';
-import { NO_TRACER } from '../telemetry/noTracer.ts';
+import { countedAccounts } from '../telemetry/businessMetrics.ts';
+import { NO_TRACER } from '../telemetry/tracing.ts';
 import { apiDeps } from './parts/apiParts.ts';
 import { bindLogWatch, unlessDiverged } from './start/logWatchParts.ts';
 import type { Parts } from './parts/openParts.ts';
@@ -176,7 +175,7 @@ const bindReads = (container: Container): void => {
 };
 
 /** Where this process tells what it does. */
-export interface Outside {
+interface Outside {
   readonly logger: Logger;
   readonly tracer?: Tracer;
 }

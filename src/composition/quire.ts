@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
-import type { ProtectionFacts } from '../doctor/protectionText.ts';
+import type { ProtectionFacts } from '../doctor/parts.ts';
 import type { Config } from '../config.ts';
-import { openedLog } from '../commands/sealing/logIdentity.ts';
+import { openedLog } from '../commands/sealing.ts';
 import { banner } from './start/banner.ts';
 import { containerOver } from './container.ts';
 import { newEnds, type Ends } from './start/ends.ts';
@@ -10,7 +10,7 @@ import { openLogger } from './start/logger.ts';
 import { openParts, type Parts } from './parts/openParts.ts';
 import { openTracer } from './start/openTracer.ts';
 import { prepareTables } from './start/prepareTables.ts';
-import { watchLoopDelay } from '../telemetry/loopDelay.ts';
+import { watchLoopDelay } from '../telemetry/processMetrics.ts';
 import { showGauges } from './parts/telemetryParts.ts';
 import { resolve, type Container } from './token.ts';
 import { hearOperators } from './start/hearOperators.ts';

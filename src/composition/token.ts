@@ -7,7 +7,7 @@ import {
 } from 'tsyringe';
 
 /** A name for a part that carries the part's type. */
-export interface Token<T> {
+interface Token<T> {
   readonly key: InjectionToken<T>;
   readonly name: string;
 }

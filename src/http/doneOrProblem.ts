@@ -1,10 +1,9 @@
 import type { AccountRejection } from '../../domain/account/messages.ts';
 import type { BillingConfigRejection } from '../../domain/billingConfig.ts';
-import { timeInFuture, type TimeInFuture } from '../commands/reference/futureTime.ts';
-import type { NotNow } from '../commands/writer/outcome.ts';
-import type { RefundRejection } from '../commands/payments/refunds.ts';
-import type { SaleRejection } from '../commands/payments/sales.ts';
-import type { WorkProblem } from '../commands/work/workProblem.ts';
+import { timeInFuture, type TimeInFuture } from '../commands/reference.ts';
+import type { NotNow } from '../writer/decideBatch.ts';
+import type { RefundRejection, SaleRejection } from '../commands/sales.ts';
+import type { WorkProblem } from '../commands/workProblem.ts';
 import { Problem, invalid, problem, retryLater } from './problems.ts';
 import type { ProblemCode } from '../problemTable.ts';
 

@@ -11,18 +11,28 @@ import {
 } from '../../projections/engine/rebuild.ts';
 import { foreignModels, withdraw } from '../../projections/engine/upgrade.ts';
 import { DROPPED_READ_MODELS } from '../../projections/readModels.ts';
-import { withSnapshot } from '../audit/readModels/snapshot.ts';
-import { snapshotLines } from '../audit/readModels/snapshotLines.ts';
-import { importRates, ratesToImport, type ImportDeps } from './importRates.ts';
-import { importPrices, pricesToImport } from './importPrices.ts';
-import { createKey, listKeys, revokeKey, type KeyDeps } from './keys.ts';
-import { listOpen, releasePayment, type PaymentDeps } from './payments.ts';
-import { projectionsStatus } from './projectionsStatus.ts';
-import type { SealDeps } from '../commands/sealing/sealLog.ts';
-import { rotateSecrets, type RotateDeps } from './rotateSecrets.ts';
-import { sealNow } from './seal.ts';
-import { tellAudit } from './tellFindings.ts';
-import { OperatorError, type Operation, type OperationContext, type Operations } from './protocol.ts';
+import { snapshotLines, withSnapshot } from '../audit/compareReadModels.ts';
+import {
+  type ImportDeps,
+  importPrices,
+  importRates,
+  listOpen,
+  type PaymentDeps,
+  pricesToImport,
+  ratesToImport,
+  releasePayment,
+  sealNow,
+} from './records.ts';
+import { createKey, type KeyDeps, listKeys, revokeKey, type RotateDeps, rotateSecrets } from './access.ts';
+import { projectionsStatus } from './log.ts';
+import type { SealDeps } from '../commands/sealing.ts';
+import {
+  type Operation,
+  type OperationContext,
+  type Operations,
+  OperatorError,
+  tellAudit,
+} from './socket.ts';
 
 /** The parts that operations on the read models need. */
 interface ReadModelParts {

@@ -1,5 +1,4 @@
-import type { ReferenceData } from '../commands/reference/referenceData.ts';
-import { activeConfig } from './published.ts';
+import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import type { Queries } from './queries.ts';
 
 /** A tenant's row, what the config leaves it of free pages, and what of both is told; undefined: no such tenant. */

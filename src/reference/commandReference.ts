@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { EXIT_MEANINGS } from '../cli/exitCodes.ts';
+import { EXIT_MEANINGS } from '../cli/terminal.ts';
 import { quireProgram } from '../cli/program.ts';
 
 const HELP_COLUMNS = 100;

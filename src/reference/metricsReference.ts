@@ -3,8 +3,8 @@ import type { DocumentParser } from '@quire/engine/ports/documentParser';
 import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import { seenEvents } from '../../domain/eventLog/witness.ts';
-import type { AccountWriter } from '../commands/writer/accountWriter.ts';
-import type { HeavySlots } from '../commands/work/heavySlots.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { HeavySlots } from '../commands/slots.ts';
 import {
   heavyGauges,
   heavyRefusals,
@@ -13,19 +13,28 @@ import {
 } from '../composition/metrics/workMetrics.ts';
 import { writerHooks } from '../composition/metrics/writerMetrics.ts';
 import { httpMetrics } from '../http/server/metrics.ts';
-import { countedAccounts } from '../telemetry/accountMetrics.ts';
-import { watchedDocuments } from '../telemetry/documentMetrics.ts';
-import { driftCheck, type DriftCheckDeps } from '../telemetry/driftCheck.ts';
-import { observedLog } from '../telemetry/logMetrics.ts';
-import { watchLoopDelay } from '../telemetry/loopDelay.ts';
-import { NO_TRACER } from '../telemetry/noTracer.ts';
-import { openingMetrics } from '../telemetry/openingMetrics.ts';
-import { partMetrics } from '../telemetry/partMetrics.ts';
-import { divergenceGauge, projectionCounters, projectionGauges } from '../telemetry/projectionMetrics.ts';
-import { pauseMetrics } from '../telemetry/pauseMetrics.ts';
-import { placeMetrics, stockMetrics } from '../telemetry/stockMetrics.ts';
-import { sweeperMetrics } from '../telemetry/sweeperMetrics.ts';
-import { webhookAttempts, webhookGauges } from '../telemetry/webhookMetrics.ts';
+import {
+  countedAccounts,
+  divergenceGauge,
+  driftCheck,
+  type DriftCheckDeps,
+  observedLog,
+  placeMetrics,
+  projectionCounters,
+  projectionGauges,
+  stockMetrics,
+  sweeperMetrics,
+  webhookAttempts,
+  webhookGauges,
+} from '../telemetry/businessMetrics.ts';
+import {
+  openingMetrics,
+  partMetrics,
+  pauseMetrics,
+  watchedDocuments,
+  watchLoopDelay,
+} from '../telemetry/processMetrics.ts';
+import { NO_TRACER } from '../telemetry/tracing.ts';
 
 const never = () => Promise.reject(new Error('a reference asks for no figures'));
 

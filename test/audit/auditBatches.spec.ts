@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
-import type { AuditedEvent } from '../../src/audit/log/auditedEvent.ts';
-import { batchesCheck } from '../../src/audit/work/batches.ts';
+import type { AuditedEvent } from '../../src/audit/auditedEvent.ts';
+import { batchesCheck } from '../../src/audit/works.ts';
 
 const BATCH = { batch_id: 'bat_1', tenant_id: 'acme' };
 

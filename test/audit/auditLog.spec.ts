@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parseSeal, sealOf, UnreadableSeal } from '../../src/audit/seals/seal.ts';
-import { reportText } from '../../src/audit/reportText.ts';
+import { parseSeal, sealOf, UnreadableSeal } from '../../src/audit/chains.ts';
+import { reportText } from '../../src/audit/runAudit.ts';
 import { history, POOR, RICH } from './auditedHistory.ts';
 import { about, dataOf, expectFound, placeOf } from './found.ts';
 import { auditAfter, nothing, type StoredEvent } from './tampering.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
-import { balancesAt } from '../../src/audit/money/balancesAt.ts';
+import { balancesAt } from '../../src/audit/accounts.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { anyCommand } from '../support/money/accountArbitrary.ts';
 import { adjust, NOW } from '../support/money/moneyCommands.ts';

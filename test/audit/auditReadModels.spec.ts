@@ -7,10 +7,13 @@ import type { Sql, SqlTx } from '../../projections/engine/ports.ts';
 import type { ReadTable } from '../../projections/engine/table.ts';
 import { generations } from '../../projections/engine/registry.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { EXPECTED_MODELS } from '../../src/audit/expected/expectedModels.ts';
+import {
+  EXPECTED_MODELS,
+  snapshotLines,
+  snapshotStore,
+  withSnapshot,
+} from '../../src/audit/compareReadModels.ts';
 import { runAudit, type AuditReport } from '../../src/audit/runAudit.ts';
-import { withSnapshot } from '../../src/audit/readModels/snapshot.ts';
-import { snapshotLines, snapshotStore } from '../../src/audit/readModels/snapshotLines.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history, RICH } from './auditedHistory.ts';
 

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import type { AuditedEvent, AuditedEventOf } from '../../src/audit/log/auditedEvent.ts';
-import { compactSet } from '../../src/audit/log/compactSet.ts';
+import type { AuditedEvent, AuditedEventOf } from '../../src/audit/auditedEvent.ts';
+import { compactSet } from '../../src/audit/streams.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
-import { fxPublications } from '../../src/audit/money/fxRates.ts';
-import { reference } from '../../src/audit/money/reference.ts';
+import { fxPublications, reference } from '../../src/audit/margin.ts';
 
 const published = (version: number, published_at: string): AuditedEvent => ({
   id: '',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { AuditedEvent } from '../../src/audit/log/auditedEvent.ts';
+import type { AuditedEvent } from '../../src/audit/auditedEvent.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
-import { savedConfigsCheck } from '../../src/audit/work/savedConfigs.ts';
+import { savedConfigsCheck } from '../../src/audit/works.ts';
 
 const event = (type: 'ConfigPublished' | 'ConfigRevoked', data: object, stream = 'config-cfg-1') =>
   ({ stream, revision: 0n, position: 1n, type, data: { tenant_id: 'acme', ...data } }) as AuditedEvent;

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
-import { auditChains, type StartChains } from '../../src/audit/log/chainsApart.ts';
+import { auditChains, type GivenSeal, sealOf, type StartChains } from '../../src/audit/chains.ts';
 import type { AuditReport } from '../../src/audit/runAudit.ts';
-import { sealOf, type GivenSeal } from '../../src/audit/seals/seal.ts';
 import { chainsThread } from '../../src/composition/audit/chainsThread.ts';
 import { history } from './auditedHistory.ts';
 import { EDITS } from './edits/edits.ts';

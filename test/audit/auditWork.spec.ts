@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import type { AccountEventOf } from '../../domain/account/messages.ts';
-import type { Books } from '../../src/audit/money/accountBooks.ts';
-import type { AuditedEvent } from '../../src/audit/log/auditedEvent.ts';
+import type { Books } from '../../src/audit/rules.ts';
+import type { AuditedEvent } from '../../src/audit/auditedEvent.ts';
 import { findingsKept } from '../../src/audit/findings.ts';
-import { worksCheck } from '../../src/audit/work/works.ts';
+import { worksCheck } from '../../src/audit/works.ts';
 
 const BURNED_AT = '2026-02-01T00:00:00.000Z';
 const DELIVERED = { status: 'success', duration_ms: 5 } as const;

@@ -1,7 +1,6 @@
 import { logShare, openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
-import { PUBLISHED } from '../../src/audit/money/reference.ts';
-import type { StartedShare, StartShares } from '../../src/audit/shares/auditInShares.ts';
-import { NotClean, shareAudit } from '../../src/audit/shares/shareAudit.ts';
+import { PUBLISHED } from '../../src/audit/margin.ts';
+import { NotClean, shareAudit, type StartedShare, type StartShares } from '../../src/audit/shares.ts';
 
 const endOf = async (path: string): Promise<bigint> => {
   const feed = openSqliteEventLog({ path, readOnly: true });

@@ -11,7 +11,7 @@ import {
 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { runAudit, type AuditReport, type AuditRequest } from '../../src/audit/runAudit.ts';
-import type { AuditedLog } from '../../src/audit/log/chainsCheck.ts';
+import type { AuditedLog } from '../../src/audit/chains.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { history } from './auditedHistory.ts';
 

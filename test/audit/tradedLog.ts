@@ -7,7 +7,7 @@ import { CHAIN_START, type ChainLink } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { EventFeed, FeedItem, RecordedEvent } from '../../domain/ports/log.ts';
-import { encodeEvents } from '../../src/commands/writer/encode.ts';
+import { encodeEvents } from '../../src/writer/append.ts';
 import { charge, hold, meta, NOW, raise, sell } from '../support/money/moneyCommands.ts';
 
 const FEE = asCredits(100);

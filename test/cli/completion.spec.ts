@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
-import { bashCompletion } from '../../src/cli/completion/bash.ts';
-import { completedCommands } from '../../src/cli/completion/completedCommand.ts';
-import { completionScript } from '../../src/cli/completion/completion.ts';
+import { bashCompletion, completedCommands, completionScript } from '../../src/cli/completion.ts';
 import { quireProgram } from '../../src/cli/program.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 

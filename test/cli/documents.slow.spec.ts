@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
-import { answerNames } from '../../src/cli/documents/documentFiles.ts';
+import { answerNames } from '../../src/cli/documentRun.ts';
 import { encryptedPdf, plainPdf } from '../../engine/test/support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 

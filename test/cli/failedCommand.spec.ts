@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { DataDirInUse, LogNotCopied } from '../../domain/ports/services.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
-import { UnreadableSeal } from '../../src/audit/seals/seal.ts';
-import { failedCommand } from '../../src/cli/failedCommand.ts';
+import { UnreadableSeal } from '../../src/audit/chains.ts';
+import { failedCommand } from '../../src/cli/terminal.ts';
 import { ServerAway } from '../../src/composition/start/awaitServer.ts';
 import { ConfigError } from '../../src/configError.ts';
-import { OperatorError } from '../../src/operator/protocol.ts';
+import { OperatorError } from '../../src/operator/socket.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const SENTENCE = 'Look there, and try again.';

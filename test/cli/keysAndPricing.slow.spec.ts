@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { isWellFormedKey } from '../../domain/apiKey.ts';
-import { instantGiven } from '../../src/cli/instantGiven.ts';
+import { instantGiven } from '../../src/cli/terminal.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { NewEvent } from '../../domain/ports/log.ts';
-import type { Finding } from '../../src/doctor/check.ts';
+import type { Finding } from '../../src/doctor/doctor.ts';
 import { runCommand, type Ran } from '../support/quireCommand.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { durationText, progressShown, progressText } from '../../src/cli/progress.ts';
+import { durationText, progressShown, progressText } from '../../src/cli/terminal.ts';
 
 const HALF = { eventsDone: 12_345, eventsPerSecond: 1_500.4, secondsLeft: 75, share: 0.507 };
 

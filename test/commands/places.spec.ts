@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { placesStream } from '../../domain/places.ts';
-import { takePlace, type PlaceRequest } from '../../src/commands/places/takePlace.ts';
+import { takePlace, type PlaceRequest } from '../../src/commands/places.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../support/logs/eventLogs.ts';
 
 const NOW = '2026-01-31T08:00:00.000Z';

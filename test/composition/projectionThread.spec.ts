@@ -9,10 +9,10 @@ import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import { openProjecting, type ProjectingSql } from '../../src/composition/projecting/openProjecting.ts';
 import { runnerInThread } from '../../src/composition/projecting/runnerInThread.ts';
-import type { AppliedFacts } from '../../src/telemetry/appliedFacts.ts';
+import type { AppliedFacts } from '../../src/telemetry/tracing.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
-import { heavySlots } from '../../src/commands/work/heavySlots.ts';
+import { heavySlots } from '../../src/commands/slots.ts';
 import {
   heavyGauges,
   heavyRefusals,

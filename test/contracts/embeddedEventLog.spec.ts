@@ -10,7 +10,7 @@ import { headerLogId, openLogFile } from '../../adapters/sqlite/eventLogFile.ts'
 import Database from 'libsql';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
-import { openedLog } from '../../src/commands/sealing/logIdentity.ts';
+import { openedLog } from '../../src/commands/sealing.ts';
 import { batchOf, eventsOf, everything, taken, until } from '../support/logs/eventLogProbe.ts';
 import { eventLogContract } from './eventLog.contract.ts';
 

@@ -11,7 +11,7 @@ import {
 import { eventText, SERVER_APPEND_BYTES_MAX } from '../../domain/kernel/chain.ts';
 import { LOG_STREAM, SEALS_STREAM, SNAPSHOT_CATEGORY, isHidden, isOwn } from '../../domain/kernel/json.ts';
 import { eventAt, identityOf } from '../../domain/eventLog/eventLog.ts';
-import { openedLog } from '../../src/commands/sealing/logIdentity.ts';
+import { openedLog } from '../../src/commands/sealing.ts';
 import {
   batchOf,
   eventsOf,

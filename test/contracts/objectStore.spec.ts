@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
 import { clientOf, objectsIn, openMinioObjectStore } from '../../adapters/minio.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import { guardedObjects, ObjectStoreFailed } from '../../src/commands/uploads/guardedObjects.ts';
+import { guardedObjects, ObjectStoreFailed } from '../../src/commands/uploads.ts';
 import { taken } from '../support/logs/eventLogProbe.ts';
 import { startS3 } from '../support/s3Server.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';

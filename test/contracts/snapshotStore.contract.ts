@@ -7,7 +7,7 @@ import {
   SNAPSHOT_BYTES_MAX,
   type SnapshotStore,
 } from '../../domain/ports/log.ts';
-import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { batchOf, taken, until } from '../support/logs/eventLogProbe.ts';
 

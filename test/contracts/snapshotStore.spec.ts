@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { openEventStoreDb, type EventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
-import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
-import type { SnapshotNotice } from '../../src/commands/writer/writerRules.ts';
+import { accountWriter } from '../../src/writer/accountWriter.ts';
+import type { SnapshotNotice } from '../../src/writer/decideBatch.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import Database from 'libsql';
 import { firstHostOf, serverClock } from '../../adapters/eventstoredb/subscription.ts';
 import { openMinioObjectStore } from '../../adapters/minio.ts';
-import type { Finding } from '../../src/doctor/check.ts';
+import type { Finding } from '../../src/doctor/doctor.ts';
 import { history } from '../audit/auditedHistory.ts';
 import { client } from '../http/support/client.ts';
 import { runCommand, type Ran } from '../support/quireCommand.ts';

@@ -1,6 +1,16 @@
 import { expect } from 'chai';
-import { ok, runChecks, type Check, type Verdict } from '../../src/doctor/check.ts';
-import { freeSpaceVerdict } from '../../src/doctor/dataFolder.ts';
+import {
+  addressVerdict,
+  type Check,
+  clockVerdict,
+  freeSpaceVerdict,
+  nodeVerdict,
+  ok,
+  openFilesVerdict,
+  ownerVerdict,
+  runChecks,
+  type Verdict,
+} from '../../src/doctor/doctor.ts';
 import {
   embeddedLogVerdict,
   encryptionVerdict,
@@ -9,10 +19,8 @@ import {
   redisVerdict,
   serverLogVerdict,
   type PostgresFacts,
-} from '../../src/doctor/partVerdicts.ts';
-import { clockVerdict, nodeVerdict, openFilesVerdict } from '../../src/doctor/processChecks.ts';
+} from '../../src/doctor/parts.ts';
 import type { FolderOwner } from '../../domain/ports/services.ts';
-import { addressVerdict, ownerVerdict } from '../../src/doctor/serviceVerdicts.ts';
 
 const is = ({ level, text }: Verdict, due: Verdict['level'], ...words: readonly string[]) => {
   expect(level, text).to.equal(due);

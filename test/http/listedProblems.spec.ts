@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { SaleRejection } from '../../src/commands/payments/sales.ts';
-import type { NotNow } from '../../src/commands/writer/outcome.ts';
+import type { SaleRejection } from '../../src/commands/sales.ts';
+import type { NotNow } from '../../src/writer/decideBatch.ts';
 import { post, problemsOf } from '../../src/http/defineRoute.ts';
 import { SALE_REJECTIONS } from '../../src/http/doneOrProblem.ts';
 

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { systemClock } from '../../adapters/local/local.ts';
 import { packagedPrices } from '../../adapters/prices.ts';
 import { priceFor, PROVIDER_PRICING_STREAM, type TablePrice } from '../../domain/modelPrices.ts';
-import { referenceData } from '../../src/commands/reference/referenceData.ts';
-import { importPrices, type PriceChange } from '../../src/operator/importPrices.ts';
+import { referenceData } from '../../src/commands/reference.ts';
+import { importPrices, type PriceChange } from '../../src/operator/records.ts';
 import { eventsOf } from '../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { FxDay } from '../../domain/fxRates.ts';
 import { systemClock } from '../../adapters/local/local.ts';
-import { referenceData } from '../../src/commands/reference/referenceData.ts';
-import { importRates } from '../../src/operator/importRates.ts';
+import { referenceData } from '../../src/commands/reference.ts';
+import { importRates } from '../../src/operator/records.ts';
 import { eventsOf } from '../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../support/logs/memoryEventStore.ts';
 

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { systemTimers } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { readModelOperations } from '../../src/operator/operations.ts';
-import { projectionsStatus } from '../../src/operator/projectionsStatus.ts';
+import { projectionsStatus } from '../../src/operator/log.ts';
 import { burningOn, counter, type Burning } from '../projections/burning.ts';
 import { emptySql } from '../support/emptySql.ts';
 

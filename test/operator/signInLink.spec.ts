@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { runOperation } from '../../src/composition/parts/operatorParts.ts';
 import { configFrom } from '../../src/config.ts';
-import { itemsOf, OperatorError } from '../../src/operator/protocol.ts';
-import { listenForOperators } from '../../src/operator/operatorServer.ts';
+import { itemsOf, listenForOperators, OperatorError } from '../../src/operator/socket.ts';
 
 const ASKED = { name: 'session.link', input: {} };
 const { signal } = new AbortController();

@@ -1,6 +1,5 @@
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
-import { noWorth, type MarginBook, type Moves, type Worth } from '../../src/audit/money/marginBook.ts';
-import { post } from '../../src/audit/money/marginPosting.ts';
+import { type MarginBook, type Moves, noWorth, post, type Worth } from '../../src/audit/margin.ts';
 
 /** What a period came to, in micro-USD and credits. */
 export interface PlainSums extends Worth {

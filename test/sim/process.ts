@@ -8,48 +8,47 @@ import type { Clock } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore, SecretBox, WebhookTransport } from '../../domain/ports/services.ts';
 import type { Sql, SqlLock, SqlRow } from '../../projections/engine/ports.ts';
 import { logWatch } from '../../projections/engine/divergence.ts';
-import { acceptBatch } from '../../src/commands/batches/acceptBatch.ts';
-import { cancelBatch } from '../../src/commands/batches/batchCommands.ts';
-import { batches } from '../../src/commands/batches/batches.ts';
-import { acceptOperation } from '../../src/commands/operations/acceptOperation.ts';
-import { operationMoney } from '../../src/commands/operations/operationMoney.ts';
-import { recordingOn, storedResultOf } from '../support/recording.ts';
-import { operations, type OperationName } from '../../src/commands/operations/operations.ts';
-import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import { payments, type PaymentResult } from '../../src/commands/payments/payments.ts';
-import { refund, sale } from '../support/money/accountCommands.ts';
-import { holdSweeper } from '../../src/commands/sweeping/holdSweeper.ts';
-import { objectSweeper } from '../../src/commands/sweeping/objectSweeper.ts';
-import type { WorkFate, WorkObjectsDeps } from '../../src/commands/sweeping/workObjects.ts';
-import { artifacts } from '../../src/commands/training/artifacts.ts';
-import { createTrainingJob } from '../../src/commands/training/createTrainingJob.ts';
-import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
-import { trainingInputKeyOf } from '../../src/commands/training/trainingInput.ts';
-import { jobMoney } from '../../src/commands/training/trainingMoney.ts';
-import { abandonWork, cancelWork } from '../../src/commands/queue/closeWork.ts';
-import { unfinishedSweeper } from '../../src/commands/unfinished/unfinishedSweeper.ts';
-import { documents } from '../../src/commands/uploads/documents.ts';
-import { guardedObjects } from '../../src/commands/uploads/guardedObjects.ts';
-import type { Uploads } from '../../src/commands/uploads/uploads.ts';
-import { webhookCommands } from '../../src/commands/webhooks/webhooks.ts';
-import { deliveryStreams, webhookStreams } from '../../src/commands/webhooks/webhookStreams.ts';
-import type { ConvertDeps } from '../../src/commands/work/convertDocument.ts';
+import { acceptBatch, batches, cancelBatch } from '../../src/commands/batches.ts';
 import {
-  extractDocument,
-  type ExtractDeps,
-  type ExtractRequest,
-} from '../../src/commands/work/extractDocument.ts';
-import { heavySlots } from '../../src/commands/work/heavySlots.ts';
-import type { WorkProblem } from '../../src/commands/work/workProblem.ts';
-import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
-import { metaOf } from '../../src/commands/writer/commandMeta.ts';
+  acceptOperation,
+  operationMoney,
+  type OperationName,
+  operations,
+} from '../../src/commands/operations.ts';
+import { recordingOn, storedResultOf } from '../support/recording.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import { payments, type PaymentResult } from '../../src/commands/payments.ts';
+import { refund, sale } from '../support/money/accountCommands.ts';
+import {
+  holdSweeper,
+  objectSweeper,
+  type WorkFate,
+  type WorkObjectsDeps,
+} from '../../src/commands/sweeping.ts';
+import { artifacts } from '../../src/commands/deployments.ts';
+import {
+  createTrainingJob,
+  jobMoney,
+  trainingInputKeyOf,
+  trainingJobs,
+} from '../../src/commands/training.ts';
+import { abandonWork, cancelWork } from '../../src/commands/queue.ts';
+import { unfinishedSweeper } from '../../src/commands/usageLog.ts';
+import { documents, guardedObjects } from '../../src/commands/uploads.ts';
+import type { Uploads } from '../../src/commands/fetchUpload.ts';
+import { deliveryStreams, webhookCommands, webhookStreams } from '../../src/commands/webhooks.ts';
+import type { ConvertDeps } from '../../src/commands/convert.ts';
+import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
+import { heavySlots } from '../../src/commands/slots.ts';
+import type { WorkProblem } from '../../src/commands/workProblem.ts';
+import { accountWriter } from '../../src/writer/accountWriter.ts';
+import { metaOf } from '../../src/writer/commandMeta.ts';
 import { runOnce } from '../../src/http/middleware/idempotency.ts';
-import { batchWorker } from '../../src/worker/batches/batchWorker.ts';
-import { beginTask } from '../../src/worker/operations/beginTask.ts';
-import { operationWorker } from '../../src/worker/operations/operationWorker.ts';
-import type { QueueLists } from '../../src/worker/queue/queueWorker.ts';
-import { trainingWorker } from '../../src/worker/training/trainingWorker.ts';
-import { webhookSender } from '../../src/worker/webhooks/webhookSender.ts';
+import { batchWorker } from '../../src/worker/batches.ts';
+import { beginTask, operationWorker } from '../../src/worker/operations.ts';
+import type { QueueLists } from '../../src/worker/queue.ts';
+import { trainingWorker } from '../../src/worker/training.ts';
+import { webhookSender } from '../../src/worker/webhooks.ts';
 import { asked } from '../support/delivery.ts';
 import { jobAsked } from '../support/pipelineBench.ts';
 import type { SimLog } from './ports.ts';

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { systemClock } from '../../adapters/local/local.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
-import { artifacts } from '../../src/commands/training/artifacts.ts';
-import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
+import { artifacts } from '../../src/commands/deployments.ts';
+import { trainingJobs } from '../../src/commands/training.ts';
 import { listsOn } from '../../projections/queue.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
 import { uploadedExamples } from '../../src/composition/parts/pipelineParts.ts';
-import type { QueueWorker } from '../../src/worker/queue/queueWorker.ts';
-import { trainingWorker, type TrainingWorkerDeps } from '../../src/worker/training/trainingWorker.ts';
+import type { QueueWorker } from '../../src/worker/queue.ts';
+import { trainingWorker, type TrainingWorkerDeps } from '../../src/worker/training.ts';
 import type { TestApi } from '../http/support/testApi.ts';
 import { plainTrainer } from './pipelineBench.ts';
 

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
-import type { HoldDeps } from '../../src/commands/work/holds.ts';
+import type { HoldDeps } from '../../src/commands/holds.ts';
 import { type AccountCommand, accountStream } from '../../domain/account/messages.ts';
 import { DEFAULT_RATES, DEFAULT_TERMS, type BillingConfig } from '../../domain/billingConfig.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { llmCostStream } from '../../domain/llmCost.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
-import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
-import type { ConvertDeps } from '../../src/commands/work/convertDocument.ts';
-import {
-  extractDocument,
-  type ExtractDeps,
-  type ExtractRequest,
-} from '../../src/commands/work/extractDocument.ts';
-import { heavySlots } from '../../src/commands/work/heavySlots.ts';
-import { holdSweeper } from '../../src/commands/sweeping/holdSweeper.ts';
-import { unfinishedSweeper, type UnfinishedSweep } from '../../src/commands/unfinished/unfinishedSweeper.ts';
+import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
+import type { ConvertDeps } from '../../src/commands/convert.ts';
+import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
+import { heavySlots } from '../../src/commands/slots.ts';
+import { holdSweeper } from '../../src/commands/sweeping.ts';
+import { unfinishedSweeper, type UnfinishedSweep } from '../../src/commands/usageLog.ts';
 import { adjustment } from './money/accountCommands.ts';
 import { eventsOf, LOGS } from './logs/eventLogs.ts';
 import { abandonedWork, recordingOn, unrecordedWork, type Recording } from './recording.ts';

@@ -7,16 +7,17 @@ import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
 import { hasEnded, leaseMark } from '../../domain/leased.ts';
 import { extractionStream } from '../../domain/workEvents.ts';
 import { type OperationState, operationStream } from '../../domain/operation.ts';
-import { acceptOperation } from '../../src/commands/operations/acceptOperation.ts';
-import { operationMoney } from '../../src/commands/operations/operationMoney.ts';
-import { cancelWork } from '../../src/commands/queue/closeWork.ts';
-import { operations, type OperationName } from '../../src/commands/operations/operations.ts';
-import { extractDocument } from '../../src/commands/work/extractDocument.ts';
-import { systemMeta } from '../../src/commands/writer/commandMeta.ts';
-import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
-import { beginTask } from '../../src/worker/operations/beginTask.ts';
-import { bringTo } from '../../src/worker/operations/operationAttempt.ts';
-import { operationWorker } from '../../src/worker/operations/operationWorker.ts';
+import {
+  acceptOperation,
+  operationMoney,
+  type OperationName,
+  operations,
+} from '../../src/commands/operations.ts';
+import { cancelWork } from '../../src/commands/queue.ts';
+import { extractDocument } from '../../src/commands/extract.ts';
+import { systemMeta } from '../../src/writer/commandMeta.ts';
+import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
+import { beginTask, bringTo, operationWorker } from '../../src/worker/operations.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { asked, delivery, TENANT, type Process } from './delivery.ts';
 import { mortal, type Dying } from './pipelineBench.ts';

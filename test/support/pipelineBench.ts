@@ -7,14 +7,17 @@ import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import { hasEnded, leaseMark } from '../../domain/leased.ts';
 import type { TrainingJobState } from '../../domain/trainingJob.ts';
-import { accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
-import { documents } from '../../src/commands/uploads/documents.ts';
-import { artifacts } from '../../src/commands/training/artifacts.ts';
-import { createTrainingJob, type CreatedTrainingJob } from '../../src/commands/training/createTrainingJob.ts';
-import { trainingJobs } from '../../src/commands/training/trainingJobs.ts';
-import type { CreateTrainingRequest } from '../../src/commands/training/trainingRequest.ts';
-import type { WorkProblem } from '../../src/commands/work/workProblem.ts';
-import { trainingWorker } from '../../src/worker/training/trainingWorker.ts';
+import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
+import { documents } from '../../src/commands/uploads.ts';
+import { artifacts } from '../../src/commands/deployments.ts';
+import {
+  type CreatedTrainingJob,
+  createTrainingJob,
+  type CreateTrainingRequest,
+  trainingJobs,
+} from '../../src/commands/training.ts';
+import type { WorkProblem } from '../../src/commands/workProblem.ts';
+import { trainingWorker } from '../../src/worker/training.ts';
 import { adjustment } from './money/accountCommands.ts';
 import { laterBy, START } from './delivery.ts';
 import { eventsOf, LOGS } from './logs/eventLogs.ts';

@@ -1,18 +1,22 @@
 import type { OperationState } from '../../domain/operation.ts';
-import { keyOfResult } from '../../src/commands/operations/operationResult.ts';
-import type { StoredResult } from '../../src/commands/work/results/storedResult.ts';
+import { keyOfResult } from '../../src/commands/operations.ts';
+import type { StoredResult } from '../../src/commands/storedResult.ts';
 import { type AccountEventOf, accountStream } from '../../domain/account/messages.ts';
 import { conversionStream, extractionStream } from '../../domain/workEvents.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import type { LogCall } from '../../src/commands/work/callLog.ts';
-import { llmCosts } from '../../src/commands/models/llmCosts.ts';
-import { logModelCall, modelCallFact } from '../../src/commands/models/modelCosts.ts';
-import { factShelf } from '../../src/commands/unfinished/factShelf.ts';
-import { keptFacts, type KeptFacts } from '../../src/commands/unfinished/keptFacts.ts';
-import type { AbandonedWork, UnrecordedWork } from '../../src/commands/unfinished/unfinishedSweeper.ts';
-import type { WorkFact } from '../../src/commands/unfinished/workFact.ts';
-import { usageLog, type UsageLog } from '../../src/commands/work/usageLog.ts';
+import type { LogCall } from '../../src/commands/deliverWork.ts';
+import { llmCosts, logModelCall, modelCallFact } from '../../src/commands/llmCosts.ts';
+import {
+  type AbandonedWork,
+  factShelf,
+  keptFacts,
+  type KeptFacts,
+  type UnrecordedWork,
+  usageLog,
+  type UsageLog,
+} from '../../src/commands/usageLog.ts';
+import type { WorkFact } from '../../src/commands/workFact.ts';
 import { eventsOf } from './logs/eventLogs.ts';
 
 /** How one process records what work did. */

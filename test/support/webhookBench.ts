@@ -6,10 +6,18 @@ import type { WebhookTransport } from '../../domain/ports/services.ts';
 import type { SqlLock } from '../../projections/engine/ports.ts';
 import { isDue } from '../../domain/webhook.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
-import { webhookCommands, type WithSecret } from '../../src/commands/webhooks/webhooks.ts';
-import { deliveryStreams, webhookStreams } from '../../src/commands/webhooks/webhookStreams.ts';
-import type { DueDelivery, SendDeps } from '../../src/worker/webhooks/sendDelivery.ts';
-import { webhookSender, type WebhookSenderDeps } from '../../src/worker/webhooks/webhookSender.ts';
+import {
+  deliveryStreams,
+  webhookCommands,
+  webhookStreams,
+  type WithSecret,
+} from '../../src/commands/webhooks.ts';
+import {
+  type DueDelivery,
+  type SendDeps,
+  webhookSender,
+  type WebhookSenderDeps,
+} from '../../src/worker/webhooks.ts';
 import { LOGS } from './logs/eventLogs.ts';
 
 const START = '2026-01-31T08:00:00.000Z';

@@ -2,12 +2,15 @@ import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { seenEvents } from '../../domain/eventLog/witness.ts';
 import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
-import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
-import { countedAccounts } from '../../src/telemetry/accountMetrics.ts';
-import { driftCheck } from '../../src/telemetry/driftCheck.ts';
-import { observedLog } from '../../src/telemetry/logMetrics.ts';
-import { NO_TRACER } from '../../src/telemetry/noTracer.ts';
-import { projectionCounters, projectionGauges } from '../../src/telemetry/projectionMetrics.ts';
+import { accountWriter } from '../../src/writer/accountWriter.ts';
+import {
+  countedAccounts,
+  driftCheck,
+  observedLog,
+  projectionCounters,
+  projectionGauges,
+} from '../../src/telemetry/businessMetrics.ts';
+import { NO_TRACER } from '../../src/telemetry/tracing.ts';
 import { readiness } from '../../src/composition/start/readiness.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
 import { memoryEventStore, type MemoryEventStore } from '../support/logs/memoryEventStore.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { pulled } from '../../src/telemetry/pulled.ts';
+import { pulled } from '../../src/telemetry/processMetrics.ts';
 
 describe('figures that a page of metrics asks for', () => {
   it('are read at most once in a while, and never twice at once', async () => {

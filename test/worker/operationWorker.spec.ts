@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { ATTEMPTS_MAX } from '../../domain/leased.ts';
-import { OPEN_MAX } from '../../src/commands/operations/acceptOperation.ts';
-import type { QueueWorker } from '../../src/worker/queue/queueWorker.ts';
-import type { OperationName } from '../../src/commands/operations/operations.ts';
+import { OPEN_MAX, type OperationName } from '../../src/commands/operations.ts';
+import type { QueueWorker } from '../../src/worker/queue.ts';
 import { engineOf, EXTRACTED } from '../support/delivery.ts';
 import { BALANCE, operationBench, PRICE, type OperationBench } from '../support/operationBench.ts';
 

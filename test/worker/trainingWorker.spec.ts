@@ -1,14 +1,13 @@
-import type { QueueWorker } from '../../src/worker/queue/queueWorker.ts';
-import { cancelWork } from '../../src/commands/queue/closeWork.ts';
-import { jobMoney } from '../../src/commands/training/trainingMoney.ts';
+import type { QueueWorker } from '../../src/worker/queue.ts';
+import { cancelWork } from '../../src/commands/queue.ts';
+import { type CreatedTrainingJob, jobMoney } from '../../src/commands/training.ts';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { artifactKeyOf } from '../../domain/deployment.ts';
 import type { Trainer } from '../../domain/ports/trainer.ts';
 import { artifactIdOfJob, trainingJobStream } from '../../domain/trainingJob.ts';
-import type { CreatedTrainingJob } from '../../src/commands/training/createTrainingJob.ts';
-import { TamperedArtifact } from '../../src/commands/training/artifacts.ts';
-import type { WorkProblem } from '../../src/commands/work/workProblem.ts';
+import { TamperedArtifact } from '../../src/commands/deployments.ts';
+import type { WorkProblem } from '../../src/commands/workProblem.ts';
 import {
   jobAsked,
   pipelineBench,

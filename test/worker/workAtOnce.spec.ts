@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { workAtOnce, type WorkTurns } from '../../src/worker/queue/workAtOnce.ts';
+import { workAtOnce, type WorkTurns } from '../../src/worker/queue.ts';
 
 interface Piece {
   readonly id: string;

@@ -8,7 +8,7 @@ import { prepareReadModels } from '../../projections/engine/registry.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { accountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment, charge } from '../../test/support/money/accountCommands.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { cpuSince } from '../../engine/test/bench/cpu.ts';

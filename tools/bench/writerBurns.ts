@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { account } from '../../domain/account/account.ts';
 import { type AccountCommand, accountStream } from '../../domain/account/messages.ts';
-import { accountCodec, accountWriter, type AccountWriter } from '../../src/commands/writer/accountWriter.ts';
+import { accountCodec, accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment, charge, hold, settle } from '../../test/support/money/accountCommands.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { START_CREDITS, timedBurns, type Contestant, type Load } from './contestant.ts';

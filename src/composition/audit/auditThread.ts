@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { runAudit, type AuditReport } from '../../audit/runAudit.ts';
-import type { ReadModelSnapshot } from '../../audit/readModels/snapshot.ts';
-import type { AuditOptions, AuditProgress } from '../../commands/audits/auditRecord.ts';
+import type { ReadModelSnapshot } from '../../audit/compareReadModels.ts';
+import type { AuditOptions, AuditProgress } from '../../commands/audits.ts';
 import { messageOf } from '../../../domain/kernel/json.ts';
-import { runningSocket } from '../../operator/askOperator.ts';
+import { runningSocket } from '../../operator/socket.ts';
 import { timeNow, withAuditedLog, withReadModels, type AuditedFeed } from '../parts/auditParts.ts';
 import { findSeals } from '../parts/sealParts.ts';
 import type { StoreConfig } from '../parts/openStores.ts';

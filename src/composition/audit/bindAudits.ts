@@ -1,5 +1,4 @@
-import { audits } from '../../commands/audits/audits.ts';
-import { reportAudit } from '../../commands/findings/findings.ts';
+import { audits, reportAudit } from '../../commands/audits.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 import { auditInThread } from './startAuditThread.ts';

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { EventFeed } from '../../../domain/ports/log.ts';
-import type { ChainsDone, StartChains } from '../../audit/log/chainsApart.ts';
+import type { ChainsDone, StartChains } from '../../audit/chains.ts';
 import type { ChainsOf } from './chainsWorker.ts';
 
 /** A thread takes some 0.3 s to load what it needs: as long as this many events take. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
-import { auditChains, type ChainsWork } from '../../audit/log/chainsApart.ts';
+import { auditChains, type ChainsWork } from '../../audit/chains.ts';
 
 /** Which log the thread reads, and how far. */
 export interface ChainsOf {

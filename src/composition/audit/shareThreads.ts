@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { hasDigests } from '../../../adapters/sqlite/eventLog.ts';
 import type { EventFeed } from '../../../domain/ports/log.ts';
-import type { StartedShare, StartShares } from '../../audit/shares/auditInShares.ts';
+import type { StartedShare, StartShares } from '../../audit/shares.ts';
 import type { ShareMessage, ShareOf } from './shareWorker.ts';
 
 /** Two threads load what they need in some 0.6 s of a core: a tenth of what so many events take. */

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { logShare } from '../../../adapters/sqlite/eventLog.ts';
-import { PUBLISHED } from '../../audit/money/reference.ts';
-import { NotClean, shareAudit, type ShareDone, type ShareWork } from '../../audit/shares/shareAudit.ts';
+import { PUBLISHED } from '../../audit/margin.ts';
+import { NotClean, shareAudit, type ShareDone, type ShareWork } from '../../audit/shares.ts';
 
 /** Which log a thread reads, and which share of it. */
 export interface ShareOf extends ShareWork {

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { RunAudit } from '../../commands/audits/audits.ts';
+import type { RunAudit } from '../../commands/audits.ts';
 import type { AuditReport } from '../../audit/runAudit.ts';
 import type { Config } from '../../config.ts';
 import type { AuditThreadData, AuditThreadMessage } from './auditThread.ts';

@@ -3,23 +3,22 @@ import { join } from 'node:path';
 import { checkEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { readObject } from '../../../adapters/local/objectFolder.ts';
 import { systemClock } from '../../../adapters/local/local.ts';
-import type { OpenClaim } from '../../commands/payments/openClaims.ts';
+import type { OpenClaim } from '../../commands/payments.ts';
 import type { Config } from '../../config.ts';
-import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../../doctor/check.ts';
+import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../../doctor/doctor.ts';
 import {
+  type EmbeddedLog,
   embeddedLogVerdict,
   encryptionVerdict,
+  openPaymentsVerdict,
   rightsVerdict,
+  sealedSecrets,
   serverLogVerdict,
-  type EmbeddedLog,
-} from '../../doctor/partVerdicts.ts';
-import { openPaymentsVerdict } from '../../doctor/openPayments.ts';
-import { sealedSecrets } from '../../doctor/sealedSecrets.ts';
-import { askOperator, runningSocket } from '../../operator/askOperator.ts';
-import { openClaims } from '../../operator/payments.ts';
+} from '../../doctor/parts.ts';
+import { askOperator, itemsOf, runningSocket } from '../../operator/socket.ts';
+import { openClaims } from '../../operator/records.ts';
 import type { Doctor } from './doctor.ts';
 import { logFileIn, withLogReader } from '../parts/openStores.ts';
-import { itemsOf } from '../../operator/protocol.ts';
 import { folderKey, secretBoxOf } from '../secretBoxOf.ts';
 
 const LOG_MS = 20_000;

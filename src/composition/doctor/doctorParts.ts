@@ -7,14 +7,27 @@ import { hasPpocr } from '@quire/engine/recognition/ppocr/runtime';
 import { available } from '@quire/engine/recognition/tessdata';
 import { absentAsUndefined } from '../../../domain/kernel/json.ts';
 import type { Config } from '../../config.ts';
-import { addressOf, addressState } from '../../doctor/address.ts';
-import { ok, problem, warning, type Check, type Verdict } from '../../doctor/check.ts';
-import { dataFolderVerdict, diskVerdict } from '../../doctor/dataFolder.ts';
-import { protectionVerdict } from '../../doctor/protectionText.ts';
-import { addressVerdict, ownerVerdict } from '../../doctor/serviceVerdicts.ts';
-import { serviceFacts, type ServiceFacts } from '../../operator/aboutService.ts';
-import { askOperator, runningSocket } from '../../operator/askOperator.ts';
-import { itemsOf } from '../../operator/protocol.ts';
+import {
+  addressOf,
+  addressState,
+  addressVerdict,
+  type Check,
+  dataFolderVerdict,
+  diskVerdict,
+  ok,
+  ownerVerdict,
+  problem,
+  type Verdict,
+  warning,
+} from '../../doctor/doctor.ts';
+import { protectionVerdict } from '../../doctor/parts.ts';
+import {
+  askOperator,
+  itemsOf,
+  runningSocket,
+  serviceFacts,
+  type ServiceFacts,
+} from '../../operator/socket.ts';
 import type { Doctor } from './doctor.ts';
 import { logChecks } from './doctorLog.ts';
 import { serverChecks } from './doctorServers.ts';

@@ -3,18 +3,17 @@ import { READ_SCHEMA } from '../../../projections/engine/table.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../../projections/readModels.ts';
 import type { Config, S3Config } from '../../config.ts';
-import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../../doctor/check.ts';
+import { ok, problem, reasonOf, warning, type Check, type Verdict } from '../../doctor/doctor.ts';
 import {
   postgresVerdict,
   readModelsVerdict,
   redisAway,
   redisVerdict,
   type PostgresFacts,
-} from '../../doctor/partVerdicts.ts';
-import { askOperator, runningSocket } from '../../operator/askOperator.ts';
-import { projectionsStatus, type ReadModelStatus } from '../../operator/projectionsStatus.ts';
+} from '../../doctor/parts.ts';
+import { askOperator, itemsOf, runningSocket } from '../../operator/socket.ts';
+import { projectionsStatus, type ReadModelStatus } from '../../operator/log.ts';
 import type { Doctor } from './doctor.ts';
-import { itemsOf } from '../../operator/protocol.ts';
 import { withLogReader } from '../parts/openStores.ts';
 
 const SERVER_MS = 10_000;

@@ -1,10 +1,9 @@
 import type { Registry } from 'prom-client';
 import { providerNamed } from '@quire/engine/models/modelName';
 import type { ModelUsage } from '@quire/engine/ports/modelProvider';
-import type { HeavySlots, SlotRefusal } from '../../commands/work/heavySlots.ts';
+import type { HeavySlots, SlotRefusal } from '../../commands/slots.ts';
 import type { BucketClass } from '../../../domain/ports/services.ts';
-import { pulledGauges } from '../../telemetry/gauge.ts';
-import { metersOn } from '../../telemetry/meters.ts';
+import { metersOn, pulledGauges } from '../../telemetry/processMetrics.ts';
 
 /** How a call of a provider ended. */
 type CallOutcome = 'answered' | 'provider_error' | 'timed_out' | 'unsafe_api_base' | 'aborted';

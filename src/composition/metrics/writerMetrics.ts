@@ -1,8 +1,8 @@
 import type { Registry } from 'prom-client';
 import type { Logger } from 'pino';
-import { metersOn } from '../../telemetry/meters.ts';
-import { SNAPSHOT_FLAWS } from '../../commands/writer/trustedSnapshot.ts';
-import type { SnapshotNotice, WriterHooks } from '../../commands/writer/writerRules.ts';
+import { metersOn } from '../../telemetry/processMetrics.ts';
+import { SNAPSHOT_FLAWS } from '../../writer/streamFold.ts';
+import type { SnapshotNotice, WriterHooks } from '../../writer/decideBatch.ts';
 
 /** A snapshot that the log contradicts was changed by somebody: that is logged, not only counted. */
 const snapshotNotices = (

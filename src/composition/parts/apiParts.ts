@@ -1,9 +1,7 @@
-import { claimantOf } from '../../commands/payments/claimantOf.ts';
-import { convertDocument } from '../../commands/work/convertDocument.ts';
-import { extractDocument } from '../../commands/work/extractDocument.ts';
-import { extractByFields } from '../../commands/work/extractFields.ts';
-import { refundCredits } from '../../commands/payments/refunds.ts';
-import { sellCredits } from '../../commands/payments/sales.ts';
+import { claimantOf } from '../../commands/paymentClaims.ts';
+import { convertDocument } from '../../commands/convert.ts';
+import { extractByFields, extractDocument } from '../../commands/extract.ts';
+import { refundCredits, sellCredits } from '../../commands/sales.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import { pipelineCommands } from './pipelineParts.ts';
 import { receiverPolicy, webhooksOf } from './webhookParts.ts';

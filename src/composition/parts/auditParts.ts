@@ -1,15 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { newTempFolder } from '@quire/engine/kernel/tempFolders';
 import { systemClock } from '../../../adapters/local/local.ts';
-import type { StartChains } from '../../audit/log/chainsApart.ts';
-import type { StartShares } from '../../audit/shares/auditInShares.ts';
+import type { StartChains } from '../../audit/chains.ts';
+import type { StartShares } from '../../audit/shares.ts';
 import type { EventFeed } from '../../../domain/ports/log.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
-import { withSnapshot, type ReadModelSnapshot } from '../../audit/readModels/snapshot.ts';
-import { snapshotStore } from '../../audit/readModels/snapshotLines.ts';
+import { type ReadModelSnapshot, snapshotStore, withSnapshot } from '../../audit/compareReadModels.ts';
 import { chainsThread } from '../audit/chainsThread.ts';
 import { shareThreads } from '../audit/shareThreads.ts';
-import { askOperator, runningSocket } from '../../operator/askOperator.ts';
+import { askOperator, runningSocket } from '../../operator/socket.ts';
 import { logFileIn, openLog, withSql, type StoreConfig } from './openStores.ts';
 
 /** The log to audit. */

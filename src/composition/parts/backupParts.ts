@@ -5,13 +5,21 @@ import { LOCK_FILES, RESTORING } from '../../../adapters/local/dataFolder.ts';
 import { objectFileOf, WHOLE_OBJECTS } from '../../../adapters/local/objectFolder.ts';
 import { headerLogIdOf } from '../../../adapters/sqlite/eventLogFile.ts';
 import { systemClock } from '../../../adapters/local/local.ts';
-import { auditCopy, type AuditedCopy, type OpenedLog } from '../../backup/auditedCopy.ts';
-import { checkBackup, type CheckedBackup } from '../../backup/checkBackup.ts';
-import { DATA } from '../../backup/manifest.ts';
+import {
+  auditCopy,
+  type AuditedCopy,
+  checkBackup,
+  type CheckedBackup,
+  contentOf,
+  isWithin,
+  type OpenedLog,
+  restoreBackup,
+  type RestoreRequest,
+} from '../../backup/restoreBackup.ts';
+import { DATA } from '../../backup/files.ts';
 import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '../../backup/makeBackup.ts';
-import { contentOf, isWithin, restoreBackup, type RestoreRequest } from '../../backup/restoreBackup.ts';
 import type { Config } from '../../config.ts';
-import { OperatorError } from '../../operator/protocol.ts';
+import { OperatorError } from '../../operator/socket.ts';
 import { ENCRYPTION_SECRET } from '../secretBoxOf.ts';
 import { underLock } from './openStores.ts';
 import { VERSION } from '../../version.ts';

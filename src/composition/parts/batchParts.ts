@@ -6,12 +6,10 @@ import {
   operationsToCancel,
   progressOfBatch,
 } from '../../../projections/batches.ts';
-import { acceptBatch } from '../../commands/batches/acceptBatch.ts';
-import { cancelBatch, type BatchCommands } from '../../commands/batches/batchCommands.ts';
-import { batches } from '../../commands/batches/batches.ts';
-import { uploads } from '../../commands/uploads/uploads.ts';
-import { heavySlots } from '../../commands/work/heavySlots.ts';
-import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../../worker/batches/batchWorker.ts';
+import { acceptBatch, type BatchCommands, batches, cancelBatch } from '../../commands/batches.ts';
+import { uploads } from '../../commands/fetchUpload.ts';
+import { heavySlots } from '../../commands/slots.ts';
+import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../../worker/batches.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';

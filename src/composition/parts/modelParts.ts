@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
-import { modelCallFact } from '../../commands/models/modelCosts.ts';
-import type { ModelDeps } from '../../commands/models/ownBases.ts';
-import type { LogCall } from '../../commands/work/callLog.ts';
+import { modelCallFact } from '../../commands/llmCosts.ts';
+import type { ModelDeps } from '../../commands/models.ts';
+import type { LogCall } from '../../commands/deliverWork.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';

@@ -8,7 +8,7 @@ import type { Config } from '../../config.ts';
 import type { ProjectingSql } from '../projecting/openProjecting.ts';
 import { projectingAs } from '../projecting/projectingAs.ts';
 import { complain } from '../start/standardStreams.ts';
-import { OperatorError } from '../../operator/protocol.ts';
+import { OperatorError } from '../../operator/socket.ts';
 
 // A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
 
@@ -49,7 +49,7 @@ export const withLogReader = async <T>(
 };
 
 /** Opens the read models' database. An embedded one needs the lock of its data folder. */
-export const openSql = async ({ databaseUrl, dataDir }: StoreConfig): Promise<EmbeddedSql> => {
+const openSql = async ({ databaseUrl, dataDir }: StoreConfig): Promise<EmbeddedSql> => {
   if (databaseUrl !== undefined) {
     const { postgresSql } = await import('../../../adapters/postgres.ts');
     return { sql: postgresSql({ url: databaseUrl }), recreated: null };

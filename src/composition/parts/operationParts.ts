@@ -1,22 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { openOperationsOfTenant, operationLists } from '../../../projections/operations.ts';
-import { acceptOperation } from '../../commands/operations/acceptOperation.ts';
-import { abandonWork, cancelWork } from '../../commands/queue/closeWork.ts';
-import type { OperationCommands } from '../../commands/operations/operationCommands.ts';
-import { operationMoney } from '../../commands/operations/operationMoney.ts';
-import { keyOfResult, operationProblems } from '../../commands/operations/operationResult.ts';
-import { operations } from '../../commands/operations/operations.ts';
-import { artifacts } from '../../commands/training/artifacts.ts';
-import { trainingJobs } from '../../commands/training/trainingJobs.ts';
-import { convertDocument } from '../../commands/work/convertDocument.ts';
-import { extractDocument } from '../../commands/work/extractDocument.ts';
-import { storedBody } from '../../commands/work/results/storedBody.ts';
-import { beginTask, type TaskBeginner } from '../../worker/operations/beginTask.ts';
-import { bringTo } from '../../worker/operations/operationAttempt.ts';
-import { operationWorker } from '../../worker/operations/operationWorker.ts';
+import {
+  acceptOperation,
+  keyOfResult,
+  type OperationCommands,
+  operationMoney,
+  operationProblems,
+  operations,
+} from '../../commands/operations.ts';
+import { abandonWork, cancelWork } from '../../commands/queue.ts';
+import { artifacts } from '../../commands/deployments.ts';
+import { trainingJobs } from '../../commands/training.ts';
+import { convertDocument } from '../../commands/convert.ts';
+import { extractDocument } from '../../commands/extract.ts';
+import { storedBody } from '../../commands/storedResult.ts';
+import { beginTask, bringTo, operationWorker, type TaskBeginner } from '../../worker/operations.ts';
 import { listsOn } from '../../../projections/queue.ts';
-import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
+import type { QueueWorker } from '../../worker/queue.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';

@@ -2,23 +2,26 @@ import { systemClock, systemTimers } from '../../../adapters/local/local.ts';
 import type { EventFeed, EventStore } from '../../../domain/ports/log.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
-import { accountWriter } from '../../commands/writer/accountWriter.ts';
-import { apiKeys } from '../../commands/reference/apiKeys.ts';
-import { payments } from '../../commands/payments/payments.ts';
-import { openedLog } from '../../commands/sealing/logIdentity.ts';
-import { referenceData } from '../../commands/reference/referenceData.ts';
-import type { SealDeps } from '../../commands/sealing/sealLog.ts';
+import { accountWriter } from '../../writer/accountWriter.ts';
+import { apiKeys } from '../../commands/apiKeys.ts';
+import { payments } from '../../commands/payments.ts';
+import { openedLog, type SealDeps } from '../../commands/sealing.ts';
+import { referenceData } from '../../commands/reference.ts';
 import type { Config } from '../../config.ts';
-import { askOperator, runningSocket } from '../../operator/askOperator.ts';
-import type { KeyDeps } from '../../operator/keys.ts';
-import type { PaymentDeps } from '../../operator/payments.ts';
-import type { RotateDeps } from '../../operator/rotateSecrets.ts';
+import {
+  askOperator,
+  type OperationContext,
+  type Operations,
+  OperatorError,
+  runningSocket,
+} from '../../operator/socket.ts';
+import type { KeyDeps, RotateDeps } from '../../operator/access.ts';
+import type { PaymentDeps } from '../../operator/records.ts';
 import { openObjects } from './openParts.ts';
 import { openLog, underLock, withLogReader, withSql } from './openStores.ts';
 import { openLockedObjects } from './sealParts.ts';
 import { folderKey, secretBoxOf } from '../secretBoxOf.ts';
 import { logOperations, readModelOperations } from '../../operator/operations.ts';
-import { OperatorError, type OperationContext, type Operations } from '../../operator/protocol.ts';
 
 export { packagedPrices } from '../../../adapters/prices.ts';
 export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../../adapters/ecb.ts';

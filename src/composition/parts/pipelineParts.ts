@@ -5,20 +5,21 @@ import type { ExampleSource, Trainer } from '../../../domain/ports/trainer.ts';
 import type { SecretBox } from '../../../domain/ports/services.ts';
 import { listsOn } from '../../../projections/queue.ts';
 import { jobLists } from '../../../projections/trainingJobs.ts';
-import { artifacts } from '../../commands/training/artifacts.ts';
-import { cancelWork } from '../../commands/queue/closeWork.ts';
-import { jobMoney } from '../../commands/training/trainingMoney.ts';
-import type { CountPagesDeps } from '../../commands/work/countPages.ts';
-import { createTrainingJob, type CreateTrainingDeps } from '../../commands/training/createTrainingJob.ts';
-import { deployments } from '../../commands/training/deployments.ts';
-import { exportExamples } from '../../commands/training/exportExamples.ts';
-import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
-import { trainingJobs } from '../../commands/training/trainingJobs.ts';
-import type { Uploads } from '../../commands/uploads/uploads.ts';
+import { artifacts, deployments, type PipelineCommands } from '../../commands/deployments.ts';
+import { cancelWork } from '../../commands/queue.ts';
+import {
+  type CreateTrainingDeps,
+  createTrainingJob,
+  jobMoney,
+  trainingJobs,
+} from '../../commands/training.ts';
+import type { CountPagesDeps } from '../../commands/countPages.ts';
+import { exportExamples } from '../../commands/exportExamples.ts';
+import { guardedObjects } from '../../commands/uploads.ts';
+import type { Uploads } from '../../commands/fetchUpload.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
-import type { PipelineCommands } from '../../commands/training/pipelineCommands.ts';
-import type { QueueWorker } from '../../worker/queue/queueWorker.ts';
-import { trainingWorker } from '../../worker/training/trainingWorker.ts';
+import type { QueueWorker } from '../../worker/queue.ts';
+import { trainingWorker } from '../../worker/training.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 import { CONVERT_DEADLINE_MS } from '../workLimits.ts';

@@ -1,7 +1,7 @@
 import { READ_MODELS, DROPPED_READ_MODELS } from '../../../projections/readModels.ts';
 import { openWorkByStatus } from '../../../projections/operations.ts';
 import type { ServiceStateBody } from '../../http/wire/serviceState.ts';
-import { projectionsStatus } from '../../operator/projectionsStatus.ts';
+import { projectionsStatus } from '../../operator/log.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 

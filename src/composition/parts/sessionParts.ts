@@ -4,8 +4,8 @@ import type { Config } from '../../config.ts';
 import { consoleFolder, consolePage } from '../../http/console/consolePage.ts';
 import { sealingKey, sealingWith } from '../../http/sessions/sealing.ts';
 import { sessionsOver, type Sessions } from '../../http/sessions/sessions.ts';
-import { newSignInLink } from '../../operator/signInLink.ts';
-import type { Operation } from '../../operator/protocol.ts';
+import { newSignInLink } from '../../operator/access.ts';
+import type { Operation } from '../../operator/socket.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 

@@ -3,19 +3,24 @@ import { READ_MODELS } from '../../../projections/readModels.ts';
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import { seenEvents } from '../../../domain/eventLog/witness.ts';
 import type { Tracer } from '../../../domain/ports/log.ts';
-import { NO_TRACER } from '../../telemetry/noTracer.ts';
-import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
-import { projectSpans } from '../../telemetry/projectSpans.ts';
-import { driftCheck } from '../../telemetry/driftCheck.ts';
-import { watchedDocuments } from '../../telemetry/documentMetrics.ts';
-import { observedLog } from '../../telemetry/logMetrics.ts';
-import { partMetrics } from '../../telemetry/partMetrics.ts';
-import { divergenceGauge, projectionCounters, projectionGauges } from '../../telemetry/projectionMetrics.ts';
-import { webhookGauges } from '../../telemetry/webhookMetrics.ts';
-import { placeMetrics, stockMetrics } from '../../telemetry/stockMetrics.ts';
-import { openingMetrics } from '../../telemetry/openingMetrics.ts';
-import { pauseMetrics } from '../../telemetry/pauseMetrics.ts';
-import { sweeperMetrics } from '../../telemetry/sweeperMetrics.ts';
+import { type AppliedFacts, NO_TRACER, projectSpans } from '../../telemetry/tracing.ts';
+import {
+  divergenceGauge,
+  driftCheck,
+  observedLog,
+  placeMetrics,
+  projectionCounters,
+  projectionGauges,
+  stockMetrics,
+  sweeperMetrics,
+  webhookGauges,
+} from '../../telemetry/businessMetrics.ts';
+import {
+  openingMetrics,
+  partMetrics,
+  pauseMetrics,
+  watchedDocuments,
+} from '../../telemetry/processMetrics.ts';
 import { healthOf } from '../start/health.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import type { Parts } from './openParts.ts';

@@ -1,10 +1,14 @@
 import { abandonedWorkBefore, unrecordedWorkBefore } from '../../../projections/usageEvents.ts';
-import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
-import { logModelCall } from '../../commands/models/modelCosts.ts';
-import { factShelf } from '../../commands/unfinished/factShelf.ts';
-import { keptFacts, type KeptFacts } from '../../commands/unfinished/keptFacts.ts';
-import { unfinishedSweeper, type UnfinishedSweeper } from '../../commands/unfinished/unfinishedSweeper.ts';
-import { usageLog } from '../../commands/work/usageLog.ts';
+import { guardedObjects } from '../../commands/uploads.ts';
+import { logModelCall } from '../../commands/llmCosts.ts';
+import {
+  factShelf,
+  keptFacts,
+  type KeptFacts,
+  unfinishedSweeper,
+  type UnfinishedSweeper,
+  usageLog,
+} from '../../commands/usageLog.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 

@@ -6,25 +6,23 @@ import { jobsLearningFrom } from '../../../projections/trainingJobs.ts';
 import { checkSource } from '@quire/engine/models/guard/checkSource';
 import { systemResolve } from '@quire/engine/models/guard/checkBase';
 import { httpSource } from '../../../adapters/sources.ts';
-import { bytesInFlight } from '../../commands/work/bytesInFlight.ts';
-import { countPages, type Counted, type CountPagesDeps } from '../../commands/work/countPages.ts';
-import { documents } from '../../commands/uploads/documents.ts';
-import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
-import { objectSweeper, type ObjectSweeperDeps } from '../../commands/sweeping/objectSweeper.ts';
-import type { WorkObjectsDeps } from '../../commands/sweeping/workObjects.ts';
+import { bytesInFlight } from '../../commands/slots.ts';
+import { type Counted, countPages, type CountPagesDeps, recentFailures } from '../../commands/countPages.ts';
+import {
+  documents,
+  guardedObjects,
+  presignUpload,
+  uploadReceiver,
+  uploadStock,
+  type UploadStock,
+} from '../../commands/uploads.ts';
+import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../../commands/sweeping.ts';
 import { usageEndedAt } from '../../../domain/workEvents.ts';
-import { batches } from '../../commands/batches/batches.ts';
-import { operations } from '../../commands/operations/operations.ts';
-import { trainingInputKeyOf } from '../../commands/training/trainingInput.ts';
-import { recentFailures } from '../../commands/work/recentFailures.ts';
-import { cancelWork } from '../../commands/queue/closeWork.ts';
-import { jobMoney } from '../../commands/training/trainingMoney.ts';
-import { trainingJobs } from '../../commands/training/trainingJobs.ts';
-import { presignUpload } from '../../commands/uploads/presignUpload.ts';
-import { uploadReceiver } from '../../commands/uploads/receiveUpload.ts';
-import { removeUpload } from '../../commands/uploads/removeUpload.ts';
-import { uploads } from '../../commands/uploads/uploads.ts';
-import { uploadStock, type UploadStock } from '../../commands/uploads/uploadStock.ts';
+import { batches } from '../../commands/batches.ts';
+import { operations } from '../../commands/operations.ts';
+import { jobMoney, removeUpload, trainingInputKeyOf, trainingJobs } from '../../commands/training.ts';
+import { cancelWork } from '../../commands/queue.ts';
+import { uploads } from '../../commands/fetchUpload.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';

@@ -7,14 +7,18 @@ import {
   webhooksProjector,
   webhooksRemoved,
 } from '../../../projections/webhooks.ts';
-import { reportDrift } from '../../commands/findings/findings.ts';
+import { reportDrift } from '../../commands/audits.ts';
 import { mayConnectTo } from '@quire/engine/models/guard/addresses';
 import { checkedHost, systemResolve } from '@quire/engine/models/guard/checkBase';
-import type { ReceiverPolicy } from '../../commands/webhooks/receiverUrl.ts';
-import { webhookCommands, type Webhooks } from '../../commands/webhooks/webhooks.ts';
-import { deliveryStreams, webhookStreams } from '../../commands/webhooks/webhookStreams.ts';
-import { webhookAttempts } from '../../telemetry/webhookMetrics.ts';
-import { webhookSender, type WebhookSender } from '../../worker/webhooks/webhookSender.ts';
+import {
+  deliveryStreams,
+  type ReceiverPolicy,
+  webhookCommands,
+  type Webhooks,
+  webhookStreams,
+} from '../../commands/webhooks.ts';
+import { webhookAttempts } from '../../telemetry/businessMetrics.ts';
+import { webhookSender, type WebhookSender } from '../../worker/webhooks.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';

@@ -1,6 +1,6 @@
 import { activeBillingConfig } from '../../../domain/billingConfig.ts';
-import type { ExtractDeps } from '../../commands/work/extractDocument.ts';
-import { guardedObjects } from '../../commands/uploads/guardedObjects.ts';
+import type { ExtractDeps } from '../../commands/extract.ts';
+import { guardedObjects } from '../../commands/uploads.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, LONG_PAGES_MAX, PAGES_MAX } from '../workLimits.ts';

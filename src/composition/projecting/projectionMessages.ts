@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { WaitOptions } from '../../../projections/engine/waiting.ts';
 import type { ProjectionNotice } from '../../../projections/engine/arrivals.ts';
 import type { ProjectorStatus } from '../../../projections/engine/subscribe.ts';
-import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
+import type { AppliedFacts } from '../../telemetry/tracing.ts';
 import type { Projecting } from './serviceRunner.ts';
 
 /** What the thread that projects is given: it reads the log's file itself. */

@@ -3,7 +3,7 @@ import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { openPgliteSession, servePglite } from '../../../adapters/pglite/server.ts';
 import { messageOf } from '../../../domain/kernel/json.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
-import type { AppliedFacts } from '../../telemetry/appliedFacts.ts';
+import type { AppliedFacts } from '../../telemetry/tracing.ts';
 import type { ProjectionNews, ProjectionQuestion, ProjectionThreadData } from './projectionMessages.ts';
 import { serviceRunner } from './serviceRunner.ts';
 

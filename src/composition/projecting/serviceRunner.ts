@@ -4,8 +4,8 @@ import type { ProjectionNotice } from '../../../projections/engine/arrivals.ts';
 import { projectionRunner, type ProjectionRunner } from '../../../projections/engine/runner.ts';
 import type { RunnerDeps } from '../../../projections/engine/rebuild.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../../projections/readModels.ts';
-import { appliedFacts, type AppliedFacts } from '../../telemetry/appliedFacts.ts';
-import { COUNTED_TYPES } from '../../telemetry/projectionMetrics.ts';
+import { appliedFacts, type AppliedFacts } from '../../telemetry/tracing.ts';
+import { COUNTED_TYPES } from '../../telemetry/businessMetrics.ts';
 
 /** Who is told what the service's projections do. */
 export interface ProjectionListener {

@@ -1,6 +1,6 @@
-import { OperatorError } from '../../operator/protocol.ts';
+import { OperatorError } from '../../operator/socket.ts';
 import { setTimeout as pause } from 'node:timers/promises';
-import { reasonOf } from '../../doctor/check.ts';
+import { reasonOf } from '../../doctor/doctor.ts';
 
 /** A server that the configuration names and that a start cannot do without. */
 interface NeededServer {

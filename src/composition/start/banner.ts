@@ -1,4 +1,4 @@
-import { protectionText, type ProtectionFacts } from '../../doctor/protectionText.ts';
+import { protectionText, type ProtectionFacts } from '../../doctor/parts.ts';
 import type { Parts } from '../parts/openParts.ts';
 
 interface Started {

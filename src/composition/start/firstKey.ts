@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type ApiKeyState, formatKey, keyTraces } from '../../../domain/apiKey.ts';
-import type { ApiKeys } from '../../commands/reference/apiKeys.ts';
+import type { ApiKeys } from '../../commands/apiKeys.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 

@@ -2,7 +2,7 @@
 const CHARS_MAX = 65_536;
 
 /** Lines on their way to where they are written. */
-export interface GatheredLines {
+interface GatheredLines {
   readonly add: (line: string) => void;
   /** Writes what was gathered. */
   readonly flush: () => void;

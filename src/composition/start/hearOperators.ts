@@ -1,6 +1,5 @@
 import { openClaimsBefore } from '../../../projections/openClaims.ts';
-import { aboutService } from '../../operator/aboutService.ts';
-import { listenForOperators } from '../../operator/operatorServer.ts';
+import { aboutService, listenForOperators } from '../../operator/socket.ts';
 import { ALL_TENANTS } from '../../queries/readYourWrites.ts';
 import { VERSION } from '../../version.ts';
 import { operationsOver, type OwnParts } from '../parts/operatorParts.ts';

@@ -6,7 +6,7 @@ import {
   ReadModelsDiverged,
 } from '../../../projections/engine/divergence.ts';
 import type { SqlTx } from '../../../projections/engine/ports.ts';
-import { openedLog } from '../../commands/sealing/logIdentity.ts';
+import { openedLog } from '../../commands/sealing.ts';
 import { bind, resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Tracer } from '../../../domain/ports/log.ts';
 import type { Config } from '../../config.ts';
-import { NO_TRACER } from '../../telemetry/noTracer.ts';
+import { NO_TRACER } from '../../telemetry/tracing.ts';
 import { VERSION } from '../../version.ts';
 
 /** The tracer that the configuration asks for. OpenTelemetry is loaded only where it does. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { ReplicaFacts } from '../../../domain/ports/services.ts';
-import { sweeperOf } from '../../commands/sweeping/sweeper.ts';
+import { sweeperOf } from '../../commands/sweeper.ts';
 import { VERSION } from '../../version.ts';
 import type { Ends } from './ends.ts';
 import { resolve, type Container } from '../token.ts';

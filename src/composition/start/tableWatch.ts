@@ -1,6 +1,6 @@
 import { replaceMissing } from '../../../projections/engine/waiting.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
-import { sweeperOf, type Sweeper } from '../../commands/sweeping/sweeper.ts';
+import { sweeperOf, type Sweeper } from '../../commands/sweeper.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';
 

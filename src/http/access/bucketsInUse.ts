@@ -7,7 +7,7 @@ interface BucketName {
 }
 
 /** A bucket that is not full, with the whole tokens that are in it. */
-export interface BucketInUse extends BucketName, Bucket {
+interface BucketInUse extends BucketName, Bucket {
   readonly remaining: number;
 }
 

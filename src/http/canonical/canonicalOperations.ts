@@ -1,9 +1,9 @@
-import type { ChannelName, ChannelPaths, ModelChannel } from '../../commands/models/models.ts';
+import type { ChannelName, ChannelPaths, ModelChannel } from '../../commands/models.ts';
 import { payloadOf, type CanonicalCall, type CanonicalOperation } from './canonicalPayload.ts';
 import { runConversion } from '../documents/conversion.ts';
 import { runExtraction } from '../documents/extraction.ts';
-import type { Opening } from '../../commands/work/work.ts';
-import type { WorkSubject } from '../../commands/uploads/fetchedFile.ts';
+import type { Opening } from '../../commands/work.ts';
+import type { WorkSubject } from '../../commands/fetchUpload.ts';
 import { PIPELINE_OPERATIONS, PIPELINE_PAYLOADS } from '../pipelines/canonicalPipelines.ts';
 import { invalid } from '../problems.ts';
 import { conversionFormOf } from '../wire/documents.ts';

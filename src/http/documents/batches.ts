@@ -1,8 +1,8 @@
 import { type BatchState, batchStatus, operationIdOfDocument } from '../../../domain/batch.ts';
 import { documentIdIn, fileUriOf } from '../../../domain/document.ts';
-import type { BatchRequest } from '../../commands/batches/acceptBatch.ts';
-import { jsonPieces, type JsonPieces } from '../../commands/work/results/storedBody.ts';
-import type { ExtractFields } from '../../commands/work/extractFields.ts';
+import type { BatchRequest } from '../../commands/batches.ts';
+import { jsonPieces, type JsonPieces } from '../../commands/storedResult.ts';
+import type { ExtractFields } from '../../commands/extract.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ConvertRequest } from '../../commands/work/convertDocument.ts';
-import type { WorkRequest } from '../../commands/work/work.ts';
+import type { ConvertRequest } from '../../commands/convert.ts';
+import type { WorkRequest } from '../../commands/work.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';

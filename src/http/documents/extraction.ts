@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { ExtractFields } from '../../commands/work/extractFields.ts';
-import type { WorkRequest } from '../../commands/work/work.ts';
+import type { ExtractFields } from '../../commands/extract.ts';
+import type { WorkRequest } from '../../commands/work.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';

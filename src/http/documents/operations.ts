@@ -1,9 +1,8 @@
 import type { OperationState } from '../../../domain/operation.ts';
-import { conversionEnds } from '../../commands/work/convertDocument.ts';
-import { extractionEnds } from '../../commands/work/extractDocument.ts';
-import type { Cost } from '../../commands/work/billedWork.ts';
-import { jsonPieces, parsedPieces, type JsonPieces } from '../../commands/work/results/storedBody.ts';
-import type { WorkRequest } from '../../commands/work/work.ts';
+import { conversionEnds } from '../../commands/convert.ts';
+import { extractionEnds } from '../../commands/extract.ts';
+import type { Cost, WorkRequest } from '../../commands/work.ts';
+import { jsonPieces, parsedPieces, type JsonPieces } from '../../commands/storedResult.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RawBody, RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';

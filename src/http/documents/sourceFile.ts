@@ -1,6 +1,5 @@
-import { withFetched, type FetchRequest, type WorkSubject } from '../../commands/uploads/fetchedFile.ts';
-import { withSource } from '../../commands/uploads/fetchSource.ts';
-import type { ReceivedFile } from '../../commands/work/work.ts';
+import { type FetchRequest, withFetched, withSource, type WorkSubject } from '../../commands/fetchUpload.ts';
+import type { ReceivedFile } from '../../commands/work.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { ChannelIssue, ChannelName, ModelChannel } from '../../commands/models/models.ts';
-import type { WorkSubject } from '../../commands/uploads/fetchedFile.ts';
-import type { Opening, WorkRequest } from '../../commands/work/work.ts';
+import type { ChannelIssue, ChannelName, ModelChannel } from '../../commands/models.ts';
+import type { WorkSubject } from '../../commands/fetchUpload.ts';
+import type { Opening, WorkRequest } from '../../commands/work.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import type { UploadedFile } from '../server/multipart.ts';
 import { problem } from '../problems.ts';

@@ -5,7 +5,7 @@ import {
   type DeploymentScope,
   type Rollout,
 } from '../../../domain/deployment.ts';
-import type { Artifact } from '../../commands/training/artifacts.ts';
+import type { Artifact } from '../../commands/deployments.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { artifactUriOf } from '../../../domain/deployment.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { TrainingJobState } from '../../../domain/trainingJob.ts';
-import type { CreateTrainingRequest } from '../../commands/training/trainingRequest.ts';
+import type { CreateTrainingRequest } from '../../commands/training.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { workFailure } from '../doneOrProblem.ts';

@@ -4,10 +4,9 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import busboy from 'busboy';
-import { writeDigested } from '../../commands/uploads/writeDigested.ts';
+import { writeDigested } from '../../commands/uploads.ts';
 import { CallerLeft, hasLeft } from './callerLeft.ts';
-import type { Problem } from '../problems.ts';
-import { invalid, problem } from '../problems.ts';
+import { invalid, type Problem, problem } from '../problems.ts';
 
 /** A file on the local disk, as it was uploaded. */
 export interface UploadedFile {

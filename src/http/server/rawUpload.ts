@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
-import { TooManyBytes, writeDigested } from '../../commands/uploads/writeDigested.ts';
+import { TooManyBytes, writeDigested } from '../../commands/uploads.ts';
 import { CallerLeft, hasLeft } from './callerLeft.ts';
 import { tooLarge, type Upload, type UploadLimits } from './multipart.ts';
 import { problem } from '../problems.ts';

@@ -1,8 +1,8 @@
 import type { Request, Response } from 'express';
 import type { Clock } from '../../../domain/ports/log.ts';
 import type { ReplayStore } from '../../../domain/ports/services.ts';
-import type { BytesInFlight } from '../../commands/work/bytesInFlight.ts';
-import { tooMuchInFlight } from '../../commands/work/workProblem.ts';
+import type { BytesInFlight } from '../../commands/slots.ts';
+import { tooMuchInFlight } from '../../commands/workProblem.ts';
 import type { Authenticator } from '../access/authenticate.ts';
 import { BOOTSTRAP_ADMIN, type Caller } from '../access/caller.ts';
 import type { ApiDeps } from '../apiDeps.ts';

@@ -29,7 +29,7 @@ interface ProviderSignInDeps {
 }
 
 /** Where the browser goes next, and what it keeps. */
-export interface NextPage {
+interface NextPage {
   readonly location: string;
   readonly cookies: readonly string[];
 }
@@ -61,7 +61,7 @@ const isSaidTwice = ({ searchParams }: URL): boolean =>
 export const signInPage = (problem: string): string => `/app/sign-in?problem=${problem}`;
 
 /** A page of the console, or its first one: nobody is led elsewhere. */
-export const ownPage = (wanted: string | undefined): string => {
+const ownPage = (wanted: string | undefined): string => {
   const here = 'http://here.invalid';
   if (wanted?.startsWith('/app/') !== true || !URL.canParse(wanted, here)) return HOME;
   const { origin, pathname, search, hash } = new URL(wanted, here);

@@ -11,7 +11,7 @@ import { told, type Sealing } from './sealing.ts';
 import { signInLimits } from './signInLimits.ts';
 import { sealedSession, type Session, type SignedIn } from './session.ts';
 
-export interface SessionDeps {
+interface SessionDeps {
   readonly sealing: Sealing;
   readonly used: UsedOnce;
   readonly keys: Pick<Authenticator, 'authenticate' | 'authenticateHash'>;

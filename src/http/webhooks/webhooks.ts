@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Webhook, WebhookSettings } from '../../../domain/webhook.ts';
 import { OPERATOR_EVENT_TYPES } from '../../../domain/webhookMessages.ts';
-import { receiverUrlFlaw } from '../../commands/webhooks/receiverUrl.ts';
+import { receiverUrlFlaw } from '../../commands/webhooks.ts';
 import type { ApiDeps } from '../apiDeps.ts';
 import type { RouteRequest } from '../defineRoute.ts';
 import { problem } from '../problems.ts';

@@ -6,7 +6,7 @@ import type { RecordedEvent } from '../../../domain/ports/log.ts';
 import { eventLine, type LogToRead } from './logEvents.ts';
 
 /** A moment of a log: a time in RFC 3339 UTC, a position, or neither: now. */
-export interface Moment {
+interface Moment {
   readonly at?: string | undefined;
   readonly position?: bigint | undefined;
 }

@@ -3,7 +3,7 @@ import { savedConfigStream, type ConfigVersion } from '../../../domain/savedConf
 import type { LogToRead } from './logEvents.ts';
 
 /** A saved config with all its versions, oldest first. */
-export interface ConfigHistory {
+interface ConfigHistory {
   readonly versions: readonly ConfigVersion[];
   readonly revoked_at: string | null;
 }

@@ -1,7 +1,7 @@
 import { decodeAny } from '../../../domain/catalogue.ts';
 import { SEALS_STREAM } from '../../../domain/kernel/json.ts';
 import { digestOfSeal, type SealEvent } from '../../../domain/finding.ts';
-import type { AuditRecord } from '../../commands/audits/auditRecord.ts';
+import type { AuditRecord } from '../../commands/audits.ts';
 import type { LogToRead } from './logEvents.ts';
 
 /** What is known of a seal: `not_checked`: no audit that is kept has looked at it. */

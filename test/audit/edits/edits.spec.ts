@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sealOf, type GivenSeal } from '../../../src/audit/seals/seal.ts';
+import { sealOf, type GivenSeal } from '../../../src/audit/chains.ts';
 import { history } from '../auditedHistory.ts';
 import type { FoundBy } from './editing.ts';
 import { EDITS } from './edits.ts';

@@ -9,8 +9,8 @@ import {
 } from '../../../domain/account/messages.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
-import { accountWriter, type AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { payments, type PaymentResult } from '../../../src/commands/payments/payments.ts';
+import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
+import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
 import { adjustment, charge, metaOf, NOW, refund, sale } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';

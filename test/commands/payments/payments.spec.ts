@@ -6,9 +6,9 @@ import {
   type RefundCredits,
 } from '../../../domain/account/messages.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
-import { accountWriter, type AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { holdSweeper } from '../../../src/commands/sweeping/holdSweeper.ts';
-import { payments, type PaymentResult } from '../../../src/commands/payments/payments.ts';
+import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
+import { holdSweeper } from '../../../src/commands/sweeping.ts';
+import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
 import { adjustment, charge, NOW, refund, sale } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { accountStream } from '../../../domain/account/messages.ts';
 import { apiKeyStream, formatKey, keyTraces } from '../../../domain/apiKey.ts';
-import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { apiKeys, type KeyRecord } from '../../../src/commands/reference/apiKeys.ts';
+import { accountWriter } from '../../../src/writer/accountWriter.ts';
+import { apiKeys, type KeyRecord } from '../../../src/commands/apiKeys.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';

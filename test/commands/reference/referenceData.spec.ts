@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { activeBillingConfig } from '../../../domain/billingConfig.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { activePriceList, PRICE_LIST_STREAM, type PublishPriceList } from '../../../domain/priceList.ts';
-import { referenceData } from '../../../src/commands/reference/referenceData.ts';
+import { referenceData } from '../../../src/commands/reference.ts';
 import { metaOf, NOW } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { openObjectFolder } from '../../../adapters/local/objectFolder.ts';
 import { document, type DocumentState } from '../../../domain/document.ts';
-import { objectSweeper } from '../../../src/commands/sweeping/objectSweeper.ts';
-import type { WorkFate } from '../../../src/commands/sweeping/workObjects.ts';
+import { objectSweeper, type WorkFate } from '../../../src/commands/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;

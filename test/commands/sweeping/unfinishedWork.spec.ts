@@ -3,9 +3,9 @@ import { extractionStream } from '../../../domain/workEvents.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import { LogUnavailable, type EventStore } from '../../../domain/ports/log.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
-import { accountWriter, type AccountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { callLog } from '../../../src/commands/work/callLog.ts';
-import { UNFINISHED_PREFIX } from '../../../src/commands/unfinished/factShelf.ts';
+import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
+import { callLog } from '../../../src/commands/deliverWork.ts';
+import { UNFINISHED_PREFIX } from '../../../src/commands/usageLog.ts';
 import {
   asked,
   death,

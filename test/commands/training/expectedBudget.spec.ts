@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { faultInExample, faultInExpected } from '../../../src/commands/training/expectedBudget.ts';
+import { faultInExample, faultInExpected } from '../../../src/commands/trainingExamples.ts';
 
 const nested = (levels: number): object =>
   JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`) as object;

@@ -3,8 +3,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect } from 'chai';
-import { snapshotStore } from '../../../src/audit/readModels/snapshotLines.ts';
-import { TooManyBytes, writeDigested } from '../../../src/commands/uploads/writeDigested.ts';
+import { snapshotStore } from '../../../src/audit/compareReadModels.ts';
+import { TooManyBytes, writeDigested } from '../../../src/commands/uploads.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const THREADS = Number(process.env['UV_THREADPOOL_SIZE'] ?? 4);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
-import { ABANDONED_AFTER_MS, takePlace } from '../../../src/commands/places/takePlace.ts';
-import { WEBHOOKS_MAX } from '../../../src/commands/webhooks/webhooks.ts';
+import { ABANDONED_AFTER_MS, takePlace } from '../../../src/commands/places.ts';
+import { WEBHOOKS_MAX } from '../../../src/commands/webhooks.ts';
 import { webhookBench, type WebhookBench } from '../../support/webhookBench.ts';
 
 describe('webhooks of a tenant', () => {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { extractionStream } from '../../../domain/workEvents.ts';
-import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import type { Delivered, HandedOver } from '../../../src/commands/work/work.ts';
-import type { WorkProblem } from '../../../src/commands/work/workProblem.ts';
+import { accountWriter } from '../../../src/writer/accountWriter.ts';
+import type { Delivered, HandedOver } from '../../../src/commands/work.ts';
+import type { WorkProblem } from '../../../src/commands/workProblem.ts';
 import {
   asked,
   death,

@@ -5,11 +5,11 @@ import { extractionStream } from '../../../domain/workEvents.ts';
 import type { ParseFailure } from '@quire/engine/ports/documentParser';
 import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
 import { LogUnavailable, type EventStore } from '../../../domain/ports/log.ts';
-import { convertDocument } from '../../../src/commands/work/convertDocument.ts';
-import type { Delivered, HandedOver } from '../../../src/commands/work/work.ts';
-import { heavySlots } from '../../../src/commands/work/heavySlots.ts';
-import { usageLog } from '../../../src/commands/work/usageLog.ts';
-import type { WorkProblem } from '../../../src/commands/work/workProblem.ts';
+import { convertDocument } from '../../../src/commands/convert.ts';
+import type { Delivered, HandedOver } from '../../../src/commands/work.ts';
+import { heavySlots } from '../../../src/commands/slots.ts';
+import { usageLog } from '../../../src/commands/usageLog.ts';
+import type { WorkProblem } from '../../../src/commands/workProblem.ts';
 import {
   asked,
   delivery,

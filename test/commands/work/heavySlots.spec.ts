@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { heavySlots, reserveOf, type SlotRefusal } from '../../../src/commands/work/heavySlots.ts';
+import { heavySlots, reserveOf, type SlotRefusal } from '../../../src/commands/slots.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
 
 const TENANTS = ['acme', 'bolt', 'crux', 'dune'];

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import { familyOf } from '@quire/engine/isolation/children/processFamily';
-import { convertDocument } from '../../../src/commands/work/convertDocument.ts';
-import type { ExtractRequest } from '../../../src/commands/work/extractDocument.ts';
+import { convertDocument } from '../../../src/commands/convert.ts';
+import type { ExtractRequest } from '../../../src/commands/extract.ts';
 import { asked, delivery, extract, TENANT, type Delivery, type Process } from '../../support/delivery.ts';
 import { tempFolder, type TempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { until } from '../../../engine/test/support/until.ts';

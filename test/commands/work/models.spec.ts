@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { ModelAccess } from '@quire/engine/ports/modelProvider';
-import { chooseModels, type ModelChannel } from '../../../src/commands/models/models.ts';
+import { chooseModels, type ModelChannel } from '../../../src/commands/models.ts';
 import type { PlatformModels } from '../../../src/platformModels.ts';
 
 const LOCAL: PlatformModels = {

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
-import { chooseModels, type ChosenModels, type ModelChannel } from '../../../src/commands/models/models.ts';
-import { modelsByFormat, ownKeyUse } from '../../../src/commands/models/ownKeys.ts';
+import {
+  chooseModels,
+  type ChosenModels,
+  type ModelChannel,
+  modelsByFormat,
+  ownKeyUse,
+} from '../../../src/commands/models.ts';
 import type { PlatformModels } from '../../../src/platformModels.ts';
 
 const LOCAL: PlatformModels = {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { recentFailures } from '../../../src/commands/work/recentFailures.ts';
+import { recentFailures } from '../../../src/commands/countPages.ts';
 
 describe('recent failures', () => {
   it('are kept for a minute, or until what they are about has changed', () => {

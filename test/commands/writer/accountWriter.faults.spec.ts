@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { AccountKind } from '../../../domain/account/account.ts';
 import { accountStream } from '../../../domain/account/messages.ts';
-import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import type { Outcome } from '../../../src/commands/writer/outcome.ts';
+import { accountWriter } from '../../../src/writer/accountWriter.ts';
+import type { Outcome } from '../../../src/writer/decideBatch.ts';
 import { adjustment, charge } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore, type Fault } from '../../support/logs/memoryEventStore.ts';

@@ -3,11 +3,7 @@ import { type AccountCommand, accountStream } from '../../../domain/account/mess
 import { account } from '../../../domain/account/account.ts';
 import { availableIn } from '../../../domain/account/state.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
-import {
-  accountCodec,
-  accountWriter,
-  type AccountWriter,
-} from '../../../src/commands/writer/accountWriter.ts';
+import { accountCodec, accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
 import {
   adjustment,
   charge,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { payment, paymentCodec, type PaymentCommand } from '../../../domain/payment.ts';
-import { commandHandler } from '../../../src/commands/writer/commandHandler.ts';
+import { commandHandler } from '../../../src/writer/commandHandler.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore, type Fault } from '../../support/logs/memoryEventStore.ts';

@@ -5,8 +5,8 @@ import { canonicalJson, CHAIN_START, verifyChain } from '../../../domain/kernel/
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
-import { accountCodec } from '../../../src/commands/writer/accountWriter.ts';
-import { encodeEvents } from '../../../src/commands/writer/encode.ts';
+import { accountCodec } from '../../../src/writer/accountWriter.ts';
+import { encodeEvents } from '../../../src/writer/append.ts';
 import { metaOf, NOW } from '../../support/money/accountCommands.ts';
 
 const opened: AccountEvent = { type: 'AccountOpened', data: { tenant_id: 't', created_at: NOW } };

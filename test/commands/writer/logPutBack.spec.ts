@@ -7,11 +7,7 @@ import { account } from '../../../domain/account/account.ts';
 import { accountStream } from '../../../domain/account/messages.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
-import {
-  accountCodec,
-  type AccountWriter,
-  accountWriter,
-} from '../../../src/commands/writer/accountWriter.ts';
+import { accountCodec, type AccountWriter, accountWriter } from '../../../src/writer/accountWriter.ts';
 import { asProblem } from '../../../src/http/server/failures.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { startEsdbDouble, type EsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';

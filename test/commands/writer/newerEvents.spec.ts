@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { accountStream } from '../../../domain/account/messages.ts';
 import { chainHash, eventIdOfHash } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
+import { accountWriter } from '../../../src/writer/accountWriter.ts';
 import { adjustment, charge } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 

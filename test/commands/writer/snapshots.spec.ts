@@ -7,13 +7,14 @@ import { canonicalJson, sha256 } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
 import type { Snapshot } from '../../../domain/ports/log.ts';
 import {
+  accountCodec,
   accountFromJson,
   accountSnapshots,
   accountToJson,
-} from '../../../src/commands/writer/accountSnapshot.ts';
-import { accountCodec, accountWriter } from '../../../src/commands/writer/accountWriter.ts';
-import { snapshotOf, type SnapshotFlaw } from '../../../src/commands/writer/trustedSnapshot.ts';
-import type { SnapshotNotice } from '../../../src/commands/writer/writerRules.ts';
+  accountWriter,
+} from '../../../src/writer/accountWriter.ts';
+import { snapshotOf, type SnapshotFlaw } from '../../../src/writer/streamFold.ts';
+import type { SnapshotNotice } from '../../../src/writer/decideBatch.ts';
 import { writerHooks } from '../../../src/composition/metrics/writerMetrics.ts';
 import {
   adjustment,

@@ -6,10 +6,7 @@ import { remainingOf } from '../../../domain/account/payments.ts';
 import { availableIn, type AccountState } from '../../../domain/account/state.ts';
 import { canonicalJson } from '../../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../../domain/kernel/json.ts';
-import {
-  accountFromJson as fromJson,
-  accountToJson as toJson,
-} from '../../../src/commands/writer/accountSnapshot.ts';
+import { accountFromJson as fromJson, accountToJson as toJson } from '../../../src/writer/accountWriter.ts';
 import { anyHistory } from '../../support/money/accountArbitrary.ts';
 import { adjust, charge } from '../../support/money/moneyCommands.ts';
 import { carryOut, figuresOf, newLedger } from '../../support/money/ledgerModel.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { until } from '../../../engine/test/support/until.ts';
-import { audits } from '../../../src/commands/audits/audits.ts';
+import { audits } from '../../../src/commands/audits.ts';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
 import type { Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { uploadKeyOf } from '../../../domain/document.ts';
-import { objectSweeper } from '../../../src/commands/sweeping/objectSweeper.ts';
+import { objectSweeper } from '../../../src/commands/sweeping.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 import type { Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { expect } from 'chai';
 import { uploadKeyOf } from '../../../domain/document.ts';
-import type { UploadReference } from '../../../src/commands/uploads/uploads.ts';
+import type { UploadReference } from '../../../src/commands/fetchUpload.ts';
 import { formOf, INVOICE, type Reply } from '../support/client.ts';
 import type { TestApi } from '../support/testApi.ts';
 import { until } from '../../../engine/test/support/until.ts';

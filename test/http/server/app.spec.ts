@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { memoryRateLimiter } from '../../../adapters/local/local.ts';
-import { bytesInFlight } from '../../../src/commands/work/bytesInFlight.ts';
+import { bytesInFlight } from '../../../src/commands/slots.ts';
 import { CreditsOutOfRange } from '../../../domain/kernel/amounts.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import { httpApp } from '../../../src/http/server/app.ts';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { shapeOf } from '../../../domain/kernel/json.ts';
 import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from '../../../src/http/server/jsonAsWritten.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
-import { claimantOf } from '../../../src/commands/payments/claimantOf.ts';
+import { claimantOf } from '../../../src/commands/paymentClaims.ts';
 import { formOf, INVOICE, issuesIn } from '../support/client.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
 

@@ -9,7 +9,7 @@ import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { memoryRateLimiter } from '../../../adapters/local/local.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
-import { bytesInFlight } from '../../../src/commands/work/bytesInFlight.ts';
+import { bytesInFlight } from '../../../src/commands/slots.ts';
 import { authenticator } from '../../../src/http/access/authenticate.ts';
 import type { ApiDeps } from '../../../src/http/apiDeps.ts';
 import { get, post, put, remove, type NamedRoute } from '../../../src/http/defineRoute.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { secretObjectKey } from '../../../domain/ports/services.ts';
-import { reportAudit, reportDrift } from '../../../src/commands/findings/findings.ts';
+import { reportAudit, reportDrift } from '../../../src/commands/audits.ts';
 import { issuesIn } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { dataOf, startReceiver, status, type Receiver } from './receiver.ts';

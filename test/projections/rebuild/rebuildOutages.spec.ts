@@ -6,7 +6,7 @@ import { decodeAny } from '../../../domain/catalogue.ts';
 import { balancesProjector } from '../../../projections/balances.ts';
 import { SqlUnavailable, type Sql } from '../../../projections/engine/ports.ts';
 import { rebuildReadModels, rebuildThroughOutages } from '../../../projections/engine/rebuild.ts';
-import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
+import { accountWriter } from '../../../src/writer/accountWriter.ts';
 import { adjustment } from '../../support/money/accountCommands.ts';
 import { startEsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';
 import { dumpAll } from '../../support/projecting.ts';

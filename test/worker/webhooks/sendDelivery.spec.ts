@@ -1,10 +1,5 @@
 import { expect } from 'chai';
-import {
-  attemptWatch,
-  sendDelivery,
-  type DueDelivery,
-  type SendDeps,
-} from '../../../src/worker/webhooks/sendDelivery.ts';
+import { attemptWatch, sendDelivery, type DueDelivery, type SendDeps } from '../../../src/worker/webhooks.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { gate, TAKEN, webhookBench, type WebhookBench } from '../../support/webhookBench.ts';
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { WebhookTransport } from '../../../domain/ports/services.ts';
 import { until } from '../../../engine/test/support/until.ts';
-import { openLanes, type Lane, type LaneLimits, type Receiver } from '../../../src/worker/webhooks/lanes.ts';
+import { openLanes, type Lane, type LaneLimits, type Receiver } from '../../../src/worker/webhooks.ts';
 import { gate, silent, TAKEN, webhookBench, type WebhookBench } from '../../support/webhookBench.ts';
 
 const SILENT = 'https://silent.example.com';

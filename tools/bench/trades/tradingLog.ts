@@ -8,7 +8,7 @@ import { eventCodec } from '../../../domain/kernel/codec.ts';
 import { CHAIN_START, type ChainLink, deterministicEventId } from '../../../domain/kernel/chain.ts';
 import type { CommandMeta } from '../../../domain/kernel/decider.ts';
 import type { NewEvent } from '../../../domain/ports/log.ts';
-import { encodeEvents } from '../../../src/commands/writer/encode.ts';
+import { encodeEvents } from '../../../src/writer/append.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import type { Trade } from './trade.ts';
 import { publications, tradeOnce } from './trades.ts';

@@ -5,7 +5,7 @@ import { PerformanceObserver } from 'node:perf_hooks';
 import { openSqliteEventLog } from '../../../adapters/sqlite/eventLog.ts';
 import { commitGroup, type EncodedAppend, openLogFile } from '../../../adapters/sqlite/eventLogFile.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
-import { accountWriter } from '../../../src/commands/writer/accountWriter.ts';
+import { accountWriter } from '../../../src/writer/accountWriter.ts';
 import { START_CREDITS } from '../../bench/contestant.ts';
 import { closedLoop, type Run } from '../../../engine/test/bench/measure.ts';
 import { adjustment, charge } from '../../../test/support/money/accountCommands.ts';

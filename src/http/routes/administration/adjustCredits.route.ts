@@ -2,7 +2,7 @@ import type { AdjustCredits } from '../../../../domain/account/messages.ts';
 import type { AccountKind } from '../../../../domain/account/account.ts';
 import { fingerprintOf } from '../../../../domain/kernel/chain.ts';
 import { asCredits } from '../../../../domain/kernel/amounts.ts';
-import type { Outcome } from '../../../commands/writer/outcome.ts';
+import type { Outcome } from '../../../writer/decideBatch.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { accountRejections } from '../../doneOrProblem.ts';
 import { tenantParams } from '../../wire/basics.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { get } from '../../defineRoute.ts';
-import { activeConfig } from '../../../queries/published.ts';
+import { activeConfig } from '../../../commands/reference.ts';
 import { pagingQuery, plainText } from '../../wire/basics.ts';
 import { tenantList } from '../../wire/books.ts';
 

@@ -1,6 +1,6 @@
 import { minorUnitDigits } from '../../../../domain/kernel/amounts.ts';
 import { post } from '../../defineRoute.ts';
-import { priceListOf } from '../../../queries/published.ts';
+import { priceListOf } from '../../../commands/reference.ts';
 import { priceListResponse, publishPriceListRequest } from '../../wire/prices/prices.ts';
 
 export const publishCreditPrices = post('/v1/admin/credit-prices', {

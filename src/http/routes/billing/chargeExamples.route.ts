@@ -4,11 +4,11 @@ import type { AccountKind } from '../../../../domain/account/account.ts';
 import type { BillingConfig } from '../../../../domain/billingConfig.ts';
 import { fingerprintOf } from '../../../../domain/kernel/chain.ts';
 import { jobIdOfArtifact } from '../../../../domain/trainingJob.ts';
-import type { Outcome } from '../../../commands/writer/outcome.ts';
+import type { Outcome } from '../../../writer/decideBatch.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { post } from '../../defineRoute.ts';
 import { accountRejections } from '../../doneOrProblem.ts';
-import { activeConfig } from '../../../queries/published.ts';
+import { activeConfig } from '../../../commands/reference.ts';
 import { problem } from '../../problems.ts';
 import { examplesChargeRequest, examplesChargeResponse } from '../../wire/training.ts';
 

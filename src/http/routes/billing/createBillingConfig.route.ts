@@ -1,6 +1,5 @@
 import { post } from '../../defineRoute.ts';
-import { publishBillingConfig } from '../../../commands/reference/billingConfigs.ts';
-import { configOf, newestConfig } from '../../../queries/published.ts';
+import { configOf, newestConfig, publishBillingConfig } from '../../../commands/reference.ts';
 import { CONFIG_REJECTIONS } from '../../doneOrProblem.ts';
 import { billingConfigCreateRequest, billingConfigResponse } from '../../wire/prices/prices.ts';
 

@@ -1,4 +1,4 @@
-import { configOf, newestConfig } from '../../../queries/published.ts';
+import { configOf, newestConfig } from '../../../commands/reference.ts';
 import { get } from '../../defineRoute.ts';
 import { billingConfigResponse } from '../../wire/prices/prices.ts';
 

@@ -1,4 +1,4 @@
-import { newestConfig, ratesSince } from '../../../queries/published.ts';
+import { newestConfig, ratesSince } from '../../../commands/reference.ts';
 import { get } from '../../defineRoute.ts';
 import { billingRatesResponse } from '../../wire/prices/prices.ts';
 

@@ -1,5 +1,5 @@
 import { get } from '../../defineRoute.ts';
-import { priceListOf } from '../../../queries/published.ts';
+import { priceListOf } from '../../../commands/reference.ts';
 import { priceListResponse } from '../../wire/prices/prices.ts';
 
 export const getCreditPrices = get('/v1/billing/credit-prices', {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { modeOf, quote, rateOf, ratedMode } from '../../../../domain/rating.ts';
 import { get } from '../../defineRoute.ts';
 import { invalid } from '../../problems.ts';
-import { activeConfig } from '../../../queries/published.ts';
+import { activeConfig } from '../../../commands/reference.ts';
 import { tenantNotFound } from '../../reads/knownTenant.ts';
 import { tenantIdText, wholeNumberText } from '../../wire/basics.ts';
 import { quoteResponse } from '../../wire/reports.ts';

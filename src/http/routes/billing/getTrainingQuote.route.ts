@@ -4,7 +4,7 @@ import { TRAINING_COUNT_MAX } from '../../../../domain/billingConfig.ts';
 import { listValueUsd } from '../../../../domain/kernel/amounts.ts';
 import { priceTraining } from '../../../../domain/rating.ts';
 import { get } from '../../defineRoute.ts';
-import { activeConfig } from '../../../queries/published.ts';
+import { activeConfig } from '../../../commands/reference.ts';
 import { tenantNotFound } from '../../reads/knownTenant.ts';
 import { tenantIdText, wholeNumberText } from '../../wire/basics.ts';
 import { trainingQuoteResponse } from '../../wire/training.ts';

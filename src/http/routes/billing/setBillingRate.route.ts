@@ -1,5 +1,4 @@
-import { setRate } from '../../../commands/reference/billingConfigs.ts';
-import { isSameRate, newestConfig, ratesSince } from '../../../queries/published.ts';
+import { isSameRate, newestConfig, ratesSince, setRate } from '../../../commands/reference.ts';
 import { post } from '../../defineRoute.ts';
 import { CONFIG_REJECTIONS, workFailure } from '../../doneOrProblem.ts';
 import { billingRateItem, upsertRateRequest } from '../../wire/prices/prices.ts';

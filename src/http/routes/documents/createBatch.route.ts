@@ -2,7 +2,7 @@ import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { acceptBatchOf } from '../../documents/batches.ts';
 import { looseChannel } from '../../documents/workFields.ts';
 import { BATCH_PROBLEMS } from '../../documents/workProblems.ts';
-import type { ChannelName } from '../../../commands/models/models.ts';
+import type { ChannelName } from '../../../commands/models.ts';
 import { batchBody, batchRequest } from '../../wire/batches.ts';
 import { CHANNEL_MEMBERS } from '../../wire/channels.ts';
 

@@ -1,7 +1,7 @@
 import { fingerprintOf } from '../../../../domain/kernel/chain.ts';
 import type { LogLlmCost } from '../../../../domain/llmCost.ts';
 import { picoOf, usdOfPico } from '../../../../domain/modelPrices.ts';
-import { costByPrice } from '../../../commands/models/modelCosts.ts';
+import { costByPrice } from '../../../commands/llmCosts.ts';
 import type { ApiDeps } from '../../apiDeps.ts';
 import { KEPT_A_DAY, post } from '../../defineRoute.ts';
 import { checkNotAhead } from '../../doneOrProblem.ts';

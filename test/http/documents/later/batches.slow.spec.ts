@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { encryptedPdf } from '../../../../engine/test/support/pdfs.ts';
-import { QUEUED_MAX } from '../../../../src/worker/batches/batchWorker.ts';
-import { everything } from '../../../../src/audit/log/readThrough.ts';
+import { QUEUED_MAX } from '../../../../src/worker/batches.ts';
+import { everything } from '../../../../src/audit/streams.ts';
 import { startApi, type TestApi } from '../../support/testApi.ts';
 import { batchTenant } from './batchTenant.ts';
 

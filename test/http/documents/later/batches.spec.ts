@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { BATCH_DOCUMENTS_MAX, operationIdOfDocument } from '../../../../domain/batch.ts';
 import { extractionStream } from '../../../../domain/workEvents.ts';
-import { OPEN_BATCHES_MAX } from '../../../../src/commands/batches/acceptBatch.ts';
+import { OPEN_BATCHES_MAX } from '../../../../src/commands/batches.ts';
 import { eventsOf } from '../../../support/logs/eventLogs.ts';
 import { issuesIn } from '../../support/client.ts';
 import { startApi, type TestApi } from '../../support/testApi.ts';

@@ -1,4 +1,4 @@
-import { configDraft } from '../../../../commands/reference/configDraft.ts';
+import { configDraft } from '../../../../commands/savedConfigs.ts';
 import { post } from '../../../defineRoute.ts';
 import { workFailure } from '../../../doneOrProblem.ts';
 import { configAnswer } from '../../../documents/configAnswer.ts';

@@ -1,0 +1,424 @@
+import { z } from 'zod';
+import { type Findings, findingsKept, type HalfFound, wrong } from './findings.ts';
+import { isPlainData } from '../../domain/eventLog/plain.ts';
+import { LOG_DIGEST_START, logDigestAfter, sha256 } from '../../domain/kernel/chain.ts';
+import type { EventFeed, RecordedEvent } from '../../domain/ports/log.ts';
+import { isJson } from './auditedEvent.ts';
+import { readThrough, storedCheck, type StreamHead, streamsCheck, textInFile } from './streams.ts';
+import { jsonIn, SEALS_STREAM } from '../../domain/kernel/json.ts';
+import { digestOfSeal, type SealEvent, shortSeal, type ShortSeal } from '../../domain/finding.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { UndecodableEvent } from '../../domain/kernel/codec.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+
+/** The items by a text that each has. */
+const grouped = <T>(items: readonly T[], by: (item: T) => string): ReadonlyMap<string, readonly T[]> => {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const group = groups.get(by(item)) ?? [];
+    group.push(item);
+    groups.set(by(item), group);
+  }
+  return groups;
+};
+
+interface SealCheck {
+  readonly watcher: Required<StoredWatcher>;
+  readonly finish: (audited: Pick<AuditedChains, 'heads'>) => void;
+}
+
+/** Verifies that the last event of every sealed stream is still in the log, as it was. */
+const headsCheck = (
+  all: Findings,
+  { heads, made_at }: Seal,
+): SealCheck & { readonly isBroken: () => boolean } => {
+  let broken = false;
+  const findings: Pick<Findings, 'add' | 'checked'> = {
+    checked: all.checked,
+    add: (finding) => {
+      broken = true;
+      all.add(finding);
+    },
+  };
+  const open = new Map(
+    heads.map(([stream, revision, hash]) => [stream, { revision: BigInt(revision), hash }]),
+  );
+  findings.checked('seal', heads.length);
+  return {
+    isBroken: () => broken,
+    watcher: {
+      stored: (event, hash) => {
+        const { stream, revision } = event;
+        const sealed = open.get(stream);
+        if (sealed?.revision !== revision) return;
+        open.delete(stream);
+        if (sealed.hash === hash) return;
+        wrong(findings, 'seal', event)(
+          `${stream} revision ${revision} is not the event that was sealed at ${made_at}: the stream was rewritten.`,
+          sealed.hash.slice(0, 16),
+          hash.slice(0, 16),
+        );
+      },
+    },
+    finish: (audited) => {
+      if (open.size === 0) return;
+      const ends = new Map<string, bigint>();
+      for (const [stream, { revision }] of audited.heads()) if (open.has(stream)) ends.set(stream, revision);
+      for (const [stream, { revision }] of open) {
+        const end = ends.get(stream);
+        findings.add({
+          check: 'seal',
+          stream,
+          revision: revision.toString(),
+          message: `${stream} has lost events: it had revision ${revision} when it was sealed at ${made_at}.`,
+          expected: `revision ${revision}`,
+          found: end === undefined ? 'no such stream' : `ends at revision ${end}`,
+        });
+      }
+    },
+  };
+};
+
+/** A seal by its digest over the whole log. */
+interface Sealed {
+  readonly position: string;
+  readonly made_at: string;
+  readonly log_digest: string;
+  readonly from: string;
+}
+
+const digested = ({ seal, from }: GivenSeal): readonly Sealed[] =>
+  seal.seal_version === 1 || seal.position === null
+    ? []
+    : [{ position: seal.position, made_at: seal.made_at, log_digest: seal.log_digest, from }];
+
+const inOrder = (a: Sealed, b: Sealed): number => (BigInt(a.position) < BigInt(b.position) ? -1 : 1);
+
+/**
+ * Verifies the digests over the whole log. One wrong breaks every later seal: the first of each place where
+ * seals are kept is told, with the last one before it that holds.
+ */
+const digestsCheck = (findings: Findings, seals: readonly Sealed[]): SealCheck => {
+  const byPosition = grouped(seals, ({ position }) => position);
+  const held = new Set<Sealed>();
+  if (seals.length > 0) findings.checked('seal', seals.length);
+  return {
+    watcher: {
+      stored: ({ position }, _, digest) => {
+        for (const sealed of byPosition.get(position.toString()) ?? [])
+          if (sealed.log_digest === digest) held.add(sealed);
+      },
+    },
+    finish: () => {
+      for (const [from, kept] of grouped(seals, ({ from }) => from)) {
+        const sorted = [...kept].sort(inOrder);
+        const broken = sorted.find((sealed) => !held.has(sealed));
+        if (broken === undefined) continue;
+        const before = sorted.filter((sealed) => held.has(sealed) && inOrder(sealed, broken) < 0).at(-1);
+        const since =
+          before === undefined
+            ? ''
+            : ` The seal of ${before.made_at}, up to position ${before.position}, holds.`;
+        findings.add({
+          check: 'seal',
+          position: broken.position,
+          message:
+            `Up to position ${broken.position} the log differs from the one sealed at ` +
+            `${broken.made_at} (${from}): events were changed, moved, inserted or removed.${since}`,
+          expected: broken.log_digest.slice(0, 16),
+        });
+      }
+    },
+  };
+};
+
+/** Verifies the log against every seal that there is. */
+export const sealsCheck = (findings: Findings, given: readonly GivenSeal[]): SealCheck => {
+  const heads = given.flatMap(({ seal }) => ('heads' in seal ? [headsCheck(findings, seal)] : []));
+  const digests = digestsCheck(findings, given.flatMap(digested));
+  const watchers = [...heads, digests].map(({ watcher }) => watcher);
+  return {
+    watcher: {
+      stored: (event, hash, digest) => {
+        for (const watcher of watchers) watcher.stored(event, hash, digest);
+      },
+    },
+    finish: (audited) => {
+      for (const { finish } of heads) finish(audited);
+      // Where streams are named already, the digest says no more.
+      if (!heads.some(({ isBroken }) => isBroken())) digests.finish(audited);
+    },
+  };
+};
+
+/** Something else that looks at every event as it is stored. */
+export interface StoredWatcher {
+  /** Also one that cannot be decoded, with the hash of its content and the digest over the log up to it. */
+  readonly stored?: (event: RecordedEvent, hash: string, digest: string) => void;
+}
+
+/** What the streams came to. */
+interface AuditedChains {
+  readonly streams: number;
+  /** Over positions and hashes of all events. */
+  readonly digest: string;
+  readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
+}
+
+/** What the log was, as far as it was read. */
+export interface LogFacts {
+  readonly events: number;
+  readonly streams: number;
+  readonly tenants: number;
+  readonly position: string | null;
+  /** Times of recording; null in an empty log. */
+  readonly first_at: string | null;
+  readonly last_at: string | null;
+}
+
+/** What one reading of a log gives. */
+export interface AuditedLog extends Pick<AuditedChains, 'heads' | 'digest'> {
+  readonly facts: LogFacts;
+}
+
+interface ChainsOptions {
+  /** Positions of this log have no gaps: it is the embedded one. */
+  readonly dense: boolean;
+  readonly watchers: readonly StoredWatcher[];
+}
+
+/** While nothing is wrong, the digest in the file and the one that is due are the same step. */
+const lastStepKept = (): typeof logDigestAfter => {
+  let [last, next] = [[] as unknown[], ''];
+  return (before, position, hash) => {
+    if (last[0] === before && last[1] === position && last[2] === hash) return next;
+    last = [before, position, hash];
+    next = logDigestAfter(before, position, hash);
+    return next;
+  };
+};
+
+/**
+ * The half of an audit that needs no meaning of events: places, hashes, bytes. It shares nothing with the rules,
+ * so that each half can have a thread of its own.
+ */
+export const chainsCheck = (findings: Findings, { dense, watchers }: ChainsOptions) => {
+  const streams = streamsCheck(findings, { dense, ids: 'all' });
+  const digestAfter = lastStepKept();
+  const inFile = storedCheck(findings, digestAfter);
+  let digest = LOG_DIGEST_START;
+  return {
+    look: (recorded: RecordedEvent): void => {
+      if (!isJson(recorded)) {
+        streams.skip(recorded);
+        inFile.skip(recorded);
+        digest = logDigestAfter(digest, recorded.position, '');
+        return;
+      }
+      const text = textInFile(recorded, isPlainData(recorded));
+      const hash = streams.follow(recorded, text);
+      inFile.see(recorded, text !== undefined);
+      digest = digestAfter(digest, recorded.position, hash);
+      for (const watcher of watchers) watcher.stored?.(recorded, hash, digest);
+    },
+    result: (): AuditedChains => ({ streams: streams.count(), digest, heads: streams.heads }),
+  };
+};
+
+/** What the chains are checked against, in whichever thread. */
+export interface ChainsWork {
+  readonly dense: boolean;
+  readonly seals: readonly GivenSeal[];
+  readonly sealFlaws: readonly string[];
+  /** Findings kept of each check. */
+  readonly keep: number;
+}
+
+/** What became of the chains. The heads of all streams stay in the thread: there are too many to hand over. */
+export interface ChainsDone extends Omit<AuditedChains, 'heads'> {
+  readonly events: number;
+  readonly found: HalfFound;
+}
+
+/** The chains half of an audit while it runs in a thread of its own. */
+export interface StartedChains {
+  /** Both halves look at the log up to here. */
+  readonly upTo: bigint;
+  readonly done: Promise<ChainsDone>;
+  readonly stop: () => Promise<unknown>;
+}
+
+/** Starts the half; undefined where a thread costs more than it saves. */
+export type StartChains = (work: ChainsWork) => Promise<StartedChains | undefined>;
+
+interface Seals {
+  readonly watchers: readonly StoredWatcher[];
+  readonly finish: (chains: Pick<AuditedChains, 'heads'>) => void;
+}
+
+/** Checks what was sealed. */
+export const sealsOf = (
+  { seals = [], sealFlaws = [] }: Partial<Pick<ChainsWork, 'seals' | 'sealFlaws'>>,
+  findings: Findings,
+): Seals => {
+  for (const message of sealFlaws) findings.add({ check: 'seal', message });
+  if (seals.length === 0) return { watchers: [], finish: () => undefined };
+  const { watcher, finish } = sealsCheck(findings, seals);
+  return { watchers: [watcher], finish };
+};
+
+/** The chains half of an audit, alone. */
+export const auditChains = async (
+  { dense, keep, ...sealed }: ChainsWork,
+  feed: Pick<EventFeed, 'subscribe'>,
+  upTo: bigint,
+): Promise<ChainsDone> => {
+  const findings = findingsKept(keep);
+  const seals = sealsOf(sealed, findings);
+  const chains = chainsCheck(findings, { dense, watchers: seals.watchers });
+  const { events } = await readThrough({ feed, upTo }, chains.look);
+  const { heads, ...result } = chains.result();
+  seals.finish({ heads });
+  return { ...result, events, found: findings.half() };
+};
+
+const heads = z.array(z.tuple([z.string(), z.string(), z.string()]));
+
+const headsSeal = {
+  made_at: z.string(),
+  /** Position of the last event; null of an empty log. */
+  position: z.string().nullable(),
+  events: z.number(),
+  streams: z.number(),
+  /** SHA-256 over the lines `stream revision hash`, sorted by stream. */
+  digest: z.string(),
+  heads,
+};
+
+const sealWithHeads = z.union([
+  z.strictObject({ ...headsSeal, seal_version: z.literal(1) }),
+  /** Version 2 also has the digest over the whole log. */
+  z.strictObject({ ...headsSeal, seal_version: z.literal(2), log_digest: z.string() }),
+]);
+
+/** The end of every stream at a moment. Kept outside of the log, it later shows what was removed. */
+export type Seal = z.output<typeof sealWithHeads>;
+
+/** A seal of either kind, and where the audit has it from. */
+export interface GivenSeal {
+  readonly seal: Seal | ShortSeal;
+  readonly from: string;
+}
+
+/** The file is no seal, or was changed. */
+export class UnreadableSeal extends Error {
+  override readonly name = 'UnreadableSeal';
+}
+
+const digestOf = (heads: Seal['heads']): string =>
+  sha256(heads.map((head) => `${head.join(' ')}\n`).join(''));
+
+/** Seals the log as it was audited. */
+export const sealOf = ({ facts, heads, digest }: AuditedLog, made_at: string): Seal => {
+  const sorted = [...heads()]
+    .map(([stream, { revision, hash }]): Seal['heads'][number] => [stream, revision.toString(), hash])
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const { position, events, streams } = facts;
+  const head = { seal_version: 2, made_at, position, events, streams, log_digest: digest } as const;
+  return { ...head, digest: digestOf(sorted), heads: sorted };
+};
+
+/** Reads a seal with the end of every stream. Throws UnreadableSeal when it is none, or not as it was made. */
+export const parseSeal = (text: string): Seal => {
+  const read = sealWithHeads.safeParse(jsonIn(text));
+  if (!read.success) throw new UnreadableSeal('The file is not a seal.');
+  if (digestOf(read.data.heads) === read.data.digest) return read.data;
+  throw new UnreadableSeal('The seal does not have its own digest: the file was changed.');
+};
+
+/** Reads a short seal. Throws UnreadableSeal when it is none. */
+const parseShortSeal = (text: string): ShortSeal => {
+  const read = shortSeal.safeParse(jsonIn(text));
+  if (read.success) return read.data;
+  throw new UnreadableSeal('The file is not a seal.');
+};
+
+/** Reads a file with a seal of `quire audit --seal`, or with a line for each seal of `quire seal --file`. */
+export const parseSeals = (text: string): readonly (Seal | ShortSeal)[] => {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const isShort = lines.length > 0 && lines.every((line) => line.startsWith('{') && line.endsWith('}'));
+  if (!isShort) return [parseSeal(text)];
+  return lines.map((line) => (line.includes('"heads"') ? parseSeal(line) : parseShortSeal(line)));
+};
+
+/** Every seal of `$seals` that can be read; the audit reports the others. */
+export const sealsInLog = async (
+  feed: Pick<EventFeed, 'subscribe'>,
+): Promise<readonly SealEvent['data'][]> => {
+  const seals: SealEvent['data'][] = [];
+  for await (const item of feed.subscribe({ categories: [], own: true })) {
+    if (item.kind === 'caught_up') break;
+    if (item.kind !== 'event' || item.event.stream !== SEALS_STREAM) continue;
+    try {
+      const event = decodeAny(item.event);
+      if (event.type === 'LogSealed') seals.push(event.data);
+    } catch (error) {
+      if (!(error instanceof UndecodableEvent) && !(error instanceof SyntaxError)) throw error;
+    }
+  }
+  return seals;
+};
+
+interface Kept {
+  readonly key: string;
+  readonly seal: ShortSeal;
+}
+
+/** Keys begin with the time of the seal. */
+const keysUnder = async ({ list }: Pick<ObjectStore, 'list'>, prefix: string): Promise<readonly string[]> => {
+  const keys: string[] = [];
+  for await (const { key } of list(prefix)) keys.push(key);
+  return keys.sort();
+};
+
+/** undefined for an object that is no seal. */
+const readSeal = async ({ get }: Pick<ObjectStore, 'get'>, key: string): Promise<ShortSeal | undefined> => {
+  const bytes = await get(key);
+  try {
+    return parseShortSeal(Buffer.from(bytes ?? []).toString());
+  } catch (error) {
+    if (error instanceof UnreadableSeal) return undefined;
+    throw error;
+  }
+};
+
+/** A seal names the one before it; if that is missing, it was removed. The first may name one of the log. */
+const brokenLinks = (kept: readonly Kept[]): readonly string[] => {
+  const known = new Set(kept.map(({ seal }) => digestOfSeal(seal)));
+  return kept
+    .slice(1)
+    .filter(({ seal }) => seal.previous !== null && !known.has(seal.previous))
+    .map(({ key }) => `${key} names a seal before it that is not in the object store.`);
+};
+
+/** Every seal under a prefix of the object store, and the flaws of their files. */
+export const sealsInStore = async (
+  objects: Pick<ObjectStore, 'list' | 'get'>,
+  prefix: string,
+): Promise<{
+  readonly seals: readonly GivenSeal[];
+  readonly keys: readonly string[];
+  readonly flaws: readonly string[];
+}> => {
+  const kept: Kept[] = [];
+  const flaws: string[] = [];
+  const keys = await keysUnder(objects, prefix);
+  for (const key of keys) {
+    const seal = await readSeal(objects, key);
+    if (seal === undefined)
+      flaws.push(`${key} in the object store is no seal: it was changed, or put there by another.`);
+    else kept.push({ key, seal });
+  }
+  const seals = kept.map(({ seal }) => ({ seal, from: 'the object store' }));
+  return { seals, keys, flaws: [...flaws, ...brokenLinks(kept)] };
+};

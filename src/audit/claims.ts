@@ -1,0 +1,319 @@
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import { HASH_VERSION, hashVersionOf } from '../../domain/kernel/chain.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf, byType, recordedAt } from './auditedEvent.ts';
+import { type Place, placeOf, wrong } from './findings.ts';
+import type { Books } from './rules.ts';
+import { paymentKey, paymentStream } from '../../domain/account/messages.ts';
+
+type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
+type Claimed = AuditedEventOf<'PaymentClaimed'>;
+
+/** What a payment was claimed for, as far as the claim says it. */
+interface Intent {
+  readonly type: string;
+  readonly data: JsonObject;
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The command that a claim keeps; undefined where it keeps none, as earlier releases could. */
+const intentOf = ({ data }: Claimed): Intent | undefined => {
+  const { type, data: members } = data.intent as Readonly<Record<string, unknown>>;
+  return typeof type === 'string' && isObject(members) ? { type, data: members } : undefined;
+};
+
+/** Members of a refund's command that name its sale; the event has the sale's grant instead. */
+const ORIGINAL = ['original_provider', 'original_provider_txn_id'];
+
+const COMMANDS = { CreditsGranted: 'GrantCredits', CreditsRefunded: 'RefundCredits' } as const;
+
+/** A member in which an effect is not what was claimed. */
+interface Difference {
+  readonly member: string;
+  readonly claimed: string;
+  readonly found: string;
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** What a refund leaves open (null) follows from its sale. `grantOf` gives the grant of a payment. */
+const expectedOf = (
+  event: Effect,
+  { data }: Intent,
+  grantOf: (payment: { readonly provider: string; readonly provider_txn_id: string }) => string | undefined,
+): Readonly<Record<string, unknown>> => {
+  const { original_provider, original_provider_txn_id, ...members } = data;
+  const { tenant_id: _, ...said } = members;
+  if (event.type === 'CreditsGranted') return said;
+  const stated = Object.entries(said).filter(([, value]) => value !== null);
+  const grant_id = grantOf({
+    provider: text(original_provider),
+    provider_txn_id: text(original_provider_txn_id),
+  });
+  // A reason that was not given stays null, it does not follow from the sale.
+  return { ...Object.fromEntries(stated), reason: said['reason'] ?? null, grant_id };
+};
+
+/** In what an effect differs from the command it was claimed for; empty: in nothing. */
+const differencesFrom = (
+  event: Effect,
+  intent: Intent,
+  grantOf: Parameters<typeof expectedOf>[2],
+): readonly Difference[] => {
+  if (intent.type !== COMMANDS[event.type])
+    return [{ member: 'command', claimed: intent.type, found: COMMANDS[event.type] }];
+  const actual = event.data as Readonly<Record<string, unknown>>;
+  const tenant = {
+    member: 'tenant_id',
+    claimed: text(intent.data['tenant_id']),
+    found: accountOf(event.stream) ?? '',
+  };
+  const members = Object.entries(expectedOf(event, intent, grantOf)).map(([member, value]) => ({
+    member,
+    claimed: text(value ?? null),
+    found: text(actual[member] ?? null),
+  }));
+  return [tenant, ...members].filter(
+    ({ member, claimed, found }) => claimed !== found && !ORIGINAL.includes(member),
+  );
+};
+
+/** How long after its recording a movement may say that it was made, where its release did not say both alike. */
+const LEASE_MS = 5 * 60_000;
+
+/** The time at which a command was given, as an event of an account repeats it. */
+const givenAt = (event: AuditedEvent): string | undefined => {
+  if (accountOf(event.stream) === undefined) return undefined;
+  const { data } = event;
+  if ('created_at' in data) return data.created_at;
+  if ('set_at' in data) return data.set_at;
+  return 'released_at' in data ? data.released_at : undefined;
+};
+
+/**
+ * A movement says when it was made: that is when it was recorded. Since hash version 2 the two are one time;
+ * before, up to the lease apart.
+ */
+export const checkMoment = (books: Pick<Books, 'findings'>, event: AuditedEvent): void => {
+  const at = givenAt(event);
+  if (at === undefined) return;
+  books.findings.checked('time');
+  const recorded = recordedAt(event);
+  if (at === recorded) return;
+  const apart = Math.abs(Date.parse(at) - Date.parse(recorded));
+  if (apart <= (hashVersionOf(event) === 1 ? LEASE_MS : 0)) return;
+  wrong(books.findings, 'time', event)('It was recorded at another time than it was made.', recorded, at);
+};
+
+type Kind = 'sale' | 'refund';
+
+interface Claim {
+  readonly tenant_id: string;
+  readonly kind: Kind;
+  readonly fingerprint: string;
+  readonly claimed_at: string;
+  readonly place: Place;
+}
+
+/** One payment: which claim holds it, and its outcome. */
+interface PaymentBook {
+  claim: Claim | null;
+  effect: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint' | 'place'> | null;
+  /** Grant of a sale that took effect. */
+  grant_id: string | undefined;
+  /** When it was claimed first. */
+  first_at: string;
+  /** What it was claimed for, each time; forgotten once the effect is one of them. */
+  intents: (Intent | undefined)[];
+  /** An effect that is none of the intents so far: it may be claimed again for it. */
+  unmatched: Effect | null;
+}
+
+/** A sweeper settles a claim that a crash left open within a minute or two; until then it is no finding. */
+const SETTLED_WITHIN_MS = 5 * 60_000;
+
+const isSame = (a: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint'>, b: typeof a): boolean =>
+  a.tenant_id === b.tenant_id && a.kind === b.kind && a.fingerprint === b.fingerprint;
+
+const kindOf = ({ type }: Effect): Kind => (type === 'CreditsGranted' ? 'sale' : 'refund');
+
+const newPayment = (): PaymentBook => ({
+  claim: null,
+  effect: null,
+  grant_id: undefined,
+  first_at: '',
+  intents: [],
+  unmatched: null,
+});
+
+type GrantOf = Parameters<typeof differencesFrom>[2];
+
+/** The effect must be what some claim of its payment was made for. Earlier releases kept no such thing. */
+const matchIntent = (payment: PaymentBook, event: Effect, grantOf: GrantOf): void => {
+  const matches = payment.intents.some(
+    (intent) => intent !== undefined && differencesFrom(event, intent, grantOf).length === 0,
+  );
+  payment.unmatched = matches ? null : event;
+  if (matches) payment.intents = [];
+};
+
+/** Reports an effect that no claim was made for, by the members in which it differs from the last one. */
+const tellUnmatched = (books: Books, { unmatched: event, intents }: PaymentBook, grantOf: GrantOf): void => {
+  if (event === null || intents.length === 0) return;
+  const intent = intents.at(-1);
+  const say = wrong(books.findings, 'claim', event);
+  if (intent === undefined) {
+    if (hashVersionOf(event) === HASH_VERSION) say('Its claim does not say which command it was made for.');
+    return;
+  }
+  for (const { member, claimed, found } of differencesFrom(event, intent, grantOf))
+    say(`Its ${member} differs from the claim.`, claimed, found);
+};
+
+const checkStream = (
+  { findings }: Books,
+  event: AuditedEventOf<'PaymentClaimed' | 'PaymentReleased'>,
+): void => {
+  const due = paymentStream(event.data);
+  if (due !== event.stream)
+    wrong(findings, 'owner', event)('It is in the stream of another payment.', due, event.stream);
+};
+
+/** A claim that an effect is checked against may have been freed and taken again around it. */
+const claimed = (books: Books, payment: PaymentBook, event: AuditedEventOf<'PaymentClaimed'>): void => {
+  const { tenant_id, kind, fingerprint, claimed_at } = event.data;
+  const claim = { tenant_id, kind, fingerprint, claimed_at, place: placeOf(event) };
+  books.findings.checked('claim');
+  if (payment.claim !== null && !isSame(payment.claim, claim))
+    wrong(books.findings, 'identity', event)(
+      `The payment is claimed by ${tenant_id} while ${payment.claim.tenant_id} holds it.`,
+      payment.claim.tenant_id,
+      tenant_id,
+    );
+  payment.claim = claim;
+  if (payment.first_at === '' || claimed_at < payment.first_at) payment.first_at = claimed_at;
+  if (payment.effect === null || payment.unmatched !== null) payment.intents.push(intentOf(event));
+};
+
+/** Clocks of two processes may differ by so much. */
+const CLOCK_SKEW_MS = 5_000;
+
+const checkAfterClaim = (books: Books, { first_at }: PaymentBook, event: Effect): void => {
+  const { created_at } = event.data;
+  if (first_at === '' || Date.parse(created_at) >= Date.parse(first_at) - CLOCK_SKEW_MS) return;
+  const message = 'It was made before its payment was claimed.';
+  wrong(books.findings, 'time', event)(message, `at ${first_at} or later`, created_at);
+};
+
+const tookEffect = (books: Books, payment: PaymentBook, event: Effect): void => {
+  const effect = {
+    tenant_id: accountOf(event.stream) ?? '',
+    kind: kindOf(event),
+    fingerprint: event.data.fingerprint,
+    place: placeOf(event),
+  };
+  books.findings.checked('identity');
+  const { provider, provider_txn_id } = event.data;
+  if (payment.effect !== null)
+    wrong(
+      books.findings,
+      'identity',
+      event,
+    )(
+      `Payment ${provider_txn_id} of ${provider} took effect twice: ` +
+        `before at ${payment.effect.place.stream} revision ${payment.effect.place.revision}.`,
+    );
+  else payment.effect = effect;
+  if (event.type === 'CreditsGranted') payment.grant_id = event.data.grant_id;
+  checkAfterClaim(books, payment, event);
+  if (payment.claim === null)
+    wrong(
+      books.findings,
+      'claim',
+      event,
+    )(`Payment ${provider_txn_id} of ${provider} took effect without a claim.`);
+};
+
+/** Reports claims that an operator gave up: an accountant has to know of them. */
+const noteOperator = ({ findings }: Books, { data, metadata }: AuditedEventOf<'PaymentReleased'>): void => {
+  if (data.released_by !== 'operator') return;
+  const { provider, provider_txn_id, released_at, reason } = data;
+  const by = (metadata as { readonly actor?: { readonly key_id?: string } }).actor?.key_id ?? 'unnamed';
+  findings.note(
+    `An operator (${by}) gave up payment ${provider_txn_id} of ${provider} at ${released_at}: ${reason}`,
+  );
+};
+
+/** In the end the claim that holds a payment's identity and the one with its effect must be the same. */
+const settled = ({ findings }: Books, { claim, effect }: PaymentBook, openSince: string): void => {
+  if (effect !== null && claim !== null && !isSame(effect, claim))
+    wrong(findings, 'claim', effect.place)(
+      `The ${effect.kind} of ${effect.tenant_id} does not match the claim of its payment.`,
+      `${claim.kind} of ${claim.tenant_id}`,
+      `${effect.kind} of ${effect.tenant_id}`,
+    );
+  if (effect !== null || claim === null) return;
+  const text = `The ${claim.kind} that ${claim.tenant_id} claimed at ${claim.claimed_at} has no effect`;
+  if (claim.claimed_at >= openSince)
+    findings.note(`${text} yet (${claim.place.stream}); the service settles it.`);
+  else wrong(findings, 'claim', claim.place)(`${text}, and was not released.`);
+};
+
+/** Claims against sales and refunds, across all tenants. */
+export const claimsCheck = (books: Books) => {
+  const payments = new Map<string, PaymentBook>();
+  const paymentOf = (identity: {
+    readonly provider: string;
+    readonly provider_txn_id: string;
+  }): PaymentBook => {
+    const key = paymentKey(identity);
+    const known = payments.get(key);
+    if (known !== undefined) return known;
+    books.touch(`payment ${key}`);
+    const payment = newPayment();
+    payments.set(key, payment);
+    return payment;
+  };
+  const grantOf: GrantOf = (identity) => {
+    const key = paymentKey(identity);
+    books.touch(`payment ${key}`);
+    return payments.get(key)?.grant_id;
+  };
+  const effect = (event: Effect): void => {
+    const payment = paymentOf(event.data);
+    tookEffect(books, payment, event);
+    matchIntent(payment, event, grantOf);
+  };
+  return {
+    apply: byType({
+      PaymentClaimed: (event) => {
+        checkStream(books, event);
+        const payment = paymentOf(event.data);
+        claimed(books, payment, event);
+        if (payment.unmatched !== null) matchIntent(payment, payment.unmatched, grantOf);
+      },
+      PaymentReleased: (event) => {
+        checkStream(books, event);
+        noteOperator(books, event);
+        paymentOf(event.data).claim = null;
+      },
+      CreditsGranted: effect,
+      CreditsRefunded: effect,
+    }),
+    /** `newest`: the latest time in the log. */
+    finish: (newest: string): void => {
+      const openSince = newest === '' ? '' : new Date(Date.parse(newest) - SETTLED_WITHIN_MS).toISOString();
+      for (const payment of payments.values()) {
+        settled(books, payment, openSince);
+        tellUnmatched(books, payment, grantOf);
+        if (payment.effect !== null && payment.claim === null)
+          wrong(
+            books.findings,
+            'claim',
+            payment.effect.place,
+          )(`The claim of this ${payment.effect.kind} was released although it took effect, or never made.`);
+      }
+    },
+  };
+};

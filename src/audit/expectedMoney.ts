@@ -1,0 +1,445 @@
+import {
+  accountOf,
+  type AuditedEvent,
+  type AuditedEventOf,
+  byType,
+  type Emit,
+  type ExpectedModel,
+  type ExpectedRow,
+  type ExpectedSum,
+  keptRows,
+  noneOf,
+} from './auditedEvent.ts';
+import { balances, openHolds } from '../../projections/balances.ts';
+import { noSums } from '../../projections/engine/table.ts';
+import { paymentStream } from '../../domain/account/messages.ts';
+import { grants } from '../../projections/grants.ts';
+import { openClaims } from '../../projections/openClaims.ts';
+import { ledger, ledgerBlocks } from '../../projections/ledger.ts';
+import { atScale, parseDecimal } from '../../domain/kernel/amounts.ts';
+import { freeOperations, llmCostDays, llmCosts, modelPrices } from '../../projections/llmCosts.ts';
+import { usageDays, usageDocuments } from '../../projections/usage.ts';
+
+type BalanceRow = ExpectedSum<typeof balances>;
+
+const timeOf = ({ type, data }: AuditedEvent): string => {
+  if (type === 'PlanSet') return data.set_at;
+  if (type === 'HoldReleased') return data.released_at;
+  return 'created_at' in data ? data.created_at : '';
+};
+
+const newRow = (tenant_id: string, at: string): BalanceRow => ({
+  ...noSums(balances.columns),
+  tenant_id,
+  plan: null,
+  created_at: at,
+  last_activity_at: at,
+});
+
+/** Totals of all tenants by event; also what balances at a moment are made of. */
+export const balanceTotals = (emit: Emit = () => undefined) => {
+  const rows = keptRows<typeof balances, BalanceRow>(balances, emit);
+  const holds = keptRows(openHolds, emit);
+
+  const close = (row: BalanceRow, holdId: string | null): void => {
+    const hold = holds.take(`${row.tenant_id} ${holdId ?? ''}`);
+    row.held_credits -= BigInt(hold?.credits ?? 0);
+    row.free_pages_held -= BigInt(hold?.free_pages ?? 0);
+  };
+  const grant = (row: BalanceRow, credits: bigint): void => {
+    row.purchased_credits += credits;
+    row.grants_count += 1n;
+  };
+  const move = byType<[BalanceRow]>({
+    AccountOpened: (_, row) => void (row.plan = 'free'),
+    PlanSet: ({ data }, row) => void (row.plan = data.plan),
+    CreditsGranted: ({ data }, row) => grant(row, BigInt(data.credits)),
+    CreditsRefunded: ({ data }, row) => grant(row, -BigInt(data.credits)),
+    CreditsAdjusted: ({ data }, row) => void (row.adjusted_credits += BigInt(data.credits)),
+    CreditsHeld: ({ data }, row) => {
+      holds.set(`${row.tenant_id} ${data.hold_id}`, { ...data, tenant_id: row.tenant_id });
+      row.held_credits += BigInt(data.credits);
+      row.free_pages_held += BigInt(data.free_pages);
+    },
+    HoldReleased: ({ data }, row) => close(row, data.hold_id),
+    CreditsBurned: ({ data }, row) => {
+      row.used_credits += BigInt(data.credits);
+      row.free_pages_used += BigInt(data.free_pages);
+      close(row, data.hold_id);
+    },
+  });
+  return {
+    rows: rows.values,
+    apply: (event: AuditedEvent): void => {
+      const tenant = accountOf(event.stream);
+      if (tenant === undefined) return;
+      const row = rows.at(tenant, () => newRow(tenant, timeOf(event)));
+      row.last_activity_at = timeOf(event);
+      move(event, row);
+      row.balance_credits = row.purchased_credits + row.adjusted_credits - row.used_credits;
+    },
+    finish: (): void => {
+      rows.emitAll();
+      holds.emitAll();
+    },
+  };
+};
+
+/** Balances and open holds. */
+export const balanceRows: ExpectedModel = {
+  name: 'balances',
+  tables: [balances, openHolds],
+  start: balanceTotals,
+};
+
+type Moved = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
+
+const moneyOf = ({ stream, position, data }: Moved) => ({
+  ...noneOf(grants.columns),
+  tenant_id: accountOf(stream) ?? '',
+  position,
+  net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
+  refunded_credits: 0n,
+  refunded_amount_minor: 0n,
+});
+
+const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
+  ...moneyOf(event),
+  ...event.data,
+  kind: 'sale',
+});
+
+/** Price list and rate are those of the sale. */
+const refundedGrant = (
+  event: AuditedEventOf<'CreditsRefunded'>,
+  sale: Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd'> | undefined,
+): ExpectedRow<typeof grants> => ({
+  ...moneyOf(event),
+  ...event.data,
+  grant_id: event.data.refund_id,
+  kind: 'refund',
+  credits: 0 - event.data.credits,
+  original_grant_id: event.data.grant_id,
+  price_list_version: sale?.price_list_version ?? null,
+  fx_rate_to_usd: sale?.fx_rate_to_usd ?? null,
+});
+
+/** Sales with what of them was refunded, and refunds. */
+export const grantRows: ExpectedModel = {
+  name: 'grants',
+  tables: [grants],
+  start: (emit) => {
+    const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
+    const apply = byType({
+      CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
+      CreditsRefunded: (event) => {
+        const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
+        if (sale !== undefined) {
+          sale.refunded_credits += BigInt(event.data.credits);
+          sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
+        }
+        emit(grants, refundedGrant(event, sale));
+      },
+    });
+    return { apply, finish: sales.emitAll };
+  },
+};
+
+/** Claims without an effect or a release. */
+export const openClaimRows: ExpectedModel = {
+  name: 'open_claims',
+  tables: [openClaims],
+  start: (emit) => {
+    const claims = keptRows(openClaims, emit);
+    const end = ({ data }: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>) =>
+      void claims.take(paymentStream(data));
+    const apply = byType({
+      PaymentClaimed: ({ stream, data: { tenant_id, kind, claimed_at } }) =>
+        claims.set(stream, { stream, tenant_id, kind, claimed_at }),
+      PaymentReleased: ({ stream }) => void claims.take(stream),
+      CreditsGranted: end,
+      CreditsRefunded: end,
+    });
+    return { apply, finish: claims.emitAll };
+  },
+};
+
+type Granted = AuditedEventOf<'CreditsGranted'>;
+type Refunded = AuditedEventOf<'CreditsRefunded'>;
+type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
+type Burned = AuditedEventOf<'CreditsBurned'>;
+
+type Posting = Omit<ExpectedRow<typeof ledger>, 'ordinal'>;
+
+/** What every posting has; a burn fills in the rest. */
+const posting = (
+  event: Granted | Refunded | Adjusted | Burned,
+  of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
+): Posting => ({
+  ...noneOf(ledger.columns),
+  tenant_id: accountOf(event.stream) ?? '',
+  position: event.position,
+  part: 1,
+  pages: 0,
+  free_pages: 0,
+  balance_after: event.data.balance_after,
+  created_at: event.data.created_at,
+  ...of,
+});
+
+const money = ({ data }: Granted | Refunded, grant_id: string): Record<string, unknown> => ({
+  grant_id,
+  currency: data.currency,
+  gross_amount_minor: data.gross_amount_minor,
+  vat_amount_minor: data.vat_amount_minor,
+  provider_fee_minor: data.provider_fee_minor,
+  net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
+  provider: data.provider,
+  provider_txn_id: data.provider_txn_id,
+  occurred_at: data.occurred_at,
+});
+
+const saleRow = (event: Granted): Posting => {
+  const { grant_id, credits, price_list_version, invoice_ref } = event.data;
+  return {
+    ...posting(event, { id: grant_id, kind: 'sale', credits_delta: credits }),
+    details: { ...money(event, grant_id), price_list_version, invoice_ref },
+  };
+};
+
+const refundRow = (event: Refunded): Posting => {
+  const { refund_id, grant_id, credits, reason } = event.data;
+  return {
+    ...posting(event, { id: refund_id, kind: 'refund', credits_delta: 0 - credits }),
+    details: { ...money(event, refund_id), original_grant_id: grant_id, reason },
+  };
+};
+
+const adjustmentRow = (event: Adjusted): Posting => {
+  const { adjustment_id, credits, reason, allow_negative } = event.data;
+  return {
+    ...posting(event, { id: adjustment_id, kind: 'admin_adjustment', credits_delta: credits }),
+    category: 'adjustment',
+    details: { reason, allow_negative, actor: event.metadata['actor'] ?? null },
+  };
+};
+
+/** Free pages are a row of their own, without credits, before the paid ones. */
+const usageInLedger = (event: Burned): readonly Posting[] => {
+  const { data } = event;
+  const paid = data.pages - data.free_pages;
+  const shared = {
+    ...posting(event, { id: data.usage_id, kind: 'usage', credits_delta: 0 - data.credits }),
+    ...data,
+    free_pages: 0,
+  };
+  const free = {
+    ...shared,
+    part: 0,
+    id: paid === 0 ? data.usage_id : `${data.usage_id}_free`,
+    pages: data.free_pages,
+    free_pages: data.free_pages,
+    credits_delta: 0,
+    balance_after: data.balance_after + data.credits,
+  };
+  const rest = { ...shared, pages: paid };
+  if (data.free_pages === 0) return [rest];
+  return paid === 0 ? [free] : [free, rest];
+};
+
+/** Rows of a tenant that one row of `ledger_blocks` counts. */
+const BLOCK_ROWS = 4096;
+
+type BlockRow = ExpectedSum<typeof ledgerBlocks>;
+
+/** The ledger, its rows numbered by tenant, and its counts by block. */
+export const ledgerRows: ExpectedModel = {
+  name: 'ledger',
+  tables: [ledger, ledgerBlocks],
+  start: (emit) => {
+    const blocks = keptRows<typeof ledgerBlocks, BlockRow>(ledgerBlocks, emit);
+    const next = new Map<string, number>();
+    const addToBlock = (row: Posting, ordinal: number): void => {
+      const { tenant_id, kind, created_at: at } = row;
+      const [block, place, operation] = [
+        Math.floor(ordinal / BLOCK_ROWS),
+        BigInt(ordinal),
+        row.operation ?? '',
+      ];
+      const count = blocks.at(`${tenant_id} ${block} ${kind} ${operation}`, () => ({
+        ...{ tenant_id, block: BigInt(block), kind, operation, rows: 0n },
+        ...{ first_ordinal: place, last_ordinal: place, first_created_at: at, last_created_at: at },
+      }));
+      count.rows += 1n;
+      count.last_ordinal = place;
+      if (at < count.first_created_at) count.first_created_at = at;
+      if (at > count.last_created_at) count.last_created_at = at;
+    };
+    const add = (row: Posting): void => {
+      const ordinal = next.get(row.tenant_id) ?? 0;
+      next.set(row.tenant_id, ordinal + 1);
+      emit(ledger, { ...row, ordinal });
+      addToBlock(row, ordinal);
+    };
+    const apply = byType({
+      CreditsGranted: (event) => add(saleRow(event)),
+      CreditsRefunded: (event) => add(refundRow(event)),
+      CreditsAdjusted: (event) => add(adjustmentRow(event)),
+      CreditsBurned: (event) => usageInLedger(event).forEach(add),
+    });
+    return { apply, finish: blocks.emitAll };
+  },
+};
+
+type Logged = AuditedEventOf<'LlmCostLogged'>;
+type Priced = AuditedEventOf<'ProviderPricePublished' | 'ModelPriceSet'>;
+
+/** Decimals of a USD amount that one pico-USD is. */
+const PICO = 12;
+/** Decimals that a price per million tokens has at most: one of them is a pico-USD a token. */
+const PER_MILLION = 6;
+
+const picoOf = (usd: string, scale: number): bigint => atScale(parseDecimal(usd), scale);
+const inPico = (usd: string | null, scale: number): bigint | null =>
+  usd === null ? null : picoOf(usd, scale);
+
+const callRow = ({ data, position }: Logged) => ({
+  ...data,
+  position,
+  cost_pico: inPico(data.cost_usd, PICO),
+});
+
+const priceRow = ({ type, data, position }: Priced) => {
+  const { input_usd_per_million_tokens, output_usd_per_million_tokens, usd_per_page } = data;
+  const { cached_input_usd_per_million_tokens } = data;
+  const isProviders = type === 'ProviderPricePublished';
+  return {
+    price_id: data.price_id,
+    position,
+    provider: isProviders ? data.provider : null,
+    model_name: data.model_name,
+    input_pico: picoOf(input_usd_per_million_tokens, PER_MILLION),
+    output_pico: picoOf(output_usd_per_million_tokens, PER_MILLION),
+    cached_input_pico: inPico(cached_input_usd_per_million_tokens, PER_MILLION),
+    page_pico: inPico(usd_per_page, PICO),
+    prices: {
+      input_usd_per_million_tokens,
+      output_usd_per_million_tokens,
+      cached_input_usd_per_million_tokens,
+      usd_per_page,
+    },
+    effective_from: isProviders ? data.effective_from : data.updated_at,
+    created_at: isProviders ? data.created_at : data.updated_at,
+  };
+};
+
+type CostDay = ExpectedSum<typeof llmCostDays>;
+
+/** Calls of models, their sums by day, prices, and operations with free pages. */
+export const llmCostRows: ExpectedModel = {
+  name: 'llm_costs',
+  tables: [llmCosts, llmCostDays, modelPrices, freeOperations],
+  start: (emit) => {
+    const days = keptRows<typeof llmCostDays, CostDay>(llmCostDays, emit);
+    /** Only calls with a cost in their event are summed up; the others are priced when they are read. */
+    const addToDay = ({ data }: Logged): void => {
+      const cost = inPico(data.cost_usd, PICO);
+      if (cost === null) return;
+      const { tenant_id, operation, provider, model_name, billing_type, free_tier } = data;
+      const day = data.occurred_at.slice(0, 10);
+      const dimensions = { day, tenant_id, operation, provider, model_name, billing_type, free_tier };
+      const sums = days.at(JSON.stringify(Object.values(dimensions)), () => ({
+        ...dimensions,
+        ...noSums(llmCostDays.columns),
+      }));
+      sums.calls += 1n;
+      sums.input_tokens += BigInt(data.input_tokens);
+      sums.output_tokens += BigInt(data.output_tokens);
+      sums.cost_pico += cost;
+    };
+    const addPrice = (event: Priced) => emit(modelPrices, priceRow(event));
+    const apply = byType({
+      LlmCostLogged: (event) => {
+        emit(llmCosts, callRow(event));
+        addToDay(event);
+      },
+      ProviderPricePublished: addPrice,
+      ModelPriceSet: addPrice,
+      CreditsBurned: ({ stream, data: { operation_id, pages, free_pages, created_at } }) => {
+        const tenant_id = accountOf(stream) ?? '';
+        if (free_pages > 0) emit(freeOperations, { tenant_id, operation_id, pages, free_pages, created_at });
+      },
+    });
+    return { apply, finish: days.emitAll };
+  },
+};
+
+type Movement = AuditedEventOf<'CreditsBurned' | 'CreditsAdjusted'>;
+
+/** In the place of a dimension that a movement does not have. */
+const NONE = 'none';
+
+const dimensionsOf = ({ type, stream, data }: Movement) => {
+  const place = { day: data.created_at.slice(0, 10), tenant_id: accountOf(stream) ?? '' };
+  if (type === 'CreditsAdjusted') {
+    const words = { kind: 'admin_adjustment', operation: 'admin_adjustment', category: 'adjustment' };
+    return { ...place, ...words, extraction_mode: NONE, billing_type: NONE, task_id: NONE };
+  }
+  const { operation, category, extraction_mode, billing_type, task_id } = data;
+  const words = { kind: 'usage', operation, category, extraction_mode: extraction_mode ?? NONE };
+  return { ...place, ...words, billing_type, task_id };
+};
+
+type Day = ExpectedSum<typeof usageDays>;
+
+/** Consumption by day and dimensions, and by document. */
+export const usageRows: ExpectedModel = {
+  name: 'usage',
+  tables: [usageDays, usageDocuments],
+  start: (emit) => {
+    const days = keptRows<typeof usageDays, Day>(usageDays, emit);
+    const documents = keptRows<typeof usageDocuments, ExpectedSum<typeof usageDocuments>>(
+      usageDocuments,
+      emit,
+    );
+    const dayOf = (event: Movement): Day => {
+      const dimensions = dimensionsOf(event);
+      const fresh = () => ({ ...dimensions, ...noSums(usageDays.columns) });
+      const day = days.at(JSON.stringify(Object.values(dimensions)), fresh);
+      day.operations += 1n;
+      return day;
+    };
+    const useDocument = ({ stream, position, data }: AuditedEventOf<'CreditsBurned'>): void => {
+      const { document_id, task_id, pages, credits, created_at: last_used_at } = data;
+      if (document_id === null) return;
+      const tenant_id = accountOf(stream) ?? '';
+      const before = documents.get(`${tenant_id} ${document_id}`) ?? noSums(usageDocuments.columns);
+      documents.set(`${tenant_id} ${document_id}`, {
+        tenant_id,
+        document_id,
+        task_id,
+        last_used_at,
+        last_position: position,
+        operations: before.operations + 1n,
+        pages: before.pages + BigInt(pages),
+        credits: before.credits + BigInt(credits),
+      });
+    };
+    const apply = byType({
+      // A gift counts below zero: it is no consumption.
+      CreditsAdjusted: (event) => void (dayOf(event).credits -= BigInt(event.data.credits)),
+      CreditsBurned: (event) => {
+        const [day, { data }] = [dayOf(event), event];
+        day.pages += BigInt(data.pages);
+        day.free_pages += BigInt(data.free_pages);
+        day.credits += BigInt(data.credits);
+        useDocument(event);
+      },
+    });
+    const finish = (): void => {
+      days.emitAll();
+      documents.emitAll();
+    };
+    return { apply, finish };
+  },
+};

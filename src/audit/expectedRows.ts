@@ -1,0 +1,541 @@
+import { operationIdOfDocument } from '../../domain/batch.ts';
+import { batchDocuments, batches } from '../../projections/batches.ts';
+import {
+  accountOf,
+  type AuditedEvent,
+  type AuditedEventOf,
+  byType,
+  type Emit,
+  type ExpectedModel,
+  type ExpectedRow,
+  keptRows,
+  noneOf,
+  recordedAt,
+} from './auditedEvent.ts';
+import { operations } from '../../projections/operations.ts';
+import { artifacts } from '../../projections/artifacts.ts';
+import { deployments } from '../../projections/deployments.ts';
+import { trainingDocuments, trainingJobs } from '../../projections/trainingJobs.ts';
+import { actorIn } from '../../domain/kernel/decider.ts';
+import { apiKeys } from '../../projections/apiKeys.ts';
+import { billingConfigs, billingRates } from '../../projections/billingConfigs.ts';
+import { priceLists } from '../../projections/priceLists.ts';
+import { rateLimits } from '../../projections/rateLimits.ts';
+import { savedConfigs } from '../../projections/savedConfigs.ts';
+import {
+  ALL_TENANT_EVENTS,
+  balanceMessages,
+  bodyOf,
+  type Message,
+  messageOf,
+  OPERATOR_EVENT_TYPES,
+  tenantToldOf,
+} from '../../domain/webhookMessages.ts';
+import { deliveryIdOf, triedUntil } from '../../domain/webhook.ts';
+import { webhookDeliveries, webhookFreePages, webhooks, webhookTerms } from '../../projections/webhooks.ts';
+import { documents } from '../../projections/documents.ts';
+import { unrecordedWork, usageEvents } from '../../projections/usageEvents.ts';
+
+const placeOf = (batchId: string, index: number): string => `${batchId}/${String(index)}`;
+
+/** Batches and their documents as they stand. */
+export const batchRows: ExpectedModel = {
+  name: 'batches',
+  tables: [batches, batchDocuments],
+  start: (emit) => {
+    const rows = keptRows(batches, emit);
+    const documents = keptRows(batchDocuments, emit);
+    const apply = byType({
+      BatchAccepted: ({ data, position }) => {
+        const { batch_id, tenant_id, document_ids } = data;
+        const counts = { documents: document_ids.length, begun: 0 };
+        rows.set(batch_id, { ...noneOf(batches.columns), ...data, position, ...counts });
+        for (const [index, document_id] of document_ids.entries())
+          documents.set(placeOf(batch_id, index), {
+            ...{ ...noneOf(batchDocuments.columns), batch_id, index, document_id },
+            operation_id: operationIdOfDocument({ tenant_id, batch_id, index }),
+          });
+      },
+      BatchDocumentsBegun: ({ data: { batch_id, first, count, begun_at } }) => {
+        const started_at = rows.get(batch_id)?.started_at ?? begun_at;
+        rows.change(batch_id, { begun: first + count, started_at });
+        for (let index = first; index < first + count; index += 1)
+          documents.change(placeOf(batch_id, index), { begun_at });
+      },
+      BatchDocumentsRefused: ({ data: { batch_id, refused } }) => {
+        for (const { index, code: problem_code } of refused)
+          documents.change(placeOf(batch_id, index), { problem_code });
+      },
+      BatchCancelled: ({ data: { batch_id, cancelled_at } }) => rows.change(batch_id, { cancelled_at }),
+      BatchEnded: ({ data: { batch_id, tenant_id: _, ended_at: finished_at, ...came } }) =>
+        rows.change(batch_id, { ...came, finished_at }),
+    });
+    const finish = () => {
+      rows.emitAll();
+      documents.emitAll();
+    };
+    return { apply, finish };
+  },
+};
+
+/** Operations as they stand. */
+export const operationRows: ExpectedModel = {
+  name: 'operations',
+  tables: [operations],
+  start: (emit) => {
+    const rows = keptRows(operations, emit);
+    /** Operations by their work, which burns name. */
+    const works = new Map<string, string>();
+    const apply = byType({
+      OperationAccepted: ({ data, position }) => {
+        const waits = { status: 'queued', attempt: 0, ready_at: data.accepted_at, hold_closed: false };
+        const file_bytes = data.file_bytes ?? 0;
+        rows.set(data.operation_id, {
+          ...noneOf(operations.columns),
+          ...data,
+          file_bytes,
+          position,
+          ...waits,
+        });
+        works.set(data.work_id, data.operation_id);
+      },
+      OperationStarted: ({ data: { operation_id, attempt, lease_until: ready_at, ...data } }) => {
+        const started_at = rows.get(operation_id)?.started_at ?? data.started_at;
+        rows.change(operation_id, { status: 'running', attempt, ready_at, started_at });
+      },
+      OperationProgressed: ({ data: { operation_id, gave_up, lease_until: ready_at } }) =>
+        rows.change(operation_id, { status: gave_up === null ? 'running' : 'queued', ready_at }),
+      OperationSucceeded: ({ data: { operation_id, outcome, succeeded_at: finished_at } }) =>
+        rows.change(operation_id, { status: outcome === 'partial' ? outcome : 'succeeded', finished_at }),
+      OperationFailed: ({ data: { operation_id, code: problem_code, failed_at: finished_at } }) =>
+        rows.change(operation_id, { status: 'failed', problem_code, finished_at }),
+      OperationCancelled: ({ data: { operation_id, cancelled_at: finished_at } }) =>
+        rows.change(operation_id, { status: 'cancelled', finished_at }),
+      CreditsBurned: ({ data: { operation_id, credits, free_pages, balance_after, created_at } }) =>
+        rows.change(works.get(operation_id) ?? '', {
+          ...{ credits_charged: credits, free_pages, balance_after, charged_at: created_at },
+        }),
+    });
+    return { apply, finish: rows.emitAll };
+  },
+};
+
+const queuedRow = ({ data, position }: AuditedEventOf<'TrainingJobCreated'>) => ({
+  ...noneOf(trainingJobs.columns),
+  ...data,
+  position,
+  status: 'queued',
+  attempt: 0,
+  ready_at: data.created_at,
+  hold_closed: false,
+});
+
+/** Training jobs as they stand, and the documents they learn from. */
+export const trainingJobRows: ExpectedModel = {
+  name: 'training_jobs',
+  tables: [trainingJobs, trainingDocuments],
+  start: (emit) => {
+    const jobs = keptRows(trainingJobs, emit);
+    const apply = byType({
+      TrainingJobCreated: (event) => {
+        const { job_id, tenant_id, document_ids } = event.data;
+        for (const document_id of new Set(document_ids ?? ['']))
+          emit(trainingDocuments, { document_id, job_id, tenant_id });
+        jobs.set(job_id, queuedRow(event));
+      },
+      TrainingJobStarted: ({ data: { job_id, attempt, lease_until: ready_at, ...data } }) => {
+        const started_at = jobs.get(job_id)?.started_at ?? data.started_at;
+        jobs.change(job_id, { status: 'running', attempt, ready_at, started_at });
+      },
+      TrainingJobProgressed: ({ data: { job_id, gave_up, lease_until: ready_at } }) =>
+        jobs.change(job_id, { status: gave_up === null ? 'running' : 'queued', ready_at }),
+      TrainingJobSucceeded: ({ data: { job_id, artifact_id, succeeded_at: finished_at } }) =>
+        jobs.change(job_id, { status: 'succeeded', artifact_id, finished_at }),
+      TrainingJobFailed: ({ data: { job_id, code: problem_code, failed_at: finished_at } }) =>
+        jobs.change(job_id, { status: 'failed', problem_code, finished_at }),
+      TrainingJobCancelled: ({ data: { job_id, cancelled_at: finished_at } }) =>
+        jobs.change(job_id, { status: 'cancelled', finished_at }),
+      CreditsBurned: ({ data: { operation, operation_id, credits: credits_charged } }) => {
+        if (operation === 'training') jobs.change(operation_id, { credits_charged });
+      },
+    });
+    return { apply, finish: jobs.emitAll };
+  },
+};
+
+/** Artifacts, and which of them may be used. */
+export const artifactRows: ExpectedModel = {
+  name: 'artifacts',
+  tables: [artifacts],
+  start: (emit) => {
+    const rows = keptRows(artifacts, emit);
+    const apply = byType({
+      ArtifactPublished: ({ data, position }) => {
+        const { baseline_score, best_score, per_field } = data;
+        const scores = { baseline_score, best_score, per_field };
+        rows.set(data.artifact_id, { ...data, position, scores, is_usable: false });
+      },
+      TrainingJobSucceeded: ({ data }) => rows.change(data.artifact_id, { is_usable: true }),
+    });
+    return { apply, finish: rows.emitAll };
+  },
+};
+
+/** Deployments, serving and retired. */
+export const deploymentRows: ExpectedModel = {
+  name: 'deployments',
+  tables: [deployments],
+  start: (emit) => {
+    const rows = keptRows(deployments, emit);
+    const apply = byType({
+      DeploymentActivated: ({ position, data: { rollout, ...data } }) =>
+        rows.set(data.deployment_id, { ...data, ...rollout, position, retired_at: null }),
+      DeploymentRetired: ({ data: { deployment_id, retired_at } }) =>
+        rows.change(deployment_id, { retired_at }),
+    });
+    return { apply, finish: rows.emitAll };
+  },
+};
+
+const finish = (): void => undefined;
+
+/** Published price lists. */
+export const priceListRows: ExpectedModel = {
+  name: 'price_lists',
+  tables: [priceLists],
+  start: (emit) => ({ apply: byType({ PriceListPublished: ({ data }) => emit(priceLists, data) }), finish }),
+};
+
+const emitConfig =
+  (emit: Emit) =>
+  (event: AuditedEventOf<'BillingConfigPublished' | 'BillingRateSet'>): void => {
+    const { version, created_at, created_by } = event.data;
+    const isWhole = event.type === 'BillingConfigPublished';
+    const [terms, note] = isWhole ? [event.data.terms, event.data.note] : [null, null];
+    emit(billingConfigs, { version, terms, all_rates: isWhole, note, created_at, created_by });
+    for (const rate of isWhole ? event.data.rates : [event.data.rate])
+      emit(billingRates, { ...rate, version, effective_at: created_at });
+  };
+
+/** Billing configs and the rates that each set. */
+export const billingConfigRows: ExpectedModel = {
+  name: 'billing_configs',
+  tables: [billingConfigs, billingRates],
+  start: (emit) => {
+    const publish = emitConfig(emit);
+    return { apply: byType({ BillingConfigPublished: publish, BillingRateSet: publish }), finish };
+  },
+};
+
+const limitsRow = ({
+  tenant_id,
+  heavy,
+  general,
+  updated_at,
+  updated_by,
+}: AuditedEventOf<'RateLimitsOverridden'>['data']): ExpectedRow<typeof rateLimits> => ({
+  tenant_id,
+  heavy_rate: heavy?.rate_per_second ?? null,
+  heavy_burst: heavy?.burst ?? null,
+  general_rate: general?.rate_per_second ?? null,
+  general_burst: general?.burst ?? null,
+  updated_at,
+  updated_by,
+});
+
+/** Tenants' own rate limits. */
+export const rateLimitRows: ExpectedModel = {
+  name: 'rate_limits',
+  tables: [rateLimits],
+  start: (emit) => {
+    const rows = keptRows(rateLimits, emit);
+    const apply = byType({
+      RateLimitsReset: ({ data }) => void rows.take(data.tenant_id),
+      RateLimitsOverridden: ({ data }) => rows.set(data.tenant_id, limitsRow(data)),
+    });
+    return { apply, finish: rows.emitAll };
+  },
+};
+
+/** API keys. */
+export const apiKeyRows: ExpectedModel = {
+  name: 'api_keys',
+  tables: [apiKeys],
+  start: (emit) => {
+    const keys = keptRows(apiKeys, emit);
+    const apply = byType({
+      ApiKeyIssued: ({ data, position, metadata }) =>
+        keys.set(data.key_id, {
+          ...{ ...data, position, made_by: actorIn(metadata) },
+          ...{ replaced_by: null, rotated_at: null, revoked_at: null },
+        }),
+      ApiKeyRotated: ({ data: { key_id, replaced_by, expires_at, rotated_at } }) =>
+        keys.change(key_id, { replaced_by, expires_at, rotated_at }),
+      ApiKeyRevoked: ({ data: { key_id, revoked_at } }) => keys.change(key_id, { revoked_at }),
+    });
+    return { apply, finish: keys.emitAll };
+  },
+};
+
+/** The latest version of each saved config that was not revoked. */
+export const savedConfigRows: ExpectedModel = {
+  name: 'saved_configs',
+  tables: [savedConfigs],
+  start: (emit) => {
+    const configs = keptRows(savedConfigs, emit);
+    const apply = byType({
+      ConfigPublished: ({ data, position }) => {
+        const { config_id, tenant_id, version } = data;
+        configs.set(config_id, { config_id, tenant_id, position, version, latest: JSON.stringify(data) });
+      },
+      ConfigRevoked: ({ data }) => void configs.take(data.config_id),
+    });
+    return { apply, finish: configs.emitAll };
+  },
+};
+
+type WebhookRow = ExpectedRow<typeof webhooks>;
+
+const isForOperators = (type: string): boolean => OPERATOR_EVENT_TYPES.some((one) => one === type);
+
+const settingsOf = ({ events, ...data }: AuditedEventOf<'WebhookCreated' | 'WebhookChanged'>['data']) => ({
+  ...{ url: data.url, description: data.description, low_balance_credits: data.low_balance_credits },
+  ...{ events: events.join(' '), for_operators: events.some(isForOperators) },
+});
+
+const isWanted = ({ events, enabled, removed_at }: WebhookRow, type: string): boolean => {
+  const wanted = events.split(' ');
+  const named = wanted.includes(type) || (wanted.includes(ALL_TENANT_EVENTS) && !isForOperators(type));
+  return named && enabled && removed_at === null;
+};
+
+/** Webhooks by their ID, and those that an event may concern. */
+const knownWebhooks = (emit: Emit) => {
+  const rows = keptRows(webhooks, emit);
+  const byTenant = new Map<string, string[]>();
+  const all: string[] = [];
+  const apply = byType({
+    WebhookCreated: ({ data, position }) => {
+      const { webhook_id, tenant_id, created_at } = data;
+      const whole = { ...settingsOf(data), webhook_id, tenant_id, position, enabled: true };
+      rows.set(webhook_id, { ...noneOf(webhooks.columns), ...whole, created_at, updated_at: created_at });
+      byTenant.set(tenant_id, [...(byTenant.get(tenant_id) ?? []), webhook_id]);
+      all.push(webhook_id);
+    },
+    WebhookChanged: ({ data }) => {
+      const before = rows.get(data.webhook_id);
+      const goesOn = data.url === before?.url && (before.enabled || !data.enabled);
+      const failing_since = goesOn ? before.failing_since : null;
+      const state = { enabled: data.enabled, disabled_reason: null, failing_since };
+      rows.change(data.webhook_id, { ...settingsOf(data), ...state, updated_at: data.changed_at });
+    },
+    WebhookSecretRotated: ({ data }) => rows.change(data.webhook_id, { updated_at: data.rotated_at }),
+    WebhookDisabled: ({ data: { webhook_id, reason: disabled_reason, disabled_at: updated_at } }) =>
+      rows.change(webhook_id, { enabled: false, disabled_reason, updated_at }),
+    WebhookRemoved: ({ data: { webhook_id, removed_at } }) => rows.change(webhook_id, { removed_at }),
+    WebhookDeliveryAttempted: ({ data: { webhook_id, error, attempted_at } }) => {
+      const since = rows.get(webhook_id)?.failing_since ?? attempted_at;
+      rows.change(webhook_id, { failing_since: error === null ? null : since });
+    },
+  });
+  /** Those that an event of a tenant concerns; one for operators concerns all. */
+  const about = (type: string | undefined, tenant: string | null): readonly WebhookRow[] => {
+    const ids = type !== undefined && isForOperators(type) ? all : (byTenant.get(tenant ?? '') ?? []);
+    return ids.map((id) => rows.get(id)).filter((row) => row !== undefined);
+  };
+  return { apply, about, finish: rows.emitAll };
+};
+
+/** Free pages that were used: the message of the burn that took the last one. */
+const freePages = (emit: Emit) => {
+  const used = keptRows(webhookFreePages, emit);
+  const terms = keptRows(webhookTerms, emit);
+  return {
+    allow: (pages: number): void => terms.set('free_pages', { term: 'free_pages', pages }),
+    use: ({ data, stream, metadata }: AuditedEventOf<'CreditsBurned'>): readonly Message[] => {
+      if (data.free_pages === 0) return [];
+      const tenant_id = tenantToldOf({ stream, metadata }) ?? '';
+      const before = Number(used.get(tenant_id)?.used ?? 0);
+      used.set(tenant_id, { tenant_id, used: before + data.free_pages });
+      const free_pages = Number(terms.get('free_pages')?.pages ?? 0);
+      const isLast = before < free_pages && before + data.free_pages >= free_pages;
+      return isLast ? [{ type: 'free_pages.used_up', data: { free_pages } }] : [];
+    },
+    finish: (): void => {
+      used.emitAll();
+      terms.emitAll();
+    },
+  };
+};
+
+const deliveryRow = (event: AuditedEvent, { webhook_id, tenant_id }: WebhookRow, message: Message) => {
+  const { id: event_id, position, stream: subject } = event;
+  const created_at = recordedAt(event);
+  return {
+    ...noneOf(webhookDeliveries.columns),
+    ...{ delivery_id: deliveryIdOf(event_id, webhook_id, message.type), webhook_id, tenant_id },
+    ...{ position, event_id, event_type: message.type, subject, delivered: false, attempts: 0 },
+    body: bodyOf(message, { at: created_at, tenant_id: tenantToldOf(event) }),
+    ...{ created_at, next_attempt_at: created_at, retry_until: triedUntil(created_at) },
+  };
+};
+
+const knownDeliveries = (emit: Emit) => {
+  const rows = keptRows(webhookDeliveries, emit);
+  return {
+    add: (row: ExpectedRow<typeof webhookDeliveries>): void => rows.set(row.delivery_id, row),
+    apply: byType({
+      WebhookDeliveryStarted: ({ data: { delivery_id, attempt: attempts } }) =>
+        rows.change(delivery_id, { attempts }),
+      WebhookDeliveryAttempted: ({ data: { delivery_id, attempt, ...data } }) => {
+        const before = rows.get(delivery_id);
+        if (before === undefined) return;
+        const started = Number(before.attempts);
+        const { attempted_at: last_attempt_at, error, response_status } = data;
+        if (error !== null && (before.delivered || attempt < started)) return;
+        const delivered_at = error === null ? last_attempt_at : before.delivered_at;
+        const next_attempt_at = data.next_attempt_at ?? before.next_attempt_at;
+        const answer = {
+          attempts: Math.max(started, attempt),
+          error,
+          response_status,
+          delivered: error === null,
+        };
+        rows.change(delivery_id, { ...answer, last_attempt_at, delivered_at, next_attempt_at });
+      },
+      WebhookDeliveryResent: ({ position, data: { delivery_id, resent_at } }) => {
+        const again = { next_attempt_at: resent_at, retry_until: triedUntil(resent_at), delivered: false };
+        rows.change(delivery_id, { ...again, position });
+      },
+    }),
+    finish: rows.emitAll,
+  };
+};
+
+/** Webhooks, and what each was to be told. */
+export const webhookRows: ExpectedModel = {
+  name: 'webhooks',
+  tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
+  start: (emit) => {
+    const [known, free, deliveries] = [knownWebhooks(emit), freePages(emit), knownDeliveries(emit)];
+    const tell = (event: AuditedEvent): void => {
+      const [own, tenant] = [messageOf(event), tenantToldOf(event)];
+      const told = event.type === 'CreditsBurned' ? free.use(event) : [];
+      for (const row of known.about(own?.type, tenant)) {
+        const low = row.low_balance_credits === null ? null : Number(row.low_balance_credits);
+        const messages = [...(own === undefined ? [] : [own]), ...balanceMessages(event, low), ...told];
+        for (const [turn, message] of messages.entries())
+          if (isWanted(row, message.type)) deliveries.add({ ...deliveryRow(event, row, message), turn });
+      }
+    };
+    const apply = (event: AuditedEvent): void => {
+      if (event.type === 'BillingConfigPublished') free.allow(event.data.terms.free_pages);
+      tell(event);
+      known.apply(event);
+      deliveries.apply(event);
+    };
+    const finish = (): void => {
+      known.finish();
+      free.finish();
+      deliveries.finish();
+    };
+    return { apply, finish };
+  },
+};
+
+type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
+type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
+type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
+
+const idOf = ({ data }: Requested | Completed | Failed): string =>
+  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+
+const requestedRow = (event: Requested): ExpectedRow<typeof usageEvents> => ({
+  ...noneOf(usageEvents.columns),
+  ...event.data,
+  id: idOf(event),
+  kind: 'extraction_id' in event.data ? 'extraction' : 'conversion',
+  position: event.position,
+  state: 'running',
+});
+
+/** Extractions and conversions. */
+export const usageEventRows: ExpectedModel = {
+  name: 'usage_events',
+  tables: [usageEvents, unrecordedWork],
+  start: (emit) => {
+    const works = keptRows(usageEvents, emit);
+    /** Burns that say how their work ended, and wait for its usage event. */
+    const burned = keptRows(unrecordedWork, emit);
+    /** The first request stands. */
+    const requested = (event: Requested): void => {
+      if (works.get(idOf(event)) === undefined) works.set(idOf(event), requestedRow(event));
+    };
+    /** Completed work never changes again: its row is emitted and forgotten. */
+    const completed = (event: Completed): void => {
+      const { status: state, pages, free_pages, duration_ms, completed_at: finished_at } = event.data;
+      const work = works.take(idOf(event));
+      const end = { state, pages, free_pages, problem_code: null, duration_ms, finished_at };
+      if (work !== undefined) emit(usageEvents, { ...work, ...end });
+      burned.take(idOf(event));
+    };
+    const failed = (event: Failed): void => {
+      const { code: problem_code, failed_at: finished_at } = event.data;
+      const end = { state: 'failed', free_pages: null, problem_code, duration_ms: null, finished_at };
+      works.change(idOf(event), end);
+    };
+    const apply = byType({
+      ExtractionRequested: requested,
+      ConversionRequested: requested,
+      ExtractionCompleted: completed,
+      ConversionCompleted: completed,
+      ExtractionFailed: failed,
+      ConversionFailed: failed,
+      CreditsBurned: ({ stream, data }) => {
+        const { operation_id, operation, hold_id, billing_type, pages, free_pages, delivered } = data;
+        // Work is billed as its burn says, whatever it was held as when it began.
+        if (hold_id !== null) works.change(operation_id, { billing_type, hold_id });
+        if (delivered === undefined) return;
+        const tenant_id = accountOf(stream) ?? '';
+        const burn = { operation_id, operation, tenant_id, pages, free_pages, burned_at: data.created_at };
+        const { status, duration_ms } = delivered;
+        burned.set(operation_id, { ...burn, status, duration_ms });
+      },
+    });
+    const finish = (): void => {
+      works.emitAll();
+      burned.emitAll();
+    };
+    return { apply, finish };
+  },
+};
+
+/**
+ * Documents: what a stream registers first, at its beginning or right after the upload that it was
+ * presigned for. A second registration would change nothing.
+ */
+export const documentRows: ExpectedModel = {
+  name: 'documents',
+  tables: [documents],
+  start: (emit) => {
+    /** Presigned and not used yet. */
+    const presigned = new Set<string>();
+    /** Used uploads that are still kept. */
+    const kept = keptRows(documents, emit);
+    const apply = byType({
+      UploadPresigned: ({ stream, revision }) => {
+        if (revision === 0n) presigned.add(stream);
+      },
+      UploadRemoved: ({ stream, data: { removed_at } }) => {
+        const row = kept.take(stream);
+        if (row !== undefined) emit(documents, { ...row, removed_at });
+      },
+      DocumentRegistered: ({ stream, revision, position, data }) => {
+        const row = { ...data, position, removed_at: null };
+        if (presigned.delete(stream)) kept.set(stream, row);
+        else if (revision === 0n) emit(documents, row);
+      },
+    });
+    return { apply, finish: kept.emitAll };
+  },
+};

@@ -1,0 +1,599 @@
+import {
+  decimalOf,
+  divideHalfEven,
+  minorUnitDigits,
+  parseDecimal,
+  powerOfTen,
+} from '../../domain/kernel/amounts.ts';
+import type { AnyEvent } from '../../domain/catalogue.ts';
+import {
+  accountOf,
+  type AuditedEvent,
+  type AuditedEventOf,
+  byType,
+  type ExpectedModel,
+  type ExpectedRow,
+  type ExpectedSum,
+  keptRows,
+  recordedAt,
+} from './auditedEvent.ts';
+import {
+  BOOKING_SUMS,
+  BURN_SUMS,
+  marginBookings,
+  marginBurns,
+  marginDays,
+  marginDeficits,
+  marginLots,
+} from '../../projections/margin.ts';
+import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
+import type { PriceListEntry } from '../../domain/priceList.ts';
+import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
+import { type Findings, wrong } from './findings.ts';
+
+/** An exact fraction. */
+type Fraction = readonly [bigint, bigint];
+
+const fraction = (text: string): Fraction => {
+  const [whole = '', decimals = ''] = text.split('.');
+  return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)];
+};
+
+const floorOf = (over: bigint, under: bigint): bigint =>
+  over >= 0n ? over / under : -((-over + under - 1n) / under);
+
+/** To the nearest whole number, a half to the even one: by looking at both neighbours. */
+const nearest = ([over, under]: Fraction): bigint => {
+  const low = floorOf(over, under);
+  const [below, above] = [over - low * under, (low + 1n) * under - over];
+  if (below !== above) return below < above ? low : low + 1n;
+  return low % 2n === 0n ? low : low + 1n;
+};
+
+const PARTS = ['net', 'amount', 'implied', 'fee', 'vat'] as const;
+/** Micro-USD of a lot's money (docs/explanation/margin-report.md). */
+export type Worth = Record<(typeof PARTS)[number], bigint>;
+
+/** Minor units: gross, VAT and fee. */
+type Coins = readonly [gross: bigint, vat: bigint, fee: bigint];
+
+/** The auditor's own record of a lot; the rules are those of the report, written a second time. */
+interface BookedLot {
+  readonly id: string;
+  readonly position: bigint;
+  readonly kind: 'priced' | 'gift' | 'unpriced';
+  readonly currency: string;
+  readonly rate: string | null;
+  readonly price: string | null;
+  readonly worth: (coins: Coins) => Worth;
+  /** Credits of the present stretch, how many are gone, its value, and what of it was recognised. */
+  credits: bigint;
+  gone: bigint;
+  value: Worth;
+  shown: Worth;
+  back: Coins;
+}
+
+/** What one posting did, by currency. */
+export interface Moves {
+  readonly trueUps: Map<string, bigint>;
+  readonly used: Map<string, Worth & Record<BookedLot['kind'], bigint>>;
+  refunded: bigint;
+}
+
+export interface MarginBook {
+  readonly lots: BookedLot[];
+  hole: bigint;
+}
+
+export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
+const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n });
+const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
+
+const each = (of: (part: (typeof PARTS)[number]) => bigint): Worth => ({
+  net: of('net'),
+  amount: of('amount'),
+  implied: of('implied'),
+  fee: of('fee'),
+  vat: of('vat'),
+});
+
+const trueUp = ({ trueUps }: Moves, { currency }: BookedLot, net: bigint): void => {
+  if (net !== 0n) trueUps.set(currency, (trueUps.get(currency) ?? 0n) + net);
+};
+
+const restart = (lot: BookedLot, credits: bigint, value: Worth): void => {
+  lot.credits = credits;
+  lot.gone = 0n;
+  lot.value = value;
+  lot.shown = noWorth();
+};
+
+const rest = (lot: BookedLot): Worth => each((part) => lot.value[part] - lot.shown[part]);
+
+const remove = (lot: BookedLot, credits: bigint, moves: Moves): void => {
+  const [value, left] = [rest(lot), leftOf(lot)];
+  const kept = each((part) => (credits === left ? 0n : value[part] - floorOf(value[part] * credits, left)));
+  trueUp(moves, lot, value.net - kept.net);
+  restart(lot, left - credits, kept);
+};
+
+/** Takes credits from lots in the order given; what they do not have is a hole. */
+const takeInOrder = (
+  book: MarginBook,
+  { lots, credits }: { readonly lots: readonly BookedLot[]; readonly credits: bigint },
+  moves: Moves,
+): void => {
+  let wanted = credits;
+  for (const lot of lots) {
+    const part = wanted < leftOf(lot) ? wanted : leftOf(lot);
+    if (part > 0n) remove(lot, part, moves);
+    wanted -= part;
+  }
+  book.hole += wanted;
+};
+
+/** A clawback takes gifts back first. */
+const takeBack = (book: MarginBook, credits: bigint, moves: Moves): void => {
+  const gifts = book.lots.filter(({ kind }) => kind === 'gift');
+  const lots = [...gifts, ...book.lots.filter(({ kind }) => kind !== 'gift')];
+  takeInOrder(book, { lots, credits }, moves);
+};
+
+/** A new lot fills the hole first. */
+const openLot = (book: MarginBook, lot: BookedLot, moves: Moves): void => {
+  book.lots.push(lot);
+  const filled = book.hole < lot.credits ? book.hole : lot.credits;
+  if (filled > 0n) remove(lot, filled, moves);
+  book.hole -= filled;
+};
+
+const usedOf = ({ used }: Moves, currency: string) => {
+  const known = used.get(currency) ?? { ...noWorth(), priced: 0n, gift: 0n, unpriced: 0n };
+  used.set(currency, known);
+  return known;
+};
+
+/** Consumes credits, oldest lot first. */
+const useUp = (book: MarginBook, credits: bigint, moves: Moves): void => {
+  let wanted = credits;
+  for (const lot of book.lots) {
+    const part = wanted < leftOf(lot) ? wanted : leftOf(lot);
+    if (part === 0n) continue;
+    lot.gone += part;
+    wanted -= part;
+    const used = usedOf(moves, lot.currency);
+    used[lot.kind] += part;
+    for (const name of PARTS) {
+      const isAll = lot.gone === lot.credits;
+      const due = isAll ? lot.value[name] : floorOf(lot.value[name] * lot.gone, lot.credits);
+      used[name] += due - lot.shown[name];
+      lot.shown[name] = due;
+    }
+  }
+  if (wanted > 0n) usedOf(moves, '').unpriced += wanted;
+  book.hole += wanted;
+};
+
+const plus = ([a, b, c]: Coins, [d, e, f]: Coins): Coins => [a + d, b + e, c + f];
+
+/** A refund: its own lot's credits first, its money at its own rate. False when there is no such lot. */
+const giveBack = (
+  book: MarginBook,
+  { id, credits, coins }: { readonly id: string; readonly credits: bigint; readonly coins: Coins },
+  moves: Moves,
+): boolean => {
+  const lot = book.lots.find((one) => one.id === id);
+  if (lot === undefined) return false;
+  const before = lot.worth(lot.back);
+  lot.back = plus(lot.back, coins);
+  const after = lot.worth(lot.back);
+  moves.refunded = after.net - before.net;
+  const own = credits < leftOf(lot) ? credits : leftOf(lot);
+  const value = rest(lot);
+  for (const part of PARTS) value[part] -= after[part] - before[part];
+  const remaining = leftOf(lot) - own;
+  if (remaining === 0n) trueUp(moves, lot, value.net);
+  restart(lot, remaining, remaining === 0n ? noWorth() : value);
+  takeInOrder(book, { lots: book.lots, credits: credits - own }, moves);
+  return true;
+};
+
+/** What money of a sale is worth in micro-USD; nothing without a rate. `digits` of the minor unit. */
+const worthAt =
+  ({
+    rate,
+    price,
+    digits,
+  }: {
+    readonly rate: string | null;
+    readonly price: string;
+    readonly digits: number;
+  }) =>
+  ([gross, vat, fee]: Coins): Worth => {
+    if (rate === null) return noWorth();
+    const per = 10n ** BigInt(digits);
+    const [r, scale] = fraction(rate);
+    const [p, priceScale] = fraction(price);
+    const usd = (minor: bigint) => nearest([minor * r * 1_000_000n, per * scale]);
+    return {
+      net: usd(gross - vat - fee),
+      amount: usd(gross - vat),
+      implied: nearest([(gross - vat) * 1_000_000n * priceScale, per * p]),
+      fee: usd(fee),
+      vat: usd(vat),
+    };
+  };
+
+/** An event of an account, with its place in the log. */
+type Posted = AnyEvent & { readonly position: bigint };
+
+type Of<Type extends AnyEvent['type']> = Extract<AnyEvent, { type: Type }>['data'];
+
+const coinsOf = (data: Of<'CreditsGranted'> | Of<'CreditsRefunded'>): Coins => [
+  BigInt(data.gross_amount_minor ?? 0),
+  BigInt(data.vat_amount_minor),
+  BigInt(data.provider_fee_minor),
+];
+
+const NO_COINS: Coins = [0n, 0n, 0n];
+
+const saleLot = (data: Of<'CreditsGranted'>, position: bigint): BookedLot => {
+  const rate = data.gross_amount_minor === null ? null : data.fx_rate_to_usd;
+  const price = data.price_per_1000_credits;
+  const worth = worthAt({ rate, price, digits: minorUnitDigits(data.currency) ?? 2 });
+  return {
+    ...{ id: data.grant_id, position, currency: data.currency, rate, worth },
+    kind: rate === null ? 'unpriced' : 'priced',
+    price: rate === null ? null : price,
+    ...{ credits: BigInt(data.credits), gone: 0n, value: worth(coinsOf(data)), shown: noWorth() },
+    back: NO_COINS,
+  };
+};
+
+const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
+  ...{ id: data.adjustment_id, position, kind: 'gift', currency: '', rate: null, price: null },
+  ...{ worth: noWorth, credits: BigInt(data.credits), gone: 0n, value: noWorth(), shown: noWorth() },
+  back: NO_COINS,
+});
+
+/** Enters one event into a tenant's book; undefined where it moves no credits or money. */
+export const post = (book: MarginBook, event: Posted): Moves | undefined => {
+  const moves = noMoves();
+  switch (event.type) {
+    case 'CreditsGranted':
+      openLot(book, saleLot(event.data, event.position), moves);
+      return moves;
+    case 'CreditsRefunded': {
+      const { grant_id: id, credits } = event.data;
+      giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
+      return moves;
+    }
+    case 'CreditsAdjusted':
+      if (event.data.credits > 0) openLot(book, giftLot(event.data, event.position), moves);
+      else takeBack(book, -BigInt(event.data.credits), moves);
+      return moves;
+    case 'CreditsBurned':
+      useUp(book, BigInt(event.data.credits), moves);
+      return moves;
+    default:
+      return undefined;
+  }
+};
+
+type Burn = RowOf<typeof BURN_SUMS, Exact>;
+type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
+
+const NO_BOOKING: Booking = allZero(BOOKING_SUMS);
+const SUMMED = sumsOf(marginDays.columns);
+
+const burnRows = ({ used }: Moves): Map<string, Burn> =>
+  new Map(
+    [...used].map(([currency, { priced, gift, unpriced, ...worth }]) => [
+      currency,
+      { priced_credits: priced, given_credits: gift, unpriced_credits: unpriced, ...worth },
+    ]),
+  );
+
+/** What a sale or a refund books in its own currency; nothing of its own for an adjustment. */
+const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
+  if (event.type === 'CreditsRefunded') {
+    const { currency, gross_amount_minor } = event.data;
+    const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
+    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+  }
+  if (event.type !== 'CreditsGranted') return new Map();
+  const { data } = event;
+  const lot = book.lots.find(({ id }) => id === data.grant_id);
+  const coins = [data.gross_amount_minor ?? 0, data.vat_amount_minor, data.provider_fee_minor] as const;
+  const [gross, vat, fee] = [BigInt(coins[0]), BigInt(coins[1]), BigInt(coins[2])];
+  const own = {
+    ...{ booked: lot?.worth([gross, vat, fee]).net ?? 0n, sales: 1n },
+    ...{ gross_minor: gross, vat_minor: vat, fee_minor: fee },
+    without_amount: data.gross_amount_minor === null ? 1n : 0n,
+    without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
+  };
+  return new Map([[data.currency, { ...NO_BOOKING, ...own }]]);
+};
+
+const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
+  const rows = ownBooking(event, book, moves);
+  for (const [currency, net] of moves.trueUps)
+    rows.set(currency, { ...(rows.get(currency) ?? NO_BOOKING), true_up: net });
+  return rows;
+};
+
+const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow<typeof marginLots> => ({
+  ...{ tenant_id, lot_id: lot.id, position: lot.position, currency: lot.currency },
+  ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
+  ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
+});
+
+/** Lots, and what was recognised of them, by a second writing of the report's rules. */
+export const marginRows: ExpectedModel = {
+  name: 'margin',
+  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
+  start: (emit) => {
+    const books = new Map<string, MarginBook>();
+    const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
+
+    const addToDay = (
+      { position, currency, created_at }: { position: bigint; currency: string; created_at: string },
+      sums: Partial<Burn & Booking>,
+    ): void => {
+      const day = created_at.slice(0, 10);
+      const row = days.at(`${day} ${currency}`, () => ({
+        ...noSums(marginDays.columns),
+        ...{ day, currency, first_position: position, last_position: position },
+      }));
+      row.last_position = position;
+      for (const name of SUMMED) row[name] += sums[name] ?? 0n;
+    };
+    const apply = (event: AuditedEvent): void => {
+      const tenant = accountOf(event.stream);
+      if (tenant === undefined) return;
+      const book = books.get(tenant) ?? { lots: [], hole: 0n };
+      books.set(tenant, book);
+      const moves = post(book, event);
+      if (moves === undefined || !('created_at' in event.data)) return;
+      const { created_at } = event.data;
+      const placeOf = (currency: string) => ({ position: event.position, currency, created_at });
+      const isBurn = event.type === 'CreditsBurned';
+      const burns = isBurn ? burnRows(moves) : new Map<string, Burn>();
+      const bookings = isBurn ? new Map<string, Booking>() : bookingRows(event, book, moves);
+      for (const [currency, sums] of burns) emit(marginBurns, { ...placeOf(currency), ...sums });
+      for (const [currency, sums] of bookings) emit(marginBookings, { ...placeOf(currency), ...sums });
+      for (const [currency, sums] of [...burns, ...bookings]) addToDay(placeOf(currency), sums);
+    };
+    const finish = (): void => {
+      for (const [tenant_id, { lots, hole }] of books) {
+        for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
+        if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
+      }
+      days.emitAll();
+    };
+    return { apply, finish };
+  },
+};
+
+/** USD for one unit of a currency, and the day it is of; null where none was known. */
+interface BookedRate {
+  readonly rate: string | null;
+  readonly date: string | null;
+}
+
+/** Rates of one day as published: 1 `base` = rate units. */
+interface DayTable {
+  readonly date: string;
+  readonly base: string;
+  readonly rates: Readonly<Record<string, string>>;
+  readonly published_at: string;
+}
+
+interface Wanted {
+  readonly currency: string;
+  readonly day: string;
+}
+
+const USD = 'USD';
+/** Digits after the point of a rate computed from two others. */
+const CROSS_DIGITS = 18;
+/** Publications under way during one sale; beyond so many only the first and the last state are tried. */
+const RACES_MAX = 40;
+
+const quoted = ({ base, rates }: DayTable, currency: string): string | undefined => {
+  const rate = currency === base ? '1' : rates[currency];
+  return rate === undefined || parseDecimal(rate).units === 0n ? undefined : rate;
+};
+
+/** usd ÷ own, both for one unit of the table's base; a rate of the base itself is taken as published. */
+const usdOf = (table: DayTable, currency: string): string | undefined => {
+  const [own, usd] = [quoted(table, currency), quoted(table, USD)];
+  if (own === undefined || usd === undefined) return undefined;
+  if (currency === table.base) return usd;
+  const [a, b] = [parseDecimal(usd), parseDecimal(own)];
+  const numerator = a.units * powerOfTen(b.scale + CROSS_DIGITS);
+  return decimalOf(divideHalfEven(numerator, b.units * powerOfTen(a.scale)), CROSS_DIGITS);
+};
+
+/** Newest first; of one day EUR before other bases, and those by name from the end. */
+const inOrder = (a: DayTable, b: DayTable): number => {
+  if (a.date !== b.date) return a.date < b.date ? 1 : -1;
+  if (a.base === b.base) return 0;
+  if (a.base === 'EUR' || b.base === 'EUR') return a.base === 'EUR' ? -1 : 1;
+  return a.base < b.base ? 1 : -1;
+};
+
+/** The tables in force after some publications: a later one of the same day and base replaces. */
+const inForce = (tables: readonly DayTable[]): readonly DayTable[] =>
+  [...new Map(tables.map((table) => [`${table.date} ${table.base}`, table])).values()].sort(inOrder);
+
+/** Index of the first table of that day or older. */
+const firstOnOrBefore = (tables: readonly DayTable[], day: string): number => {
+  let [low, high] = [0, tables.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((tables[middle]?.date ?? '') > day) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+const lookUp = (tables: readonly DayTable[], { currency, day }: Wanted): BookedRate => {
+  for (let at = firstOnOrBefore(tables, day); at < tables.length; at += 1) {
+    const table = tables[at];
+    const rate = table === undefined ? undefined : usdOf(table, currency);
+    if (table !== undefined && rate !== undefined) return { rate, date: table.date };
+  }
+  return { rate: null, date: null };
+};
+
+/** All exchange rates published so far. */
+export const fxPublications = () => {
+  const published: DayTable[] = [];
+  let sorted: readonly DayTable[] | undefined;
+  return {
+    apply: (table: DayTable): void => {
+      published.push(table);
+      sorted = undefined;
+    },
+    /**
+     * The rate by all that was published, and those by what was published until `surely`: whoever booked
+     * the sale may have read in between.
+     */
+    bookable: (wanted: Wanted, surely: string): readonly BookedRate[] => {
+      if (wanted.currency === USD) return [{ rate: '1', date: wanted.day }];
+      sorted ??= inForce(published);
+      const booked = [lookUp(sorted, wanted)];
+      let known = published.length;
+      while (known > 0 && (published[known - 1]?.published_at ?? '') > surely) known -= 1;
+      const first = Math.max(known, published.length - RACES_MAX);
+      for (const end of new Set([known, ...published.keys()].filter((at) => at === known || at >= first)))
+        if (end < published.length) booked.push(lookUp(inForce(published.slice(0, end)), wanted));
+      return booked;
+    },
+  };
+};
+
+/** Categories of what sales and burns of all tenants point at. */
+export const PUBLISHED = ['priceList', 'billingConfig', 'fxRates'] as const;
+
+/** How long a decision may be behind what it was decided by: caches, clocks, a request under way. */
+export const RACE_MS = 10 * 60_000;
+/** A superseded price list stays usable for sales that happened up to so long after. Source: the price list. */
+const GRACE_MS = 24 * 60 * 60_000;
+
+/** A billing config as burns are checked by it. */
+interface ConfigTerms {
+  readonly free_pages: number;
+  readonly examples_export_fee_credits: number;
+  readonly training: BillingTerms['training'] | null;
+  /** Credits a page by `operation mode type`. */
+  readonly rates: ReadonlyMap<string, number>;
+}
+
+interface PublishedList {
+  readonly published_at: string;
+  readonly entries: readonly PriceListEntry[];
+}
+
+/** What was published, as far as the log was read. */
+export interface Reference {
+  readonly apply: (event: AuditedEvent) => void;
+  readonly config: (version: number) => ConfigTerms | undefined;
+  readonly list: (version: number) => PublishedList | undefined;
+  /** Whether a sale could be priced by this version: it was active, or superseded a day ago at most. */
+  readonly wasInForce: (version: number, sale: AuditedEventOf<'CreditsGranted'>) => boolean;
+  /** The rates that a sale could be booked at; the first is the expected one. */
+  readonly bookable: (sale: AuditedEventOf<'CreditsGranted'>) => readonly BookedRate[];
+}
+
+export const rateKey = (rate: Pick<BillingRate, 'operation' | 'extraction_mode' | 'billing_type'>): string =>
+  `${rate.operation} ${rate.extraction_mode} ${rate.billing_type}`;
+
+const ratesOf = (rates: readonly BillingRate[]): ReadonlyMap<string, number> =>
+  new Map(rates.map((rate) => [rateKey(rate), rate.credits_per_page]));
+
+const versionIs = (
+  findings: Findings,
+  event: AuditedEventOf<'PriceListPublished' | 'BillingConfigPublished' | 'BillingRateSet'>,
+  last: number,
+): void => {
+  findings.checked('version');
+  const { version } = event.data;
+  if (version === last + 1) return;
+  const message = `Version ${version} was published after version ${last}.`;
+  wrong(findings, 'version', event)(message, last + 1, version);
+};
+
+const NO_TERMS: ConfigTerms = {
+  free_pages: 0,
+  examples_export_fee_credits: 0,
+  training: null,
+  rates: new Map(),
+};
+
+/** Billing configs; a rate alone carries the rest of the version before over. */
+const billingConfigs = (findings: Findings) => {
+  const configs = new Map<number, ConfigTerms>();
+  let last = 0;
+  return {
+    of: (version: number) => configs.get(version),
+    apply: (event: AuditedEventOf<'BillingConfigPublished' | 'BillingRateSet'>): void => {
+      versionIs(findings, event, last);
+      if (event.type === 'BillingConfigPublished') {
+        const { version, terms, rates } = event.data;
+        configs.set(version, { ...terms, rates: ratesOf(rates) });
+      } else {
+        const { version, rate } = event.data;
+        const before = configs.get(last) ?? NO_TERMS;
+        const rates = new Map(before.rates).set(rateKey(rate), rate.credits_per_page);
+        configs.set(version, { ...before, rates });
+      }
+      last = event.data.version;
+    },
+  };
+};
+
+const priceLists = (findings: Findings) => {
+  const lists = new Map<number, PublishedList>();
+  let last = 0;
+  return {
+    of: (version: number) => lists.get(version),
+    apply: (event: AuditedEventOf<'PriceListPublished'>): void => {
+      versionIs(findings, event, last);
+      lists.set(event.data.version, event.data);
+      last = event.data.version;
+    },
+    wasInForce: (version: number, sale: AuditedEventOf<'CreditsGranted'>): boolean => {
+      const [list, next] = [lists.get(version), lists.get(version + 1)];
+      if (list === undefined) return false;
+      if (next === undefined) return true;
+      const superseded = Date.parse(next.published_at);
+      if (superseded > Date.parse(recordedAt(sale)) - RACE_MS) return true;
+      const occurred = Date.parse(sale.data.occurred_at);
+      return occurred >= Date.parse(list.published_at) && occurred <= superseded + GRACE_MS;
+    },
+  };
+};
+
+/** Everything that sales and burns point at. */
+export const reference = (findings: Findings): Reference => {
+  const [configs, lists, fx] = [billingConfigs(findings), priceLists(findings), fxPublications()];
+  return {
+    config: configs.of,
+    list: lists.of,
+    wasInForce: lists.wasInForce,
+    bookable: (sale) =>
+      fx.bookable(
+        { currency: sale.data.currency, day: sale.data.occurred_at.slice(0, 10) },
+        new Date(Date.parse(recordedAt(sale)) - RACE_MS).toISOString(),
+      ),
+    apply: byType({
+      PriceListPublished: lists.apply,
+      BillingConfigPublished: configs.apply,
+      BillingRateSet: configs.apply,
+      FxRatesPublished: ({ data }) => fx.apply(data),
+    }),
+  };
+};

@@ -1,0 +1,367 @@
+import { type AuditedEvent, type AuditedEventOf, recordedAt } from './auditedEvent.ts';
+import type { CompactSet } from './streams.ts';
+import { type Findings, wrong } from './findings.ts';
+import { rateKey, type Reference } from './margin.ts';
+import { parseDecimal, powerOfTen } from '../../domain/kernel/amounts.ts';
+import type { PriceListEntry } from '../../domain/priceList.ts';
+
+/** What a sale was, and what of it came back: credits and minor units. */
+interface SaleBook {
+  readonly sale: AuditedEventOf<'CreditsGranted'>['data'];
+  credits: number;
+  gross: number;
+  vat: number;
+  fee: number;
+}
+
+/** One tenant's account, added up by the auditor. */
+export interface AccountBook {
+  readonly tenant_id: string;
+  opened: boolean;
+  plan: string;
+  balance: number;
+  held: number;
+  free_used: number;
+  free_held: number;
+  /** The difference between stated and computed balance, so far: reported once, not for every later event. */
+  drift: number;
+  readonly holds: Map<string, AuditedEventOf<'CreditsHeld'>['data']>;
+  readonly sales: Map<string, SaleBook>;
+}
+
+export const newBook = (tenant_id: string): AccountBook => ({
+  tenant_id,
+  opened: false,
+  plan: 'free',
+  balance: 0,
+  held: 0,
+  free_used: 0,
+  free_held: 0,
+  drift: 0,
+  holds: new Map(),
+  sales: new Map(),
+});
+
+const availableIn = ({ balance, held }: AccountBook): number => balance - held;
+
+/** What the rules of an account look at beside the account. */
+export interface Books {
+  readonly findings: Findings;
+  readonly reference: Reference;
+  /** Everything that may take effect once. */
+  readonly once: CompactSet;
+  /** Told of all by whose name a rule brings events of different streams together. */
+  readonly touch: (name: string) => void;
+}
+
+/** Reports an identity that takes effect a second time. */
+export const takeOnce = (
+  { findings, once, touch }: Books,
+  event: AuditedEvent,
+  { identity, message }: { readonly identity: string; readonly message: string },
+): void => {
+  findings.checked('identity');
+  touch(identity);
+  if (!once.add(identity)) wrong(findings, 'identity', event)(message);
+};
+
+type Held = AuditedEventOf<'CreditsHeld'>;
+type Burned = AuditedEventOf<'CreditsBurned'>;
+type Priced = Pick<
+  Held['data'],
+  'pages' | 'free_pages' | 'credits_per_page' | 'credits' | 'operation' | 'extraction_mode' | 'billing_type'
+>;
+
+/** (pages − free pages) × credits a page; the service caps what it cannot count. */
+const priceOf = ({ pages, free_pages, credits_per_page }: Priced): number =>
+  Math.min(Math.max(0, pages - free_pages) * credits_per_page, Number.MAX_SAFE_INTEGER);
+
+/** A training job has a price of its own, which its stream says: no pages and no rate. */
+const checkFlat = (books: Books, event: Held | Burned): void => {
+  const { pages, free_pages, credits_per_page } = event.data;
+  if (pages + free_pages + credits_per_page === 0) return;
+  wrong(books.findings, 'rate', event)(
+    'Training is not billed by the page.',
+    '0 pages at 0 credits',
+    `${pages} pages at ${credits_per_page} credits`,
+  );
+};
+
+/** The rate must be that of the config that the event names, and the credits its product. */
+const checkRate = (books: Books, event: Held | Burned): void => {
+  const { data } = event;
+  books.findings.checked('rate');
+  const say = wrong(books.findings, 'rate', event);
+  const version = data.billing_config_version;
+  const config = books.reference.config(version);
+  if (config === undefined) {
+    say(`It points at billing config ${version}, which was not published before.`);
+    return;
+  }
+  if (data.operation === 'training') checkFlat(books, event);
+  if (data.operation !== 'extract' && data.operation !== 'to_markdown') return;
+  const rate = config.rates.get(
+    rateKey({ ...data, operation: data.operation, extraction_mode: data.extraction_mode ?? 'standard' }),
+  );
+  if (rate !== data.credits_per_page)
+    say(
+      `Its rate differs from billing config ${version} for ` +
+        `${data.operation} ${data.extraction_mode ?? ''} ${data.billing_type}.`,
+      rate ?? 'none',
+      data.credits_per_page,
+    );
+  if (data.credits !== priceOf(data))
+    say('Its credits are not its paid pages times its rate.', priceOf(data), data.credits);
+};
+
+const checkFreePages = (books: Books, book: AccountBook, event: Held): void => {
+  const taken = book.free_used + book.free_held;
+  const allowance = books.reference.config(event.data.billing_config_version)?.free_pages;
+  if (event.data.free_pages === 0 || allowance === undefined || taken <= allowance) return;
+  wrong(books.findings, 'available', event)(
+    `${book.tenant_id} has used and held more free pages than it was given.`,
+    `at most ${allowance}`,
+    taken,
+  );
+};
+
+/** After an event that takes, nothing may be overdrawn. */
+export const checkAvailable = (
+  event: AuditedEventOf<'CreditsHeld' | 'CreditsBurned' | 'CreditsRefunded' | 'CreditsAdjusted'>,
+  { findings }: Books,
+  book: AccountBook,
+): void => {
+  findings.checked('available');
+  const available = availableIn(book);
+  if (available >= 0) return;
+  const message = `${book.tenant_id} spent credits that it did not have.`;
+  wrong(findings, 'available', event)(message, 'at least 0 available', available);
+};
+
+export const openHold = (event: Held, books: Books, book: AccountBook): void => {
+  const { data } = event;
+  books.findings.checked('hold');
+  if (book.holds.has(data.hold_id))
+    wrong(books.findings, 'hold', event)(`Hold ${data.hold_id} is opened while it is open.`);
+  book.holds.set(data.hold_id, data);
+  book.held += data.credits;
+  book.free_held += data.free_pages;
+  checkRate(books, event);
+  checkFreePages(books, book, event);
+  if (data.credits > 0) checkAvailable(event, books, book);
+};
+
+/** Takes the hold off the book; undefined, and a finding, when none is open. */
+const closeHold = (
+  books: Books,
+  book: AccountBook,
+  event: Burned | AuditedEventOf<'HoldReleased'>,
+): Held['data'] | undefined => {
+  const id = event.data.hold_id ?? '';
+  const hold = book.holds.get(id);
+  if (hold === undefined) {
+    wrong(books.findings, 'hold', event)(`It closes hold ${id}, which is not open.`);
+    return undefined;
+  }
+  book.holds.delete(id);
+  book.held -= hold.credits;
+  book.free_held -= hold.free_pages;
+  return hold;
+};
+
+export const releaseHold = (event: AuditedEventOf<'HoldReleased'>, books: Books, book: AccountBook): void => {
+  books.findings.checked('hold');
+  closeHold(books, book, event);
+};
+
+const SAME = [
+  'operation_id',
+  'operation',
+  'category',
+  'extraction_mode',
+  'billing_type',
+  'credits_per_page',
+  'billing_config_version',
+] as const;
+
+const checkAgainstHold = (books: Books, event: Burned, hold: Held['data']): void => {
+  const { data } = event;
+  const say = wrong(books.findings, 'hold', event);
+  for (const member of SAME)
+    if (data[member] !== hold[member])
+      say(`Its ${member} is not that of its hold ${hold.hold_id}.`, hold[member], data[member]);
+  const free_pages = Math.min(data.pages, hold.free_pages);
+  if (data.pages > hold.pages || data.credits > hold.credits || data.free_pages !== free_pages)
+    say(
+      `It burns more than hold ${hold.hold_id} set aside, or other free pages.`,
+      `at most ${hold.pages} pages, ${free_pages} of them free, and ${hold.credits} credits`,
+      `${data.pages} pages, ${data.free_pages} of them free, and ${data.credits} credits`,
+    );
+};
+
+/** A burn without a hold is a charge: flat, under a key, and once. */
+const checkCharge = (books: Books, book: AccountBook, event: Burned): void => {
+  const { data } = event;
+  if (data.idempotency_key === null || data.operation === 'extract' || data.operation === 'to_markdown')
+    wrong(
+      books.findings,
+      'hold',
+      event,
+    )(`It burns ${data.credits} credits for ${data.operation} with neither a hold nor a key of its own.`);
+  else
+    takeOnce(books, event, {
+      identity: `charge ${book.tenant_id} ${data.idempotency_key}`,
+      message: `The charge ${data.idempotency_key} of ${book.tenant_id} took effect twice.`,
+    });
+  const fee = books.reference.config(data.billing_config_version)?.examples_export_fee_credits;
+  if (data.operation === 'examples_export' && fee !== undefined && data.credits !== fee)
+    wrong(books.findings, 'rate', event)('Its flat fee differs from its billing config.', fee, data.credits);
+  if (data.credits > 0) checkAvailable(event, books, book);
+};
+
+/** The balance has moved already. */
+export const burn = (event: Burned, books: Books, book: AccountBook): void => {
+  const { data } = event;
+  books.findings.checked('hold');
+  checkRate(books, event);
+  book.free_used += data.free_pages;
+  if (data.hold_id === null) {
+    checkCharge(books, book, event);
+    return;
+  }
+  takeOnce(books, event, {
+    identity: `burn ${book.tenant_id} ${data.operation_id}`,
+    message: `Operation ${data.operation_id} of ${book.tenant_id} was billed twice.`,
+  });
+  const hold = closeHold(books, book, event);
+  if (hold !== undefined) checkAgainstHold(books, event, hold);
+};
+
+/** Holds that ran out long before the end of the log: the sweeper should have released them. */
+export const noteStaleHolds = ({ findings }: Books, book: AccountBook, before: string): void => {
+  for (const hold of book.holds.values())
+    if (hold.expires_at < before)
+      findings.note(
+        `Hold ${hold.hold_id} of ${book.tenant_id} ran out at ${hold.expires_at} and is still open; ` +
+          'the service releases it.',
+      );
+};
+
+type Granted = AuditedEventOf<'CreditsGranted'>;
+type Refunded = AuditedEventOf<'CreditsRefunded'>;
+
+/** Clocks and days of the world differ by so much. */
+const AHEAD_MAX_MS = 24 * 60 * 60_000;
+
+/** `occurred_at` ≤ `recorded_at` + 1 day. */
+export const checkTimes = (
+  books: Pick<Books, 'findings'>,
+  event: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'LlmCostLogged'>,
+): void => {
+  books.findings.checked('time');
+  const { occurred_at } = event.data;
+  if (Date.parse(occurred_at) <= Date.parse(recordedAt(event)) + AHEAD_MAX_MS) return;
+  const latest = `at most a day after ${recordedAt(event)}`;
+  wrong(books.findings, 'time', event)('It happened after it was recorded.', latest, occurred_at);
+};
+
+const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
+
+/**
+ * `|credits × p − A × 1000| < max(p, 1000)`, all in minor units; `p` is the price of 1,000 credits, `A` net
+ * or, where the price includes tax, gross. Worked with numerators only. Source: docs/reference.
+ */
+const hasPrice = ({ data }: Granted, { minor_unit_digits }: PriceListEntry): boolean => {
+  if (data.gross_amount_minor === null) return true;
+  const { units, scale } = parseDecimal(data.price_per_1000_credits);
+  const [price, one] = [units * powerOfTen(minor_unit_digits), powerOfTen(scale)];
+  const net = data.gross_amount_minor - (data.tax_basis === 'inclusive' ? 0 : data.vat_amount_minor);
+  const difference = absolute(BigInt(data.credits) * price - BigInt(net) * 1000n * one);
+  return difference < (price > 1000n * one ? price : 1000n * one);
+};
+
+const checkPrice = (books: Books, event: Granted): void => {
+  const { data } = event;
+  books.findings.checked('price');
+  const version = data.price_list_version;
+  const list = books.reference.list(version);
+  const entry = list?.entries.find(({ currency }) => currency === data.currency);
+  const say = wrong(books.findings, 'price', event);
+  if (entry === undefined) {
+    say(`Price list ${version} was not published before, or has no price in ${data.currency}.`);
+    return;
+  }
+  if (!books.reference.wasInForce(version, event))
+    say(`Price list ${version} was not in force at ${data.occurred_at}.`);
+  if (entry.price_per_1000_credits !== data.price_per_1000_credits || entry.tax_basis !== data.tax_basis)
+    say(
+      `Its price differs from price list ${version}.`,
+      `${entry.price_per_1000_credits} ${entry.tax_basis}`,
+      `${data.price_per_1000_credits} ${data.tax_basis}`,
+    );
+  else if (!hasPrice(event, entry))
+    say(
+      `${data.credits} credits do not match its amount at ${data.price_per_1000_credits} ${data.currency} for 1,000.`,
+      undefined,
+      `${data.credits} credits for ${String(data.gross_amount_minor)} minor units, ` +
+        `${data.vat_amount_minor} of them VAT`,
+    );
+};
+
+const checkFx = (books: Books, event: Granted): void => {
+  books.findings.checked('fx');
+  const { fx_rate_to_usd, fx_rate_date } = event.data;
+  const bookable = books.reference.bookable(event);
+  if (bookable.some(({ rate, date }) => rate === fx_rate_to_usd && date === fx_rate_date)) return;
+  const [due] = bookable;
+  wrong(books.findings, 'fx', event)(
+    `It was not booked at the last rate from ${event.data.currency} to USD known on the day of the sale.`,
+    `${due?.rate ?? 'none'} of ${due?.date ?? 'no day'}`,
+    `${fx_rate_to_usd ?? 'none'} of ${fx_rate_date ?? 'no day'}`,
+  );
+};
+
+export const sell = (event: Granted, books: Books, book: AccountBook): void => {
+  const { data } = event;
+  takeOnce(books, event, {
+    identity: `grant ${data.grant_id}`,
+    message: `Grant ${data.grant_id} was issued twice.`,
+  });
+  book.sales.set(data.grant_id, { sale: data, credits: 0, gross: 0, vat: 0, fee: 0 });
+  const gross = data.gross_amount_minor ?? 0;
+  if (data.vat_amount_minor > gross || data.provider_fee_minor > gross)
+    wrong(books.findings, 'price', event)('Its VAT or its fee exceeds its amount.');
+  checkTimes(books, event);
+  checkPrice(books, event);
+  checkFx(books, event);
+};
+
+const LIMITS = [
+  ['credits', 'credits', 'credits'],
+  ['gross', 'gross_amount_minor', 'amount'],
+  ['vat', 'vat_amount_minor', 'VAT'],
+  ['fee', 'provider_fee_minor', 'fee'],
+] as const;
+
+/** In total never more than the sale, and never more VAT than money. */
+export const refund = (event: Refunded, books: Books, book: AccountBook): void => {
+  const { data } = event;
+  books.findings.checked('refund');
+  checkTimes(books, event);
+  const say = wrong(books.findings, 'refund', event);
+  const of = book.sales.get(data.grant_id);
+  if (data.credits > 0) checkAvailable(event, books, book);
+  if (of === undefined) {
+    say(`It refunds ${data.grant_id}, which was not sold.`);
+    return;
+  }
+  if (data.currency !== of.sale.currency)
+    say('It is in another currency than its sale.', of.sale.currency, data.currency);
+  if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT exceeds its amount.');
+  for (const [sum, member, word] of LIMITS) {
+    of[sum] += data[member];
+    const limit = of.sale[member] ?? 0;
+    if (of[sum] > limit)
+      say(`The refunds of sale ${data.grant_id} exceed its ${word}.`, `at most ${limit}`, of[sum]);
+  }
+};

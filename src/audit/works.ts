@@ -1,0 +1,458 @@
+import { operationIdOfDocument } from '../../domain/batch.ts';
+import { accountOf, type AuditedEvent, type AuditedEventOf, byType } from './auditedEvent.ts';
+import { compactSet, type CompactSet } from './streams.ts';
+import { type Findings, type Place, placeOf, wrong } from './findings.ts';
+import type { Books } from './rules.ts';
+import { type AcceptedWork, queuedWorkCheck } from './queuedWork.ts';
+
+type Outcome = 'succeeded' | 'partial' | 'failed' | 'cancelled';
+
+/** A batch until it ends, and what became of its documents by their operations. */
+interface Batch {
+  readonly documents: readonly string[];
+  begun: number;
+  cancelled: boolean;
+  readonly refused: Map<number, string>;
+  readonly outcomes: Map<number, Outcome>;
+  readonly accepted: Set<number>;
+  credits: number;
+}
+
+interface DocumentPlace {
+  readonly batch_id: string;
+  readonly index: number;
+}
+
+interface SeenBatch {
+  readonly findings: Findings;
+  readonly touch: Books['touch'];
+  readonly batches: Map<string, Batch>;
+  /** Documents of batches that have not ended, by the operation that they are, and by its work. */
+  readonly operations: Map<string, DocumentPlace>;
+  readonly works: Map<string, DocumentPlace>;
+  readonly ended: Set<string>;
+  /** Documents of batches that have ended and that were no operation then: they never become one. */
+  readonly never: CompactSet;
+}
+
+type BatchEvent = AuditedEventOf<
+  'BatchAccepted' | 'BatchDocumentsBegun' | 'BatchDocumentsRefused' | 'BatchCancelled' | 'BatchEnded'
+>;
+type EndEvent = AuditedEventOf<'OperationSucceeded' | 'OperationFailed' | 'OperationCancelled'>;
+
+const batchTelling = ({ findings }: SeenBatch, event: AuditedEvent) => wrong(findings, 'batch', event);
+
+const accepted = (seen: SeenBatch, event: AuditedEventOf<'BatchAccepted'>): void => {
+  const { batch_id, tenant_id, document_ids } = event.data;
+  seen.findings.checked('batch');
+  if (seen.batches.has(batch_id) || seen.ended.has(batch_id)) {
+    batchTelling(seen, event)(`${batch_id} was accepted twice.`);
+    return;
+  }
+  const own = { begun: 0, cancelled: false, credits: 0 };
+  const maps = { refused: new Map(), outcomes: new Map(), accepted: new Set<number>() };
+  seen.batches.set(batch_id, { documents: document_ids, ...own, ...maps });
+  for (const index of document_ids.keys()) {
+    const operation = operationIdOfDocument({ tenant_id, batch_id, index });
+    seen.touch(`operation ${operation}`);
+    seen.operations.set(operation, { batch_id, index });
+  }
+};
+
+/** The batch that an event changes; it has to be open. */
+const openOf = (seen: SeenBatch, event: BatchEvent): Batch | undefined => {
+  seen.findings.checked('batch');
+  const { batch_id } = event.data;
+  const batch = seen.batches.get(batch_id);
+  if (batch === undefined)
+    batchTelling(
+      seen,
+      event,
+    )(`${batch_id} ${seen.ended.has(batch_id) ? 'had ended already' : 'was never accepted'}.`);
+  return batch;
+};
+
+const begun = (seen: SeenBatch, event: AuditedEventOf<'BatchDocumentsBegun'>): void => {
+  const batch = openOf(seen, event);
+  if (batch === undefined) return;
+  const { batch_id, first, count } = event.data;
+  const tell = batchTelling(seen, event);
+  if (batch.cancelled) tell(`Documents of ${batch_id} were begun after it was cancelled.`);
+  if (first !== batch.begun)
+    tell(`Documents of ${batch_id} were begun twice or left out.`, batch.begun, first);
+  batch.begun = first + count;
+  if (batch.begun > batch.documents.length)
+    tell(`${batch_id} has fewer documents than were begun.`, batch.documents.length, batch.begun);
+};
+
+const refused = (seen: SeenBatch, event: AuditedEventOf<'BatchDocumentsRefused'>): void => {
+  const batch = openOf(seen, event);
+  if (batch === undefined) return;
+  for (const { index, code } of event.data.refused) {
+    if (index >= batch.begun || batch.refused.has(index))
+      batchTelling(
+        seen,
+        event,
+      )(`Document ${index} of ${event.data.batch_id} was not begun, or was refused before.`);
+    batch.refused.set(index, code);
+  }
+};
+
+const outcomeAt = (batch: Batch, index: number): Outcome | 'open' => {
+  if (batch.accepted.has(index)) return batch.outcomes.get(index) ?? 'open';
+  const code = batch.refused.get(index);
+  if (code !== undefined) return code === 'cancelled' ? 'cancelled' : 'failed';
+  return index >= batch.begun && batch.cancelled ? 'cancelled' : 'open';
+};
+
+const ended = (seen: SeenBatch, event: AuditedEventOf<'BatchEnded'>): void => {
+  const batch = openOf(seen, event);
+  if (batch === undefined) return;
+  const { batch_id, tenant_id, succeeded, partial, failed, cancelled, credits_charged } = event.data;
+  const came = { succeeded: 0, partial: 0, failed: 0, cancelled: 0, open: 0 };
+  for (const index of batch.documents.keys()) {
+    came[outcomeAt(batch, index)] += 1;
+    const operation = operationIdOfDocument({ tenant_id, batch_id, index });
+    seen.operations.delete(operation);
+    if (!batch.accepted.has(index)) seen.never.add(operation);
+  }
+  const due = JSON.stringify(came);
+  const said = JSON.stringify({ succeeded, partial, failed, cancelled, open: 0 });
+  const tell = batchTelling(seen, event);
+  if (due !== said) tell(`${batch_id} ended with other outcomes than its documents have.`, due, said);
+  if (batch.credits !== credits_charged)
+    tell(`${batch_id} cost something else than its documents.`, batch.credits, credits_charged);
+  for (const [work, place] of seen.works) if (place.batch_id === batch_id) seen.works.delete(work);
+  seen.batches.delete(batch_id);
+  seen.ended.add(batch_id);
+};
+
+const operationAccepted = (seen: SeenBatch, event: AuditedEventOf<'OperationAccepted'>): void => {
+  const { operation_id, document_id, work_id } = event.data;
+  if (seen.never.has(operation_id))
+    batchTelling(seen, event)(`${operation_id} is a document of a batch that had ended without it.`);
+  const place = seen.operations.get(operation_id);
+  const batch = place && seen.batches.get(place.batch_id);
+  if (place === undefined || batch === undefined) return;
+  seen.findings.checked('batch');
+  if (place.index >= batch.begun || batch.documents[place.index] !== document_id)
+    batchTelling(
+      seen,
+      event,
+    )(`${operation_id} is a document of ${place.batch_id} that was not begun, or another.`);
+  batch.accepted.add(place.index);
+  seen.works.set(work_id, place);
+};
+
+const operationEnded = (seen: SeenBatch, event: EndEvent): void => {
+  const place = seen.operations.get(event.data.operation_id);
+  if (place === undefined) return;
+  const outcomes = { OperationFailed: 'failed', OperationCancelled: 'cancelled' } as const;
+  const outcome =
+    event.type === 'OperationSucceeded'
+      ? event.data.outcome === 'partial'
+        ? 'partial'
+        : 'succeeded'
+      : outcomes[event.type];
+  seen.batches.get(place.batch_id)?.outcomes.set(place.index, outcome);
+};
+
+/** Batches: documents begun once and in order, none after a cancellation, and an end that says what became of them. */
+export const batchesCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
+  const seen: SeenBatch = {
+    ...{ findings, touch },
+    ...{ batches: new Map(), operations: new Map(), works: new Map(), ended: new Set() },
+    never: compactSet(),
+  };
+  const end = (event: EndEvent): void => operationEnded(seen, event);
+  return byType({
+    BatchAccepted: (event) => accepted(seen, event),
+    BatchDocumentsBegun: (event) => begun(seen, event),
+    BatchDocumentsRefused: (event) => refused(seen, event),
+    BatchCancelled: (event) => {
+      const { batch_id } = event.data;
+      if (!seen.batches.has(batch_id) && !seen.ended.has(batch_id)) {
+        // Its request died before it was accepted: nobody may accept it any more.
+        seen.ended.add(batch_id);
+        return;
+      }
+      const batch = openOf(seen, event);
+      if (batch !== undefined) batch.cancelled = true;
+    },
+    BatchEnded: (event) => ended(seen, event),
+    OperationAccepted: (event) => operationAccepted(seen, event),
+    OperationSucceeded: end,
+    OperationFailed: end,
+    OperationCancelled: end,
+    CreditsBurned: ({ data: { operation_id, credits } }) => {
+      const place = seen.works.get(operation_id);
+      const batch = place && seen.batches.get(place.batch_id);
+      if (batch !== undefined) batch.credits += credits;
+    },
+  });
+};
+
+interface Job extends AcceptedWork {
+  readonly credits: number;
+}
+
+interface Pipelines {
+  /** Tenant of each artifact whose job has succeeded. */
+  readonly usable: Map<string, string>;
+  /** Job of each artifact that was published. */
+  readonly published: Map<string, { readonly job_id: string; readonly tenant_id: string }>;
+}
+
+const pipelineTelling = ({ findings }: Books, event: AuditedEvent) => wrong(findings, 'pipeline', event);
+
+const learned = (books: Books, known: Pipelines, event: AuditedEventOf<'TrainingJobSucceeded'>): void => {
+  const { artifact_id, job_id, tenant_id } = event.data;
+  const artifact = known.published.get(artifact_id);
+  if (artifact?.job_id !== job_id || artifact.tenant_id !== tenant_id)
+    pipelineTelling(books, event)(`${job_id} succeeded with ${artifact_id}, which was not published for it.`);
+  known.usable.set(artifact_id, tenant_id);
+};
+
+/** Base + examples + metric calls; with the caller's own key no metric calls. */
+const priceOf = (
+  { reference }: Books,
+  { data }: AuditedEventOf<'TrainingJobCreated'>,
+): number | undefined => {
+  const terms = reference.config(data.billing_config_version)?.training;
+  if (terms == null) return undefined;
+  const calls = data.billing_type === 'byok' ? 0 : data.max_metric_calls;
+  const examples = data.examples * terms.credits_per_example;
+  return terms.base_credits[data.optimizer_tier] + examples + calls * terms.credits_per_metric_call;
+};
+
+const checkPrice = (books: Books, event: AuditedEventOf<'TrainingJobCreated'>): void => {
+  const { job_id, credits, hold_id } = event.data;
+  const price = hold_id === null ? 0 : priceOf(books, event);
+  if (price !== undefined && price !== credits)
+    wrong(books.findings, 'rate', event)(
+      `The price of ${job_id} differs from its billing config.`,
+      price,
+      credits,
+    );
+};
+
+const activated = (
+  books: Books,
+  { usable }: Pipelines,
+  event: AuditedEventOf<'DeploymentActivated'>,
+): void => {
+  const { artifact_id, tenant_id } = event.data;
+  books.findings.checked('pipeline');
+  if (usable.get(artifact_id) !== tenant_id)
+    pipelineTelling(
+      books,
+      event,
+    )(`It deploys ${artifact_id}, which no successful job of this tenant has learned.`);
+};
+
+const published = (books: Books, known: Pipelines, event: AuditedEventOf<'ArtifactPublished'>): void => {
+  const { artifact_id, job_id, tenant_id } = event.data;
+  if (known.published.has(artifact_id)) pipelineTelling(books, event)(`${artifact_id} was published twice.`);
+  known.published.set(artifact_id, { job_id, tenant_id });
+};
+
+/** Training jobs, what they learned, and what of it is deployed. */
+export const pipelinesCheck = (books: Books) => {
+  const known: Pipelines = { usable: new Map(), published: new Map() };
+  const queue = queuedWorkCheck<Job>(books, {
+    check: 'pipeline',
+    otherHolds: () => [],
+    checkBurn: ({ id, credits }, burn, say) => {
+      if (credits !== burn.credits)
+        say(`${id} was charged another price than it was created with.`, credits, burn.credits);
+    },
+  });
+  return {
+    apply: byType({
+      TrainingJobCreated: (event) => {
+        const { job_id: id, tenant_id, credits, hold_id } = event.data;
+        checkPrice(books, event);
+        queue.accepted(event, { id, tenant_id, work_id: id, hold_id, credits }, true);
+      },
+      TrainingJobStarted: (event) => void queue.moved(event, event.data.job_id),
+      TrainingJobProgressed: (event) => void queue.moved(event, event.data.job_id),
+      TrainingJobSucceeded: (event) => {
+        if (queue.moved(event, event.data.job_id) !== undefined) learned(books, known, event);
+      },
+      TrainingJobFailed: (event) => void queue.moved(event, event.data.job_id),
+      TrainingJobCancelled: (event) => void queue.moved(event, event.data.job_id),
+      ArtifactPublished: (event) => published(books, known, event),
+      DeploymentActivated: (event) => activated(books, known, event),
+      CreditsHeld: (event) => {
+        if (event.data.operation === 'training') queue.held(event);
+      },
+      HoldReleased: queue.released,
+      CreditsBurned: (event) => {
+        if (event.data.operation === 'training') queue.charged(event);
+      },
+    }),
+    finish: queue.finish,
+  };
+};
+
+/** A saved config as far as the log was read. */
+interface SeenConfig {
+  readonly version: number;
+  readonly tenant_id: string;
+  readonly revoked: boolean;
+}
+
+type ConfigEvent = AuditedEventOf<'ConfigPublished' | 'ConfigRevoked'>;
+
+/** Says why an event cannot follow the earlier ones of its config, if it cannot. */
+const checkOrder = (
+  { type, data }: ConfigEvent,
+  seen: SeenConfig | undefined,
+  say: ReturnType<typeof wrong>,
+): void => {
+  const due = (seen?.version ?? 0) + 1;
+  if (seen?.revoked === true) say('It comes after the config was revoked.');
+  else if (seen !== undefined && seen.tenant_id !== data.tenant_id)
+    say('It gives the config to another tenant.', seen.tenant_id, data.tenant_id);
+  else if (type === 'ConfigRevoked') {
+    if (seen === undefined) say('It revokes a config that was never published.');
+  } else if (data.version !== due)
+    say(`Version ${data.version} was published where ${due} belongs.`, due, data.version);
+};
+
+/** A config after an event: its tenant is the first one's, and a revoked config stays revoked. */
+const seenAfter = (event: ConfigEvent, seen: SeenConfig | undefined): SeenConfig => {
+  const isRevocation = event.type === 'ConfigRevoked';
+  return {
+    version: isRevocation ? (seen?.version ?? 0) : event.data.version,
+    tenant_id: seen?.tenant_id ?? event.data.tenant_id,
+    revoked: isRevocation || seen?.revoked === true,
+  };
+};
+
+/** Checks that each config's versions follow one another, for one tenant, and end with a revocation. */
+export const savedConfigsCheck = (findings: Findings) => {
+  const configs = new Map<string, SeenConfig>();
+  const check = (event: ConfigEvent): void => {
+    findings.checked('version');
+    const seen = configs.get(event.stream);
+    checkOrder(event, seen, wrong(findings, 'version', event));
+    configs.set(event.stream, seenAfter(event, seen));
+  };
+  return byType({ ConfigPublished: check, ConfigRevoked: check });
+};
+
+type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
+type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
+type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
+type Burned = AuditedEventOf<'CreditsBurned'>;
+
+/** One extraction or conversion until it is completed. */
+interface Work {
+  readonly tenant_id: string;
+  /** Work for service and admin keys has no hold and is not billed. */
+  readonly isBilled: boolean;
+  burn: Burn | null;
+}
+
+interface Burn {
+  readonly pages: number;
+  readonly free_pages: number;
+  readonly burned_at: string;
+  /** Whether the burn says how the work ended: then its usage event can always be written. */
+  readonly saysEnd: boolean;
+  readonly place: Place;
+}
+
+/** A sweeper writes a usage event that an outage kept out within a minute or two. */
+const WRITTEN_WITHIN_MS = 5 * 60_000;
+
+const idOf = ({ data }: Requested | Completed | Failed): string =>
+  'extraction_id' in data ? data.extraction_id : data.conversion_id;
+
+const completed = (books: Books, works: Map<string, Work>, event: Completed): void => {
+  books.findings.checked('work');
+  const id = idOf(event);
+  const work = works.get(id);
+  works.delete(id);
+  const say = wrong(books.findings, 'work', event);
+  if (work === undefined) {
+    say(`${id} was completed but never requested.`);
+    return;
+  }
+  if (!work.isBilled) return;
+  if (work.burn === null) {
+    say(`${id} of ${work.tenant_id} was delivered but not billed.`);
+    return;
+  }
+  const { pages, free_pages } = event.data;
+  if (work.burn.pages !== pages || work.burn.free_pages !== free_pages)
+    say(
+      `${id} of ${work.tenant_id} was billed for other pages than were delivered.`,
+      `${pages} pages, ${free_pages} of them free`,
+      `${work.burn.pages} pages, ${work.burn.free_pages} of them free`,
+    );
+};
+
+/** A request that ends in an error burns nothing. */
+const failed = (books: Books, works: Map<string, Work>, event: Failed): void => {
+  books.findings.checked('work');
+  const id = idOf(event);
+  const work = works.get(id);
+  works.delete(id);
+  if (work?.burn != null)
+    wrong(books.findings, 'work', event)(`${id} of ${work.tenant_id} failed and was billed.`);
+};
+
+/** The service records a request before it does the work. */
+const burned = (books: Books, works: Map<string, Work>, event: Burned): void => {
+  const { operation, operation_id, hold_id, pages, free_pages } = event.data;
+  if (hold_id === null || (operation !== 'extract' && operation !== 'to_markdown')) return;
+  books.findings.checked('work');
+  const work = works.get(operation_id);
+  const tenant = accountOf(event.stream) ?? '';
+  const say = wrong(books.findings, 'work', event);
+  if (work === undefined) {
+    say(`It bills ${operation_id}, which was never requested or was billed before.`);
+    return;
+  }
+  if (work.tenant_id !== tenant || !work.isBilled)
+    say(`It bills ${operation_id}, which is free of charge or another tenant's.`, work.tenant_id, tenant);
+  const { created_at: burned_at, delivered } = event.data;
+  work.burn = { pages, free_pages, burned_at, saysEnd: delivered !== undefined, place: placeOf(event) };
+};
+
+/** Burns whose usage event never came. The rule holds for burns that say how their work ended. */
+const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: string): void => {
+  const before = Date.parse(newest) - WRITTEN_WITHIN_MS;
+  let old = 0;
+  for (const [id, { tenant_id, burn }] of works) {
+    if (burn === null || Date.parse(burn.burned_at) >= before) continue;
+    if (!burn.saysEnd) old += 1;
+    else wrong(findings, 'work', burn.place)(`It bills ${id} of ${tenant_id}, whose usage event is missing.`);
+  }
+  if (old > 0)
+    findings.note(
+      `${old} ${old === 1 ? 'burn has' : 'burns have'} no usage event: from a release whose ` +
+        'burns do not say how the work ended.',
+    );
+};
+
+/** Usage events against burns. What has ended is forgotten, so memory stays flat. */
+export const worksCheck = (books: Books) => {
+  const works = new Map<string, Work>();
+  const requested = (event: Requested): void => {
+    const { tenant_id, hold_id } = event.data;
+    works.set(idOf(event), { tenant_id, isBilled: hold_id !== null, burn: null });
+  };
+  const apply = byType({
+    ExtractionRequested: requested,
+    ConversionRequested: requested,
+    ExtractionCompleted: (event) => completed(books, works, event),
+    ConversionCompleted: (event) => completed(books, works, event),
+    ExtractionFailed: (event) => failed(books, works, event),
+    ConversionFailed: (event) => failed(books, works, event),
+    CreditsBurned: (event) => burned(books, works, event),
+  });
+  return { apply, finish: (newest: string) => finish(books, works, newest) };
+};

@@ -1,0 +1,112 @@
+import {
+  apiKey,
+  apiKeyEvent,
+  type ApiKeyKind,
+  type ApiKeyState,
+  apiKeyStream,
+  type IssueApiKey,
+} from '../../domain/apiKey.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import { deterministicEventId } from '../../domain/kernel/chain.ts';
+import type { EventStore } from '../../domain/ports/log.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
+import { type HandlerOptions, streamsOf } from '../writer/commandHandler.ts';
+import type { Outcome } from '../writer/decideBatch.ts';
+import {
+  rateLimits,
+  rateLimitsEvent,
+  type RateLimitsKind,
+  rateLimitsStream,
+} from '../../domain/rateLimits.ts';
+
+/** What is stored of a key: everything but the key. */
+export type KeyRecord = IssueApiKey['data'];
+
+export interface ApiKeys {
+  /** Opens the tenant's account first, so that a tenant exists from its first key. */
+  issue(key: Omit<KeyRecord, 'replaces'>, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
+  /** Issues `next`, then lets `keyId` run out at `expiresAt`. The outcome is that of the old key. */
+  rotate(keyId: string, rotation: KeyRotation, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
+  revoke(keyId: string, meta: CommandMeta): Promise<Outcome<ApiKeyKind>>;
+  /** From the log. `key` null: there is no such key. */
+  stateOf(keyId: string): Promise<ApiKeyState>;
+}
+
+interface KeyRotation {
+  readonly next: Omit<KeyRecord, 'replaces'>;
+  readonly expiresAt: string;
+}
+
+interface ApiKeysDeps {
+  readonly store: EventStore;
+  readonly writer: AccountWriter;
+  readonly options?: HandlerOptions;
+}
+
+const keyRules = { decider: apiKey, codec: eventCodec(apiKeyEvent), streamOf: apiKeyStream };
+
+export const apiKeys = ({ store, writer, options }: ApiKeysDeps): ApiKeys => {
+  const { handle: run, stateOf } = streamsOf<ApiKeyKind>(keyRules, store, options);
+  const issueAs = (key: KeyRecord, meta: CommandMeta) =>
+    run(key.key_id, { type: 'IssueApiKey', data: key, meta }, key.tenant_id);
+
+  return {
+    issue: async (key, meta) => {
+      const opened = await openAccount(writer, key.tenant_id, meta);
+      return opened ?? issueAs({ ...key, replaces: null }, meta);
+    },
+    rotate: async (keyId, { next, expiresAt }, meta) => {
+      const old = await stateOf(keyId);
+      if (old.key === null || old.revoked || old.rotated)
+        return { kind: 'rejected', rejection: { code: 'key_not_found' }, state: old };
+      const issued = await issueAs({ ...next, replaces: keyId }, meta);
+      if (issued.kind !== 'done') return issued;
+      const data = { replaced_by: next.key_id, expires_at: expiresAt };
+      const rotated = await run(keyId, { type: 'RotateApiKey', data, meta }, old.key.tenant_id);
+      // Another rotation or a revocation came first: the new key must not outlive it.
+      if (rotated.kind === 'rejected')
+        await run(next.key_id, { type: 'RevokeApiKey', meta: derived(meta) }, next.tenant_id);
+      return rotated;
+    },
+    revoke: async (keyId, meta) => {
+      const { key } = await stateOf(keyId);
+      return run(keyId, { type: 'RevokeApiKey', meta }, key?.tenant_id ?? null);
+    },
+    stateOf,
+  };
+};
+
+const derived = (meta: CommandMeta): CommandMeta => ({
+  ...meta,
+  command_id: deterministicEventId('revoke', meta.command_id, 0),
+});
+
+/** undefined when the account is open; else why the key cannot be issued now. */
+const openAccount = async (
+  writer: AccountWriter,
+  tenantId: string,
+  meta: CommandMeta,
+): Promise<Outcome<ApiKeyKind> | undefined> => {
+  const opened = await writer.execute({ type: 'OpenAccount', data: { tenant_id: tenantId }, meta });
+  if (opened.kind === 'done') return undefined;
+  if (opened.kind !== 'rejected') return opened;
+  throw new Error(`account ${tenantId} cannot be opened: ${opened.rejection.code}`);
+};
+
+export type RateLimitCommands = ReturnType<typeof rateLimitCommands>;
+
+const limitRules = { decider: rateLimits, codec: eventCodec(rateLimitsEvent), streamOf: rateLimitsStream };
+
+/** Tenants' own rate limits. */
+export const rateLimitCommands = (store: EventStore, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<RateLimitsKind>(limitRules, store, options);
+  return {
+    execute: (command: RateLimitsKind['command']) => {
+      const { tenant_id } = command.data;
+      return handle(tenant_id, command, tenant_id);
+    },
+    /** From the log. */
+    stateOf,
+  };
+};

@@ -1,0 +1,227 @@
+import {
+  batch,
+  type BatchCommand,
+  batchEvent,
+  batchIdFor,
+  type BatchKind,
+  batchStream,
+  isBatchAbandoned,
+} from '../../domain/batch.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import { batchInputs, type OperationInputDeps, secretsIn } from './operationInput.ts';
+import type { Delivered, HandedOver, WorkPlan, WorkRequest } from './work.ts';
+import { namedWork } from './queue.ts';
+import { reused, workProblem, type WorkProblem } from './workProblem.ts';
+import { metaOf, systemMeta } from '../writer/commandMeta.ts';
+import { ABANDONED_AFTER_MS, takePlace } from './places.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import { streamsOf } from '../writer/commandHandler.ts';
+
+interface AcceptBatchDeps extends OperationInputDeps {
+  readonly batches: Batches;
+  readonly clock: Clock;
+  readonly store: EventStore;
+  /** Batches of a tenant that have not ended, from before places were counted. May be late. */
+  readonly openOf: (tenantId: string) => Promise<readonly string[]>;
+  /** Notes where a tenant's reads must have got to, to see this. */
+  readonly wrote: (tenantId: string, position: bigint) => void;
+}
+
+/** What is asked for each document: a request for work that has no file yet. */
+export type BatchRequest = Omit<WorkRequest, 'file' | 'document' | 'handOver'> & {
+  /** In the order in which they are begun and answered. */
+  readonly document_ids: readonly string[];
+};
+
+interface AcceptedBatch {
+  readonly kind: 'accepted';
+  readonly batch_id: string;
+  /** True for the repeat of a request: nothing was begun by it. */
+  readonly replayed: boolean;
+}
+
+type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+
+/** How long an Idempotency-Key names its batch, and how long documents of one are begun, ms. */
+const DAY_MS = 24 * 3_600_000;
+/** Batches of a tenant that have not ended: ten thousand documents at most wait then. */
+export const OPEN_BATCHES_MAX = 10;
+
+/** In the place of a file until there is one: what checks a request looks at none. */
+const NO_FILE: WorkRequest['file'] = { path: '', sha256: '', bytes: 0, file_name: null };
+
+/** The batch that the request's identity names: an earlier one, or a free ID. */
+const named = async ({ batches, clock }: AcceptBatchDeps, { tenant_id, idempotency }: BatchRequest) => {
+  if (idempotency === null) return { batch_id: clock.newId('bat'), earlier: null };
+  const { idempotency_key } = idempotency;
+  const { id: batch_id, state } = await namedWork({
+    idOf: (generation) => batchIdFor({ tenant_id, idempotency_key, generation }),
+    stateOf: batches.stateOf,
+    read: (one) => ({ since: one.accepted?.accepted_at ?? null, isClosed: isBatchAbandoned(one) }),
+    keptMs: DAY_MS,
+    now: clock.now(),
+  });
+  return { batch_id, earlier: state.accepted };
+};
+
+const notKept = (): WorkProblem =>
+  workProblem(
+    'field_encryption_not_configured',
+    'This installation cannot keep keys and passwords, which a batch needs until it ends. Set FIELD_ENCRYPTION_KEY.',
+  );
+
+/** What the request asks for, completed by its config; all that the synchronous call refuses is refused. */
+const planned = async (
+  { document_ids: _, ...request }: BatchRequest,
+  begin: Begin,
+): Promise<{ readonly kind: 'planned'; readonly task: WorkPlan['task'] } | WorkProblem> => {
+  let task: WorkPlan['task'] | undefined;
+  const answer = await begin({
+    ...request,
+    file: NO_FILE,
+    handOver: (_request, plan) => {
+      ({ task } = plan);
+      return Promise.resolve({ kind: 'handed_over' });
+    },
+  });
+  if (answer.kind === 'problem') return answer;
+  if (task === undefined) throw new Error('a batch was planned, and nobody took the plan');
+  return { kind: 'planned', task };
+};
+
+const written = async (
+  deps: AcceptBatchDeps,
+  { batch_id, task }: { readonly batch_id: string; readonly task: WorkPlan['task'] },
+  request: BatchRequest,
+): Promise<AcceptedBatch | WorkProblem> => {
+  const { tenant_id, project_id, task_id, document_ids, caller, correlation_id, opening } = request;
+  if (task.kind !== 'extract') throw new Error('a batch extracts');
+  const secret = secretsIn(task, opening.password);
+  if (secret !== null && deps.secrets === undefined) return notKept();
+  const kept = { task, pages: opening.pages, at: [...opening.at] };
+  const input_sha256 = await batchInputs(deps).put({ id: batch_id, tenant_id }, kept, secret);
+  const meta = metaOf(deps, caller, correlation_id);
+  const data = {
+    ...{ batch_id, tenant_id, project_id, task_id, kind: task.kind, document_ids: [...document_ids] },
+    ...{ input_sha256, fingerprint: request.idempotency?.fingerprint ?? '', correlation_id },
+    ...{ api_key_id: caller.key_id, api_key_role: caller.role, expires_at: laterBy(meta.now, DAY_MS) },
+  };
+  const outcome = await deps.batches.handle({ batch_id, tenant_id }, { type: 'AcceptBatch', data, meta });
+  if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
+  if (outcome.kind !== 'done')
+    return workProblem(
+      'busy',
+      'The batch could not be queued. Send the request again with the same Idempotency-Key.',
+    );
+  if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
+  return { kind: 'accepted', batch_id, replayed: outcome.events.length === 0 };
+};
+
+/** Whether a batch that has a place is over. One that was never accepted is closed, a while later, so that it is. */
+const isOver = async (
+  { batches, clock }: AcceptBatchDeps,
+  name: BatchName,
+  taken_at: string,
+): Promise<boolean> => {
+  const state = await batches.stateOf(name.batch_id);
+  if (state.ended !== null || isBatchAbandoned(state)) return true;
+  const age = Date.parse(clock.now()) - Date.parse(taken_at);
+  if (state.accepted !== null || age < ABANDONED_AFTER_MS) return false;
+  const meta = systemMeta({ clock }, name.batch_id);
+  const closed = await batches.handle(name, { type: 'AbandonBatch', data: name, meta });
+  return closed.kind === 'done' && isBatchAbandoned(closed.state);
+};
+
+/** Why there is no place for one batch more; undefined: it has one now. */
+const withoutPlace = async (
+  deps: AcceptBatchDeps,
+  { tenant_id, caller, correlation_id }: BatchRequest,
+  batch_id: string,
+): Promise<WorkProblem | undefined> => {
+  const outcome = await takePlace(deps, {
+    ...{ tenant_id, thing: 'batches', name: batch_id, max: OPEN_BATCHES_MAX },
+    meta: () => metaOf(deps, caller, correlation_id),
+    isOver: (name, takenAt) => isOver(deps, { tenant_id, batch_id: name }, takenAt),
+    earlier: () => deps.openOf(tenant_id),
+  });
+  if (outcome.kind === 'done') return undefined;
+  return workProblem(
+    'busy',
+    outcome.kind === 'rejected'
+      ? `At most ${String(OPEN_BATCHES_MAX)} batches of a tenant may be open at once.`
+      : 'The batch could not be queued. Send the request again with the same Idempotency-Key.',
+  );
+};
+
+/**
+ * Accepts a batch, once for its identity. Only the request is looked at: files are opened, pages counted and
+ * credits held document by document, by the workers. `begin` is what does such work: all that it refuses before it
+ * looks at a file is refused here.
+ */
+export const acceptBatch =
+  (deps: AcceptBatchDeps) =>
+  async (request: BatchRequest, begin: Begin): Promise<AcceptedBatch | WorkProblem> => {
+    const { batch_id, earlier } = await named(deps, request);
+    if (earlier !== null)
+      return earlier.fingerprint === request.idempotency?.fingerprint
+        ? { kind: 'accepted', batch_id, replayed: true }
+        : reused();
+    const plan = await planned(request, begin);
+    if (plan.kind === 'problem') return plan;
+    return (
+      (await withoutPlace(deps, request, batch_id)) ?? written(deps, { batch_id, task: plan.task }, request)
+    );
+  };
+
+interface CancelDeps {
+  readonly batches: Batches;
+  readonly wrote: (tenantId: string, position: bigint) => void;
+}
+
+/**
+ * Cancels a batch: from this event on no document is begun. Those that wait in the queue already the workers
+ * cancel, and give their holds back. `cancelled` is false for one that was cancelled or had ended before.
+ */
+export const cancelBatch =
+  ({ batches, wrote }: CancelDeps) =>
+  async (
+    name: BatchName,
+    meta: CommandMeta,
+  ): Promise<{ readonly kind: 'answered'; readonly cancelled: boolean } | WorkProblem> => {
+    const outcome = await batches.handle(name, { type: 'CancelBatch', meta });
+    if (outcome.kind === 'rejected') return { kind: 'answered', cancelled: false };
+    if (outcome.kind !== 'done')
+      return workProblem('busy', 'The batch could not be cancelled now. Send the request again in a moment.');
+    if (outcome.position !== undefined) wrote(name.tenant_id, outcome.position);
+    return { kind: 'answered', cancelled: outcome.events.length > 0 };
+  };
+
+/** What routes call for batches. */
+export interface BatchCommands {
+  readonly accept: ReturnType<typeof acceptBatch>;
+  readonly cancel: ReturnType<typeof cancelBatch>;
+  readonly streams: Batches;
+}
+
+/** A batch, and whose it is. */
+export interface BatchName {
+  readonly batch_id: string;
+  readonly tenant_id: string;
+}
+
+/** The streams of batches: which documents may be begun, and which came to nothing. */
+export type Batches = ReturnType<typeof batches>;
+
+const rules = { decider: batch, codec: eventCodec(batchEvent), streamOf: batchStream };
+
+export const batches = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<BatchKind>(rules, store);
+  return {
+    handle: ({ batch_id, tenant_id }: BatchName, command: BatchCommand) =>
+      handle(batch_id, command, tenant_id),
+    /** From the log; `accepted` is null for one that never was. */
+    stateOf,
+  };
+};

@@ -1,0 +1,209 @@
+import type { Block, TableCell } from '@quire/engine/document/document';
+import { proposedSchema } from '@quire/engine/extraction/schema/proposedSchema';
+import type { PageContents, RenderForm } from '@quire/engine/ports/documentParser';
+import { LOCAL_MODEL } from '@quire/engine/models/modelName';
+import type { RangedWork } from '@quire/engine/ports/rangedWork';
+import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import { type DeliverDeps, deliverWork } from './deliverWork.ts';
+import type { Delivered, HandedOver, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import {
+  type ChannelPaths,
+  type ChosenModels,
+  type ModelChannel,
+  type ModelDeps,
+  modelsByFormat,
+} from './models.ts';
+import type { PlatformModels } from '../platformModels.ts';
+import { unlessOverrun } from './countPages.ts';
+import { pageAnswers } from './extract.ts';
+import { modelProblem, parseProblem, type WorkProblem } from './workProblem.ts';
+
+const cellAnswer = ({ text, box, row, column, rowSpan, columnSpan }: TableCell): JsonObject => ({
+  ...{ text, row, column, row_span: rowSpan, column_span: columnSpan },
+  bbox: box,
+});
+
+/** A block in the words of the interface. */
+const blockAnswer = (block: Block): JsonObject => {
+  const { kind: type, box: bbox } = block;
+  switch (block.kind) {
+    case 'heading':
+      return { type, bbox, text: block.text, level: block.level };
+    case 'list_item':
+      return {
+        type,
+        bbox,
+        text: block.text,
+        ordered: block.ordered,
+        number: block.number,
+        depth: block.depth,
+      };
+    case 'table': {
+      const { rows, columns, headerRows, continues, cells } = block;
+      return {
+        ...{ type, bbox, rows, columns, header_rows: headerRows },
+        ...(continues !== undefined && { continues }),
+        cells: cells.map(cellAnswer),
+      };
+    }
+    case 'code':
+      return { type, bbox, text: block.text, language: block.language };
+    case 'paragraph':
+    case 'image':
+      return { type, bbox, text: block.text };
+  }
+};
+
+/** The member `pages` of a conversion: what was asked for of each page. */
+const pageContentAnswers = (pages: readonly PageContents[]): readonly JsonObject[] =>
+  pages.map(({ page, markdown, blocks }) => ({
+    page,
+    ...(markdown !== undefined && { markdown }),
+    ...(blocks !== undefined && { blocks: blocks.map(blockAnswer) }),
+  }));
+
+/** What the answer has beside the whole text. */
+interface ConversionForm extends RenderForm {
+  /** A JSON Schema of the fields that the document names itself. */
+  readonly proposedSchema?: boolean | undefined;
+}
+
+/** What is asked of the renderer: a schema is proposed from blocks. */
+const renderFormOf = ({ proposedSchema: isProposed, ...form }: ConversionForm): RenderForm => ({
+  ...form,
+  blocks: form.blocks === true || isProposed === true,
+});
+
+/** The members of a conversion's answer that its form asks for. */
+const askedContents = (
+  pages: readonly PageContents[],
+  { blocks, pageMarkdown, proposedSchema: isProposed }: ConversionForm,
+): JsonObject => ({
+  ...((blocks === true || pageMarkdown === true) && {
+    pages: pageContentAnswers(blocks === true ? pages : pages.map(({ blocks: _, ...page }) => page)),
+  }),
+  ...(isProposed === true && {
+    proposed_schema: proposedSchema(pages.flatMap(({ blocks: found = [] }) => found)),
+  }),
+});
+
+export interface ConvertRequest extends WorkRequest {
+  readonly mode: 'default' | 'fast';
+  readonly form: ConversionForm;
+  readonly ocr: ModelChannel;
+  /** Where the channel's members stand in the request; left out: in the form. */
+  readonly channelPaths?: ChannelPaths | undefined;
+}
+
+export interface ConvertDeps extends DeliverDeps, ModelDeps {
+  readonly platformModels: PlatformModels;
+  readonly ranged: RangedWork;
+  /** Of a conversion by a model. */
+  readonly convertDeadlineMs: number;
+  /** Of one without. */
+  readonly localDeadlinesMs: Readonly<Record<'fast' | 'standard', number>>;
+}
+
+const effortOf = ({ mode }: ConvertRequest): 'fast' | 'standard' => (mode === 'fast' ? 'fast' : 'standard');
+
+/** The local parser, unless a model reads the pages. */
+const rendered = (
+  deps: ConvertDeps,
+  request: ConvertRequest,
+  { models: { ocr }, kept, signal, onCall, long }: WorkTask,
+): Promise<ModelConversionResult> => {
+  const effort = effortOf(request);
+  const work = {
+    path: request.file.path,
+    fileName: request.file.file_name,
+    effort,
+    pagesMax: long?.pagesMax ?? deps.pagesMax,
+    form: renderFormOf(request.form),
+    pages: request.opening.pages,
+    password: request.opening.password,
+    deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
+    signal,
+    share: request.tenant_id,
+    kept,
+  };
+  const ranges = long?.ranges;
+  if (ranges == null && ocr !== null) return deps.modelWork.convert(work, { llm: null, ocr, onCall });
+  const named = { file: request.file, what: 'render', request: work } as const;
+  return unlessOverrun(deps.overruns, named, () =>
+    ranges == null ? deps.parser.render(work) : deps.ranged.render({ ...work, ...ranges }),
+  );
+};
+
+const run = async (
+  deps: ConvertDeps,
+  request: ConvertRequest,
+  task: WorkTask,
+): Promise<WorkDone | WorkProblem> => {
+  const answer = await rendered(deps, request, task);
+  if (answer.kind === 'model_failed') return modelProblem(answer.failure);
+  if (answer.kind !== 'ok') return parseProblem(answer, 'conversion_failed');
+  const { rendition } = answer;
+  const use = task.keyUse();
+  const isCut = rendition.warnings.some(({ code }) => code === 'deadline_reached');
+  return {
+    kind: 'done',
+    status: isCut ? 'partial' : 'success',
+    billing_type: use.billing_type,
+    body: {
+      markdown: rendition.markdown,
+      plain_text: rendition.plainText,
+      ...(rendition.pageContents && askedContents(rendition.pageContents, request.form)),
+      meta: {
+        conversion_id: task.operation_id,
+        document_id: task.document_id,
+        file_name: request.file.file_name,
+        mime_type: rendition.mimeType,
+        page_count: rendition.pages.length,
+        pages: pageAnswers(rendition.pages),
+        mode: request.mode,
+        model: task.models.model,
+        billing_type: use.billing_type,
+        duration_ms: task.elapsedMs(),
+        warnings: [...rendition.warnings.map((warning) => ({ ...warning })), ...use.warnings],
+      },
+    },
+  };
+};
+
+/** The answer as the interface has it: what was done, and what it cost. */
+const conversionAnswer = (delivered: Delivered): Delivered => {
+  const { meta } = conversionEnds(delivered);
+  const { body } = delivered;
+  return { ...delivered, body: { ...body, meta: { ...(body['meta'] as JsonObject), ...meta } } };
+};
+
+/** What an answer says that is known only when it is billed. */
+export const conversionEnds = ({ cost }: Pick<Delivered, 'cost'>) => ({
+  body: {},
+  meta: { cost: { ...cost } },
+});
+
+/** What reads the pages is what a conversion names; a file without pages is read here. */
+const named = (chosen: ChosenModels): ChosenModels => ({ ...chosen, model: chosen.ocr_model ?? LOCAL_MODEL });
+
+/** A document as markdown and plain text: held, done, stored, settled, answered. */
+export const convertDocument =
+  (deps: ConvertDeps) =>
+  async (request: ConvertRequest): Promise<Delivered | HandedOver | WorkProblem> => {
+    const { ocr, channelPaths: paths } = request;
+    const channels = { llm: {}, ocr, paths, runs: { llm: false, ocr: true } };
+    const models = await modelsByFormat(deps, channels, named);
+    const answer = await deliverWork(deps, request, {
+      operation: 'to_markdown',
+      endpoint: 'to-markdown',
+      mode: request.mode,
+      effort: effortOf(request),
+      models,
+      idPrefix: 'cnv',
+      timedOut: 'conversion_failed',
+      task: { kind: 'to_markdown', mode: request.mode, form: request.form, ocr },
+      run: (task) => run(deps, request, task),
+    });
+    return answer.kind === 'delivered' ? conversionAnswer(answer) : answer;
+  };

@@ -1,0 +1,543 @@
+import type { ModelCall } from '@quire/engine/ports/modelWork';
+import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
+import { type KeptFile, keptFile } from '@quire/engine/ports/keptFile';
+import { hasPagesToSee } from '@quire/engine/document/pages';
+import {
+  type BillingDeps,
+  type CalledFor,
+  type Delivered,
+  type HandedOver,
+  type LongWork,
+  placeHold,
+  release,
+  settleDone,
+  type WorkDone,
+  type WorkPlan,
+  type WorkRequest,
+  type WorkToBill,
+} from './work.ts';
+import { type Overruns, unlessOverrun } from './countPages.ts';
+import { misfit, parseProblem, reused, workProblem, type WorkProblem } from './workProblem.ts';
+import type { BillingType } from '../../domain/account/messages.ts';
+import type { Clock } from '../../domain/ports/log.ts';
+import { type ChosenModels, ownKeyUse } from './models.ts';
+import { resultShelf, type StoredResult } from './storedResult.ts';
+import type { KeptFacts, UsageLog } from './usageLog.ts';
+import type { WorkEndFact } from './workFact.ts';
+import { usageEndedAt } from '../../domain/workEvents.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import { holdIdFor, suffixOf, workIdFor } from '../../domain/leased.ts';
+import { namedWork } from './queue.ts';
+import type { HeavySlots } from './slots.ts';
+
+/** Records what a call of a model used. Throws when nothing but this process will remember it. */
+export type LogCall = (work: CalledFor, call: ModelCall) => Promise<void>;
+
+/** The calls of one piece of work. */
+interface CallLog {
+  readonly onCall: (call: ModelCall) => void;
+  /** Those that were made so far. */
+  readonly made: readonly ModelCall[];
+  /** Resolves when all that were made so far are recorded; throws when one is not. */
+  readonly logged: () => Promise<void>;
+}
+
+/** Logs each call as soon as it has ended: what a provider was paid for is known even if all else fails. */
+export const callLog = (log: LogCall, work: Omit<CalledFor, 'earlier'>): CallLog => {
+  const logs: Promise<PromiseSettledResult<void>>[] = [];
+  const made: ModelCall[] = [];
+  return {
+    made,
+    onCall: (call) => {
+      made.push(call);
+      // Nobody waits for it before `logged`, and a rejection that nobody waits for ends the process.
+      logs.push(Promise.allSettled([log({ ...work, earlier: logs.length }, call)]).then(([one]) => one));
+    },
+    logged: async () => {
+      const failed = (await Promise.all(logs)).find((one) => one.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    },
+  };
+};
+
+export interface CountFileDeps {
+  readonly parser: DocumentParser;
+  /** Most pages of one call, and of an operation. */
+  readonly pagesMax: number;
+  readonly longPagesMax: number;
+  readonly inspectDeadlineMs: number;
+  /** Left out: nothing is remembered. */
+  readonly overruns?: Overruns | undefined;
+}
+
+/** A request, and the file that it keeps open while it is worked on. */
+interface AskedWork {
+  readonly request: WorkRequest;
+  readonly plan: WorkPlan;
+  readonly kept: KeptFile;
+}
+
+export type CountedFile = Extract<Inspection, { readonly kind: 'ok' }>;
+
+/** A document that is too long to wait for, and may not be too long for an operation. */
+const tooLong = (pages: number, { pagesMax, longPagesMax }: CountFileDeps): WorkProblem =>
+  workProblem(
+    'too_many_pages',
+    `The document has ${String(pages)} pages; at most ${String(pagesMax)} are read while you wait. ` +
+      `Send the request with the header Prefer: respond-async, which reads up to ${String(longPagesMax)}.`,
+    { pages, max_pages: pagesMax },
+  );
+
+/**
+ * Opens the file of a request as it asks, and counts the pages that it will bill. Without `isWaited` nobody waits
+ * for the answer, and it may be long.
+ */
+export const countedFile = async (
+  deps: CountFileDeps,
+  { request: { file, opening, signal, tenant_id }, plan: { effort, timedOut }, kept }: AskedWork,
+  { isWaited }: { readonly isWaited: boolean },
+): Promise<CountedFile | WorkProblem> => {
+  const { parser, inspectDeadlineMs } = deps;
+  const pagesMax = isWaited ? deps.pagesMax : deps.longPagesMax;
+  const asked = {
+    path: file.path,
+    fileName: file.file_name,
+    effort,
+    kept,
+    pagesMax,
+    pages: opening.pages,
+    password: opening.password,
+    deadlineMs: inspectDeadlineMs,
+    signal,
+    share: tenant_id,
+  };
+  const named = { file, what: 'inspect', request: asked } as const;
+  const counted = await unlessOverrun(deps.overruns, named, () => parser.inspect(asked));
+  if (counted.kind === 'ok') return counted;
+  if (counted.kind === 'too_many_pages' && isWaited) return tooLong(counted.pages, deps);
+  return counted.kind === 'no_such_page'
+    ? misfit([...opening.at, 'pages'], counted.detail)
+    : parseProblem(counted, timedOut);
+};
+
+export interface DoWorkDeps {
+  readonly clock: Clock;
+  readonly usage: Pick<UsageLog, 'requested' | 'stateOf'>;
+  /** Takes how work ended to the log, now or later. */
+  readonly facts: Pick<KeptFacts, 'record'>;
+  /** Records what a call of a model used. */
+  readonly logCall: LogCall;
+}
+
+/** Work on a document, and what it is billed by. */
+interface Work {
+  readonly request: WorkRequest;
+  readonly plan: WorkPlan;
+  readonly bill: WorkToBill;
+  readonly document_id: string;
+  readonly hold_id: string | null;
+  /** As in `CalledFor`. */
+  readonly free: boolean;
+}
+
+/** Work on a file that is open, with the models for its format. */
+export type NewWork = Work & {
+  readonly models: ChosenModels;
+  readonly mime_type: string;
+  /** Of the whole document; the chosen ones are billed. */
+  readonly document_pages: number;
+  readonly kept: KeptFile;
+  /** It was billed and has ended before: it is done again for its result alone. */
+  readonly isPaid?: boolean;
+  /** Of work that is tried again when it fails; left out: there is one. */
+  readonly attempt?: number;
+  readonly long?: LongWork | undefined;
+};
+
+/** Gives what tells the whole milliseconds that passed since this call. */
+export const stopwatch = () => {
+  const began = performance.now();
+  return () => Math.round(performance.now() - began);
+};
+
+/** A burn says how its work ended, so a usage event that is late is only late. */
+export const recordEnd = (
+  { facts, clock }: Pick<DoWorkDeps, 'facts' | 'clock'>,
+  { operation, operation_id, tenant_id, pages, correlation_id, caller }: WorkToBill,
+  end: WorkEndFact['end'],
+): Promise<void> =>
+  facts.record({
+    ...{ kind: 'work_end', operation, operation_id, tenant_id, pages, correlation_id, end },
+    ended_at: clock.now(),
+    actor: { key_id: caller.key_id, role: caller.role },
+  });
+
+interface Thrown {
+  readonly kind: 'thrown';
+  readonly error: unknown;
+}
+
+const thrown = (error: unknown): Thrown => ({ kind: 'thrown', error });
+
+/** Does the work, and logs its calls of models, whatever came of it. Nothing is billed or given back. */
+export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone | WorkProblem | Thrown> => {
+  const { request, plan, bill, document_id, models, kept, attempt, long } = work;
+  const calls = callLog(deps.logCall, {
+    bill,
+    document_id,
+    task_id: request.task_id,
+    free_tier: work.free,
+    ...(attempt !== undefined && { attempt }),
+  });
+  const tried = async () => {
+    if (work.isPaid !== true && !(await deps.usage.requested(work))) return ENDED_ELSEWHERE;
+    const { signal } = request;
+    const { onCall, made } = calls;
+    const done = await plan.run({
+      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall, long },
+      keyUse: () => ownKeyUse(models, made),
+      elapsedMs: stopwatch(),
+    });
+    return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
+  };
+  const ran = await tried().catch(thrown);
+  // Before it is settled: what it cost may not be forgotten once it is paid for.
+  const unlogged = await calls.logged().then(() => undefined, thrown);
+  return unlogged ?? ran;
+};
+
+/** Another process has ended the work: whatever came of it now could not be delivered. */
+const ENDED_ELSEWHERE = workProblem(
+  'busy',
+  'The work has ended elsewhere. Send the request again in a moment.',
+);
+
+/** What work is billed by, from a request and the IDs that were made for it. */
+export const workOf = (
+  request: WorkRequest,
+  plan: WorkPlan,
+  ids: Pick<StoredResult, 'operation_id' | 'document_id' | 'pages'> & { readonly billing_type: BillingType },
+) => ({
+  request,
+  plan,
+  document_id: ids.document_id,
+  bill: {
+    operation: plan.operation,
+    operation_id: ids.operation_id,
+    tenant_id: request.tenant_id,
+    mode: plan.mode,
+    billing_type: ids.billing_type,
+    pages: ids.pages,
+    caller: request.caller,
+    correlation_id: request.correlation_id,
+  },
+});
+
+interface KeyedDeps extends Pick<DoWorkDeps, 'usage' | 'clock'> {
+  readonly objects: ObjectStore;
+}
+
+/** The IDs of work: new ones, or those that follow from what its caller named it. */
+interface WorkIds {
+  readonly operation_id: string;
+  readonly document_id: string;
+  readonly usage_id: string;
+  /** undefined: a new one. */
+  readonly hold_id: string | undefined;
+  /** It was billed, and its result is lost: the work is done again for nothing. */
+  readonly isPaid?: boolean;
+}
+
+/** As long as a replay is promised, ms. */
+const KEPT_MS = 24 * 3_600_000;
+
+/** A result, and the digest under which it is stored; undefined where it is not. */
+interface Result {
+  readonly stored: StoredResult;
+  readonly digest: string | undefined;
+}
+
+/** IDs of work that its caller did not name. */
+const newIds = (
+  { clock }: Pick<KeyedDeps, 'clock'>,
+  { document }: WorkRequest,
+  prefix: WorkPlan['idPrefix'],
+): WorkIds => ({
+  operation_id: clock.newId(prefix),
+  document_id: document?.document_id ?? clock.newId('doc'),
+  usage_id: clock.newId('use'),
+  hold_id: undefined,
+});
+
+/** The work that a request's key names, and what the log knows of it. */
+const keyed = async (
+  { usage, clock }: KeyedDeps,
+  { tenant_id, document }: WorkRequest,
+  {
+    plan,
+    idempotency_key,
+    fingerprint,
+  }: { readonly plan: WorkPlan } & NonNullable<WorkRequest['idempotency']>,
+) => {
+  const { operation: kind, idPrefix } = plan;
+  const { id, state } = await namedWork({
+    idOf: (generation) => workIdFor(idPrefix, { tenant_id, kind, idempotency_key, generation }),
+    stateOf: (operation_id) => usage.stateOf({ operation: kind, operation_id }),
+    read: (one) => ({ since: usageEndedAt(one), isClosed: one.end?.happened === 'Failed' }),
+    keptMs: KEPT_MS,
+    now: clock.now(),
+  });
+  const suffix = suffixOf(id);
+  const ids: WorkIds = {
+    operation_id: id,
+    document_id: document?.document_id ?? `doc_${suffix}`,
+    usage_id: `use_${suffix}`,
+    hold_id: holdIdFor(id, fingerprint),
+  };
+  return { ids, state };
+};
+
+/** What an earlier, interrupted request has stored for the work that a key names; a problem: it is another's. */
+const storedFor = async (
+  deps: KeyedDeps,
+  { tenant_id }: WorkRequest,
+  { plan, fingerprint, idempotency_key, ...named }: Keyed,
+): Promise<Result | WorkProblem | undefined> => {
+  const shelf = resultShelf(deps.objects);
+  if (named.state.requested !== null) {
+    const result = await shelf.any(named.ids.operation_id);
+    return result === undefined || result.stored.fingerprint === fingerprint ? result : reused();
+  }
+  const stored = await shelf.former({ tenant_id, endpoint: plan.endpoint, idempotency_key });
+  if (stored?.fingerprint !== fingerprint) return undefined;
+  if (Date.parse(deps.clock.now()) - Date.parse(stored.stored_at) >= KEPT_MS) return undefined;
+  const { requested } = await deps.usage.stateOf({ ...stored, operation: plan.operation });
+  return requested === null ? undefined : { stored, digest: undefined };
+};
+
+type Keyed = NonNullable<WorkRequest['idempotency']> & {
+  readonly plan: WorkPlan;
+} & Awaited<ReturnType<typeof keyed>>;
+
+export interface DeliverDeps extends BillingDeps, CountFileDeps, DoWorkDeps {
+  readonly objects: ObjectStore;
+  readonly slots: HeavySlots;
+  /** Notes where a tenant's reads must have got to, to see this. */
+  readonly wrote: (tenantId: string, position: bigint) => void;
+}
+
+/** This use of the key is over, or another request is ahead: what it names now has to be looked up again. */
+interface LookAgain {
+  readonly kind: 'look_again';
+}
+const LOOK_AGAIN: LookAgain = { kind: 'look_again' };
+
+const givenUp = (): WorkProblem =>
+  workProblem(
+    'busy',
+    'The work took longer than credits are set aside for, and nothing was billed. Send the request again.',
+  );
+
+/** Tells that the work failed, if it is this request that has ended it: it gave the hold back. */
+const failedHere = async (
+  deps: DeliverDeps,
+  { bill, hold_id }: Pick<NewWork, 'bill' | 'hold_id'>,
+  { code, reason }: { readonly code: string; readonly reason: 'failed' | 'cancelled' },
+): Promise<void> => {
+  if (await release(deps, bill, { hold_id, reason })) await recordEnd(deps, bill, { kind: 'failed', code });
+};
+
+/** Does the work under its hold. Whatever fails gives the hold back, and so does a caller that left. */
+const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | WorkProblem> => {
+  const { request, plan } = work;
+  const done = await doWork(deps, work);
+  if (done.kind === 'done') return done;
+  const code = done.kind === 'thrown' ? plan.timedOut : done.code;
+  await failedHere(deps, work, { code, reason: request.signal.aborted ? 'cancelled' : 'failed' });
+  if (done.kind === 'thrown') throw done.error;
+  return done;
+};
+
+/** The result that was paid for: another request may have been first, with one of its own. */
+const paidFor = async (
+  { objects }: DeliverDeps,
+  { stored, digest }: Result,
+  paid: string | undefined,
+): Promise<StoredResult | WorkProblem> => {
+  if (paid === undefined || paid === digest) return stored;
+  const other = await resultShelf(objects).find(stored.operation_id, paid);
+  if (other === undefined) return stored;
+  return other.fingerprint === stored.fingerprint ? other : reused();
+};
+
+/** Settles a result and answers with the one that was paid for: another request may have been first. */
+const finish = async (
+  deps: DeliverDeps,
+  work: Work & { readonly held_as?: BillingType },
+  { stored, digest: result_sha256 }: Result,
+): Promise<Delivered | WorkProblem | LookAgain> => {
+  const { bill, held_as } = work;
+  const { project_id, task_id } = work.request;
+  const { status, duration_ms, document_id, hold_id, usage_id } = stored;
+  const delivered = { status, duration_ms, ...(result_sha256 !== undefined && { result_sha256 }) };
+  const scope = { project_id, task_id, document_id };
+  const settling = { hold_id, usage_id, scope, delivered, ...(held_as !== undefined && { held_as }) };
+  const settled = await settleDone(deps, bill, settling);
+  if (settled.kind === 'hold_not_open') {
+    // It was given back before it was settled, so nobody can settle it any more.
+    await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });
+    return LOOK_AGAIN;
+  }
+  if (settled.kind === 'problem') {
+    if (settled.code !== 'busy')
+      await failedHere(deps, { bill, hold_id }, { code: settled.code, reason: 'failed' });
+    return settled;
+  }
+  if (settled.position !== undefined) deps.wrote(bill.tenant_id, settled.position);
+  const { free_pages, cost, result_sha256: paid } = settled;
+  await recordEnd(deps, bill, { kind: 'completed', free_pages, status, duration_ms });
+  const answered = await paidFor(deps, { stored, digest: result_sha256 }, paid);
+  return 'kind' in answered ? answered : { kind: 'delivered', body: answered.body, cost, free_pages };
+};
+
+/** The work on a file, with its models and its hold. */
+const heldFor = async (
+  deps: DeliverDeps,
+  { request, plan, kept, ids }: AskedWork & { readonly ids: WorkIds },
+  file: CountedFile,
+): Promise<NewWork | WorkProblem | LookAgain> => {
+  const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
+  if (models.kind === 'problem') return models;
+  const { operation_id, document_id, hold_id } = ids;
+  const named = workOf(request, plan, {
+    ...{ operation_id, document_id, pages: file.pages, billing_type: models.billing_type },
+  });
+  const known = { mime_type: file.mimeType, document_pages: file.total };
+  if (ids.isPaid)
+    return { ...named, ...known, kept, models, hold_id: hold_id ?? null, free: false, isPaid: true };
+  const hold = await placeHold(deps, named.bill, hold_id === undefined ? undefined : { hold_id });
+  if (hold.kind === 'problem') return hold;
+  if (hold.kind === 'other_hold') return reused();
+  if (hold.kind === 'held')
+    return { ...named, ...known, kept, models, hold_id: hold.hold_id, free: hold.free };
+  // A process that died has given it back, or it ran out: that is written down, and the key names other work.
+  if (!hold.isBilled) await recordEnd(deps, named.bill, { kind: 'failed', code: 'busy' });
+  return LOOK_AGAIN;
+};
+
+/** Work that was done, and what it was held for. */
+type Worked = { readonly kind: 'worked'; readonly held: NewWork; readonly done: WorkDone };
+
+interface Named extends Pick<Work, 'request' | 'plan'> {
+  readonly ids: WorkIds;
+}
+
+/** Counts, holds and works on a file that is opened once, and put away however that ends. */
+const worked = async (deps: DeliverDeps, named: Named): Promise<Worked | WorkProblem | LookAgain> => {
+  const asked = { ...named, kept: keptFile() };
+  try {
+    const file = await countedFile(deps, asked, { isWaited: true });
+    if (file.kind === 'problem') return file;
+    const held = await heldFor(deps, asked, file);
+    if ('code' in held || 'kind' in held) return held;
+    const done = await runHeld(deps, held);
+    return done.kind === 'problem' ? done : { kind: 'worked', held, done };
+  } finally {
+    asked.kept.close();
+  }
+};
+
+/** The work from its start: count pages, hold, run, store the result, settle, answer. */
+const deliverNew = async (deps: DeliverDeps, named: Named): Promise<Delivered | WorkProblem | LookAgain> => {
+  const elapsedMs = stopwatch();
+  const outcome = await worked(deps, named);
+  if (outcome.kind !== 'worked') return outcome;
+  const { done, held } = outcome;
+  const { status, billing_type, body } = done;
+  const work = { ...held, bill: { ...held.bill, billing_type }, held_as: held.bill.billing_type };
+  const { idempotency } = named.request;
+  const stored: StoredResult = {
+    ...{ operation_id: work.bill.operation_id, pages: work.bill.pages, document_id: work.document_id },
+    ...{ usage_id: named.ids.usage_id, hold_id: work.hold_id, fingerprint: idempotency?.fingerprint ?? '' },
+    ...{ stored_at: deps.clock.now(), status, billing_type, duration_ms: elapsedMs(), body },
+  };
+  const digest = idempotency === null ? undefined : await keep(deps, work, stored);
+  return finish(deps, work, { stored, digest });
+};
+
+/** Stores the result before it is settled, so that a retry after a crash pays once. */
+const keep = async (deps: DeliverDeps, work: Work, stored: StoredResult): Promise<string> => {
+  try {
+    return await resultShelf(deps.objects).put(stored);
+  } catch (error) {
+    await failedHere(deps, work, { code: work.plan.timedOut, reason: 'failed' });
+    throw error;
+  }
+};
+
+/** Settles and answers a result that an earlier, interrupted request has stored. */
+const finishStored = (
+  deps: DeliverDeps,
+  { request, plan }: Pick<Work, 'request' | 'plan'>,
+  result: Result,
+): Promise<Delivered | WorkProblem | LookAgain> => {
+  const { stored } = result;
+  const { paged } = plan.models;
+  const asked = paged.kind === 'models' ? paged.billing_type : 'full_service';
+  const work = workOf(request, plan, { ...stored, billing_type: stored.billing_type ?? asked });
+  // What it was held at is not known here; only a request that gave a key of its own may have held it at less.
+  return finish(deps, { ...work, held_as: asked, hold_id: stored.hold_id, free: false }, result);
+};
+
+/** How often a key is looked up: other requests of the same key may be ahead each time. */
+const LOOKS = 4;
+
+/**
+ * Delivers billed work once: what an earlier, interrupted request has stored is settled and answered, if the log
+ * knows that it was asked for; otherwise the work is done. The account decides whether the work is billed or given
+ * up, whoever of several requests comes first, and nothing is burned unless it is delivered.
+ */
+const deliverKeyed = async (
+  deps: DeliverDeps,
+  request: WorkRequest,
+  named: NonNullable<WorkRequest['idempotency']> & { readonly plan: WorkPlan },
+): Promise<Delivered | WorkProblem> => {
+  const { plan } = named;
+  for (let look = 1; look <= LOOKS; look += 1) {
+    const found = { ...named, ...(await keyed(deps, request, named)) };
+    const stored = await storedFor(deps, request, found);
+    if (stored !== undefined && 'code' in stored) return stored;
+    const isPaid = found.state.end?.happened === 'Completed';
+    const answer =
+      stored === undefined
+        ? await deliverNew(deps, { request, plan, ids: { ...found.ids, isPaid } })
+        : await finishStored(deps, { request, plan }, stored);
+    if (answer.kind !== 'look_again') return answer;
+  }
+  return workProblem(
+    'busy',
+    'Other requests with this Idempotency-Key are ahead. Send it again in a moment.',
+  );
+};
+
+export const deliverWork = async (
+  deps: DeliverDeps,
+  request: WorkRequest,
+  plan: WorkPlan,
+): Promise<Delivered | HandedOver | WorkProblem> => {
+  if (request.handOver !== undefined) return request.handOver(request, plan);
+  const free = deps.slots.take(request.tenant_id);
+  if (free === undefined)
+    return workProblem(
+      'busy',
+      'The server is working on as many documents as it can. Try again in a moment.',
+    );
+  try {
+    const { idempotency } = request;
+    if (idempotency !== null) return await deliverKeyed(deps, request, { plan, ...idempotency });
+    const answer = await deliverNew(deps, { request, plan, ids: newIds(deps, request, plan.idPrefix) });
+    return answer.kind === 'look_again' ? givenUp() : answer;
+  } finally {
+    free();
+  }
+};

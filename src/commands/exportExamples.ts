@@ -1,0 +1,95 @@
+import type { DocumentParser } from '@quire/engine/ports/documentParser';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { ExampleSource, TrainingExample } from '../../domain/ports/trainer.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { BillingDeps } from './work.ts';
+import { type JobSecretDeps, trainingInputs, type TrainingJobs } from './training.ts';
+import { workProblem, type WorkProblem } from './workProblem.ts';
+
+interface ExportDeps extends Pick<JobSecretDeps, 'objects'>, Pick<BillingDeps, 'billingConfig'> {
+  readonly accounts: Pick<AccountWriter, 'stateOf'>;
+  readonly jobs: Pick<TrainingJobs, 'stateOf'>;
+  readonly source: ExampleSource;
+  readonly parser: Pick<DocumentParser, 'render'>;
+  readonly pagesMax: number;
+  /** Of reading one document. */
+  readonly deadlineMs: number;
+}
+
+/** An example as it is exported: what goes in, and what should come out. */
+interface ExportedExample {
+  readonly document_id: string;
+  /** The document as markdown; null where it cannot be read any more. */
+  readonly document: string | null;
+  readonly expected: JsonObject;
+}
+
+/** Documents that are read at the same time. */
+const AT_ONCE = 2;
+
+/** Whether the fee for this job's examples was charged, from the account itself. */
+const isCharged = async ({ accounts }: ExportDeps, tenantId: string, jobId: string): Promise<boolean> => {
+  const { charges } = await accounts.stateOf(tenantId);
+  return charges.some(({ operation, job_id }) => operation === 'examples_export' && job_id === jobId);
+};
+
+const textOf = async (
+  deps: ExportDeps,
+  { tenant_id, signal }: ExportRequest,
+  { document_id }: TrainingExample,
+): Promise<string | null> => {
+  const fetched = await deps.source.fetch(tenant_id, document_id);
+  if (fetched.kind === 'problem') return null;
+  const { path, file_name: fileName } = fetched.file;
+  try {
+    const { pagesMax, deadlineMs } = deps;
+    const read = await deps.parser.render({
+      path,
+      fileName,
+      effort: 'standard',
+      pagesMax,
+      deadlineMs,
+      signal,
+      share: tenant_id,
+    });
+    return read.kind === 'ok' ? read.rendition.markdown : null;
+  } finally {
+    await fetched.file.discard();
+  }
+};
+
+interface ExportRequest {
+  readonly tenant_id: string;
+  readonly job_id: string;
+  /** False for keys that are not billed. */
+  readonly isBilled: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** A job's examples with the text of their documents, once the fee for them was charged. */
+export const exportExamples =
+  (deps: ExportDeps) =>
+  async (request: ExportRequest): Promise<readonly ExportedExample[] | WorkProblem> => {
+    const { tenant_id, job_id } = request;
+    const { accepted: job } = await deps.jobs.stateOf(job_id);
+    if (job?.tenant_id !== tenant_id) return workProblem('job_not_found', 'There is no such training job.');
+    if (request.isBilled && !(await isCharged(deps, tenant_id, job_id))) {
+      const { terms } = await deps.billingConfig();
+      return workProblem(
+        'charge_required',
+        'Charge the fee first: POST /v1/billing/dspy-examples-charge with this job_id.',
+        { job_id, required_credits: terms.examples_export_fee_credits },
+      );
+    }
+    const { examples } = await trainingInputs(deps.objects).load(job_id, job.input_sha256);
+    const rows: ExportedExample[] = [];
+    const waiting = examples.entries();
+    const work = async () => {
+      for (const [at, example] of waiting) {
+        const document = await textOf(deps, request, example);
+        rows[at] = { document_id: example.document_id, document, expected: example.expected };
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return rows;
+  };

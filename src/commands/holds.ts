@@ -1,0 +1,204 @@
+import {
+  type AccountEventOf,
+  accountStream,
+  type HoldCredits,
+  type ReleaseHold,
+  type SettleHold,
+} from '../../domain/account/messages.ts';
+import { RELEASED } from '../../domain/account/state.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { EventStore } from '../../domain/ports/log.ts';
+import { accountCodec, type AccountWriter } from '../writer/accountWriter.ts';
+import type { NotNow } from '../writer/decideBatch.ts';
+import { workProblem, type WorkProblem } from './workProblem.ts';
+
+/** The accounts whose credits are held, and their log. */
+export interface HoldDeps {
+  readonly accounts: Pick<AccountWriter, 'execute' | 'stateOf'>;
+  readonly store: EventStore;
+}
+
+/** A hold that is open, whoever has placed it. */
+export interface Held {
+  readonly kind: 'held';
+  readonly hold: Hold;
+}
+
+type Hold = AccountEventOf<'CreditsHeld'>['data'];
+
+/** Whether all pages are free ones of the tenant. */
+export const isFree = ({ pages, free_pages }: Hold): boolean => free_pages === pages;
+
+/** The hold, or its operation, was settled or released before. */
+export interface HoldNotOpen {
+  readonly kind: 'hold_not_open';
+  /** It was settled. */
+  readonly isBilled: boolean;
+}
+
+/** The hold is open for other work, or its operation has another one. */
+export interface OtherHold {
+  readonly kind: 'other_hold';
+}
+
+type Burn = AccountEventOf<'CreditsBurned'>['data'];
+
+/** A hold that was burned. `balance` is the one after it, where this very request has burned it. */
+interface Settled {
+  readonly kind: 'settled';
+  readonly burn: Burn;
+  readonly balance: number | undefined;
+  readonly position: bigint | undefined;
+}
+
+const notNow = (kind: NotNow['kind']): WorkProblem =>
+  workProblem(
+    'busy',
+    kind === 'unknown'
+      ? 'The event log did not answer in time. Send the request again with the same Idempotency-Key.'
+      : 'The account is busy. Send the request again in a moment.',
+  );
+
+export const planRequired = (plan: string): WorkProblem =>
+  workProblem('plan_required', 'Training needs a paid plan. Buy credits first: a first sale sets it.', {
+    plan,
+    required_plan: 'paid',
+  });
+
+export const tooLittle = (required_credits: number, available_credits: number): WorkProblem =>
+  workProblem(
+    'insufficient_credits',
+    `This needs ${String(required_credits)} credits and ${String(available_credits)} are available. ` +
+      'Buy credits, or ask for less work.',
+    { required_credits, available_credits },
+  );
+
+export const tooManyOpen = (open_max: number): WorkProblem =>
+  workProblem('busy', `At most ${String(open_max)} operations of a tenant may wait or run at once.`);
+
+/** Sets credits aside, free pages first. The same hold again changes nothing. */
+export const holdCredits = async (
+  { accounts }: Pick<HoldDeps, 'accounts'>,
+  data: HoldCredits['data'],
+  meta: CommandMeta,
+): Promise<Held | HoldNotOpen | OtherHold | WorkProblem> => {
+  const outcome = await accounts.execute({ type: 'HoldCredits', data, meta });
+  if (outcome.kind === 'done') {
+    const hold = outcome.state.holds.get(data.hold_id);
+    if (hold === undefined) throw new Error(`hold ${data.hold_id} is placed and not there`);
+    return { kind: 'held', hold };
+  }
+  if (outcome.kind !== 'rejected') return notNow(outcome.kind);
+  const { rejection } = outcome;
+  switch (rejection.code) {
+    case 'plan_required':
+      return planRequired(rejection.plan);
+    case 'insufficient_credits':
+      return tooLittle(rejection.required_credits, rejection.available_credits);
+    case 'hold_not_open': {
+      const isBilled = outcome.state.operations.get(data.operation_id) !== RELEASED;
+      return { kind: 'hold_not_open', isBilled };
+    }
+    case 'idempotency_key_reused':
+      return { kind: 'other_hold' };
+    case 'too_many_open':
+      return tooManyOpen(rejection.open_max);
+    default:
+      throw new Error(`a hold was rejected with ${rejection.code}`);
+  }
+};
+
+/**
+ * Gives a hold back. `closed`: it was settled or released before, and stays so. `not_now`: ask again, or let it
+ * expire.
+ */
+export const releaseHold = async (
+  { accounts }: Pick<HoldDeps, 'accounts'>,
+  data: ReleaseHold['data'],
+  meta: CommandMeta,
+): Promise<'released' | 'closed' | 'not_now'> => {
+  const { kind } = await accounts.execute({ type: 'ReleaseHold', data, meta });
+  if (kind === 'rejected') return 'closed';
+  return kind === 'done' ? 'released' : 'not_now';
+};
+
+/**
+ * Whether work was given up for good: it has no open hold, and was not billed. What the account has forgotten is
+ * looked up in its stream, back to the work's first hold.
+ */
+export const wasGivenUp = async (
+  { accounts, store }: HoldDeps,
+  { tenant_id, operation_id }: { readonly tenant_id: string; readonly operation_id: string },
+): Promise<boolean> => {
+  const { operations } = await accounts.stateOf(tenant_id, 0);
+  const hold = operations.get(operation_id);
+  if (hold !== undefined) return hold === RELEASED;
+  for await (const recorded of store.read(accountStream(tenant_id), { direction: 'backwards' })) {
+    const { type, data } = accountCodec.decode(recorded);
+    if (type === 'CreditsBurned' && data.operation_id === operation_id) return false;
+    if (type === 'CreditsHeld' && data.operation_id === operation_id) return true;
+  }
+  return false;
+};
+
+/** How the hold of one operation is closed by a burn. */
+interface Settling {
+  readonly operation_id: string;
+  /** `price`: what the hold is put to first, where it is another than it was held at. */
+  readonly burn: Omit<SettleHold['data'], 'hold_id'>;
+  /** A new command. */
+  readonly meta: () => CommandMeta;
+}
+
+const settle = async (
+  { accounts }: HoldDeps,
+  { burn, meta }: Settling,
+  hold_id: string,
+): Promise<Settled | HoldNotOpen | WorkProblem> => {
+  const outcome = await accounts.execute({ type: 'SettleHold', data: { ...burn, hold_id }, meta: meta() });
+  if (outcome.kind === 'rejected') {
+    const { rejection } = outcome;
+    if (rejection.code === 'hold_not_open') return { kind: 'hold_not_open', isBilled: false };
+    if (rejection.code === 'insufficient_credits')
+      return tooLittle(rejection.required_credits, rejection.available_credits);
+    throw new Error(`a settlement was rejected with ${rejection.code}`);
+  }
+  if (outcome.kind !== 'done') return notNow(outcome.kind);
+  const { events, state, position } = outcome;
+  const burned = events.find((event) => event.type === 'CreditsBurned')?.data;
+  // A repeat of a settlement that had taken effect: its burn is in the log.
+  if (burned === undefined) return { kind: 'hold_not_open', isBilled: true };
+  return { kind: 'settled', burn: burned, balance: state.balance, position };
+};
+
+/**
+ * What an earlier settlement burned. The account forgets finished holds, so this reads its stream backwards, to
+ * where the operation's hold was placed; only a retry after a crash needs it.
+ */
+const settledBefore = async (
+  { store }: HoldDeps,
+  { operation_id, burn: { tenant_id } }: Settling,
+  hold_id: string,
+): Promise<Settled | undefined> => {
+  for await (const recorded of store.read(accountStream(tenant_id), { direction: 'backwards' })) {
+    const { type, data } = accountCodec.decode(recorded);
+    if (type === 'CreditsBurned' && data.operation_id === operation_id)
+      return { kind: 'settled', burn: data, balance: undefined, position: undefined };
+    if (type === 'CreditsHeld' && data.hold_id === hold_id) return undefined;
+  }
+  return undefined;
+};
+
+/**
+ * Settles an operation once, however often it is asked for. `hold_not_open`: it was not billed, and its hold is gone:
+ * the work was given up.
+ */
+export const settleOnce = async (
+  deps: HoldDeps,
+  settling: Settling,
+  hold_id: string,
+): Promise<Settled | HoldNotOpen | WorkProblem> => {
+  const first = await settle(deps, settling, hold_id);
+  if (first.kind !== 'hold_not_open') return first;
+  return (await settledBefore(deps, settling, hold_id)) ?? first;
+};

@@ -1,0 +1,456 @@
+import { hasPagesToSee } from '@quire/engine/document/pages';
+import { keptFile } from '@quire/engine/ports/keptFile';
+import { z } from 'zod';
+import {
+  type AcceptedOperation,
+  documentIdOfOperation,
+  operation,
+  operationEvent,
+  type OperationEventOf,
+  operationIdFor,
+  type OperationKind,
+  type OperationState,
+  operationStream,
+  type OperationWork,
+  workIdOfOperation,
+} from '../../domain/operation.ts';
+import { holdIdFor, isAbandoned, NO_END, suffixOf } from '../../domain/leased.ts';
+import {
+  abandonWork,
+  type cancelWork,
+  type CloseDeps,
+  namedWork,
+  type OpenHold,
+  type WorkMoney,
+} from './queue.ts';
+import {
+  type BillingDeps,
+  billOf,
+  type Delivered,
+  type HandedOver,
+  type PlacedHold,
+  placeHold,
+  type WorkPlan,
+  type WorkRequest,
+  type WorkToBill,
+} from './work.ts';
+import {
+  countedFile,
+  type CountedFile,
+  type CountFileDeps,
+  type DoWorkDeps,
+  recordEnd,
+  stopwatch,
+  workOf,
+} from './deliverWork.ts';
+import {
+  dropInputs,
+  operationFileKeyOf,
+  type OperationInputDeps,
+  operationInputs,
+  secretsIn,
+} from './operationInput.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import { BATCH } from '../../domain/batch.ts';
+import type { HeavySlots } from './slots.ts';
+import { tooManyOpen } from './holds.ts';
+import { reused, workProblem, type WorkProblem } from './workProblem.ts';
+import { metaOf } from '../writer/commandMeta.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import { type BodyEnds, formerKeyOf, type JsonPieces, resultKeyOf, RESULTS_PREFIX } from './storedResult.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { EventStore } from '../../domain/ports/log.ts';
+import { streamsOf } from '../writer/commandHandler.ts';
+
+export interface OperationMoneyDeps
+  extends BillingDeps, CloseDeps, Pick<OperationInputDeps, 'objects'>, Pick<DoWorkDeps, 'facts'> {
+  readonly clock: BillingDeps['clock'];
+  readonly operations: Operations;
+}
+
+/** What an operation is billed by. */
+export const workToBill = (
+  accepted: AcceptedOperation,
+  billing_type = accepted.billing_type,
+): WorkToBill => ({
+  operation: accepted.kind,
+  operation_id: accepted.work_id,
+  tenant_id: accepted.tenant_id,
+  mode: accepted.mode,
+  billing_type,
+  pages: accepted.pages,
+  caller: { key_id: accepted.api_key_id, role: accepted.api_key_role },
+  correlation_id: accepted.correlation_id,
+});
+
+/**
+ * Bills an operation from the hold that it succeeded with. Only in logs of older releases may that hold be gone before
+ * it was billed: then it is placed anew, under its own ID.
+ */
+const billed = async (
+  deps: OperationMoneyDeps,
+  accepted: AcceptedOperation,
+  {
+    success,
+    holds,
+  }: {
+    readonly success: OperationEventOf<'OperationSucceeded'>['data'];
+    readonly holds: readonly OpenHold[];
+  },
+): Promise<boolean> => {
+  const { project_id, task_id, document_id, tenant_id } = accepted;
+  const { billing_type, hold_id, usage_id, outcome: status, duration_ms, result_sha256 } = success;
+  const work = workToBill(accepted, billing_type);
+  const delivered = { status, duration_ms, ...(result_sha256 !== undefined && { result_sha256 }) };
+  const open = holds.find((hold) => hold.hold_id === hold_id);
+  const held_as = open?.billing_type ?? billing_type;
+  const settlement = { hold_id, usage_id, scope: { project_id, task_id, document_id }, delivered, held_as };
+  let bill = await billOf(deps, work, settlement);
+  if (bill.kind === 'hold_not_open' && hold_id !== null) {
+    const anew = await placeHold(deps, work, { hold_id, expires_at: NO_END, reopens: true });
+    if (anew.kind === 'held') bill = await billOf(deps, work, { ...settlement, held_as: billing_type });
+  }
+  if (bill.kind !== 'billed') return false;
+  if (bill.position !== undefined) deps.wrote(tenant_id, bill.position);
+  await recordEnd(deps, work, { kind: 'completed', free_pages: bill.free_pages, status, duration_ms });
+  return true;
+};
+
+/** How operations are billed and closed. */
+export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWork> => ({
+  streams: deps.operations,
+  isHeldFor: ({ operation_id }, work_id) =>
+    /^(ext|cnv)_/.test(work_id) && suffixOf(work_id) === suffixOf(operation_id),
+  idOf: ({ operation_id }) => operation_id,
+  bill: (accepted, success, holds) => billed(deps, accepted, { success, holds }),
+  unbilled: async ({ accepted, status, failure, attempts }) => {
+    const code = status === 'cancelled' ? 'request_aborted' : (failure?.code ?? 'internal_error');
+    if (attempts > 0) await recordEnd(deps, workToBill(accepted), { kind: 'failed', code });
+  },
+  drop: ({ operation_id }) => dropInputs(deps.objects, operation_id),
+});
+
+interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps {
+  readonly objects: OperationInputDeps['objects'];
+  readonly slots: Pick<HeavySlots, 'take'>;
+  /** Operations of a tenant that have not ended. May be late; where credits are held, the account decides how many. */
+  readonly openOf: (tenantId: string) => Promise<{ readonly count: number; readonly bytes: number }>;
+  /** Most bytes of files that came with requests of one tenant and wait. */
+  readonly quotaBytes: number;
+}
+
+interface QueuedOperation {
+  readonly kind: 'accepted';
+  readonly operation_id: string;
+  /** True for the repeat of a request: nothing was begun by it. */
+  readonly replayed: boolean;
+}
+
+/** How long an Idempotency-Key names its operation, and how long one may take, ms. */
+const DAY_MS = 24 * 3_600_000;
+/** Operations of a tenant that wait or run: their files lie in the object storage meanwhile. */
+export const OPEN_MAX = 1_000;
+
+type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+
+/** The operation that the request's identity names: an earlier one, or a free ID. */
+const named = async (
+  { operations, clock }: AcceptDeps,
+  { tenant_id, idempotency }: WorkRequest,
+  endpoint: string,
+) => {
+  if (idempotency === null) return { operation_id: clock.newId('op'), earlier: null };
+  const { idempotency_key } = idempotency;
+  const idOf = (generation: number) => operationIdFor({ tenant_id, endpoint, idempotency_key, generation });
+  // A document of a batch is one operation at most, however old the batch is, and whoever gave it up.
+  if (endpoint === BATCH)
+    return { operation_id: idOf(0), earlier: (await operations.stateOf(idOf(0))).accepted };
+  const { id: operation_id, state } = await namedWork({
+    idOf,
+    stateOf: operations.stateOf,
+    read: (one) => ({ since: one.accepted?.accepted_at ?? null, isClosed: isAbandoned(one) }),
+    keptMs: DAY_MS,
+    now: clock.now(),
+  });
+  return { operation_id, earlier: state.accepted };
+};
+
+const notKept = (): WorkProblem =>
+  workProblem(
+    'field_encryption_not_configured',
+    'This installation cannot keep keys and passwords. Set FIELD_ENCRYPTION_KEY, or ask without ' +
+      'Prefer: respond-async.',
+  );
+
+interface Asked {
+  readonly request: WorkRequest;
+  readonly plan: WorkPlan;
+  readonly operation_id: string;
+}
+
+const tooLongForModels = (pages: number, pagesMax: number): WorkProblem =>
+  workProblem(
+    'too_many_pages',
+    `The document has ${String(pages)} pages; where a model takes part, at most ${String(pagesMax)} are read at ` +
+      'once. Choose some with pages, or leave the model out.',
+    { pages, max_pages: pagesMax },
+  );
+
+/** What the work is called and billed by, from its file. */
+const workFor = (
+  { pagesMax }: Pick<AcceptDeps, 'pagesMax'>,
+  { request, plan, operation_id }: Asked,
+  file: CountedFile,
+) => {
+  const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
+  if (models.kind === 'problem') return models;
+  if (file.pages > pagesMax && (models.llm !== null || models.ocr !== null))
+    return tooLongForModels(file.pages, pagesMax);
+  return workOf(request, plan, {
+    operation_id: workIdOfOperation(operation_id, plan.idPrefix),
+    document_id: request.document?.document_id ?? documentIdOfOperation(operation_id),
+    pages: file.pages,
+    billing_type: models.billing_type,
+  });
+};
+
+/** Bytes that the request puts into storage until it is done: an upload is there, and counts there. */
+const sentBytes = ({ document, file }: WorkRequest): { readonly file_bytes?: number } =>
+  document === undefined ? { file_bytes: file.bytes } : {};
+
+const notQueued = (): WorkProblem =>
+  workProblem('busy', 'The work could not be queued. Send the request again with the same Idempotency-Key.');
+
+type Named = Exclude<ReturnType<typeof workFor>, WorkProblem>;
+
+/**
+ * What is stored and not accepted goes after a day, so nothing is accepted that was stored long ago: its process stood
+ * still in between.
+ */
+const STORED_MAX_MS = 3_600_000;
+
+/** Gives the digest of the request; undefined: it took too long. */
+const stored = async (
+  deps: AcceptDeps,
+  { request, plan: { task }, operation_id }: Asked,
+): Promise<string | undefined> => {
+  const { file, opening, document, tenant_id } = request;
+  const { sha256, bytes, file_name, path } = file;
+  const { password, pages, at } = opening;
+  const elapsedMs = stopwatch();
+  await deps.objects.putFile(operationFileKeyOf(operation_id, sha256), path);
+  const digest = await operationInputs(deps).put(
+    { id: operation_id, tenant_id },
+    { task, file: { sha256, bytes, file_name }, source: document?.source ?? null, pages, at: [...at] },
+    secretsIn(task, password),
+  );
+  return elapsedMs() > STORED_MAX_MS ? undefined : digest;
+};
+
+/** The file and the request first, then the event: an operation that is known can be done. */
+const enqueued = async (
+  deps: AcceptDeps,
+  asked: Asked,
+  { bill, document_id, hold }: Named & { readonly hold: PlacedHold },
+): Promise<HandedOver | WorkProblem> => {
+  const { request, plan, operation_id } = asked;
+  const { file, tenant_id, project_id, task_id, idempotency, caller } = request;
+  const input_sha256 = await stored(deps, asked);
+  if (input_sha256 === undefined) return notQueued();
+  const { mode, billing_type, correlation_id } = bill;
+  const meta = metaOf(deps, caller, correlation_id);
+  const outcome = await deps.operations.handle(
+    { operation_id, tenant_id },
+    {
+      type: 'Accept',
+      meta,
+      data: {
+        ...{ operation_id, tenant_id, project_id, task_id, kind: plan.task.kind, work_id: bill.operation_id },
+        ...{ document_id, mode, billing_type, pages: bill.pages, input_sha256, file_sha256: file.sha256 },
+        ...sentBytes(request),
+        fingerprint: idempotency?.fingerprint ?? '',
+        ...{ hold_id: hold.hold_id, free: hold.free, correlation_id },
+        ...{ api_key_id: caller.key_id, api_key_role: caller.role },
+        ...{ accepted_at: meta.now, expires_at: laterBy(meta.now, DAY_MS) },
+      },
+    },
+  );
+  if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
+  // Somebody has given it up while this request was on its way: what it holds is given back.
+  if (outcome.kind === 'rejected')
+    await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
+  if (outcome.kind !== 'done') return notQueued();
+  if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
+  return { kind: 'handed_over' };
+};
+
+/** Sets aside what the work will cost, under a hold without an end that belongs to this request alone. */
+const heldFor = async (deps: AcceptDeps, { request, operation_id }: Asked, bill: Named['bill']) => {
+  const hold_id = holdIdFor(operation_id, request.idempotency?.fingerprint ?? '');
+  const hold = await placeHold(deps, bill, { hold_id, expires_at: NO_END, open_max: OPEN_MAX });
+  if (hold.kind === 'held' || hold.kind === 'problem') return hold;
+  return hold.kind === 'other_hold'
+    ? reused()
+    : workProblem('busy', 'This work has just ended. Send the request again in a moment.');
+};
+
+/** Counts the file, sets aside what the work will cost, and puts it in the queue. */
+const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | WorkProblem> => {
+  const { request, plan, operation_id } = asked;
+  const { tenant_id } = request;
+  if (deps.secrets === undefined && secretsIn(plan.task, request.opening.password) !== null) return notKept();
+  const kept = keptFile();
+  try {
+    const file = await countedFile(deps, { request, plan, kept }, { isWaited: false });
+    if (file.kind === 'problem') return file;
+    const work = workFor(deps, asked, file);
+    if ('code' in work) return work;
+    const hold = await heldFor(deps, asked, work.bill);
+    if (hold.kind === 'problem') return hold;
+    try {
+      return await enqueued(deps, asked, { ...work, hold });
+    } catch (error) {
+      // What cannot be told now (it may be in the queue) the reaper tells later.
+      await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
+      throw error;
+    }
+  } finally {
+    kept.close();
+  }
+};
+
+const admitted = async (
+  { openOf, quotaBytes }: AcceptDeps,
+  request: WorkRequest,
+): Promise<WorkProblem | undefined> => {
+  const { count, bytes } = await openOf(request.tenant_id);
+  if (count >= OPEN_MAX) return tooManyOpen(OPEN_MAX);
+  const { file_bytes: sent = 0 } = sentBytes(request);
+  if (sent === 0 || bytes + sent <= quotaBytes) return undefined;
+  return workProblem(
+    'upload_quota_exceeded',
+    `Files of this tenant's open operations take ${String(bytes)} bytes; at most ${String(quotaBytes)} may wait. ` +
+      'Send this one when some of them have ended.',
+    { used_bytes: bytes, quota_bytes: quotaBytes },
+  );
+};
+
+/**
+ * Accepts work to be done later, once for its identity: the IDs of the operation, its hold and its work follow from
+ * it, so whatever a crash left is taken up by the next request or, a while later, by the reaper. `begin` is what
+ * does the work when nobody takes it over: all that it refuses is refused here.
+ */
+export const acceptOperation =
+  (deps: AcceptDeps) =>
+  async (work: WorkRequest, endpoint: string, begin: Begin): Promise<QueuedOperation | WorkProblem> => {
+    const { operation_id, earlier } = await named(deps, work, endpoint);
+    if (earlier !== null)
+      return earlier.fingerprint === work.idempotency?.fingerprint
+        ? { kind: 'accepted', operation_id, replayed: true }
+        : reused();
+    const refused = await admitted(deps, work);
+    if (refused !== undefined) return refused;
+    const free = deps.slots.take(work.tenant_id);
+    if (free === undefined)
+      return workProblem(
+        'busy',
+        'The server is working on as many documents as it can. Try again in a moment.',
+      );
+    try {
+      const answer = await begin({
+        ...work,
+        handOver: (request, plan) => handOver(deps, { request, plan, operation_id }),
+      });
+      if (answer.kind === 'problem') return answer;
+      return { kind: 'accepted', operation_id, replayed: false };
+    } finally {
+      free();
+    }
+  };
+
+/** What routes call for operations. */
+export interface OperationCommands {
+  readonly accept: ReturnType<typeof acceptOperation>;
+  readonly cancel: (name: OperationName, meta: CommandMeta) => ReturnType<typeof cancelWork>;
+  /** Gives up an operation that was not accepted, for good. False: it was accepted, or it cannot be done now. */
+  readonly abandon: (name: OperationName) => Promise<boolean>;
+  readonly streams: Operations;
+  /** undefined where there is none, or it is kept no more. */
+  readonly result: (state: OperationState, ends: BodyEnds) => Promise<JsonPieces | undefined>;
+  readonly problem: (operationId: string) => Promise<StoredProblem | undefined>;
+}
+
+/** Where the result lies that an operation succeeded with; undefined for one that did not. */
+export const keyOfResult = ({
+  accepted,
+  success,
+}: Pick<OperationState, 'accepted' | 'success'>): string | undefined => {
+  if (accepted === null || success === null) return undefined;
+  const { result_sha256 } = success;
+  return result_sha256 === undefined
+    ? formerKeyOf(formerPlaceOf(accepted))
+    : resultKeyOf(accepted.work_id, result_sha256);
+};
+
+/** Where releases before this one put the result of an operation. */
+export const formerPlaceOf = ({
+  tenant_id,
+  operation_id,
+}: Pick<NonNullable<OperationState['accepted']>, 'tenant_id' | 'operation_id'>) => ({
+  tenant_id,
+  endpoint: 'operation',
+  idempotency_key: operation_id,
+});
+
+/** Why an operation failed, as its answer says it: it may quote the document. */
+const storedProblem = z.object({
+  code: z.string(),
+  detail: z.string(),
+  members: z.record(z.string(), z.unknown()).optional(),
+});
+type StoredProblem = z.output<typeof storedProblem>;
+
+const keyOf = (operationId: string): string =>
+  `${RESULTS_PREFIX}${sha256(['operation problem', operationId].join('\u001f'))}`;
+
+export const operationProblems = (objects: Pick<ObjectStore, 'put' | 'get'>) => ({
+  put: (operationId: string, problem: WorkProblem): Promise<void> => {
+    const { code, detail } = problem;
+    const members =
+      problem.code === 'validation_error'
+        ? { errors: problem.issues }
+        : 'members' in problem
+          ? problem.members
+          : undefined;
+    return objects.put(
+      keyOf(operationId),
+      new TextEncoder().encode(JSON.stringify({ code, detail, members })),
+    );
+  },
+  /** undefined where there is none, or it is kept no more. */
+  find: async (operationId: string): Promise<StoredProblem | undefined> => {
+    const bytes = await objects.get(keyOf(operationId));
+    if (bytes === undefined) return undefined;
+    return storedProblem.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data;
+  },
+});
+
+/** An operation, and whose it is. */
+export type OperationName = OperationWork['identity'];
+
+/** The streams of operations: the queue, and all there is to know of one but its result. */
+type Operations = ReturnType<typeof operations>;
+
+const rules = { decider: operation, codec: eventCodec(operationEvent), streamOf: operationStream };
+
+export const operations = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<OperationKind>(rules, store);
+  return {
+    handle: ({ operation_id, tenant_id }: OperationName, command: OperationKind['command']) =>
+      handle(operation_id, command, tenant_id),
+    /** From the log; `accepted` is null for one that never was. */
+    stateOf,
+  };
+};

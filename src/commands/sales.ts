@@ -1,0 +1,263 @@
+import {
+  type AccountEventOf,
+  type AccountRejection,
+  type GrantCredits,
+  type PaymentIdentity,
+  paymentKey,
+  type RefundCredits,
+} from '../../domain/account/messages.ts';
+import type { AccountState } from '../../domain/account/state.ts';
+import { fxRateOn } from '../../domain/fxRates.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import { fingerprintOf } from '../../domain/kernel/chain.ts';
+import { isSameSale, remainingOf } from '../../domain/account/payments.ts';
+import { priceSale, type SaleRejection as PriceRejection } from '../../domain/priceList.ts';
+import type { Clock } from '../../domain/ports/log.ts';
+import type { PaymentClaim } from '../../domain/payment.ts';
+import { type ReferenceData, timeInFuture, type TimeInFuture } from './reference.ts';
+import type { NotNow } from '../writer/decideBatch.ts';
+import type { Payments } from './payments.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+
+/** A sale as a caller tells of it; what may be left out follows from the rest or from the price list. */
+interface SaleRequest extends PaymentIdentity {
+  readonly tenant_id: string;
+  readonly credits?: number | null | undefined;
+  readonly currency: string;
+  readonly gross_amount_minor?: number | null | undefined;
+  readonly vat_amount_minor: number;
+  readonly provider_fee_minor: number;
+  readonly price_list_version?: number | null | undefined;
+  readonly occurred_at?: string | null | undefined;
+  readonly invoice_ref?: string | null | undefined;
+  readonly note?: string | null | undefined;
+}
+
+interface SalesDeps {
+  readonly reference: Pick<ReferenceData, 'priceLists' | 'fxRates'>;
+  readonly clock: Pick<Clock, 'newId'>;
+  readonly payments: Pick<Payments, 'sellCredits' | 'refundCredits'>;
+  /** Who holds a payment identity, and for what, as the log says. */
+  readonly claimantOf: (payment: PaymentIdentity) => Promise<PaymentClaim | undefined>;
+}
+
+/** Members that were not sent and those that were null are one payload. */
+const digestOf = (kind: string, body: object): string => {
+  const members: readonly [string, unknown][] = Object.entries(body);
+  return fingerprintOf({ kind, ...Object.fromEntries(members.filter(([, value]) => value != null)) });
+};
+
+/** Members that were left out are null from here on. */
+const withNulls = (body: SaleRequest, now: string) => ({
+  ...body,
+  credits: body.credits ?? null,
+  gross_amount_minor: body.gross_amount_minor ?? null,
+  price_list_version: body.price_list_version ?? null,
+  occurred_at: body.occurred_at ?? now,
+  invoice_ref: body.invoice_ref ?? null,
+  note: body.note ?? null,
+});
+
+/** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
+const bookedRate = async (
+  { reference }: Pick<SalesDeps, 'reference'>,
+  currency: string,
+  occurredAt: string,
+) => {
+  const pair = { base: currency, quote: 'USD' };
+  const fx = fxRateOn(await reference.fxRates(), pair, occurredAt.slice(0, 10));
+  return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
+};
+
+/**
+ * The sale that was claimed under this identity, asked for again: prices may have changed since then, and
+ * a payment that was taken at the old ones stays taken. undefined: the identity is free.
+ */
+const repeatOf = async (
+  { claimantOf }: Pick<SalesDeps, 'claimantOf'>,
+  body: SaleRequest,
+  meta: CommandMeta,
+): Promise<GrantCredits | 'another' | undefined> => {
+  const claim = await claimantOf(body);
+  if (claim === undefined) return undefined;
+  if (claim.kind !== 'sale') return 'another';
+  const sameBody = claim.fingerprint === digestOf('sale', body);
+  const { intent } = claim;
+  if (intent.type !== 'GrantCredits') return sameBody ? undefined : 'another';
+  // credits that were left out follow from the money
+  const asked = {
+    ...body,
+    gross_amount_minor: body.gross_amount_minor ?? null,
+    credits: body.credits ?? intent.data.credits,
+  };
+  const isRepeat = claim.tenant_id === body.tenant_id && (sameBody || isSameSale(intent.data, asked));
+  return isRepeat ? { type: intent.type, data: intent.data, meta } : 'another';
+};
+
+/** Why a sale is refused before the account is asked. */
+type SaleRefusal = PriceRejection | TimeInFuture | { readonly code: 'payment_claimed' };
+interface Refused<Rejection> {
+  readonly kind: 'rejected';
+  readonly rejection: Rejection;
+}
+
+/**
+ * A sale as the account is asked for it: priced by the list, with the day's rate booked. What the list
+ * refuses is a repeat all the same when its payment was taken before.
+ */
+const saleCommand = async (
+  deps: SalesDeps,
+  body: SaleRequest,
+  meta: CommandMeta,
+): Promise<GrantCredits | Refused<SaleRefusal>> => {
+  const sale = withNulls(body, meta.now);
+  const ahead = timeInFuture(sale.occurred_at, meta.now, 'occurred_at');
+  if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
+  const pricing = priceSale(await deps.reference.priceLists(), sale);
+  // credits that the list gives today may be others than those of the first time
+  if (pricing.kind === 'rejected' || sale.credits === null) {
+    const repeat = await repeatOf(deps, body, meta);
+    if (repeat !== undefined && repeat !== 'another') return repeat;
+    if (pricing.kind === 'rejected')
+      return repeat === undefined ? pricing : { kind: 'rejected', rejection: { code: 'payment_claimed' } };
+  }
+  const { tenant_id, provider, provider_txn_id, currency, occurred_at } = sale;
+  return {
+    type: 'GrantCredits',
+    meta,
+    data: {
+      tenant_id,
+      grant_id: deps.clock.newId('grt'),
+      provider,
+      provider_txn_id,
+      credits: pricing.credits,
+      currency,
+      gross_amount_minor: sale.gross_amount_minor,
+      vat_amount_minor: sale.vat_amount_minor,
+      provider_fee_minor: sale.provider_fee_minor,
+      ...pricing.priced,
+      ...(await bookedRate(deps, currency, occurred_at)),
+      fingerprint: digestOf('sale', body),
+      invoice_ref: sale.invoice_ref,
+      note: sale.note,
+      occurred_at,
+    },
+  };
+};
+
+/** The sale that the account has under this identity: this one, or the one that it repeats. */
+const saleIn = (
+  { sales }: AccountState,
+  { data }: GrantCredits,
+): AccountEventOf<'CreditsGranted'>['data'] => {
+  const sold = sales.get(paymentKey(data));
+  if (sold === undefined) throw new Error('a sale that was done is not in its account');
+  return sold.sale;
+};
+
+/** A sale or refund that the account has. */
+interface Paid {
+  readonly kind: 'done';
+  readonly balance: number;
+  /** Whether this very request moved the balance; false for a repeat. */
+  readonly credited: boolean;
+  readonly position: bigint | undefined;
+}
+
+export type SaleRejection = AccountRejection | SaleRefusal;
+type Sale =
+  (Paid & { readonly sale: AccountEventOf<'CreditsGranted'>['data'] }) | Refused<SaleRejection> | NotNow;
+
+/** Records a sale of credits; a repeat gives the sale that it repeats. */
+export const sellCredits =
+  (deps: SalesDeps) =>
+  async (body: SaleRequest, meta: CommandMeta): Promise<Sale> => {
+    const command = await saleCommand(deps, body, meta);
+    if ('kind' in command) return command;
+    const { outcome, credited } = await deps.payments.sellCredits(command);
+    if (outcome.kind !== 'done') return outcome;
+    const { kind, state, position } = outcome;
+    return { kind, sale: saleIn(state, command), balance: state.balance, credited, position };
+  };
+
+/** A refund as a caller tells of it; what is left out is derived by the account. */
+interface RefundRequest extends PaymentIdentity {
+  readonly tenant_id: string;
+  readonly original_provider?: string | null | undefined;
+  readonly original_provider_txn_id: string;
+  readonly credits?: number | null | undefined;
+  readonly currency?: string | null | undefined;
+  readonly gross_amount_minor?: number | null | undefined;
+  readonly vat_amount_minor?: number | null | undefined;
+  readonly provider_fee_minor: number;
+  readonly occurred_at?: string | null | undefined;
+  readonly reason?: string | null | undefined;
+}
+
+type RefundsDeps = Pick<SalesDeps, 'clock' | 'payments' | 'claimantOf'>;
+
+const refundCommand = (
+  { clock }: RefundsDeps,
+  body: RefundRequest,
+  { occurred_at, meta }: { readonly occurred_at: string; readonly meta: CommandMeta },
+): RefundCredits => ({
+  type: 'RefundCredits',
+  meta,
+  data: {
+    tenant_id: body.tenant_id,
+    refund_id: clock.newId('rfd'),
+    provider: body.provider,
+    provider_txn_id: body.provider_txn_id,
+    original_provider: body.original_provider ?? body.provider,
+    original_provider_txn_id: body.original_provider_txn_id,
+    credits: typeof body.credits === 'number' ? asCredits(body.credits) : null,
+    currency: body.currency ?? null,
+    gross_amount_minor: body.gross_amount_minor ?? null,
+    vat_amount_minor: body.vat_amount_minor ?? null,
+    provider_fee_minor: body.provider_fee_minor,
+    fingerprint: digestOf('refund', body),
+    reason: body.reason ?? null,
+    occurred_at,
+  },
+});
+
+/** The refund under this identity, and what is left of its sale. */
+const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
+  const refund = refunds.get(paymentKey(data));
+  const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
+  if (refund === undefined || sold === undefined)
+    throw new Error('a refund that was done is not in its account');
+  const { credits, gross } = remainingOf(sold);
+  return {
+    refund,
+    refundable_credits: credits,
+    refundable_amount_minor: sold.sale.gross_amount_minor === null ? null : gross,
+  };
+};
+
+/** A sale that another tenant made is not the same as one that nobody made. */
+const isOfAnother = async ({ claimantOf }: RefundsDeps, { data }: RefundCredits): Promise<boolean> => {
+  const { original_provider: provider, original_provider_txn_id: provider_txn_id } = data;
+  const claimant = await claimantOf({ provider, provider_txn_id });
+  return claimant?.kind === 'sale' && claimant.tenant_id !== data.tenant_id;
+};
+
+export type RefundRejection = AccountRejection | TimeInFuture | { readonly code: 'sale_of_another_tenant' };
+type Refund = (Paid & ReturnType<typeof refundIn>) | Refused<RefundRejection> | NotNow;
+
+/** Records a refund of all or part of a sale; a repeat gives the refund that it repeats. */
+export const refundCredits =
+  (deps: RefundsDeps) =>
+  async (body: RefundRequest, meta: CommandMeta): Promise<Refund> => {
+    const occurred_at = body.occurred_at ?? meta.now;
+    const ahead = timeInFuture(occurred_at, meta.now, 'occurred_at');
+    if (ahead !== undefined) return { kind: 'rejected', rejection: ahead };
+    const command = refundCommand(deps, body, { occurred_at, meta });
+    const { outcome, credited } = await deps.payments.refundCredits(command);
+    const isUnknown = outcome.kind === 'rejected' && outcome.rejection.code === 'original_grant_not_found';
+    if (isUnknown && (await isOfAnother(deps, command)))
+      return { kind: 'rejected', rejection: { code: 'sale_of_another_tenant' } };
+    if (outcome.kind !== 'done') return outcome;
+    const { kind, state, position } = outcome;
+    return { kind, ...refundIn(state, command), balance: state.balance, credited, position };
+  };

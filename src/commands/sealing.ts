@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto';
+import { eventLog, eventLogEvent, identityOf } from '../../domain/eventLog/eventLog.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import { isOwn, LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/json.ts';
+import {
+  type Clock,
+  type EventFeed,
+  type EventStore,
+  LogUnavailable,
+  type RecordedEvent,
+} from '../../domain/ports/log.ts';
+import { SYSTEM } from '../writer/commandMeta.ts';
+import { commandHandler } from '../writer/commandHandler.ts';
+import { chainHash, LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
+import { type CommandMeta, recorder } from '../../domain/kernel/decider.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import type { LockedObjects } from '../../domain/ports/services.ts';
+import { digestOfSeal, sealEvent, type SealEvent, type ShortSeal } from '../../domain/finding.ts';
+import { type Sweeper, sweeperOf } from './sweeper.ts';
+
+const REFUSED =
+  `the user that EVENTSTORE_URL names may not write to ${LOG_STREAM}: use ` +
+  'an administrator, or give it the right to (docs/how-to/harden.md)';
+
+/**
+ * Which log this is. One that has no name gets one: of several processes that start at once the first names
+ * it, and all read that.
+ */
+export const openedLog = async (store: EventStore, now: string): Promise<string> => {
+  const known = await identityOf(store);
+  if (known !== undefined) return known;
+  const handle = commandHandler({
+    decider: eventLog,
+    codec: eventCodec(eventLogEvent),
+    store,
+    tenantOf: () => null,
+  });
+  const data = { type: 'LogOpened', data: { log_id: randomUUID(), opened_at: now } } as const;
+  const meta = { now, actor: SYSTEM, correlation_id: 'log', command_id: randomUUID() };
+  const { kind } = await handle(LOG_STREAM, { type: 'Record', data, meta }).catch((error: unknown) => {
+    throw new LogUnavailable(`the log cannot be named; ${REFUSED}`, { cause: error });
+  });
+  const named = await identityOf(store);
+  if (named === undefined) throw new LogUnavailable(`the log could not be named: ${kind}`);
+  return named;
+};
+
+/** Where seals lie in the object store. */
+export const SEALS_PREFIX = 'seals/';
+
+export interface SealDeps {
+  readonly log: EventStore & EventFeed;
+  readonly locked: LockedObjects;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+}
+
+interface SealWish {
+  /** Days for which the seal is also kept in the object store, where nobody can change it; null: it is not. */
+  readonly retainDays: number | null;
+  /** Make none where nothing but seals was written since the last one, or that is younger than this, ms. */
+  readonly unlessYoungerMs?: number;
+  readonly signal: AbortSignal;
+}
+
+/** The log cannot be sealed; the sentence says why and what to do. */
+export class CannotSeal extends Error {
+  override readonly name = 'CannotSeal';
+}
+
+const codec = eventCodec(sealEvent);
+
+/** The last seal in the log; undefined: it was never sealed. */
+const lastSeal = async (log: EventStore): Promise<SealEvent['data'] | undefined> => {
+  for await (const last of log.read(SEALS_STREAM, { direction: 'backwards', limit: 1 }))
+    return codec.decode(last).data;
+  return undefined;
+};
+
+interface Reached {
+  readonly position: string;
+  readonly events: number;
+  readonly log_digest: string;
+  /** Something else than a seal was written. */
+  readonly isNew: boolean;
+}
+
+/** A log that does not fit its own hashes is for the audit to tell about; a seal would hide when it began. */
+const hashIn = (event: RecordedEvent): string => {
+  const hash = chainHash(event);
+  if (event.metadata['hash'] === hash) return hash;
+  throw new CannotSeal(
+    `${event.stream} revision ${event.revision.toString()} does not have the hash that it carries: run quire audit.`,
+  );
+};
+
+const startOf = (last: ShortSeal | undefined): Omit<Reached, 'position'> => ({
+  events: last?.events ?? 0,
+  log_digest: last?.log_digest ?? LOG_DIGEST_START,
+  isNew: false,
+});
+
+const withEvent = (
+  { events, log_digest, isNew }: Omit<Reached, 'position'>,
+  event: RecordedEvent,
+): Reached => ({
+  position: event.position.toString(),
+  events: events + 1,
+  log_digest: logDigestAfter(log_digest, event.position, hashIn(event)),
+  isNew: isNew || !isOwn(event.stream),
+});
+
+/** Goes on from the last seal, so that each event is looked at once. */
+const readOn = async (
+  log: EventFeed,
+  last: ShortSeal | undefined,
+  signal: AbortSignal,
+): Promise<Reached | undefined> => {
+  const after = last === undefined ? undefined : BigInt(last.position);
+  let reached: Reached | undefined;
+  for await (const item of log.subscribe({ after, own: true, signal })) {
+    if (item.kind === 'caught_up') return reached;
+    if (item.kind === 'event') reached = withEvent(reached ?? startOf(last), item.event);
+  }
+  signal.throwIfAborted();
+  throw new CannotSeal('The event log stopped sending before its end was reached: try again.');
+};
+
+const DAY_MS = 86_400_000;
+
+/** Stores the seal where nobody can change it. Throws CannotSeal where the store has no lock. */
+const putAway = async (
+  { locked }: SealDeps,
+  seal: ShortSeal,
+  retainDays: number,
+): Promise<SealEvent['data']['object']> => {
+  const refusal = await locked.refusal();
+  if (refusal !== null) throw new CannotSeal(refusal);
+  const key = `${SEALS_PREFIX}${seal.made_at.replaceAll(/[-:.]/g, '')}-${seal.position}.json`;
+  const retained_until = laterBy(seal.made_at, retainDays * DAY_MS);
+  await locked.putLocked(key, Buffer.from(`${JSON.stringify(seal)}\n`), retained_until);
+  return { key, retained_until };
+};
+
+const metaOf = ({ clock }: SealDeps, now: string): CommandMeta => {
+  const command_id = clock.uuid();
+  return {
+    now,
+    actor: { key_id: 'sealer', role: 'system' },
+    correlation_id: `seal-${command_id}`,
+    command_id,
+  };
+};
+
+const isYoung = (last: ShortSeal | undefined, now: string, ms: number | undefined): boolean =>
+  last !== undefined && ms !== undefined && Date.parse(now) - Date.parse(last.made_at) < ms;
+
+/**
+ * Seals the log as it is: first into the object store, where that is wished, then as an event of `$seals`.
+ * undefined: there was nothing to seal. Throws CannotSeal.
+ */
+export const sealLog = async (deps: SealDeps, wish: SealWish): Promise<SealEvent['data'] | undefined> => {
+  const { log, clock } = deps;
+  const last = (await lastSeal(log))?.seal;
+  const now = clock.now();
+  if (isYoung(last, now, wish.unlessYoungerMs)) return undefined;
+  const reached = await readOn(log, last, wish.signal);
+  if (reached === undefined || (!reached.isNew && wish.unlessYoungerMs !== undefined)) return undefined;
+  const { isNew: _, ...upTo } = reached;
+  const previous = last === undefined ? null : digestOfSeal(last);
+  const seal: ShortSeal = { seal_version: 2, made_at: now, ...upTo, previous };
+  const object = wish.retainDays === null ? null : await putAway(deps, seal, wish.retainDays);
+  const data = { seal, object };
+  const handle = commandHandler({
+    decider: recorder<SealEvent>(() => false),
+    codec,
+    store: log,
+    tenantOf: () => null,
+  });
+  const event = { type: 'LogSealed', data } as const;
+  const outcome = await handle(SEALS_STREAM, { type: 'Record', data: event, meta: metaOf(deps, now) });
+  if (outcome.kind === 'done') return data;
+  throw new CannotSeal('The event log did not take the seal in time: try again.');
+};
+
+interface LogSealerDeps extends SealDeps {
+  readonly everyMs: number;
+  /** As in `SealWish`. */
+  readonly retainDays: number | null;
+  readonly onSeal: (sealed: SealEvent['data']) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export type LogSealer = Sweeper<SealEvent['data'] | undefined>;
+
+/** Seals the log every so often. Several may run: a seal that another has just made is enough. */
+export const logSealer = (deps: LogSealerDeps): LogSealer => {
+  const { everyMs, retainDays, onSeal, onError } = deps;
+  const stopping = new AbortController();
+  const sealOnce = async () => {
+    const unlessYoungerMs = everyMs / 2;
+    const sealed = await sealLog(deps, { retainDays, unlessYoungerMs, signal: stopping.signal });
+    if (sealed !== undefined) onSeal(sealed);
+    return sealed;
+  };
+  const sealer = sweeperOf(sealOnce, {
+    everyMs,
+    onError: (error) => {
+      if (!stopping.signal.aborted) onError(error);
+    },
+  });
+  return {
+    ...sealer,
+    stop: () => {
+      stopping.abort();
+      return sealer.stop();
+    },
+  };
+};

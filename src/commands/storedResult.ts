@@ -1,0 +1,188 @@
+import { z } from 'zod';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import { billingType } from '../../domain/account/messages.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+
+/** Pieces of a text of JSON, in order. */
+export type JsonPieces = AsyncIterable<string | Uint8Array>;
+
+/** Members that are known only after a body was stored; `meta` is its last member. */
+export interface BodyEnds {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly meta: Readonly<Record<string, unknown>>;
+}
+
+/** The body is the last member of what is stored. No text has this in it: quotes are escaped there. */
+const BODY = ',"body":';
+/** Ends `meta`, the body and what is stored. */
+const TAIL = '}}}';
+const HEAD_BYTES_MAX = 65_536;
+
+/** The head, then the body in pieces, with the end of what is stored. */
+async function* split(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let head: Uint8Array | undefined = new Uint8Array();
+  for await (const chunk of bytes) {
+    if (head === undefined) {
+      yield chunk;
+      continue;
+    }
+    const read: Buffer = Buffer.concat([head, chunk]);
+    const at = read.indexOf(BODY);
+    if (at < 0 && read.length > HEAD_BYTES_MAX) return;
+    head = at < 0 ? read : undefined;
+    if (at < 0) continue;
+    yield read.subarray(0, at);
+    yield read.subarray(at + BODY.length);
+  }
+}
+
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('utf8');
+
+const membersText = (members: Readonly<Record<string, unknown>>): string =>
+  Object.entries(members)
+    .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`)
+    .join('');
+
+async function* withEnds(pieces: AsyncIterable<Uint8Array>, { meta, body }: BodyEnds): JsonPieces {
+  let held = new Uint8Array();
+  for await (const piece of pieces) {
+    const all = Buffer.concat([held, piece]);
+    const upTo = Math.max(0, all.length - TAIL.length);
+    if (upTo > 0) yield all.subarray(0, upTo);
+    held = all.subarray(upTo);
+  }
+  if (textOf(held) !== TAIL) throw new Error('a stored result does not end as one');
+  yield `${membersText(meta)}}${membersText(body)}}`;
+}
+
+/**
+ * The body of the stored result under a key as it lies, with its ends: it is not parsed, and no more of it is in
+ * memory than a reader waits for. It is opened when it is read. undefined where there is none.
+ */
+export const storedBody = async (
+  objects: Pick<ObjectStore, 'open'>,
+  key: string,
+  ends: BodyEnds,
+): Promise<JsonPieces | undefined> => {
+  const bytes = await objects.open(key);
+  if (bytes === undefined) return undefined;
+  const looked = split(bytes);
+  const { done } = await looked.next();
+  await looked.return();
+  return done === true ? undefined : bodyUnder(objects, key, ends);
+};
+
+async function* bodyUnder(objects: Pick<ObjectStore, 'open'>, key: string, ends: BodyEnds): JsonPieces {
+  const bytes = await objects.open(key);
+  if (bytes === undefined) throw new Error('a stored result went while it was asked for');
+  const pieces = split(bytes);
+  await pieces.next();
+  yield* withEnds(pieces, ends);
+}
+
+/** Pieces of an object some of whose members are pieces: as `JSON.stringify` would write it. */
+export async function* jsonPieces(members: object): JsonPieces {
+  let text = '{';
+  for (const [name, value] of Object.entries(members) as [string, unknown][]) {
+    if (value === undefined) continue;
+    text += `${text === '{' ? '' : ','}${JSON.stringify(name)}:`;
+    if (!isPieces(value)) {
+      text += JSON.stringify(value);
+      continue;
+    }
+    yield text;
+    yield* value;
+    text = '';
+  }
+  yield `${text}}`;
+}
+
+const isPieces = (value: unknown): value is JsonPieces =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+/** What pieces are, parsed. */
+export const parsedPieces = async (pieces: JsonPieces): Promise<unknown> => {
+  const all: Uint8Array[] = [];
+  for await (const piece of pieces) all.push(typeof piece === 'string' ? Buffer.from(piece) : piece);
+  return JSON.parse(Buffer.concat(all).toString('utf8'));
+};
+
+const storedResult = z.object({
+  operation_id: z.string(),
+  document_id: z.string(),
+  usage_id: z.string(),
+  hold_id: z.string().nullable(),
+  /** Digest of the request that it answers. */
+  fingerprint: z.string(),
+  stored_at: z.string(),
+  pages: z.number(),
+  status: z.enum(['success', 'partial']),
+  /** Left out by releases that billed by what was sent. */
+  billing_type: billingType.optional(),
+  duration_ms: z.number(),
+  body: z.record(z.string(), z.unknown()).transform((body) => body as JsonObject),
+});
+
+/** Work that was done and stored, and may or may not be settled yet. */
+export type StoredResult = z.output<typeof storedResult>;
+
+/** Where results lie in object storage. */
+export const RESULTS_PREFIX = 'results/';
+
+const folderOf = (workId: string): string => `${RESULTS_PREFIX}${workId}/`;
+
+/** Where a result lies: under its work and its digest. */
+export const resultKeyOf = (workId: string, digest: string): string => `${folderOf(workId)}${digest}`;
+
+/** The work whose result lies under a key; undefined for one that an older release has put. */
+export const workIdOfResult = (key: string): string | undefined =>
+  /^results\/((?:ext|cnv)_[A-Za-z0-9-]+)\/[0-9a-f]{64}$/.exec(key)?.[1];
+
+/** Where releases before this one put a result: by what its caller named it. */
+interface FormerPlace {
+  readonly tenant_id: string;
+  readonly endpoint: string;
+  readonly idempotency_key: string;
+}
+export const formerKeyOf = ({ tenant_id, endpoint, idempotency_key }: FormerPlace): string =>
+  `${RESULTS_PREFIX}${sha256([tenant_id, endpoint, idempotency_key].join('\u001f'))}`;
+
+/**
+ * Results of work, each under its digest: whoever does the same work again adds one, and replaces none. The burn and
+ * the end of an operation name the one that was paid for. Outside Postgres, for they must outlive it.
+ */
+export const resultShelf = (objects: ObjectStore) => {
+  const read = async (key: string): Promise<StoredResult | undefined> => {
+    const bytes = await objects.get(key);
+    if (bytes === undefined) return undefined;
+    return storedResult.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data;
+  };
+  return {
+    /** Gives the digest under which it lies. */
+    put: async (result: StoredResult): Promise<string> => {
+      const bytes = new TextEncoder().encode(JSON.stringify(result));
+      const digest = sha256(bytes);
+      await objects.put(resultKeyOf(result.operation_id, digest), bytes);
+      return digest;
+    },
+
+    /** undefined when it was never stored, or is kept no more. */
+    find: (workId: string, digest: string): Promise<StoredResult | undefined> =>
+      read(resultKeyOf(workId, digest)),
+
+    /** A result of the work, whoever has stored it, with its digest. */
+    any: async (
+      workId: string,
+    ): Promise<{ readonly stored: StoredResult; readonly digest: string } | undefined> => {
+      for await (const { key } of objects.list(folderOf(workId))) {
+        const stored = await read(key);
+        if (stored !== undefined) return { stored, digest: key.slice(folderOf(workId).length) };
+      }
+      return undefined;
+    },
+
+    /** What a release before this one has stored, and may not have settled. */
+    former: (place: FormerPlace): Promise<StoredResult | undefined> => read(formerKeyOf(place)),
+  };
+};

@@ -1,0 +1,345 @@
+import { accountStream } from '../../domain/account/messages.ts';
+import { deterministicEventId } from '../../domain/kernel/chain.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import type { Clock } from '../../domain/ports/log.ts';
+import { releaseHold } from './holds.ts';
+import { SYSTEM, systemMeta } from '../writer/commandMeta.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { Payments } from './payments.ts';
+import { type Sweeper, sweeperOf } from './sweeper.ts';
+import { OPERATIONS_PREFIX } from './operationInput.ts';
+import { TRAINING_PREFIX } from './training.ts';
+import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
+import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
+import type { ListedObject, ObjectStore } from '../../domain/ports/services.ts';
+import type { Documents } from './uploads.ts';
+
+/** A hold that a read model lists as open. */
+interface OpenHold {
+  readonly tenant_id: string;
+  readonly hold_id: string;
+}
+
+export interface HoldSweeperDeps {
+  readonly writer: AccountWriter;
+  readonly payments: Pick<Payments, 'finishClaim'>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Open holds whose `expires_at` is before `now`, oldest first. May be late; the account decides. */
+  readonly openHoldsBefore: (now: string, limit: number) => Promise<readonly OpenHold[]>;
+  /** Payment streams claimed before `before` whose claim has neither an effect nor a release. */
+  readonly openClaimsBefore: (before: string, limit: number) => Promise<readonly string[]>;
+  readonly everyMs?: number;
+  readonly onSweep?: (report: SweepReport) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+interface SweepReport {
+  readonly released: number;
+  readonly finished: number;
+  /** Holds and claims that could not be settled now; the next sweep tries again. */
+  readonly left: number;
+}
+
+/** Sweeps every minute. */
+export type HoldSweeper = Sweeper<SweepReport>;
+
+const HOLDS_PAGE = 500;
+/** A younger claim may still be in its own request's hands. */
+const CLAIM_AGE_MS = 60_000;
+
+/** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
+export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
+  sweeperOf(() => sweepHolds(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
+
+const sweepHolds = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
+  const now = deps.clock.now();
+  const holds = await deps.openHoldsBefore(now, HOLDS_PAGE);
+  const released = await settleEach(deps, holds, (hold) => releaseExpired(deps, hold, now));
+  const before = laterBy(now, -CLAIM_AGE_MS);
+  const claims = await deps.openClaimsBefore(before, HOLDS_PAGE);
+  const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream));
+  const left = holds.length + claims.length - released - finished;
+  const report = { released, finished, left };
+  deps.onSweep?.(report);
+  return report;
+};
+
+/** Counts what was settled. One that fails does not keep the others from being tried. */
+const settleEach = async <Item>(
+  { onError }: HoldSweeperDeps,
+  items: readonly Item[],
+  settle: (item: Item) => Promise<boolean>,
+): Promise<number> => {
+  let settled = 0;
+  for (const item of items) {
+    try {
+      if (await settle(item)) settled += 1;
+    } catch (error) {
+      onError?.(error);
+    }
+  }
+  return settled;
+};
+
+/**
+ * A hold is released once whoever comes first, for the account releases only what is open. The command ID
+ * names the instant of the list: a retry may hold the same anew, and that has to be released anew when it runs out.
+ */
+const releaseExpired = async (
+  { writer: accounts, clock }: HoldSweeperDeps,
+  { tenant_id, hold_id }: OpenHold,
+  listedAt: string,
+): Promise<boolean> => {
+  const command_id = deterministicEventId(accountStream(tenant_id), `expire ${hold_id} ${listedAt}`, 0);
+  const meta = { now: clock.now(), actor: SYSTEM, correlation_id: `sweep-${hold_id}`, command_id };
+  return (await releaseHold({ accounts }, { tenant_id, hold_id, reason: 'expired' }, meta)) !== 'not_now';
+};
+
+const finishClaim = async ({ payments, clock }: HoldSweeperDeps, stream: string): Promise<boolean> => {
+  const outcome = await payments.finishClaim(stream, clock.now());
+  return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
+};
+
+/** What the log says of the work that an object is for. */
+export type WorkFate =
+  /** It waits, runs, or is not billed yet. */
+  | { readonly kind: 'open' }
+  | { readonly kind: 'ended'; readonly at: string }
+  /** It never was in the queue, or was never asked for. */
+  | { readonly kind: 'unknown' };
+
+export interface WorkObjectsDeps {
+  /** Of an operation, batch or training job by its ID, from the log. `keeps`: a key that it needs after its end. */
+  readonly queuedFate: (id: string) => Promise<WorkFate & { readonly keeps?: string }>;
+  /** Of an extraction or conversion by its ID, from the log: it ended when it was billed, or failed. */
+  readonly workFate: (id: string) => Promise<WorkFate>;
+}
+
+const HOUR_MS = 3_600_000;
+/** A result is kept for a day after it was billed; what nobody knows, for as long after it was put. */
+const KEPT_MS = 24 * HOUR_MS;
+/** A request that is to be accepted still is so within minutes. */
+const NEW_MS = HOUR_MS;
+
+/** Where requests, files, parts, keys and results of work lie. */
+const WORK_PREFIXES = [OPERATIONS_PREFIX, TRAINING_PREFIX, RESULTS_PREFIX, 'secrets/'] as const;
+
+/** Younger than that is not looked at, ms. */
+const WORK_AGE_MS = NEW_MS;
+
+const QUEUED = /^(?:operations|training|secrets)\/((?:op|bat|job)_[A-Za-z0-9-]+)(?:\/|$)/;
+
+/** Whether nobody needs an object of some work any more. */
+type IsOver = (
+  object: { readonly key: string; readonly modified_at: string },
+  nowMs: number,
+) => Promise<boolean>;
+
+/**
+ * Tells what is left of work that is over: whatever a request put that was never accepted, what arrived late, and
+ * results a day after they were billed. Times are the log's; those of the store count only for what the log does not
+ * know. Each piece of work is asked for once.
+ */
+const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): IsOver => {
+  const known = new Map<string, Promise<WorkFate & { readonly keeps?: string }>>();
+  const fateOf = (id: string, ask: typeof queuedFate) => {
+    const fate = known.get(id) ?? ask(id);
+    known.set(id, fate);
+    return fate;
+  };
+  return async ({ key, modified_at }, nowMs) => {
+    const age = nowMs - Date.parse(modified_at);
+    const work = workIdOfResult(key);
+    if (work !== undefined) {
+      const fate = await fateOf(work, workFate);
+      if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= KEPT_MS;
+      return fate.kind === 'unknown' && age >= KEPT_MS;
+    }
+    const queued = QUEUED.exec(key)?.[1];
+    // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
+    if (queued === undefined) return key.startsWith(RESULTS_PREFIX) && age >= KEPT_MS + HOUR_MS;
+    const fate = await fateOf(queued, queuedFate);
+    if (fate.kind === 'unknown') return age >= KEPT_MS;
+    return fate.kind === 'ended' && age >= NEW_MS && fate.keeps !== key;
+  };
+};
+
+/** An upload URL holds an hour: whatever is not used a day later was given up. */
+const UPLOAD_AGE_MS = 24 * HOUR_MS;
+const OBJECTS_PAGE = 500;
+
+/** A document whose upload was used. */
+type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
+
+export interface ObjectSweeperDeps extends WorkObjectsDeps {
+  readonly objects: Pick<ObjectStore, 'list' | 'remove'>;
+  readonly documents: Documents;
+  /** Those of the documents that a read model knows as used and kept. May be late; the log decides. */
+  readonly usedOf: (documentIds: readonly string[]) => Promise<readonly KeptDocument[]>;
+  /** Those of the documents that a training job was given: its examples can be exported later. */
+  readonly learnedOf: (documents: readonly KeptDocument[]) => Promise<ReadonlySet<string>>;
+  /** Those of the documents that wait in a batch for their turn. */
+  readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** How long after it was sent a used upload is kept; 0: for good. */
+  readonly retentionDays: number;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  readonly everyMs?: number;
+  readonly onSweep?: (report: ObjectSweep) => void;
+  readonly onError?: (error: unknown) => void;
+}
+
+interface ObjectSweep {
+  /** Uploads that nobody used. */
+  readonly uploads: number;
+  /** Used uploads that were kept for as long as uploads are. */
+  readonly expired: number;
+  /** What is left of work that is over: results, requests, files, keys. */
+  readonly results: number;
+  /** Objects that could not be looked at or removed now; the next sweep tries again. */
+  readonly left: number;
+}
+
+/** Sweeps every hour. */
+export type ObjectSweeper = Sweeper<ObjectSweep>;
+
+/** Removes objects that nothing refers to. Runs safely beside others. */
+export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper =>
+  sweeperOf(() => sweepObjects(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
+
+interface Removed {
+  readonly removed: number;
+  readonly left: number;
+}
+
+/** Keys of objects that were put before `before`, a page at a time. */
+async function* oldKeys(
+  { objects }: ObjectSweeperDeps,
+  prefix: string,
+  before: number,
+): AsyncIterable<readonly string[]> {
+  let page: string[] = [];
+  for await (const { key, modified_at } of objects.list(prefix)) {
+    if (Date.parse(modified_at) < before) page.push(key);
+    if (page.length === OBJECTS_PAGE) {
+      yield page;
+      page = [];
+    }
+  }
+  if (page.length > 0) yield page;
+}
+
+const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
+  const now = Date.parse(deps.clock.now());
+  const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
+  const results = await removeOver(deps, now);
+  const expired = await expireUsed(deps, now);
+  const report = {
+    uploads: uploads.removed,
+    expired: expired.removed,
+    results: results.removed,
+    left: uploads.left + expired.left + results.left,
+  };
+  deps.onSweep?.(report);
+  return report;
+};
+
+/** Removes what is left of work that is over. One that cannot be told does not keep the others from being looked at. */
+const removeOver = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
+  const done = { removed: 0, left: 0 };
+  const isOver = workObjects(deps);
+  const look = async (object: ListedObject): Promise<void> => {
+    if (!(await isOver(object, nowMs))) return;
+    await deps.objects.remove(object.key);
+    done.removed += 1;
+  };
+  for (const prefix of WORK_PREFIXES)
+    for await (const object of deps.objects.list(prefix)) {
+      if (Date.parse(object.modified_at) >= nowMs - WORK_AGE_MS) continue;
+      await look(object).catch((error: unknown) => {
+        deps.onError?.(error);
+        done.left += 1;
+      });
+    }
+  return done;
+};
+
+/** Keys of uploads that a read model does not know as used or awaited: few, so the log can be asked for each. */
+const unusedOf = async (
+  { usedOf, awaitedOf }: ObjectSweeperDeps,
+  keys: readonly string[],
+): Promise<readonly string[]> => {
+  const ids = keys.flatMap((key) => documentIdOfKey(key) ?? []);
+  const [rows, awaited] = await Promise.all([usedOf(ids), awaitedOf(ids)]);
+  const used = new Set(rows.map(({ document_id }) => document_id));
+  return keys.filter((key) => {
+    const id = documentIdOfKey(key) ?? '';
+    return !used.has(id) && !awaited.has(id);
+  });
+};
+
+const isUsed = async ({ documents }: ObjectSweeperDeps, key: string): Promise<boolean> => {
+  const documentId = documentIdOfKey(key);
+  if (documentId === undefined) return false;
+  const { registered, removed } = await documents.stateOf(documentId);
+  return registered !== null && removed === null;
+};
+
+/** One that fails does not keep the others from being removed. */
+const removeOld = async (
+  deps: ObjectSweeperDeps,
+  pages: AsyncIterable<readonly string[]>,
+  chosen: typeof unusedOf,
+): Promise<Removed> => {
+  const done = { removed: 0, left: 0 };
+  for await (const page of pages)
+    for (const key of await chosen(deps, page)) {
+      const became = await removeUnused(deps, key);
+      if (became !== 'used') done[became] += 1;
+    }
+  return done;
+};
+
+const removeUnused = async (deps: ObjectSweeperDeps, key: string): Promise<'removed' | 'left' | 'used'> => {
+  try {
+    if (await isUsed(deps, key)) return 'used';
+    await deps.objects.remove(key);
+    return 'removed';
+  } catch (error) {
+    deps.onError?.(error);
+    return 'left';
+  }
+};
+
+/** As a caller's request removes an upload: it is written down first. */
+const expire = async (
+  { documents, objects, clock, onError }: ObjectSweeperDeps,
+  { document_id, tenant_id }: KeptDocument,
+): Promise<'removed' | 'left'> => {
+  const meta = systemMeta({ clock }, `retention-${document_id}`);
+  const data = { document_id, tenant_id, reason: 'retention', removed_at: meta.now } as const;
+  try {
+    const outcome = await documents.record({ type: 'UploadRemoved', data }, meta);
+    if (outcome.kind !== 'done') return 'left';
+    await objects.remove(uploadKeyOf(document_id));
+    return 'removed';
+  } catch (error) {
+    onError?.(error);
+    return 'left';
+  }
+};
+
+/** Used uploads that no training job was given and no batch waits for, and that were sent long enough ago. */
+const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
+  const done = { removed: 0, left: 0 };
+  if (deps.retentionDays === 0) return done;
+  const before = nowMs - deps.retentionDays * 24 * HOUR_MS;
+  for await (const page of oldKeys(deps, UPLOADS_PREFIX, before)) {
+    const used = await deps.usedOf(page.flatMap((key) => documentIdOfKey(key) ?? []));
+    const learned = await deps.learnedOf(used);
+    const awaited = await deps.awaitedOf(used.map(({ document_id }) => document_id));
+    for (const document of used)
+      if (!learned.has(document.document_id) && !awaited.has(document.document_id))
+        done[await expire(deps, document)] += 1;
+  }
+  return done;
+};

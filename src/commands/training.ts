@@ -1,0 +1,563 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { checkSchemaRules, type SchemaVerdict } from '@quire/engine/extraction/schema/schemaRules';
+import { sha256 } from '../../domain/kernel/chain.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
+import type { HoldCredits } from '../../domain/account/messages.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import { type Credits, laterBy, NO_CREDITS } from '../../domain/kernel/amounts.ts';
+import { holdIdFor, isAbandoned, NO_END } from '../../domain/leased.ts';
+import {
+  type CreatedJob,
+  jobIdFor,
+  trainingJob,
+  trainingJobEvent,
+  type TrainingJobKind,
+  trainingJobStream,
+  type TrainingWork,
+  usageIdOfJob,
+} from '../../domain/trainingJob.ts';
+import { abandonWork, cancelWork, type CloseDeps, namedWork, type WorkMoney } from './queue.ts';
+import { type Held, holdCredits, planRequired, settleOnce, tooLittle } from './holds.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
+import { metaOf, systemMeta } from '../writer/commandMeta.ts';
+import { dropSecrets } from './operationInput.ts';
+import type { BillingDeps, Caller } from './work.ts';
+import type { ModelDeps } from './models.ts';
+import {
+  type ExamplesReference,
+  notUploadedDocument,
+  trainingExamples,
+  type TrainingExamplesDeps,
+} from './trainingExamples.ts';
+import { covers } from '../../domain/account/holds.ts';
+import { availableIn } from '../../domain/account/state.ts';
+import type { TrainingExample } from '../../domain/ports/trainer.ts';
+import { priceTraining } from '../../domain/rating.ts';
+import type { Outcome } from '../writer/decideBatch.ts';
+import type { Documents, UploadStock } from './uploads.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import { streamsOf } from '../writer/commandHandler.ts';
+import { isDocumentId, uploadKeyOf } from '../../domain/document.ts';
+import { ownUpload, type OwnUpload, type UploadReader } from './fetchUpload.ts';
+
+const jsonObject = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
+
+const trainingInput = z.object({
+  schema: jsonObject,
+  examples: z.array(z.object({ document_id: z.string(), expected: jsonObject })),
+  validation_split: z.number(),
+  mode: z.enum(['fast', 'standard', 'robust']),
+  seed: z.number(),
+  llm: z
+    .object({
+      provider_model: z.string().nullable(),
+      api_base: z.string().nullable(),
+      /** Names the sealed key of the caller; null: the platform's own. */
+      secret_id: z.string().nullable(),
+    })
+    .nullable(),
+});
+
+/** What a job learns from. It names documents and holds what they say, so it is never in the log. */
+export type TrainingInput = z.output<typeof trainingInput>;
+
+/** Where the inputs of jobs lie. */
+export const TRAINING_PREFIX = 'training/';
+
+/** Where the input of a job lies. */
+export const trainingInputKeyOf = (jobId: string, digest: string): string =>
+  `${TRAINING_PREFIX}${jobId}/${digest}`;
+
+/** The stored input is not what the job was created with. */
+export class TamperedInput extends Error {
+  override readonly name = 'TamperedInput';
+}
+
+/** Inputs of jobs in object storage: each under its digest, so none can take another's place. */
+export const trainingInputs = (objects: ObjectStore) => ({
+  /** Gives the digest under which it lies. */
+  put: async (jobId: string, input: TrainingInput): Promise<string> => {
+    const bytes = new TextEncoder().encode(JSON.stringify(input));
+    const digest = sha256(bytes);
+    await objects.put(trainingInputKeyOf(jobId, digest), bytes);
+    return digest;
+  },
+
+  /** Throws TamperedInput when it is missing or another. */
+  load: async (jobId: string, digest: string): Promise<TrainingInput> => {
+    const bytes = await objects.get(trainingInputKeyOf(jobId, digest));
+    if (bytes === undefined || sha256(bytes) !== digest)
+      throw new TamperedInput(`the input of ${jobId} is missing or was changed`);
+    return trainingInput.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  },
+});
+
+export interface JobSecretDeps {
+  readonly objects: ObjectStore;
+  /** undefined where no key to encrypt fields with is configured. */
+  readonly secrets: SecretBox | undefined;
+}
+
+interface SecretOfJob {
+  readonly tenant_id: string;
+  readonly secret_id: string;
+}
+
+/** Keeps a caller's own provider key, sealed, until its job has ended. */
+const sealJobSecret = async (
+  { objects, secrets }: JobSecretDeps,
+  owner: SecretOfJob,
+  text: string,
+): Promise<void> => {
+  if (secrets === undefined) throw new Error('there is nothing to seal a key with');
+  await objects.put(secretObjectKey(owner.secret_id), secrets.seal(text, owner));
+};
+
+/** undefined when it cannot be opened any more. */
+export const openJobSecret = async (
+  { objects, secrets }: JobSecretDeps,
+  owner: SecretOfJob,
+): Promise<string | undefined> => {
+  const sealed = await objects.get(secretObjectKey(owner.secret_id));
+  const opened = sealed === undefined ? undefined : secrets?.open(sealed, owner);
+  return opened?.kind === 'opened' ? opened.text : undefined;
+};
+
+/** A job's price, and the hold that it is set aside in. */
+interface JobPrice extends Pick<
+  CreatedJob,
+  'job_id' | 'tenant_id' | 'billing_type' | 'billing_config_version'
+> {
+  readonly credits: Credits;
+  readonly hold_id: string;
+}
+
+export interface TrainingMoneyDeps extends CloseDeps, Pick<JobSecretDeps, 'objects'> {
+  readonly jobs: TrainingJobs;
+}
+
+const holdOf = ({ credits, job_id, ...price }: JobPrice): HoldCredits['data'] => ({
+  ...price,
+  operation_id: job_id,
+  operation: 'training',
+  category: 'training',
+  extraction_mode: null,
+  pages: 0,
+  credits_per_page: NO_CREDITS,
+  free_pages_allowance: 0,
+  flat_credits: credits,
+  paid_plan_required: true,
+  expires_at: NO_END,
+});
+
+/**
+ * Sets a job's price aside. A request that died right after this finds its hold again, at the price that was set
+ * aside then; another request under the same key does not.
+ */
+const holdForJob = async (
+  deps: TrainingMoneyDeps,
+  price: JobPrice,
+  meta: CommandMeta,
+): Promise<Held | WorkProblem> => {
+  const held = await holdCredits(deps, holdOf(price), meta);
+  if (held.kind === 'hold_not_open')
+    return workProblem('busy', 'This job has just ended. Send the request again in a moment.');
+  return held.kind === 'other_hold'
+    ? workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another training job.')
+    : held;
+};
+
+/**
+ * Charges a job that succeeded. Only in logs of older releases may its hold be gone before: then it is placed anew,
+ * under the plan that the tenant had.
+ */
+const charged = async (deps: TrainingMoneyDeps, job: CreatedJob): Promise<boolean> => {
+  const { tenant_id, job_id, project_id, task_id, api_key_id, hold_id } = job;
+  if (hold_id === null) return true;
+  const ids = { tenant_id, usage_id: usageIdOfJob(job_id), project_id, task_id, job_id, api_key_id };
+  const meta = () => systemMeta(deps, job_id);
+  const settling = { operation_id: job_id, burn: { ...ids, pages: 0, document_id: null }, meta };
+  let settled = await settleOnce(deps, settling, hold_id);
+  if (settled.kind === 'hold_not_open') {
+    const { credits, billing_type, billing_config_version } = job;
+    const data = holdOf({ job_id, tenant_id, billing_type, billing_config_version, credits, hold_id });
+    const anew = await holdCredits(deps, { ...data, paid_plan_required: false, reopens: true }, meta());
+    if (anew.kind === 'held') settled = await settleOnce(deps, settling, hold_id);
+  }
+  if (settled.kind !== 'settled') return false;
+  if (settled.position !== undefined) deps.wrote(tenant_id, settled.position);
+  return true;
+};
+
+/** How training jobs are billed and closed. What they learned from stays: it can be exported. */
+export const jobMoney = (deps: TrainingMoneyDeps): WorkMoney<TrainingWork> => ({
+  streams: deps.jobs,
+  isHeldFor: ({ job_id }, operationId) => operationId === job_id,
+  idOf: ({ job_id }) => job_id,
+  bill: (job) => charged(deps, job),
+  unbilled: () => Promise.resolve(),
+  drop: ({ job_id }) => dropSecrets(deps.objects, job_id),
+});
+
+interface CheckDeps extends Pick<JobSecretDeps, 'secrets'>, Pick<ModelDeps, 'checkBase'> {}
+
+type CheckedRequest = Extract<SchemaVerdict, { readonly kind: 'ok' }>;
+
+export interface CreateTrainingRequest {
+  readonly tenant_id: string;
+  readonly caller: Caller;
+  readonly correlation_id: string;
+  /** null: the request cannot be told from another one. */
+  readonly identity: { readonly idempotency_key: string; readonly fingerprint: string } | null;
+  readonly signal: AbortSignal;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly name: string | null;
+  readonly schema: unknown;
+  readonly examples: ExamplesReference;
+  readonly optimizer_tier: 'light' | 'medium' | 'heavy';
+  readonly max_metric_calls: number | null;
+  readonly validation_split: number;
+  readonly mode: 'fast' | 'standard' | 'robust';
+  readonly billing_type: 'full_service' | 'byok';
+  /** The caller's own model: null members are the platform's. */
+  readonly llm: {
+    readonly provider_model: string | null;
+    readonly api_key: string | null;
+    readonly api_base: string | null;
+  };
+  readonly seed: number;
+}
+
+const own = (member: string, detail: string): WorkProblem => misfit(['body', member], detail);
+
+/** Whether the caller's own key can be kept, and its address reached. */
+const checkOwnKey = async (
+  { secrets, checkBase }: CheckDeps,
+  { provider_model, api_base }: CreateTrainingRequest['llm'],
+): Promise<WorkProblem | undefined> => {
+  if (provider_model === null) return own('llm_provider_model', 'Name the model that your own key is for.');
+  if (secrets === undefined)
+    return workProblem(
+      'field_encryption_not_configured',
+      'This installation cannot keep provider keys. Set FIELD_ENCRYPTION_KEY, or train without llm_api_key.',
+    );
+  const base = api_base === null ? undefined : await checkBase(api_base);
+  return base === undefined || base.kind === 'ok' ? undefined : workProblem('unsafe_api_base', base.detail);
+};
+
+/** What of a request can be wrong without looking at its examples. */
+const checkTrainingRequest = async (
+  deps: CheckDeps,
+  { schema, llm, billing_type }: CreateTrainingRequest,
+): Promise<CheckedRequest | WorkProblem> => {
+  const verdict = checkSchemaRules(schema);
+  if (verdict.kind !== 'ok') return workProblem(verdict.kind, verdict.detail);
+  if (llm.api_key === null && (billing_type === 'byok' || llm.api_base !== null))
+    return own('llm_api_key', 'Send your own provider key with it.');
+  if (llm.api_key === null) return verdict;
+  return (await checkOwnKey(deps, llm)) ?? verdict;
+};
+
+export interface CreateTrainingDeps
+  extends
+    TrainingMoneyDeps,
+    TrainingExamplesDeps,
+    JobSecretDeps,
+    CheckDeps,
+    Pick<BillingDeps, 'billingConfig'> {
+  readonly documents: Pick<Documents, 'stateOf'>;
+}
+
+export interface CreatedTrainingJob {
+  readonly kind: 'created';
+  readonly job_id: string;
+  readonly credits_held: number;
+  readonly created_at: string;
+  /** True for the repeat of a request: nothing was started by it. */
+  readonly replayed: boolean;
+}
+
+/** How long an Idempotency-Key names its job. */
+const KEPT_MS = 7 * 24 * 3_600_000;
+/** Jobs that did not end by then are given up. */
+const JOB_LIFETIME_MS = 7 * 24 * 3_600_000;
+
+/** The job that the request's identity names: an earlier one, or a free ID. */
+const jobOf = async ({ jobs, clock }: CreateTrainingDeps, { tenant_id, identity }: CreateTrainingRequest) => {
+  if (identity === null) return { job_id: clock.newId('job'), earlier: null };
+  const { idempotency_key } = identity;
+  const { id: job_id, state } = await namedWork({
+    idOf: (generation) => jobIdFor({ tenant_id, idempotency_key, generation }),
+    stateOf: jobs.stateOf,
+    read: (one) => ({ since: one.accepted?.created_at ?? null, isClosed: isAbandoned(one) }),
+    keptMs: KEPT_MS,
+    now: clock.now(),
+  });
+  return { job_id, earlier: state.accepted };
+};
+
+const answerOf = (job: CreatedJob, replayed: boolean): CreatedTrainingJob => ({
+  kind: 'created',
+  job_id: job.job_id,
+  credits_held: job.credits,
+  created_at: job.created_at,
+  replayed,
+});
+
+const reused = (): WorkProblem =>
+  workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another training job.');
+
+const isProblem = (answer: object): answer is WorkProblem => 'kind' in answer && answer.kind === 'problem';
+
+/** Refused before a document is looked up; the hold decides. */
+const planned = async (
+  { accounts }: CreateTrainingDeps,
+  { tenant_id, caller }: CreateTrainingRequest,
+): Promise<WorkProblem | undefined> => {
+  if (caller.role !== 'tenant') return undefined;
+  const { plan } = await accounts.stateOf(tenant_id);
+  return plan === 'free' ? planRequired(plan) : undefined;
+};
+
+/** Refused early, before anything is stored; the hold decides. */
+const affordable = async (
+  { accounts }: CreateTrainingDeps,
+  { tenant_id, credits }: JobPrice,
+): Promise<WorkProblem | undefined> => {
+  const state = await accounts.stateOf(tenant_id);
+  const available = availableIn(state);
+  return covers(available, credits) ? undefined : tooLittle(credits, available);
+};
+
+interface Priced extends JobPrice {
+  readonly max_metric_calls: number;
+  readonly isBilled: boolean;
+}
+
+const priceOf = async (
+  { billingConfig }: CreateTrainingDeps,
+  request: CreateTrainingRequest,
+  job: { readonly job_id: string; readonly examples: number },
+): Promise<Priced> => {
+  const { terms, version: billing_config_version } = await billingConfig();
+  const billing_type = request.llm.api_key === null ? 'full_service' : 'byok';
+  const { optimizer_tier, max_metric_calls } = request;
+  const price = priceTraining(terms, {
+    ...{ billing_type, optimizer_tier, max_metric_calls },
+    total_examples: job.examples,
+  });
+  const isBilled = request.caller.role === 'tenant';
+  return {
+    ...{ job_id: job.job_id, tenant_id: request.tenant_id, billing_type, billing_config_version, isBilled },
+    hold_id: holdIdFor(job.job_id, request.identity?.fingerprint ?? ''),
+    credits: isBilled ? price.credits : NO_CREDITS,
+    max_metric_calls: price.max_metric_calls,
+  };
+};
+
+const storeInput = async (
+  deps: CreateTrainingDeps,
+  request: CreateTrainingRequest,
+  { job_id, ...learn }: Pick<TrainingInput, 'schema' | 'examples'> & { readonly job_id: string },
+): Promise<string> => {
+  const { llm, tenant_id, validation_split, mode, seed } = request;
+  const secret_id = llm.api_key === null ? null : `${job_id}/${randomUUID()}`;
+  if (llm.api_key !== null && secret_id !== null)
+    await sealJobSecret(deps, { tenant_id, secret_id }, llm.api_key);
+  const { provider_model, api_base } = llm;
+  const model = provider_model === null ? null : { provider_model, api_base, secret_id };
+  return trainingInputs(deps.objects).put(job_id, { ...learn, validation_split, mode, seed, llm: model });
+};
+
+/** An upload may have been removed while the job was created: then the job ends again, and costs nothing. */
+const queued = async (
+  deps: CreateTrainingDeps,
+  outcome: Exclude<Outcome<TrainingJobKind>, { readonly kind: 'rejected' }>,
+  meta: CommandMeta,
+): Promise<CreatedTrainingJob | WorkProblem> => {
+  const job = outcome.kind === 'done' ? outcome.state.accepted : null;
+  if (outcome.kind !== 'done' || job === null)
+    return workProblem(
+      'busy',
+      'The job could not be queued. Send the request again with the same Idempotency-Key.',
+    );
+  if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
+  for (const document_id of job.document_ids ?? []) {
+    if ((await deps.documents.stateOf(document_id)).removed === null) continue;
+    await cancelWork(deps, jobMoney(deps), { name: nameOf(job), meta });
+    return notUploadedDocument(document_id);
+  }
+  return answerOf(job, outcome.events.length === 0);
+};
+
+/** What a request that is billed later names. */
+interface Facts {
+  readonly input_sha256: string;
+  readonly examples: number;
+  readonly document_ids: string[];
+}
+
+/** The last step: puts the job in the queue, at the price that is set aside. */
+const enqueue = async (
+  deps: CreateTrainingDeps,
+  request: CreateTrainingRequest,
+  { isBilled, hold_id, ...price }: Priced & Facts,
+): Promise<CreatedTrainingJob | WorkProblem> => {
+  const { project_id, task_id, name, optimizer_tier, mode, identity, caller } = request;
+  const newMeta = () => metaOf(deps, caller, request.correlation_id);
+  const meta = newMeta();
+  const data = {
+    ...price,
+    ...{ project_id, task_id, name, optimizer_tier, mode },
+    fingerprint: identity?.fingerprint ?? '',
+    hold_id: isBilled ? hold_id : null,
+    api_key_id: caller.key_id,
+    ...{ created_at: meta.now, expires_at: laterBy(meta.now, JOB_LIFETIME_MS) },
+  };
+  const outcome = await deps.jobs.handle(price, { type: 'Accept', data, meta });
+  if (outcome.kind !== 'rejected') return queued(deps, outcome, newMeta());
+  if (outcome.rejection.code === 'idempotency_key_reused') return reused();
+  // Somebody has given it up while this request was on its way: what it holds is given back.
+  await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
+  return workProblem('busy', 'The job could not be queued. Send the request again in a moment.');
+};
+
+const nameOf = ({ job_id, tenant_id }: Pick<JobPrice, 'job_id' | 'tenant_id'>) => ({ job_id, tenant_id });
+
+/** Sets the price aside; a request that was sent again is priced as it was the first time. */
+const held = async (
+  deps: CreateTrainingDeps,
+  request: CreateTrainingRequest,
+  price: Priced,
+): Promise<Priced | WorkProblem> => {
+  if (!price.isBilled) return price;
+  const meta = metaOf(deps, request.caller, request.correlation_id);
+  const placed = await holdForJob(deps, price, meta);
+  if (placed.kind === 'problem') return placed;
+  const { credits, billing_config_version } = placed.hold;
+  return { ...price, credits, billing_config_version };
+};
+
+const create = async (
+  deps: CreateTrainingDeps,
+  request: CreateTrainingRequest,
+  { job_id, schema }: { readonly job_id: string; readonly schema: JsonObject },
+): Promise<CreatedTrainingJob | WorkProblem> => {
+  const unplanned = await planned(deps, request);
+  if (unplanned !== undefined) return unplanned;
+  const found: readonly TrainingExample[] | WorkProblem = await trainingExamples(deps)(
+    request,
+    request.examples,
+  );
+  if (isProblem(found)) return found;
+  const examples = [...found];
+  const price = await priceOf(deps, request, { job_id, examples: examples.length });
+  const refused = price.isBilled ? await affordable(deps, price) : undefined;
+  if (refused !== undefined) return refused;
+  const priced = await held(deps, request, price);
+  if (isProblem(priced)) return priced;
+  const document_ids = [...new Set(examples.map(({ document_id }) => document_id))];
+  try {
+    const input_sha256 = await storeInput(deps, request, { job_id, schema, examples });
+    return await enqueue(deps, request, { ...priced, input_sha256, examples: examples.length, document_ids });
+  } catch (error) {
+    // What cannot be told now (it may be in the queue) the reaper tells later.
+    await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
+    throw error;
+  }
+};
+
+/**
+ * Creates a training job, once for its identity: the IDs of job and hold follow from it, so whatever a
+ * crash left is taken up by the next request or, a while later, by the reaper.
+ */
+export const createTrainingJob =
+  (deps: CreateTrainingDeps) =>
+  async (request: CreateTrainingRequest): Promise<CreatedTrainingJob | WorkProblem> => {
+    const { job_id, earlier } = await jobOf(deps, request);
+    if (earlier !== null)
+      return earlier.fingerprint === request.identity?.fingerprint ? answerOf(earlier, true) : reused();
+    const checked = await checkTrainingRequest(deps, request);
+    return checked.kind === 'ok' ? create(deps, request, { job_id, schema: checked.schema }) : checked;
+  };
+
+/** A job, and whose it is. */
+export type JobName = TrainingWork['identity'];
+
+/** The streams of training jobs: the queue, and all there is to know of a job. */
+export type TrainingJobs = ReturnType<typeof trainingJobs>;
+
+const rules = { decider: trainingJob, codec: eventCodec(trainingJobEvent), streamOf: trainingJobStream };
+
+export const trainingJobs = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<TrainingJobKind>(rules, store);
+  return {
+    handle: ({ job_id, tenant_id }: JobName, command: TrainingJobKind['command']) =>
+      handle(job_id, command, tenant_id),
+    /** From the log; `accepted` is null for one that was never created. */
+    stateOf,
+  };
+};
+
+interface RemoveUploadDeps {
+  readonly documents: Documents;
+  readonly objects: Pick<ObjectStore, 'remove'>;
+  readonly stock: Pick<UploadStock, 'forget'>;
+  /** Training jobs that learn from a document and have not ended, as the read models know. */
+  readonly learningFrom: (document: {
+    readonly document_id: string;
+    readonly tenant_id: string;
+  }) => Promise<readonly JobName[]>;
+  readonly cancelJob: (job: JobName, meta: CommandMeta) => Promise<unknown>;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  /** Waits until the read models have what was written for the tenant up to there. */
+  readonly settle: (tenantId: string, position: bigint | undefined) => Promise<void>;
+}
+
+const inUse = (): WorkProblem =>
+  workProblem(
+    'document_in_use',
+    'A training job learns from this document. Remove it once the job has ended, or cancel the job.',
+  );
+
+/**
+ * A job that is created at the same moment looks for removals once it is in the log, and this looks for jobs
+ * once the removal is there: so one of both sees the other, and no job learns from what was removed.
+ */
+const recorded = async (
+  { documents, learningFrom, cancelJob, settle, clock }: RemoveUploadDeps,
+  { presigned: { document_id, tenant_id } }: OwnUpload,
+  meta: CommandMeta,
+): Promise<WorkProblem | undefined> => {
+  await settle(tenant_id, undefined);
+  if ((await learningFrom({ document_id, tenant_id })).length > 0) return inUse();
+  const data = { document_id, tenant_id, reason: 'asked', removed_at: meta.now } as const;
+  const outcome = await documents.record({ type: 'UploadRemoved', data }, meta);
+  if (outcome.kind !== 'done')
+    return workProblem('busy', 'The event log did not take it in time. Send the request again in a moment.');
+  await settle(tenant_id, outcome.position);
+  for (const job of await learningFrom({ document_id, tenant_id }))
+    await cancelJob(job, metaOf({ clock }, meta.actor, meta.correlation_id));
+  return undefined;
+};
+
+/**
+ * Removes the file of an upload for good, or closes its URL when none came. It is written down first: what a
+ * failure leaves in storage is refused to everybody, and removed by the repeat or by the sweeper. Work that
+ * has the file already ends with it.
+ */
+export const removeUpload =
+  (deps: RemoveUploadDeps) =>
+  async (by: UploadReader, documentId: string, meta: CommandMeta): Promise<WorkProblem | undefined> => {
+    const own = await ownUpload(deps.documents, by, isDocumentId(documentId) ? documentId : undefined);
+    if (own.kind === 'problem') return own;
+    const refused = own.removed === null ? await recorded(deps, own, meta) : undefined;
+    if (refused !== undefined) return refused;
+    await deps.objects.remove(uploadKeyOf(documentId));
+    deps.stock.forget(own.presigned.tenant_id, documentId);
+    return undefined;
+  };

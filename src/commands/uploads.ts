@@ -1,0 +1,508 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  datasetIdOf,
+  document,
+  documentEvent,
+  type DocumentEvent,
+  documentIdOfKey,
+  type DocumentKind,
+  type DocumentState,
+  documentStream,
+  isDocumentId,
+  uploadKeyOf,
+  type UploadPresigned,
+  UPLOADS_PREFIX,
+} from '../../domain/document.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import { type HandlerOptions, streamsOf } from '../writer/commandHandler.ts';
+import type {
+  Bucket,
+  ObjectStore,
+  RateLimiter,
+  SignedUpload,
+  UploadSignatures,
+  UploadTarget,
+  UploadTargets,
+} from '../../domain/ports/services.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import { fileTooLarge, rateLimited, tooMuchInFlight, workProblem, type WorkProblem } from './workProblem.ts';
+import type { BytesInFlight } from './slots.ts';
+import { newFile } from '../newFile.ts';
+
+/** The streams of documents. */
+export type Documents = ReturnType<typeof documents>;
+
+const rules = { decider: document, codec: eventCodec(documentEvent), streamOf: documentStream };
+
+export const documents = (store: EventStore, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<DocumentKind>(rules, store, options);
+  return {
+    record: (data: DocumentEvent, meta: CommandMeta) =>
+      handle(data.data.document_id, { type: 'Record', data, meta }, data.data.tenant_id),
+    /** From the log. */
+    stateOf,
+  };
+};
+
+/** The object store failed; the work that needed it was undone. */
+export class ObjectStoreFailed extends Error {
+  override readonly name = 'ObjectStoreFailed';
+}
+
+const guarded = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work;
+  } catch (error) {
+    throw new ObjectStoreFailed('the object store failed', { cause: error });
+  }
+};
+
+async function* guardedItems<T>(items: AsyncIterable<T>): AsyncIterable<T> {
+  try {
+    yield* items;
+  } catch (error) {
+    throw new ObjectStoreFailed('the object store failed', { cause: error });
+  }
+}
+
+/** The same store, whose failures have one name whatever it is made of. */
+export const guardedObjects = ({ link, ...objects }: ObjectStore): ObjectStore => ({
+  put: (key, bytes) => guarded(objects.put(key, bytes)),
+  putFile: (key, path) => guarded(objects.putFile(key, path)),
+  get: (key) => guarded(objects.get(key)),
+  open: async (key) => {
+    const stream = await guarded(objects.open(key));
+    return stream && guardedItems(stream);
+  },
+  ...(link && { link: (key: string, path: string) => guarded(link(key, path)) }),
+  list: (prefix) => guardedItems(objects.list(prefix)),
+  remove: (key) => guarded(objects.remove(key)),
+  check: () => guarded(objects.check()),
+});
+
+/** How long an upload URL holds, seconds. */
+const UPLOAD_SECONDS = 3600;
+
+interface PresignDeps {
+  readonly documents: Documents;
+  readonly targets: UploadTargets;
+  readonly clock: Pick<Clock, 'newId'>;
+  /** Most bytes of one file. */
+  readonly bytesMax: number;
+  readonly stock: Pick<UploadStock, 'check'>;
+}
+
+/** What a client wants to upload; scope and name are the document's from then on. */
+type PresignRequest = Pick<
+  UploadPresigned['data'],
+  'tenant_id' | 'project_id' | 'task_id' | 'file_name' | 'content_type' | 'bytes' | 'kind'
+>;
+
+interface PresignedUpload {
+  readonly kind: 'ok';
+  readonly target: UploadTarget;
+  readonly upload: UploadPresigned['data'];
+  /** Where a reader has to be to see it. */
+  readonly position: bigint | undefined;
+}
+
+/** Gives a new document an ID and a URL to send its bytes to. Nothing is stored but that it was asked for. */
+export const presignUpload =
+  ({ documents, targets, clock, bytesMax, stock }: PresignDeps) =>
+  async (request: PresignRequest, meta: CommandMeta): Promise<PresignedUpload | WorkProblem> => {
+    if (request.bytes !== null && request.bytes > bytesMax) return fileTooLarge(bytesMax);
+    const full = await stock.check(request.tenant_id, request.bytes ?? 1);
+    if (full !== undefined) return full;
+    const document_id = clock.newId('doc');
+    const upload: UploadPresigned['data'] = {
+      ...request,
+      document_id,
+      dataset_id: request.kind === 'dataset' ? datasetIdOf(document_id) : null,
+      expires_at: laterBy(meta.now, UPLOAD_SECONDS * 1000),
+      created_at: meta.now,
+    };
+    const { content_type, bytes } = upload;
+    const target = await targets.presign({
+      ...{ document_id, content_type, bytes, bytes_max: bytesMax },
+      key: uploadKeyOf(document_id),
+      signed_at: meta.now,
+      expires_seconds: UPLOAD_SECONDS,
+    });
+    const outcome = await documents.record({ type: 'UploadPresigned', data: upload }, meta);
+    if (outcome.kind !== 'done')
+      return workProblem(
+        'busy',
+        'The event log did not take it in time. Send the request again in a moment.',
+      );
+    return { kind: 'ok', target, upload, position: outcome.position };
+  };
+
+interface ReceiveDeps {
+  readonly documents: Documents;
+  readonly objects: ObjectStore;
+  /** undefined where clients send their files to another service. */
+  readonly signatures: UploadSignatures | undefined;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly limiter: Pick<RateLimiter, 'take'>;
+  readonly inFlight: BytesInFlight;
+  readonly stock: UploadStock;
+  /** Told of each document whose file was stored. */
+  readonly onStored: (documentId: string) => void;
+}
+
+/** How many bytes may come. `release` is called once the file is stored, or given up. */
+interface Admission {
+  readonly kind: 'ok';
+  readonly bytes_max: number;
+  readonly release: () => void;
+}
+
+/** What the headers say of the file that is to come. */
+interface UploadHeaders {
+  /** '' when it was not sent. */
+  readonly content_type: string;
+  /** undefined when it was not sent. */
+  readonly content_length: number | undefined;
+}
+
+/** What takes the files of upload URLs that this service answers itself. */
+export interface UploadReceiver {
+  /** Before anything of the body is read. */
+  readonly admit: (upload: SignedUpload, headers: UploadHeaders) => Promise<Admission | WorkProblem>;
+  /** Stores what was received; a file that was sent before and not used yet is replaced. */
+  readonly store: (
+    documentId: string,
+    file: { readonly path: string; readonly bytes: number },
+  ) => Promise<{ readonly kind: 'ok' } | WorkProblem>;
+}
+
+/** Files that one tenant may send. */
+const UPLOAD_BUCKET: Bucket = { rate_per_second: 10, burst: 100 };
+
+const refused = (detail: string): WorkProblem => workProblem('tenant_mismatch', detail);
+
+const alreadyUsed = (): WorkProblem =>
+  workProblem(
+    'version_conflict',
+    'The file of this document was used already and stays as it is. Ask for a new upload URL.',
+  );
+
+const alreadyRemoved = (): WorkProblem =>
+  workProblem('version_conflict', 'This upload was removed. Ask for a new upload URL.');
+
+/** Why the document takes no file any more. */
+const closed = ({ registered, removed }: DocumentState): WorkProblem | undefined => {
+  if (removed !== null) return alreadyRemoved();
+  return registered === null ? undefined : alreadyUsed();
+};
+
+const alreadySending = (): WorkProblem =>
+  workProblem(
+    'request_in_progress',
+    'A file is being sent to this upload URL at this moment: one at a time. Wait until it has ended.',
+  );
+
+const sameType = (given: string, due: string): boolean =>
+  due === '' || given.trim().toLowerCase() === due.trim().toLowerCase();
+
+/** Most bytes that the signed URL lets in, or why it lets in none. */
+const signedBytes = (
+  { signatures, clock }: ReceiveDeps,
+  upload: SignedUpload,
+  content_type: string,
+): number | WorkProblem => {
+  const verdict = signatures?.check(upload, clock.now()) ?? { kind: 'invalid' };
+  if (verdict.kind === 'expired')
+    return refused('The upload URL has expired. Ask for a new one, with a new Idempotency-Key.');
+  if (verdict.kind === 'invalid' || !isDocumentId(upload.document_id))
+    return refused(
+      'The signature of the upload URL does not hold. Send the file to the URL as it was given.',
+    );
+  if (!sameType(content_type, upload.content_type))
+    return workProblem(
+      'unsupported_media_type',
+      `Send the header Content-Type: ${upload.content_type}, as the upload was asked for.`,
+    );
+  return verdict.bytes_max;
+};
+
+/** What the tenant may send now. Gives what takes its bytes back. */
+const takeRoom = async (
+  { limiter, inFlight, stock }: ReceiveDeps,
+  tenantId: string,
+  bytes: number,
+): Promise<(() => void) | WorkProblem> => {
+  const { allowed, retryAfterMs } = await limiter.take(`upload:${tenantId}`, UPLOAD_BUCKET);
+  if (!allowed) return rateLimited('upload', UPLOAD_BUCKET, retryAfterMs);
+  const full = await stock.check(tenantId, bytes);
+  if (full !== undefined) return full;
+  return inFlight.take(tenantId, bytes) ?? tooMuchInFlight(inFlight.max);
+};
+
+const stored = async (
+  { documents, objects, stock, onStored }: ReceiveDeps,
+  documentId: string,
+  { path, bytes }: Parameters<UploadReceiver['store']>[1],
+): ReturnType<UploadReceiver['store']> => {
+  const state = await documents.stateOf(documentId);
+  // It may have been used or removed while the file came in.
+  const refused = closed(state);
+  if (refused !== undefined) return refused;
+  const { presigned } = state;
+  await objects.putFile(uploadKeyOf(documentId), path);
+  if (presigned !== null) stock.note(presigned.tenant_id, documentId, bytes);
+  onStored(documentId);
+  return { kind: 'ok' };
+};
+
+export const uploadReceiver = (deps: ReceiveDeps): UploadReceiver => {
+  /** Documents whose file comes in, each with the request that sends it. */
+  const sending = new Map<string, object>();
+  const admitted = async (
+    document_id: string,
+    { bytes_max, content_length }: Pick<UploadHeaders, 'content_length'> & { readonly bytes_max: number },
+  ): Promise<(() => void) | WorkProblem> => {
+    const state = await deps.documents.stateOf(document_id);
+    const refused = closed(state);
+    if (refused !== undefined) return refused;
+    if (content_length !== undefined && content_length > bytes_max) return fileTooLarge(bytes_max);
+    return takeRoom(deps, state.presigned?.tenant_id ?? '', content_length ?? bytes_max);
+  };
+  return {
+    admit: async (upload, { content_type, content_length }) => {
+      const { document_id } = upload;
+      const bytes_max = signedBytes(deps, upload, content_type);
+      if (typeof bytes_max !== 'number') return bytes_max;
+      if (sending.has(document_id)) return alreadySending();
+      const own = {};
+      sending.set(document_id, own);
+      const leave = () => {
+        if (sending.get(document_id) === own) sending.delete(document_id);
+      };
+      const room = await admitted(document_id, { bytes_max, content_length }).catch((error: unknown) => {
+        leave();
+        throw error;
+      });
+      if (typeof room !== 'function') {
+        leave();
+        return room;
+      }
+      const release = () => {
+        leave();
+        room();
+      };
+      return { kind: 'ok', bytes_max, release };
+    },
+    store: async (documentId, { path, bytes }) => {
+      try {
+        return await stored(deps, documentId, { path, bytes });
+      } finally {
+        // Before the answer: its reader may send the next at once.
+        sending.delete(documentId);
+      }
+    },
+  };
+};
+
+interface UploadStockDeps {
+  readonly objects: Pick<ObjectStore, 'list'>;
+  readonly documents: Pick<Documents, 'stateOf'>;
+  /** Bytes of a tenant's uploads that were used and are kept. From the read models. */
+  readonly usedBytesOf: (tenantId: string) => Promise<number>;
+  /** Those of the documents that a read model knows as used and kept. */
+  readonly usedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Most bytes of one tenant. */
+  readonly quotaBytes: number;
+  readonly nowMs: () => number;
+}
+
+/** What tenants have in storage, against what they may have. */
+export interface UploadStock {
+  /** undefined when `bytes` more may be stored. */
+  readonly check: (tenantId: string, bytes: number) => Promise<WorkProblem | undefined>;
+  /** A file was stored, maybe in place of an earlier one. */
+  readonly note: (tenantId: string, documentId: string, bytes: number) => void;
+  /** A file was removed: its bytes are free for the tenant's next one. */
+  readonly forget: (tenantId: string, documentId: string) => void;
+}
+
+/** How long a sum is good for; files stored here count at once. */
+const SUM_MS = 30_000;
+/** How often storage is looked through for files that were not used yet, and of which nothing is known here. */
+const SCAN_MS = 3_600_000;
+/** A request waits no longer for that; what is not known yet is not counted. */
+const SCAN_WAIT_MS = 1_000;
+const PAGE = 500;
+const SUMS_MAX = 10_000;
+
+/** Bytes of files that were not used yet, by tenant and document. */
+type Unused = Map<string, Map<string, number>>;
+
+const keep = (unused: Unused, tenantId: string, [documentId, bytes]: readonly [string, number]): void => {
+  const own = unused.get(tenantId) ?? new Map<string, number>();
+  unused.set(tenantId, own.set(documentId, bytes));
+};
+
+const pageOf = async (
+  { usedOf, documents }: UploadStockDeps,
+  page: ReadonlyMap<string, number>,
+  unused: Unused,
+): Promise<void> => {
+  const used = await usedOf([...page.keys()]);
+  for (const [documentId, bytes] of page) {
+    if (used.has(documentId)) continue;
+    const { presigned, registered, removed } = await documents.stateOf(documentId);
+    // An object of an upload that was removed takes room until it is swept.
+    if (presigned !== null && (registered === null || removed !== null))
+      keep(unused, presigned.tenant_id, [documentId, bytes]);
+  }
+};
+
+const scan = async (deps: UploadStockDeps): Promise<Unused> => {
+  const unused: Unused = new Map();
+  let page = new Map<string, number>();
+  for await (const { key, bytes } of deps.objects.list(UPLOADS_PREFIX)) {
+    const documentId = documentIdOfKey(key);
+    if (documentId !== undefined) page.set(documentId, bytes);
+    if (page.size < PAGE) continue;
+    await pageOf(deps, page, unused);
+    page = new Map();
+  }
+  await pageOf(deps, page, unused);
+  return unused;
+};
+
+const full = (usedBytes: number, quotaBytes: number): WorkProblem =>
+  workProblem(
+    'upload_quota_exceeded',
+    `Uploads of this tenant take ${String(usedBytes)} bytes; at most ${String(quotaBytes)} are kept for it.`,
+    { used_bytes: usedBytes, quota_bytes: quotaBytes },
+  );
+
+/** The files of storage that were not used yet, as far as this process knows. */
+const unusedFiles = (deps: UploadStockDeps) => {
+  const { nowMs } = deps;
+  let known: Unused = new Map();
+  /** Stored since the last scan began: it may have missed them. */
+  let arrived: Unused = new Map();
+  /** Removed since then: it may have seen them. */
+  const left = new Set<string>();
+  let scanned: { readonly done: Promise<void>; readonly untilMs: number } | undefined;
+
+  const lookThrough = (): Promise<void> => {
+    if (scanned !== undefined && scanned.untilMs > nowMs()) return scanned.done;
+    arrived = new Map();
+    left.clear();
+    const done = scan(deps).then((found) => {
+      for (const [tenantId, files] of arrived) for (const file of files) keep(found, tenantId, file);
+      for (const files of found.values()) for (const documentId of left) files.delete(documentId);
+      known = found;
+    });
+    scanned = { done, untilMs: nowMs() + SCAN_MS };
+    // What cannot be looked through now is looked through for the next that asks.
+    done.catch(() => (scanned = undefined));
+    return done;
+  };
+  return {
+    of: async (tenantId: string): Promise<Map<string, number>> => {
+      await Promise.race([lookThrough(), pause(SCAN_WAIT_MS, undefined, { ref: false })]);
+      return known.get(tenantId) ?? new Map();
+    },
+    note: (tenantId: string, file: readonly [string, number]): void => {
+      keep(known, tenantId, file);
+      keep(arrived, tenantId, file);
+    },
+    forget: (tenantId: string, documentId: string): void => {
+      known.get(tenantId)?.delete(documentId);
+      arrived.get(tenantId)?.delete(documentId);
+      left.add(documentId);
+    },
+  };
+};
+
+/**
+ * Files that were used are known to the read models; the others are counted as this process stores them, and
+ * found in storage once an hour. Where clients send their files to another service, the hour is how late
+ * the sum may be.
+ */
+export const uploadStock = (deps: UploadStockDeps): UploadStock => {
+  const { quotaBytes, nowMs } = deps;
+  const sums = new Map<string, { readonly usedBytes: number; readonly untilMs: number }>();
+  const unused = unusedFiles(deps);
+
+  const usedBytesOf = async (tenantId: string): Promise<number> => {
+    const known = sums.get(tenantId);
+    if (known !== undefined && known.untilMs > nowMs()) return known.usedBytes;
+    const usedBytes = await deps.usedBytesOf(tenantId);
+    const files = await unused.of(tenantId);
+    for (const documentId of await deps.usedOf([...files.keys()])) files.delete(documentId);
+    if (sums.size >= SUMS_MAX) sums.clear();
+    sums.set(tenantId, { usedBytes, untilMs: nowMs() + SUM_MS });
+    return usedBytes;
+  };
+  return {
+    check: async (tenantId, bytes) => {
+      const usedBytes = await usedBytesOf(tenantId);
+      const files = await unused.of(tenantId);
+      const stored = [...files.values()].reduce((sum, one) => sum + one, usedBytes);
+      return stored + bytes > quotaBytes ? full(stored, quotaBytes) : undefined;
+    },
+    note: (tenantId, documentId, bytes) => unused.note(tenantId, [documentId, bytes]),
+    forget: (tenantId, documentId) => {
+      unused.forget(tenantId, documentId);
+      sums.delete(tenantId);
+    },
+  };
+};
+
+/** A stream, or a file, had more bytes than it may have. */
+export class TooManyBytes extends Error {
+  override readonly name = 'TooManyBytes';
+}
+
+/** A file that was written, and what identifies it. */
+export interface DigestedFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+}
+
+/** What identifies a file that lies on the disk already. Throws TooManyBytes before it reads one. */
+export const digestFile = async (path: string, bytesMax: number): Promise<DigestedFile> => {
+  const { size: bytes } = await stat(path);
+  if (bytes > bytesMax) throw new TooManyBytes(`more than ${bytesMax} bytes`);
+  const digest = createHash('sha256');
+  await pipeline(createReadStream(path), digest);
+  return { path, sha256: digest.digest('hex'), bytes };
+};
+
+/**
+ * Streams to a new file, digesting on the way: it is never in memory as a whole. Throws TooManyBytes, and what
+ * `chunks` throw; the file is gone then.
+ */
+export const writeDigested = (
+  chunks: AsyncIterable<Uint8Array>,
+  path: string,
+  bytesMax: number = Number.POSITIVE_INFINITY,
+): Promise<DigestedFile> => {
+  // It may break off before it is read: who reads it then is told.
+  if (chunks instanceof Readable) chunks.on('error', () => undefined);
+  return newFile(path, async (file) => {
+    const digest = createHash('sha256');
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      if (bytes > bytesMax) throw new TooManyBytes(`more than ${bytesMax} bytes`);
+      digest.update(chunk);
+      await file.writeFile(chunk);
+    }
+    return { path, sha256: digest.digest('hex'), bytes };
+  });
+};

@@ -1,0 +1,308 @@
+import { isIP } from 'node:net';
+import { createHmac, randomUUID } from 'node:crypto';
+import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import {
+  type CreateWebhook,
+  type RecordAttempt,
+  type ResendDelivery,
+  secretsOfWebhook,
+  type StartAttempt,
+  webhook,
+  type Webhook,
+  type WebhookCommand,
+  webhookDelivery,
+  webhookDeliveryEvent,
+  type WebhookDeliveryKind,
+  webhookDeliveryStream,
+  webhookEvent,
+  type WebhookKind,
+  type WebhookSettings,
+  webhookStream,
+} from '../../domain/webhook.ts';
+import { streamsOf } from '../writer/commandHandler.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import { ABANDONED_AFTER_MS, type PlaceRequest, takePlace } from './places.ts';
+import type { Outcome } from '../writer/decideBatch.ts';
+import { workProblem, type WorkProblem } from './workProblem.ts';
+
+/** Where receivers may be. */
+export interface ReceiverPolicy {
+  /** Lets them be http, and in the operator's own network. */
+  readonly allowPrivateNetwork: boolean;
+  /** Whether an IP address may be connected with. */
+  readonly mayConnectTo: (address: string) => boolean;
+}
+
+/**
+ * What is wrong with the URL of a receiver, as a sentence. A name is not looked up here: what it stands for counts
+ * when something is sent, and an answer would tell callers which names there are inside.
+ */
+export const receiverUrlFlaw = (
+  text: string,
+  { allowPrivateNetwork, mayConnectTo }: ReceiverPolicy,
+): string | undefined => {
+  if (!URL.canParse(text)) return 'This is no URL: give one like https://example.com/quire.';
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && !(allowPrivateNetwork && url.protocol === 'http:'))
+    return 'The URL must begin with https://.';
+  if (url.username !== '' || url.password !== '' || url.hash !== '')
+    return 'The URL may have no user name, no password and no fragment.';
+  const address = url.hostname.replace(/^\[|\]$/gu, '');
+  return isIP(address) === 0 || mayConnectTo(address)
+    ? undefined
+    : 'The URL is not at a public address: give one that can be reached from the internet.';
+};
+
+const PREFIX = 'whsec_';
+
+/** A secret in the form of Standard Webhooks, of random bytes: 24 to 64. */
+const secretOf = (bytes: Uint8Array): string => PREFIX + Buffer.from(bytes).toString('base64');
+
+interface Signed {
+  readonly id: string;
+  /** Seconds since 1970. */
+  readonly timestamp: number;
+  readonly body: string;
+}
+
+const signatureBy = (secret: string, { id, timestamp, body }: Signed): string => {
+  const key = Buffer.from(secret.slice(PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key)
+    .update(`${id}.${String(timestamp)}.${body}`)
+    .digest('base64')}`;
+};
+
+/** The headers of Standard Webhooks: one signature for each secret, so that a receiver may have either. */
+export const signedHeaders = (
+  message: Signed,
+  secrets: readonly string[],
+): Readonly<Record<string, string>> => ({
+  'webhook-id': message.id,
+  'webhook-timestamp': String(message.timestamp),
+  'webhook-signature': secrets.map((secret) => signatureBy(secret, message)).join(' '),
+});
+
+export interface WebhookSecretDeps {
+  readonly objects: Pick<ObjectStore, 'put' | 'get' | 'remove'>;
+  /** undefined: the service was given no key to seal with. */
+  readonly box: SecretBox | undefined;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+/** A secret that lies sealed in object storage, and the one time that it is shown. */
+interface NewSecret {
+  readonly secret_id: string;
+  readonly secret: string;
+}
+
+/** Bytes of a new secret: Standard Webhooks wants 24 to 64. */
+const SECRET_BYTES = 32;
+
+/** Makes a secret and puts it away; undefined: there is no key to seal it with. */
+const newSecret = async (
+  { objects, box, randomBytes }: WebhookSecretDeps,
+  tenant_id: string,
+): Promise<NewSecret | undefined> => {
+  if (box === undefined) return undefined;
+  const secret_id = `sec_${randomUUID()}`;
+  const secret = secretOf(randomBytes(SECRET_BYTES));
+  await objects.put(secretObjectKey(secret_id), box.seal(secret, { tenant_id, secret_id }));
+  return { secret_id, secret };
+};
+
+/** Opens a secret to sign with; undefined: it is gone, or sealed with a key that this process was not given. */
+export const openSecret = async (
+  { objects, box }: Pick<WebhookSecretDeps, 'objects' | 'box'>,
+  owner: { readonly tenant_id: string; readonly secret_id: string },
+): Promise<string | undefined> => {
+  const sealed = await objects.get(secretObjectKey(owner.secret_id));
+  const opened = sealed === undefined ? undefined : box?.open(sealed, owner);
+  return opened?.kind === 'opened' ? opened.text : undefined;
+};
+
+/** A secret that nothing names is rubbish; one that stays is removed by nobody, and does no harm. */
+const discardSecrets = async (
+  { objects }: Pick<WebhookSecretDeps, 'objects'>,
+  secretIds: readonly string[],
+): Promise<void> => {
+  for (const id of secretIds) await objects.remove(secretObjectKey(id)).catch(() => undefined);
+};
+
+/** A webhook, and whose it is. */
+interface WebhookName {
+  readonly webhook_id: string;
+  readonly tenant_id: string;
+}
+
+/** The streams of webhooks. */
+export type WebhookStreams = ReturnType<typeof webhookStreams>;
+
+const rules = { decider: webhook, codec: eventCodec(webhookEvent), streamOf: webhookStream };
+
+export const webhookStreams = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<WebhookKind>(rules, store);
+  return {
+    handle: ({ webhook_id, tenant_id }: WebhookName, command: WebhookCommand) =>
+      handle(webhook_id, command, tenant_id),
+    /** From the log; `webhook` is null for one that never was, or is no more. */
+    stateOf,
+  };
+};
+
+/** The streams of deliveries: what was sent, and what came of it. */
+export type DeliveryStreams = ReturnType<typeof deliveryStreams>;
+
+const deliveryRules = {
+  decider: webhookDelivery,
+  codec: eventCodec(webhookDeliveryEvent),
+  streamOf: webhookDeliveryStream,
+};
+
+export const deliveryStreams = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<WebhookDeliveryKind>(deliveryRules, store);
+  return {
+    handle: (command: StartAttempt | RecordAttempt | ResendDelivery) =>
+      handle(command.data.delivery_id, command, command.data.tenant_id),
+    stateOf,
+  };
+};
+
+/** A delivery, and whose it is. */
+interface DeliveryName extends WebhookName {
+  readonly delivery_id: string;
+}
+
+/** The outcome, with the secret that is shown this once. */
+export type WithSecret =
+  { readonly kind: 'made'; readonly outcome: Outcome<WebhookKind>; readonly secret: string } | WorkProblem;
+
+/** What routes do to webhooks. */
+export interface Webhooks {
+  readonly create: (tenantId: string, settings: WebhookSettings, meta: CommandMeta) => Promise<WithSecret>;
+  readonly change: (
+    name: WebhookName,
+    settings: WebhookSettings & { readonly enabled: boolean },
+    meta: CommandMeta,
+  ) => Promise<Outcome<WebhookKind>>;
+  /** The secret before signs too, for so long. */
+  readonly rotate: (name: WebhookName, keepOldMs: number, meta: CommandMeta) => Promise<WithSecret>;
+  readonly remove: (name: WebhookName, meta: CommandMeta) => Promise<Outcome<WebhookKind>>;
+  readonly resend: (name: DeliveryName, meta: CommandMeta) => Promise<Outcome<WebhookDeliveryKind>>;
+  /** From the log; null: there is none. */
+  readonly find: (webhookId: string) => Promise<Webhook | null>;
+}
+
+interface WebhooksDeps extends WebhookSecretDeps {
+  readonly store: EventStore;
+  readonly streams: WebhookStreams;
+  readonly deliveries: DeliveryStreams;
+  readonly clock: Pick<Clock, 'newId' | 'now'>;
+  /** The webhooks that a tenant has, as far as the read model knows: of those from before places were counted. */
+  readonly idsOfTenant: (tenantId: string) => Promise<readonly string[]>;
+}
+
+/** Webhooks of one tenant. */
+export const WEBHOOKS_MAX = 20;
+
+const notConfigured = (): WorkProblem =>
+  workProblem(
+    'field_encryption_not_configured',
+    'The secret of a webhook cannot be stored: this service has no key to encrypt it with. ' +
+      'Ask the operator to set FIELD_ENCRYPTION_KEY.',
+  );
+
+/** Runs a command that names a new secret, and drops the secret again where it was not taken. */
+const withSecret = async (
+  deps: WebhooksDeps,
+  tenantId: string,
+  run: (secretId: string) => Promise<Outcome<WebhookKind> | WorkProblem>,
+): Promise<WithSecret> => {
+  const made = await newSecret(deps, tenantId);
+  if (made === undefined) return notConfigured();
+  const outcome = await run(made.secret_id);
+  // What may have been written must keep its secret.
+  if (outcome.kind !== 'done' && outcome.kind !== 'unknown') await discardSecrets(deps, [made.secret_id]);
+  return outcome.kind === 'problem' ? outcome : { kind: 'made', outcome, secret: made.secret };
+};
+
+/** Whether a webhook that has a place is over. One that took it and was not created in time never will be. */
+const isOver =
+  (
+    { streams }: Pick<WebhooksDeps, 'streams'>,
+    tenant_id: string,
+    meta: CommandMeta,
+  ): PlaceRequest['isOver'] =>
+  async (webhook_id, takenAt) => {
+    const { webhook, removed } = await streams.stateOf(webhook_id);
+    if (webhook !== null || removed) return removed;
+    if (meta.now < laterBy(takenAt, ABANDONED_AFTER_MS)) return false;
+    const name = { webhook_id, tenant_id };
+    const closed = await streams.handle(name, { type: 'AbandonWebhook', data: name, meta });
+    return closed.kind === 'done' && closed.state.removed;
+  };
+
+/** Takes one of the tenant's places, then creates the webhook: in between it may be taken for abandoned. */
+const create = async (
+  deps: WebhooksDeps,
+  data: CreateWebhook['data'],
+  meta: CommandMeta,
+): Promise<Outcome<WebhookKind> | WorkProblem> => {
+  const { tenant_id, webhook_id: name } = data;
+  const place = await takePlace(deps, {
+    ...{ tenant_id, thing: 'webhooks', name, max: WEBHOOKS_MAX },
+    meta: () => ({ ...meta, now: deps.clock.now() }),
+    isOver: isOver(deps, tenant_id, meta),
+    earlier: () => deps.idsOfTenant(tenant_id),
+  });
+  if (place.kind === 'rejected')
+    return workProblem(
+      'too_many_webhooks',
+      `A tenant has ${String(WEBHOOKS_MAX)} webhooks at most. Remove one that is not needed any more.`,
+    );
+  if (place.kind !== 'done') return place;
+  const created = await deps.streams.handle(data, { type: 'CreateWebhook', data, meta });
+  if (created.kind !== 'rejected') return created;
+  return workProblem('busy', 'Creating the webhook took too long. Send the request again.');
+};
+
+/** Webhooks: settings in the log, their secrets sealed in object storage. */
+export const webhookCommands = (deps: WebhooksDeps): Webhooks => {
+  const { streams, deliveries } = deps;
+  const find: Webhooks['find'] = async (webhookId) => (await streams.stateOf(webhookId)).webhook;
+  const secretsNow = async (webhookId: string): Promise<readonly string[]> => {
+    const webhook = await find(webhookId);
+    return webhook === null ? [] : secretsOfWebhook(webhook);
+  };
+  return {
+    find,
+    create: (tenant_id, settings, meta) =>
+      withSecret(deps, tenant_id, (secret_id) =>
+        create(deps, { ...settings, webhook_id: deps.clock.newId('wh'), tenant_id, secret_id }, meta),
+      ),
+    change: (name, data, meta) => streams.handle(name, { type: 'ChangeWebhook', data, meta }),
+    rotate: async (name, keepOldMs, meta) => {
+      const before = await secretsNow(name.webhook_id);
+      const rotated = await withSecret(deps, name.tenant_id, (secret_id) => {
+        const data = { secret_id, old_until: laterBy(meta.now, keepOldMs) };
+        return streams.handle(name, { type: 'RotateWebhookSecret', data, meta });
+      });
+      if (rotated.kind === 'problem' || rotated.outcome.kind !== 'done') return rotated;
+      const live = new Set(await secretsNow(name.webhook_id));
+      await discardSecrets(
+        deps,
+        before.filter((id) => !live.has(id)),
+      );
+      return rotated;
+    },
+    remove: async (name, meta) => {
+      const secrets = await secretsNow(name.webhook_id);
+      const outcome = await streams.handle(name, { type: 'RemoveWebhook', meta });
+      if (outcome.kind === 'done') await discardSecrets(deps, secrets);
+      return outcome;
+    },
+    resend: (data, meta) => deliveries.handle({ type: 'ResendDelivery', data, meta }),
+  };
+};

@@ -1,0 +1,367 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ParseEffort, ParseRequest } from '@quire/engine/ports/documentParser';
+import type { Ranged } from '@quire/engine/ports/rangedWork';
+import type { KeptFile } from '@quire/engine/ports/keptFile';
+import type { ModelCall } from '@quire/engine/ports/modelWork';
+import type {
+  BillingType,
+  DeliveredWork,
+  ExtractionMode,
+  HoldCredits,
+  PagePrice,
+} from '../../domain/account/messages.ts';
+import type { BillingConfig } from '../../domain/billingConfig.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import type { Clock } from '../../domain/ports/log.ts';
+import { categoryOf, ratedMode, type RatedOperation, rateOf } from '../../domain/rating.ts';
+import { metaOf } from '../writer/commandMeta.ts';
+import {
+  holdCredits,
+  type HoldDeps,
+  type HoldNotOpen,
+  isFree,
+  type OtherHold,
+  releaseHold,
+  settleOnce,
+  tooLittle,
+} from './holds.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { ChosenModels, ModelsByFormat, OwnKeyUse } from './models.ts';
+import type { OperationTask } from './operationInput.ts';
+
+/** Who asks, and whether they pay: service and admin keys are not billed. */
+export interface Caller {
+  readonly key_id: string;
+  readonly role: 'tenant' | 'service' | 'admin';
+}
+
+/** What a hold is placed for. */
+export interface WorkToBill {
+  readonly operation: RatedOperation;
+  readonly operation_id: string;
+  readonly tenant_id: string;
+  readonly mode: ExtractionMode;
+  readonly billing_type: BillingType;
+  readonly pages: number;
+  readonly caller: Caller;
+  readonly correlation_id: string;
+}
+
+export interface Cost {
+  readonly credits_used: number;
+  readonly pages: number;
+  /** null for keys that are not billed. */
+  readonly balance_remaining: number | null;
+}
+
+/** A hold that is open; its ID is null for work that is not billed. `free`: all pages are free ones of the tenant. */
+export interface PlacedHold {
+  readonly kind: 'held';
+  readonly hold_id: string | null;
+  readonly free: boolean;
+  readonly expires_at: string | null;
+}
+
+interface Bill {
+  readonly kind: 'billed';
+  readonly cost: Cost;
+  readonly free_pages: number;
+  readonly position: bigint | undefined;
+  /** Of the stored result that was paid for, which may be another's than the one that was just made. */
+  readonly result_sha256: string | undefined;
+}
+
+export interface BillingDeps extends HoldDeps {
+  readonly billingConfig: () => Promise<BillingConfig>;
+  readonly clock: Clock;
+  /** The pause after the first try to settle, ms; left out: a quarter of a second. */
+  readonly settlePauseMs?: number;
+}
+
+/** A hold whose ID is known before; `expires_at` left out: it has the usual time. */
+type NamedHold = Pick<HoldCredits['data'], 'hold_id' | 'open_max' | 'reopens'> & {
+  readonly expires_at?: string;
+};
+
+/** What a page of the work costs now. */
+const priceOf = async (
+  { billingConfig }: BillingDeps,
+  work: Pick<WorkToBill, 'operation' | 'mode' | 'billing_type'>,
+): Promise<(PagePrice & { readonly terms: BillingConfig['terms'] }) | WorkProblem> => {
+  const { operation, mode, billing_type } = work;
+  const config = await billingConfig();
+  const credits_per_page = rateOf(config, { operation, billing_type, extraction_mode: mode });
+  if (credits_per_page === undefined)
+    return misfit(['body', 'mode'], `There is no rate for ${operation} in mode ${mode}.`);
+  return { billing_type, credits_per_page, billing_config_version: config.version, terms: config.terms };
+};
+
+const holdOf = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  named: NamedHold,
+): Promise<HoldCredits['data'] | WorkProblem> => {
+  const { operation, operation_id, mode, tenant_id, pages } = work;
+  const price = await priceOf(deps, work);
+  if ('code' in price) return price;
+  const { terms, ...priced } = price;
+  return {
+    ...{ tenant_id, operation_id, operation, pages, category: categoryOf(operation) },
+    ...{ extraction_mode: ratedMode(operation, mode), free_pages_allowance: terms.free_pages },
+    ...priced,
+    expires_at: laterBy(deps.clock.now(), terms.hold_ttl_seconds * 1000),
+    ...named,
+  };
+};
+
+const metaFor = (deps: BillingDeps, { caller, correlation_id }: WorkToBill) =>
+  metaOf(deps, caller, correlation_id);
+
+/** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
+export const placeHold = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  named?: NamedHold,
+): Promise<PlacedHold | WorkProblem | HoldNotOpen | OtherHold> => {
+  if (work.caller.role !== 'tenant') return { kind: 'held', hold_id: null, free: false, expires_at: null };
+  const data = await holdOf(deps, work, named ?? { hold_id: deps.clock.newId('hold') });
+  if ('code' in data) return data;
+  const held = await holdCredits(deps, data, metaFor(deps, work));
+  if (held.kind !== 'held') return held;
+  const { hold_id, expires_at } = held.hold;
+  return { kind: 'held', hold_id, expires_at, free: isFree(held.hold) };
+};
+
+/**
+ * Puts the hold of work to the price of what was done, where that is higher than it was held at: an own key that was
+ * never used pays for nothing. Work that the account cannot pay so is not delivered.
+ */
+export const raiseHold = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  hold_id: string,
+): Promise<WorkProblem | undefined> => {
+  const { tenant_id } = work;
+  const price = await priceOf(deps, work);
+  if ('code' in price) return price;
+  const { terms: _, ...data } = price;
+  const command = { type: 'RaiseHold', data: { tenant_id, hold_id, price: data } } as const;
+  const outcome = await deps.accounts.execute({ ...command, meta: metaFor(deps, work) });
+  if (outcome.kind === 'done') return undefined;
+  if (outcome.kind !== 'rejected' || outcome.rejection.code === 'hold_not_open')
+    return workProblem('busy', 'The account is busy. Send the request again in a moment.');
+  const { rejection } = outcome;
+  if (rejection.code !== 'insufficient_credits') throw new Error(`a hold was not raised: ${rejection.code}`);
+  return tooLittle(rejection.required_credits, rejection.available_credits);
+};
+
+/**
+ * Gives the hold back: what it was for will not be billed. False: it was closed before, so it may have been billed.
+ * A failure here costs nothing: the hold expires.
+ */
+export const release = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  { hold_id, reason }: { readonly hold_id: string | null; readonly reason: 'failed' | 'cancelled' },
+): Promise<boolean> => {
+  const { tenant_id } = work;
+  if (hold_id === null) return true;
+  return (await releaseHold(deps, { tenant_id, hold_id, reason }, metaFor(deps, work))) === 'released';
+};
+
+/** What the settlement of a hold says of the work, whose price is that of the work's billing type. */
+interface WorkSettlement {
+  /** What the hold was placed at; left out: the work's billing type. */
+  readonly held_as?: BillingType;
+  readonly hold_id: string | null;
+  readonly usage_id: string;
+  /** Members of the burn that reports group by. */
+  readonly scope: { readonly project_id: string; readonly task_id: string; readonly document_id: string };
+  readonly delivered: DeliveredWork;
+}
+
+/** The price to put a hold to before it is settled; undefined where it was held at it. */
+const otherPrice = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  held_as = work.billing_type,
+): Promise<PagePrice | WorkProblem | undefined> => {
+  if (held_as === work.billing_type) return undefined;
+  const price = await priceOf(deps, work);
+  if ('code' in price) return price;
+  const { terms: _, ...data } = price;
+  return data;
+};
+
+/** Settles once; `hold_not_open`: it was given up before. */
+export const billOf = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  { hold_id, usage_id, scope, delivered, held_as }: WorkSettlement,
+): Promise<Bill | WorkProblem | HoldNotOpen> => {
+  const { pages, tenant_id, operation_id } = work;
+  const unbilled = { credits_used: 0, pages, balance_remaining: null };
+  if (hold_id === null)
+    return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, result_sha256: undefined };
+  const price = await otherPrice(deps, work, held_as);
+  if (price !== undefined && 'code' in price) return price;
+  const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
+  const burned = { ...ids, pages, ...scope, delivered, ...(price && { price }) };
+  const settling = { operation_id, burn: burned, meta: () => metaFor(deps, work) };
+  const settled = await settleOnce(deps, settling, hold_id);
+  if (settled.kind !== 'settled') return settled;
+  const { burn, position } = settled;
+  // Another process may have billed it: what this one remembers can be older than the burn.
+  const balance_remaining = settled.balance ?? (await deps.accounts.stateOf(tenant_id, 0)).balance;
+  const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining };
+  const { result_sha256 } = burn.delivered ?? delivered;
+  return { kind: 'billed', cost, free_pages: burn.free_pages, position, result_sha256 };
+};
+
+/** Tries to settle before the caller is told to ask again, and the pause after the first of them, ms. */
+const SETTLE_ATTEMPTS = 4;
+const SETTLE_PAUSE_MS = 250;
+
+/**
+ * Settles work that was done, once, whatever happened before: the hold may be open, settled by a request that never
+ * got its answer, or gone, as the work was given up. An outcome that is not known, or cannot be read now, is asked
+ * for again: work that is delivered is billed, and work that is not must not be.
+ */
+export const settleDone = async (
+  deps: BillingDeps,
+  work: WorkToBill,
+  done: WorkSettlement,
+): Promise<Bill | WorkProblem | HoldNotOpen> => {
+  for (let attempt = 1; attempt < SETTLE_ATTEMPTS; attempt += 1) {
+    // An error that stays is thrown by the last attempt.
+    const bill = await billOf(deps, work, done).catch(() => undefined);
+    if (bill !== undefined && !(bill.kind === 'problem' && bill.code === 'busy')) return bill;
+    await pause((deps.settlePauseMs ?? SETTLE_PAUSE_MS) * attempt);
+  }
+  return billOf(deps, work, done);
+};
+
+/** A file that was received and lies on the local disk. */
+export interface ReceivedFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly file_name: string | null;
+}
+
+/** A document that the service knows already: it was presigned, and its file fetched from storage. */
+export interface KnownDocument {
+  readonly document_id: string;
+  readonly source: 'upload' | 'canonical';
+}
+
+/** How a document is opened, as the request says it. */
+export interface Opening {
+  /** As `pageChoice` spells them: they alone are read and billed. */
+  readonly pages?: string | undefined;
+  /** Of an encrypted PDF; never written down. */
+  readonly password?: string | undefined;
+  /** Where these members stand in the request. */
+  readonly at: readonly string[];
+}
+
+/** What extraction and conversion requests have in common. */
+export interface WorkRequest {
+  readonly tenant_id: string;
+  readonly caller: Caller;
+  readonly correlation_id: string;
+  /** What its caller named it, and the digest of what it asks for. */
+  readonly idempotency: { readonly idempotency_key: string; readonly fingerprint: string } | null;
+  readonly file: ReceivedFile;
+  /** Left out: the file came with the request and is a new document. */
+  readonly document?: KnownDocument | undefined;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly opening: Opening;
+  /** Takes the work, once all is known that it needs, instead of having it done and billed now. */
+  readonly handOver?: HandOver | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Somebody else has the work now, and answers for it. */
+export interface HandedOver {
+  readonly kind: 'handed_over';
+}
+
+type HandOver = (request: WorkRequest, plan: WorkPlan) => Promise<HandedOver | WorkProblem>;
+
+/** What was done, before it is billed. */
+export interface WorkDone {
+  readonly kind: 'done';
+  readonly body: JsonObject;
+  readonly status: 'success' | 'partial';
+  /** By the calls that were made: it may differ from what was held. */
+  readonly billing_type: BillingType;
+}
+
+/** One kind of work: what it is billed as, and how it is done. */
+export interface WorkPlan {
+  readonly operation: RatedOperation;
+  readonly endpoint: string;
+  readonly mode: WorkToBill['mode'];
+  /** What the file is opened for. */
+  readonly effort: ParseEffort;
+  readonly models: ModelsByFormat;
+  readonly idPrefix: 'ext' | 'cnv';
+  readonly timedOut: 'extraction_failed' | 'conversion_failed';
+  /** What it is asked for, so that another process can do it later. */
+  readonly task: OperationTask;
+  readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;
+}
+
+/** One piece of work, while it is done. */
+export interface WorkTask {
+  readonly operation_id: string;
+  readonly document_id: string;
+  /** The file was opened to count its pages, and the work goes on with it. */
+  readonly kept: KeptFile;
+  /** Those for the format of the file. */
+  readonly models: ChosenModels;
+  readonly signal: AbortSignal;
+  /** Told of each call of a model. */
+  readonly onCall: (call: ModelCall) => void;
+  /** What the own keys of the caller were used for so far. */
+  readonly keyUse: () => OwnKeyUse;
+  /** Milliseconds since the work began. */
+  readonly elapsedMs: () => number;
+  /** Where there are more pages than a caller waits for. */
+  readonly long?: LongWork | undefined;
+}
+
+/** Work on a long document, for which nobody waits. */
+export interface LongWork {
+  readonly pagesMax: number;
+  /** The pages to read in ranges; null for a format that is read in one piece. */
+  readonly ranges: Pick<Ranged<ParseRequest>, 'numbers' | 'shelf' | 'onPages'> | null;
+}
+
+/** The work that calls of models were made for. */
+export interface CalledFor {
+  readonly bill: Pick<WorkToBill, 'tenant_id' | 'operation_id' | 'correlation_id'> & {
+    readonly operation: string;
+    readonly caller: CommandMeta['actor'];
+  };
+  /** null: more than one. */
+  readonly document_id: string | null;
+  readonly task_id: string;
+  /** True where the whole operation is free for the tenant. */
+  readonly free_tier: boolean;
+  /** Which attempt at the work; left out: the first. */
+  readonly attempt?: number;
+  /** How many calls this attempt made before this one. */
+  readonly earlier: number;
+}
+
+export interface Delivered {
+  readonly kind: 'delivered';
+  readonly body: JsonObject;
+  readonly cost: Cost;
+  readonly free_pages: number;
+}

@@ -1,0 +1,107 @@
+import type { ParseFailure } from '@quire/engine/ports/documentParser';
+import type { ModelFailure } from '@quire/engine/ports/modelProvider';
+import type { Bucket } from '../../domain/ports/services.ts';
+import type { ProblemCode, RequestIssue } from '../problemTable.ts';
+
+interface Told<Code> {
+  readonly kind: 'problem';
+  readonly code: Code;
+  readonly detail: string;
+}
+
+/** A code of the interface whose answer needs no more than a sentence. */
+type PlainCode = Exclude<ProblemCode, 'validation_error' | 'rate_limited'> | 'request_aborted';
+
+/** Why work was not delivered: a code of the interface, and what its answer says beside it. */
+export type WorkProblem =
+  | (Told<PlainCode> & { readonly members?: Readonly<Record<string, unknown>> })
+  | (Told<'validation_error'> & { readonly issues: readonly RequestIssue[] })
+  | (Told<'rate_limited'> & { readonly bucket: string; readonly retry_after_seconds: number });
+
+export const workProblem = (
+  code: PlainCode,
+  detail: string,
+  members?: Readonly<Record<string, unknown>>,
+): WorkProblem => ({ kind: 'problem', code, detail, ...(members && { members }) });
+
+/** One member of the request that cannot be as it is. */
+export const misfit = (loc: readonly (string | number)[], detail: string): WorkProblem => ({
+  kind: 'problem',
+  code: 'validation_error',
+  detail,
+  issues: [{ loc, msg: detail, type: 'value_error' }],
+});
+
+const LEFT = 'The caller went away before the work was done.';
+
+export const fileTooLarge = (bytesMax: number): WorkProblem =>
+  workProblem('file_too_large', `The file has more than ${String(bytesMax)} bytes.`, { max_bytes: bytesMax });
+
+/** `retryAfterMs`: until the bucket has a token. */
+export const rateLimited = (bucket: string, limit: Bucket, retryAfterMs: number): WorkProblem => {
+  const rate = `${String(limit.rate_per_second)} requests a second, ${String(limit.burst)} at once`;
+  return {
+    kind: 'problem',
+    code: 'rate_limited',
+    detail: `The rate limit of the ${bucket} bucket was exceeded: ${rate}.`,
+    bucket,
+    retry_after_seconds: Math.max(1, Math.ceil(retryAfterMs / 1000)),
+  };
+};
+
+export const tooMuchInFlight = (bytesMax: number): WorkProblem => ({
+  kind: 'problem',
+  code: 'rate_limited',
+  detail: `Files of this tenant are on their way already, and at most ${String(bytesMax)} bytes may be at once.`,
+  bucket: 'upload',
+  retry_after_seconds: 1,
+});
+
+/** A parser's failure in the words of the interface. `timedOut` is the code of a deadline that passed. */
+export const parseProblem = (
+  failure: ParseFailure,
+  timedOut: 'extraction_failed' | 'conversion_failed',
+): WorkProblem => {
+  switch (failure.kind) {
+    case 'empty':
+      return workProblem('empty_file', failure.detail);
+    case 'unsupported':
+      return workProblem('unsupported_file_type', failure.detail);
+    case 'unreadable':
+      return workProblem('unreadable_file', failure.detail);
+    case 'wrong_password':
+      return workProblem('wrong_password', failure.detail);
+    case 'no_such_page':
+      return misfit(['body', 'pages'], failure.detail);
+    case 'too_many_pages':
+      return workProblem('too_many_pages', failure.detail, {
+        pages: failure.pages,
+        max_pages: failure.pagesMax,
+      });
+    case 'timed_out':
+      return workProblem(timedOut, failure.detail);
+    case 'aborted':
+      return workProblem('request_aborted', LEFT);
+  }
+};
+
+/** A model's failure in the words of the interface: which provider, its status, never what it wrote. */
+export const modelProblem = (failure: ModelFailure): WorkProblem => {
+  switch (failure.kind) {
+    case 'provider_error':
+      return workProblem('model_provider_error', failure.detail, {
+        provider: failure.provider,
+        provider_status: failure.provider_status,
+      });
+    case 'timed_out':
+      return workProblem('provider_timeout', failure.detail, { provider: failure.provider });
+    case 'unsafe_api_base':
+      return workProblem('unsafe_api_base', failure.detail);
+    case 'aborted':
+      return workProblem('request_aborted', LEFT);
+  }
+};
+
+/** The answer to a request that asks for something else under a key that has named work. */
+export const reused = (): WorkProblem =>
+  workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');

@@ -1,4 +1,0 @@
-/** What a tool was given is no use; the agent is told the sentence. */
-export class ToolError extends Error {
-  override readonly name = 'ToolError';
-}

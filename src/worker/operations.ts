@@ -1,0 +1,400 @@
+import { randomUUID } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { keptFile } from '@quire/engine/ports/keptFile';
+import type { PartShelf } from '@quire/engine/ports/rangedWork';
+import { chosenPages } from '@quire/engine/document/pageChoice';
+import { hasPagesToSee } from '@quire/engine/document/pages';
+import {
+  LostInput,
+  operationFileKeyOf,
+  type OperationInput,
+  type OperationInputDeps,
+  operationInputs,
+  OPERATIONS_PREFIX,
+  type OperationSecrets,
+} from '../commands/operationInput.ts';
+import type { ConvertRequest } from '../commands/convert.ts';
+import { type ExtractRequest, learnedFor, trainedBy } from '../commands/extract.ts';
+import type { Artifacts } from '../commands/deployments.ts';
+import {
+  type Delivered,
+  type HandedOver,
+  type LongWork,
+  placeHold,
+  raiseHold,
+  type WorkPlan,
+  type WorkRequest,
+} from '../commands/work.ts';
+import { type WorkProblem, workProblem } from '../commands/workProblem.ts';
+import { type AcceptedOperation, type OperationWork, usageIdOfOperation } from '../../domain/operation.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import { NO_END } from '../../domain/leased.ts';
+import {
+  formerPlaceOf,
+  operationMoney,
+  type OperationMoneyDeps,
+  type OperationName,
+  operationProblems,
+  workToBill,
+} from '../commands/operations.ts';
+import { writeDigested } from '../commands/uploads.ts';
+import {
+  countedFile,
+  type CountedFile,
+  type CountFileDeps,
+  doWork,
+  type DoWorkDeps,
+  type NewWork,
+  stopwatch,
+} from '../commands/deliverWork.ts';
+import { resultShelf, type StoredResult } from '../commands/storedResult.ts';
+import {
+  heartbeat,
+  type HeldWork,
+  queueWorker,
+  type QueueWorker,
+  type QueueWorkerDeps,
+  retryAt,
+  stateAfter,
+} from './queue.ts';
+import { closeWork } from '../commands/queue.ts';
+import { systemMeta } from '../writer/commandMeta.ts';
+
+type Answer = Promise<Delivered | HandedOver | WorkProblem>;
+
+/** Begins what an accepted request asked for. */
+export type TaskBeginner = (
+  input: OperationInput & { readonly secrets: OperationSecrets },
+  work: WorkRequest,
+) => Answer;
+
+interface BeginDeps {
+  readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
+  readonly extract: (request: ExtractRequest) => Answer;
+  readonly convert: (request: ConvertRequest) => Answer;
+}
+
+/** As the synchronous call begins it: the request was completed by its config when it was accepted. */
+export const beginTask =
+  (deps: BeginDeps): TaskBeginner =>
+  async ({ task, secrets }, work) => {
+    const ocr = { ...task.ocr, api_key: secrets.ocr };
+    if (task.kind === 'to_markdown') return deps.convert({ ...work, mode: task.mode, form: task.form, ocr });
+    const { kind: _, artifact_id, ...asked } = task;
+    const llm = { ...task.llm, api_key: secrets.llm };
+    const trained = artifact_id === null ? undefined : await trainedBy(deps, work.tenant_id, artifact_id);
+    if (trained?.kind === 'problem') return trained;
+    const { min_confidence, schema } = asked;
+    return deps.extract({ ...work, ...asked, ...learnedFor(schema, trained), min_confidence, llm, ocr });
+  };
+
+/** A file that was brought to this machine. */
+interface BroughtFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly discard: () => Promise<void>;
+}
+
+interface OperationWorkerDeps
+  extends QueueWorkerDeps<OperationName>, OperationMoneyDeps, OperationInputDeps, CountFileDeps, DoWorkDeps {
+  readonly clock: QueueWorkerDeps<OperationName>['clock'];
+  readonly objects: ObjectStore;
+  readonly facts: DoWorkDeps['facts'];
+  /** Does what an accepted request asked for, as the synchronous call does. */
+  readonly begin: TaskBeginner;
+  /** Brings a file to this machine, while it is worked on. */
+  readonly bring: (chunks: AsyncIterable<Uint8Array>) => Promise<BroughtFile>;
+}
+
+/** Brings files to a folder of this machine. */
+export const bringTo =
+  (dir: string): OperationWorkerDeps['bring'] =>
+  async (chunks) => {
+    const path = join(dir, `operation-${randomUUID()}`);
+    const discard = () => rm(path, { force: true });
+    try {
+      return { ...(await writeDigested(chunks, path)), discard };
+    } catch (error) {
+      await discard();
+      throw error;
+    }
+  };
+
+const PDF = 'application/pdf';
+
+/** An operation that this worker owns. */
+type HeldOperation = HeldWork<OperationWork>;
+
+/** Work that was done, and under which digest its result is stored; undefined: by an older release. */
+interface Stored {
+  readonly kind: 'stored';
+  readonly stored: StoredResult;
+  readonly digest: string | undefined;
+}
+
+/**
+ * Where the parts of a long document lie while its operation runs: whoever takes the operation over goes on with
+ * them. They are of the same file and request, by which the operation is accepted once.
+ */
+const operationParts = (objects: ObjectStore, operationId: string): PartShelf => {
+  const keyOf = (name: string) => `${OPERATIONS_PREFIX}${operationId}/parts/${name}`;
+  return {
+    find: (name) => objects.get(keyOf(name)),
+    put: (name, bytes) => objects.put(keyOf(name), bytes),
+  };
+};
+
+/** No work without its hold: only in logs of older releases may it be missing, and then it is placed. */
+const covered = async (
+  deps: OperationWorkerDeps,
+  accepted: AcceptedOperation,
+): Promise<WorkProblem | undefined> => {
+  const { hold_id } = accepted;
+  if (hold_id === null) return undefined;
+  const { holds } = await deps.accounts.stateOf(accepted.tenant_id, 0);
+  if (holds.get(hold_id)?.operation_id === accepted.work_id) return undefined;
+  const hold = await placeHold(deps, workToBill(accepted), { hold_id, expires_at: NO_END, reopens: true });
+  // What took its place, where an own key was never used.
+  if (hold.kind === 'held' || hold.kind === 'other_hold') return undefined;
+  return hold.kind === 'problem' ? hold : workProblem('internal_error', 'This work was billed before.');
+};
+
+/** The hold at the rates of what was done, before it is said to be done: what nobody can pay is not delivered. */
+const payable = async (
+  deps: OperationWorkerDeps,
+  accepted: AcceptedOperation,
+  billing_type: StoredResult['billing_type'] & string,
+): Promise<WorkProblem | undefined> => {
+  const { hold_id } = accepted;
+  if (billing_type === accepted.billing_type || hold_id === null) return undefined;
+  return raiseHold(deps, workToBill(accepted, billing_type), hold_id);
+};
+
+interface Working {
+  readonly request: WorkRequest;
+  readonly plan: WorkPlan;
+  /** Told how many pages are done. */
+  readonly onPages: (done: number) => void;
+}
+
+/** How a document is read that is longer than callers wait for; undefined: as while they wait. */
+const longWork = (
+  { pagesMax, longPagesMax, objects }: OperationWorkerDeps,
+  { accepted, request, onPages }: Omit<Working, 'plan'> & { readonly accepted: AcceptedOperation },
+  { mimeType, pages, total }: CountedFile,
+): LongWork | undefined => {
+  if (pages <= pagesMax) return undefined;
+  const chosen = chosenPages(request.opening.pages ?? '1-', total);
+  if (mimeType !== PDF || chosen.kind !== 'pages') return { pagesMax: longPagesMax, ranges: null };
+  const shelf = operationParts(objects, accepted.operation_id);
+  return { pagesMax: longPagesMax, ranges: { numbers: chosen.numbers, shelf, onPages } };
+};
+
+/** The file has other pages than were accepted and held for: what is billed would not be what was read. */
+const otherFile = ({ pages }: AcceptedOperation, file: CountedFile): WorkProblem =>
+  workProblem(
+    'unreadable_file',
+    `The document had ${String(pages)} pages when it was accepted and has ${String(file.pages)} now. ` +
+      'Send the request again.',
+  );
+
+/** Works on the file under the hold of the operation, and stores the result. */
+const worked = async (
+  deps: OperationWorkerDeps,
+  { accepted, attempt }: HeldOperation,
+  { request, plan, onPages }: Working,
+): Promise<Stored | WorkProblem> => {
+  const elapsedMs = stopwatch();
+  const kept = keptFile();
+  try {
+    const file = await countedFile(deps, { request, plan, kept }, { isWaited: false });
+    if (file.kind === 'problem') return file;
+    if (file.pages !== accepted.pages) return otherFile(accepted, file);
+    const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
+    if (models.kind === 'problem') return models;
+    const { document_id, hold_id, free } = accepted;
+    const long = longWork(deps, { accepted, request, onPages }, file);
+    const known = { mime_type: file.mimeType, document_pages: file.total, models, kept, attempt, long };
+    const work: NewWork = { request, plan, document_id, hold_id, free, bill: workToBill(accepted), ...known };
+    const done = await doWork(deps, work);
+    if (done.kind === 'thrown') throw done.error;
+    if (done.kind === 'problem') return done;
+    const { status, billing_type, body } = done;
+    const unpayable = await payable(deps, accepted, billing_type);
+    if (unpayable !== undefined) return unpayable;
+    const stored: StoredResult = {
+      ...{ operation_id: accepted.work_id, document_id, usage_id: usageIdOfOperation(accepted.operation_id) },
+      ...{ hold_id, fingerprint: accepted.input_sha256, stored_at: deps.clock.now() },
+      ...{ pages: accepted.pages, status, billing_type, duration_ms: elapsedMs(), body },
+    };
+    return { kind: 'stored', stored, digest: await resultShelf(deps.objects).put(stored) };
+  } finally {
+    kept.close();
+  }
+};
+
+const requestOf = (
+  { accepted }: HeldOperation,
+  input: OperationInput & { readonly secrets: OperationSecrets },
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+): WorkRequest => {
+  const { tenant_id, api_key_id, api_key_role, correlation_id, document_id, project_id, task_id } = accepted;
+  const { file, source, pages, at, secrets } = input;
+  return {
+    ...{ tenant_id, caller: { key_id: api_key_id, role: api_key_role }, correlation_id, idempotency: null },
+    ...{ file: { ...file, path }, project_id, task_id, signal },
+    ...(source !== null && { document: { document_id, source } }),
+    opening: { pages, password: secrets.password, at },
+  };
+};
+
+interface Attempt extends Pick<Working, 'onPages'> {
+  readonly signal: AbortSignal;
+}
+
+/** A result that an earlier attempt has stored, where the log knows that there was one. */
+const storedBefore = async (
+  { objects, usage }: OperationWorkerDeps,
+  accepted: AcceptedOperation,
+): Promise<Stored | undefined> => {
+  const { requested } = await usage.stateOf({ operation: accepted.kind, operation_id: accepted.work_id });
+  if (requested === null) return undefined;
+  const shelf = resultShelf(objects);
+  const found = await shelf.any(accepted.work_id);
+  const stored = found?.stored ?? (await shelf.former(formerPlaceOf(accepted)));
+  if (stored?.fingerprint !== accepted.input_sha256) return undefined;
+  return { kind: 'stored', stored, digest: found?.digest };
+};
+
+/** Brings the file to this machine; it has to be the one that was accepted. */
+const brought = async (
+  { objects, bring }: OperationWorkerDeps,
+  { operation_id, file_sha256 }: AcceptedOperation,
+  { file }: OperationInput,
+): Promise<BroughtFile> => {
+  const stream = await objects.open(operationFileKeyOf(operation_id, file_sha256));
+  if (stream === undefined) throw new LostInput(`the file of ${operation_id} is missing`);
+  const local = await bring(stream);
+  if (local.sha256 === file.sha256) return local;
+  await local.discard();
+  throw new LostInput(`the file of ${operation_id} is another than was accepted`);
+};
+
+/** Does what was asked for, on the file that was accepted. */
+const attempted = async (
+  deps: OperationWorkerDeps,
+  lease: HeldOperation,
+  { signal, onPages }: Attempt,
+): Promise<Stored | WorkProblem> => {
+  const { accepted } = lease;
+  const stored = await storedBefore(deps, accepted);
+  if (stored !== undefined) return stored;
+  const uncovered = await covered(deps, accepted);
+  if (uncovered !== undefined) return uncovered;
+  const { operation_id: id, tenant_id, input_sha256 } = accepted;
+  const input = await operationInputs(deps).load({ id, tenant_id }, input_sha256);
+  const local = await brought(deps, accepted, input);
+  try {
+    let done: Stored | WorkProblem | undefined;
+    const handOver = async (request: WorkRequest, plan: WorkPlan): Promise<HandedOver | WorkProblem> => {
+      done = await worked(deps, lease, { request, plan, onPages });
+      return done.kind === 'problem' ? done : { kind: 'handed_over' };
+    };
+    const request = { ...requestOf(lease, input, { path: local.path, signal }), handOver };
+    const answer = await deps.begin(input, request);
+    if (answer.kind === 'problem') return answer;
+    if (done === undefined) throw new Error('an operation was begun, and nobody did it');
+    return done;
+  } finally {
+    await local.discard();
+  }
+};
+
+/** Problems that may be gone the next time. */
+const PASSING: ReadonlySet<string> = new Set([
+  'model_provider_error',
+  'provider_timeout',
+  'storage_error',
+  'busy',
+  'rate_limited',
+  'extraction_failed',
+  'conversion_failed',
+  'internal_error',
+]);
+
+/** Says that the work is done, by its owner; only then it is billed. */
+const succeed = async (
+  deps: OperationWorkerDeps,
+  { name, accepted, lease_id }: HeldOperation,
+  { stored, digest }: Stored,
+): Promise<void> => {
+  const { status: outcome, billing_type = accepted.billing_type, hold_id, usage_id, duration_ms } = stored;
+  const result = digest === undefined ? {} : { result_sha256: digest };
+  const decided = await deps.operations.handle(name, {
+    type: 'Succeed',
+    meta: systemMeta(deps, name.operation_id),
+    data: { lease_id, outcome, billing_type, hold_id, usage_id, duration_ms, ...result },
+  });
+  const state = stateAfter<OperationWork>(deps, name, decided);
+  if (state !== undefined) await closeWork(deps, operationMoney(deps), { name, state });
+};
+
+/** Stops before the end: for another attempt, or for good. */
+const giveUp = async (
+  deps: OperationWorkerDeps,
+  { name, lease_id, attempt }: HeldOperation,
+  { problem, reason }: { readonly problem: WorkProblem; readonly reason: 'failed' | 'shutdown' },
+): Promise<void> => {
+  if (reason === 'failed') await operationProblems(deps.objects).put(name.operation_id, problem);
+  const lasting = !PASSING.has(problem.code);
+  const meta = systemMeta(deps, name.operation_id);
+  const retry_at = retryAt(meta.now, reason, attempt);
+  const data = { lease_id, retry_at, reason, lasting, code: problem.code };
+  const outcome = await deps.operations.handle(name, { type: 'GiveUp', data, meta });
+  const state = stateAfter<OperationWork>(deps, name, outcome);
+  if (state?.status === 'failed') await closeWork(deps, operationMoney(deps), { name, state });
+};
+
+const failedWork = (error: unknown): WorkProblem =>
+  error instanceof LostInput
+    ? workProblem('document_not_found', 'What this operation was to work on is gone. Send the request again.')
+    : workProblem('internal_error', 'The work failed on our side.');
+
+/** Does an operation that was claimed to its end: delivered and billed, failed, or given up for another attempt. */
+const runHeld = async (
+  deps: OperationWorkerDeps,
+  held: HeldOperation,
+  shutdown: AbortSignal,
+): Promise<void> => {
+  const { pages } = held.accepted;
+  let pages_done = 0;
+  const heart = heartbeat<OperationWork>({ ...deps, streams: deps.operations }, held, {
+    standing: () => ({ done: pages_done, of: pages }),
+    reached: () => ({ pages_done }),
+    shutdown,
+  });
+  try {
+    const onPages = (done: number): void => {
+      pages_done = Math.min(pages, done);
+    };
+    const done = await attempted(deps, held, { signal: heart.signal, onPages }).catch((error: unknown) => {
+      deps.onError(error);
+      return failedWork(error);
+    });
+    await heart.stop();
+    const stopped = heart.stopped();
+    if (stopped === 'lost') return;
+    if (done.kind === 'stored') await succeed(deps, held, done);
+    else await giveUp(deps, held, { problem: done, reason: stopped === 'shutdown' ? 'shutdown' : 'failed' });
+  } finally {
+    await heart.stop();
+  }
+};
+
+/** Takes operations from the queue. */
+export const operationWorker = (deps: OperationWorkerDeps): QueueWorker =>
+  queueWorker<OperationWork>(deps, {
+    money: operationMoney(deps),
+    runHeld: (held, shutdown) => runHeld(deps, held, shutdown),
+  });
