@@ -1,4 +1,4 @@
-import type { HealthReport } from './wire/reports.ts';
+import type { HealthReport } from './wire/health.ts';
 
 /** A part of the service. `facts` throws when the part is away; what it gives is shown. */
 export interface HealthPart {

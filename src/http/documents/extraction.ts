@@ -7,22 +7,22 @@ import { workFailure } from '../doneOrProblem.ts';
 import type { extractResponse } from '../wire/documents.ts';
 import { acceptLater } from './operations.ts';
 
-type Answer = z.input<typeof extractResponse>;
+type ExtractionAnswer = z.input<typeof extractResponse>;
 
 /** Extracts, now or as an operation, and gives the answer's body. Throws the problem that answers why there is none. */
 export const runExtraction = async (
   deps: ApiDeps,
   request: RouteRequest<unknown, unknown, unknown>,
   { fields, work }: { readonly fields: ExtractFields; readonly work: WorkRequest },
-): Promise<Answer> => {
+): Promise<ExtractionAnswer> => {
   if (request.respondAsync) {
     const later = { work, endpoint: 'extract', begin: (one: WorkRequest) => deps.extract(fields, one) };
     // Another status has another schema: that of an operation.
-    return (await acceptLater(deps, request, later)) as unknown as Answer;
+    return (await acceptLater(deps, request, later)) as unknown as ExtractionAnswer;
   }
   const answer = await deps.extract(fields, work);
   if (answer.kind === 'problem') throw workFailure(answer);
   if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
   // The work is billed by now: its shape is held by specs, never by a refusal here.
-  return answer.body as unknown as Answer;
+  return answer.body as unknown as ExtractionAnswer;
 };

@@ -66,7 +66,7 @@ export const batchRequest = z
   })
   .meta({ id: 'BatchRequest' });
 
-const batchStatus = z.enum(['queued', 'running', 'cancelling', 'ended', 'cancelled']).meta({
+const batchStatusOut = z.enum(['queued', 'running', 'cancelling', 'ended', 'cancelled']).meta({
   description: '`ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.',
 });
 
@@ -76,7 +76,7 @@ const facts = {
   tenant_id: z.string(),
   project_id: z.string(),
   task_id: z.string(),
-  status: batchStatus,
+  status: batchStatusOut,
   accepted_at: instantOut,
   started_at: instantOut.nullable(),
   finished_at: instantOut.nullable(),
@@ -121,7 +121,7 @@ export const batchResultsQuery = z.object({
 
 export const batchesQuery = z.object({
   tenant_id: tenantIdText,
-  status: batchStatus.optional(),
+  status: batchStatusOut.optional(),
   project_id: plainText(1, 128).optional(),
   task_id: plainText(1, 128).optional(),
   accepted_after: fromBoundary.optional(),

@@ -1,5 +1,5 @@
 import { get } from '../../defineRoute.ts';
-import { healthResponse } from '../../wire/reports.ts';
+import { healthResponse } from '../../wire/health.ts';
 
 export const getHealth = get('/health', {
   summary: 'Whether the service runs, and each of its parts',

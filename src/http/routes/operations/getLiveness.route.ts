@@ -1,5 +1,5 @@
 import { get } from '../../defineRoute.ts';
-import { liveResponse } from '../../wire/reports.ts';
+import { liveResponse } from '../../wire/health.ts';
 
 export const getLiveness = get('/health/live', {
   summary: 'Whether the process runs',

@@ -1,5 +1,5 @@
 import { get } from '../../defineRoute.ts';
-import { readyResponse } from '../../wire/reports.ts';
+import { readyResponse } from '../../wire/health.ts';
 
 export const getReadiness = get('/health/ready', {
   summary: 'Whether requests should be sent here',
