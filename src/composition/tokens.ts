@@ -31,7 +31,7 @@ import type { Config } from '../config.ts';
 import type { ApiDeps } from '../http/apiDeps.ts';
 import type { Authenticator } from '../http/access/authenticate.ts';
 import type { Queries } from '../queries/queries.ts';
-import type { HealthReport } from '../http/wire/health.ts';
+import type { HealthReport } from '../api/serviceSchemas.ts';
 import type { ReadYourWrites } from '../queries/readYourWrites.ts';
 import type { BucketsInUse } from '../http/access/bucketsInUse.ts';
 import type { TenantLimits } from '../http/access/tenantLimits.ts';

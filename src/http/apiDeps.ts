@@ -26,8 +26,7 @@ import type { Queries } from '../queries/queries.ts';
 import type { ReadYourWrites } from '../queries/readYourWrites.ts';
 import type { LogToRead } from '../queries/log/logEvents.ts';
 import type { TenantLimits } from './access/tenantLimits.ts';
-import type { HealthReport, ReadyReport } from './wire/health.ts';
-import type { ServiceStateBody } from './wire/serviceState.ts';
+import type { HealthReport, ReadyReport, ServiceStateBody } from '../api/serviceSchemas.ts';
 
 /** What the routes call: commands, queries, and nothing else. */
 export interface ApiDeps {

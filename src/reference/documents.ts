@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
 import { openApiDocument } from '../http/openapi/openapi.ts';
-import { apiRoutes } from '../http/routes.ts';
+import { apiRoutes } from '../api/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
 import { commandReference } from './commandReference.ts';
 import { metricsReference } from './metricsReference.ts';

@@ -3,7 +3,7 @@ import type { PageSummary } from '@quire/engine/document/document';
 import type { DocumentParser, ParseResult, ReadResult } from '@quire/engine/ports/documentParser';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import type { Tracer } from '../../domain/ports/log.ts';
-import type { HealthReport } from '../http/wire/health.ts';
+import type { HealthReport } from '../api/serviceSchemas.ts';
 
 /** Makes counters and histograms of a registry. */
 export const metersOn = (register: Registry) => {

@@ -1,6 +1,6 @@
 import { READ_MODELS, DROPPED_READ_MODELS } from '../../../projections/readModels.ts';
 import { openWorkByStatus } from '../../../projections/operations.ts';
-import type { ServiceStateBody } from '../../http/wire/serviceState.ts';
+import type { ServiceStateBody } from '../../api/serviceSchemas.ts';
 import { projectionsStatus } from '../../operator/log.ts';
 import { resolve, type Container } from '../token.ts';
 import * as t from '../tokens.ts';

@@ -1,7 +1,7 @@
 import type { LogWatch } from '../../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../../projections/engine/runner.ts';
-import { healthReport, type HealthPart } from '../../http/health.ts';
-import type { HealthReport } from '../../http/wire/health.ts';
+import { healthReport, type HealthPart } from '../../api/service.ts';
+import type { HealthReport } from '../../api/serviceSchemas.ts';
 import type { Parts } from '../parts/openParts.ts';
 
 interface Reads {

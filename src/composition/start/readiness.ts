@@ -2,7 +2,7 @@ import type { EventFeed } from '../../../domain/ports/log.ts';
 import type { ProjectionRunner } from '../../../projections/engine/runner.ts';
 import type { LogWatch } from '../../../projections/engine/divergence.ts';
 import type { ProjectorStatus } from '../../../projections/engine/subscribe.ts';
-import type { HealthReport, ReadyReport } from '../../http/wire/health.ts';
+import type { HealthReport, ReadyReport } from '../../api/serviceSchemas.ts';
 
 interface ReadinessDeps {
   readonly health: () => Promise<HealthReport>;

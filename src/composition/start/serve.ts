@@ -1,7 +1,7 @@
 import type { Express } from 'express';
 import { codeOf } from '../../../domain/kernel/json.ts';
 import { ConfigError, type Config } from '../../config.ts';
-import { apiRoutes, operationRoutes } from '../../http/routes.ts';
+import { apiRoutes, operationRoutes } from '../../api/routes.ts';
 import { httpApp } from '../../http/server/app.ts';
 import { httpMetrics } from '../../http/server/metrics.ts';
 import { runningRequests, type RunningRequests } from '../../http/server/runningRequests.ts';

@@ -1,5 +1,5 @@
 import { COMPONENT, schemaOf, type Components, type Json } from './openapiSchemas.ts';
-import { operationBody } from '../wire/operations.ts';
+import { operationBody } from '../../api/operationSchemas.ts';
 import type { NamedRoute, Route } from '../defineRoute.ts';
 import { VERSION } from '../../version.ts';
 import { described, sentenceOf } from './describedMembers.ts';

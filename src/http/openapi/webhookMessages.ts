@@ -5,7 +5,7 @@ import {
   WEBHOOK_PAYLOADS,
   type WebhookEventType,
 } from '../../../domain/webhookMessages.ts';
-import { instantOut } from '../wire/basics.ts';
+import { instantOut } from '../../api/basics.ts';
 import { schemaOf, type Components, type Json } from './openapiSchemas.ts';
 
 /** When a receiver is told of each type, in a sentence. */

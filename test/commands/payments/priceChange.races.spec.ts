@@ -7,7 +7,7 @@ import { claimantOf } from '../../../src/commands/paymentClaims.ts';
 import { payments } from '../../../src/commands/payments.ts';
 import { referenceData } from '../../../src/commands/reference.ts';
 import { sellCredits } from '../../../src/commands/sales.ts';
-import { addCreditsRequest } from '../../../src/http/wire/money.ts';
+import { addCreditsRequest } from '../../../src/api/credits.ts';
 import { metaOf, NOW } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';

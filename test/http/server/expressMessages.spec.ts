@@ -14,7 +14,7 @@ import { authenticator } from '../../../src/http/access/authenticate.ts';
 import type { ApiDeps } from '../../../src/http/apiDeps.ts';
 import { get, post, put, remove, type NamedRoute } from '../../../src/http/defineRoute.ts';
 import { DEFAULT_BUCKETS } from '../../../src/http/middleware/limits.ts';
-import { apiRoutes } from '../../../src/http/routes.ts';
+import { apiRoutes } from '../../../src/api/routes.ts';
 import { httpApp } from '../../../src/http/server/app.ts';
 import { expressMessages } from '../../../src/http/server/expressMessages.ts';
 import { httpMetrics } from '../../../src/http/server/metrics.ts';

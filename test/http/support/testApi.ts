@@ -25,7 +25,7 @@ import type { ApiDeps } from '../../../src/http/apiDeps.ts';
 import type { NamedRoute } from '../../../src/http/defineRoute.ts';
 import { httpMetrics } from '../../../src/http/server/metrics.ts';
 import type { Buckets } from '../../../src/http/middleware/limits.ts';
-import { apiRoutes } from '../../../src/http/routes.ts';
+import { apiRoutes } from '../../../src/api/routes.ts';
 import { VERSION } from '../../../src/version.ts';
 import { listen, type ConnectionLimits } from '../../../src/http/server/server.ts';
 import type { BatchWorker } from '../../../src/worker/batches.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { CANONICAL_OPERATIONS } from '../../../src/http/canonical/canonicalOperations.ts';
+import { CANONICAL_OPERATIONS } from '../../../src/api/canonical.ts';
 import { BEYOND_LIMITS } from '../../../engine/test/support/hostile/schemas.ts';
 import type { FuzzTarget } from '../target.ts';
 

@@ -1,0 +1,464 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { plan } from '../../domain/account/messages.ts';
+import {
+  booleanText,
+  creditsOut,
+  fromBoundary,
+  instantOut,
+  logIdOut,
+  minorOut,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantParams,
+  toBoundary,
+  usdOut,
+} from './basics.ts';
+import { actor } from '../../domain/kernel/decider.ts';
+import { get, post } from '../http/defineRoute.ts';
+import { checkKnown, tenantNotFound } from '../http/reads/knownTenant.ts';
+import { activeConfig } from '../commands/reference.ts';
+import { accountRejections } from '../http/doneOrProblem.ts';
+import { setPlanRequest, setPlanResponse } from './credits.ts';
+import { tenantBalance } from '../queries/tenantBalance.ts';
+import { activePriceList } from '../../domain/priceList.ts';
+import { invalid, retryLater } from '../http/problems.ts';
+import type { Reconciliation } from '../../projections/reconciliation.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+
+const balanceMembers = {
+  tenant_id: z.string(),
+  balance_credits: creditsOut,
+  held_credits: creditsOut,
+  available_credits: creditsOut,
+  total_credits_purchased: creditsOut.meta({ description: 'Net of refunds.' }),
+  total_credits_used: creditsOut,
+  total_credits_adjusted: creditsOut,
+  free_pages_remaining: z.int(),
+  plan,
+  as_of: instantOut,
+};
+
+const balanceResponse = z.strictObject(balanceMembers).meta({ id: 'BalanceResponse' });
+
+const bucket = z
+  .strictObject({ rate_per_second: z.number(), burst: z.int() })
+  .meta({ id: 'RateLimitBucket' });
+
+const tenantInfoResponse = z
+  .strictObject({
+    ...balanceMembers,
+    free_pages: z.strictObject({ allowance: z.int(), used: z.int(), remaining: z.int() }),
+    open_holds: z.array(
+      z.strictObject({
+        hold_id: z.string(),
+        credits: creditsOut,
+        operation: z.string(),
+        created_at: instantOut,
+        expires_at: instantOut,
+      }),
+    ),
+    price_list_version: z.int(),
+    billing_config_version: z.int(),
+    rate_limits: z.strictObject({ heavy: bucket, general: bucket }),
+    grants_count: z.int(),
+    created_at: instantOut,
+    last_activity_at: instantOut,
+  })
+  .meta({ id: 'TenantInfoResponse' });
+
+/** What every row of a tenant's books has, beside its kind. */
+const usageMembers = {
+  id: z.string(),
+  operation: z.string().nullable(),
+  category: z.string().nullable(),
+  extraction_mode: z.string().nullable(),
+  billing_type: z.string().nullable(),
+  pages: z.int(),
+  free_pages: z.int(),
+  credits_per_page: creditsOut.nullable(),
+  credits_delta: creditsOut,
+  total_cost_usd: usdOut,
+  balance_after: creditsOut,
+  billing_config_version: z.int().nullable(),
+  project_id: z.string().nullable(),
+  task_id: z.string().nullable(),
+  document_id: z.string().nullable(),
+  job_id: z.string().nullable(),
+  api_key_id: z.string().nullable(),
+  created_at: instantOut,
+};
+
+const usageItem = z
+  .strictObject({ ...usageMembers, kind: z.enum(['usage', 'admin_adjustment']) })
+  .meta({ id: 'UsageItem' });
+
+const usageHistory = pageOf(usageItem, 'UsageHistoryResponse');
+
+const categoryOfDay = z
+  .strictObject({
+    category: z.string(),
+    operations: z.int(),
+    pages: z.int(),
+    free_pages: z.int(),
+    credits: creditsOut,
+  })
+  .meta({ id: 'UsageDayCategory' });
+
+const usageDay = z
+  .strictObject({
+    day: z.iso.date(),
+    used_credits: creditsOut,
+    granted_credits: creditsOut,
+    adjusted_credits: creditsOut,
+    balance_credits: creditsOut.nullable(),
+    categories: z.array(categoryOfDay),
+  })
+  .meta({ id: 'UsageDay' });
+
+const usageDaysResponse = z
+  .strictObject({ tenant_id: z.string(), start: z.iso.date(), end: z.iso.date(), items: z.array(usageDay) })
+  .meta({ id: 'UsageDaysResponse' });
+
+export const quoteResponse = z
+  .strictObject({
+    tenant_id: z.string(),
+    operation: z.string(),
+    extraction_mode: z.string(),
+    billing_type: z.string(),
+    pages: z.int(),
+    free_pages_applied: z.int(),
+    billable_pages: z.int(),
+    credits_per_page: creditsOut,
+    credits: creditsOut,
+    list_value_usd: usdOut,
+    available_credits: creditsOut,
+    sufficient: z.boolean(),
+    billing_config_version: z.int(),
+  })
+  .meta({ id: 'QuoteResponse' });
+
+const tenantItem = z
+  .strictObject({
+    tenant_id: z.string(),
+    plan,
+    balance_credits: creditsOut,
+    held_credits: creditsOut,
+    total_credits_purchased: creditsOut,
+    total_credits_used: creditsOut,
+    free_pages_remaining: z.int(),
+    created_at: instantOut,
+    last_activity_at: instantOut,
+  })
+  .meta({ id: 'TenantItem' });
+
+const tenantList = pageOf(tenantItem, 'AdminTenantListResponse');
+
+/** Members that rows of one kind have: sales and refunds, or adjustments. */
+const membersOfKinds = z
+  .strictObject({
+    grant_id: z.string(),
+    original_grant_id: z.string(),
+    currency: z.string(),
+    gross_amount_minor: minorOut.nullable(),
+    vat_amount_minor: minorOut,
+    provider_fee_minor: minorOut,
+    net_amount_minor: minorOut.nullable(),
+    price_list_version: z.int(),
+    provider: z.string(),
+    provider_txn_id: z.string(),
+    invoice_ref: z.string().nullable(),
+    occurred_at: instantOut,
+    reason: z.string().nullable(),
+    allow_negative: z.boolean(),
+    actor: actor.nullable(),
+  })
+  .partial();
+
+const ledgerItem = z
+  .strictObject({
+    ...usageMembers,
+    kind: z.enum(['sale', 'refund', 'usage', 'admin_adjustment']),
+    ...membersOfKinds.shape,
+  })
+  .meta({ id: 'LedgerItem', description: 'A posting; members beyond the first are those of its kind.' });
+
+const tenantLedger = pageOf(ledgerItem, 'AdminTenantLedgerResponse');
+
+const sums = {
+  operations: z.int(),
+  pages: z.int(),
+  free_pages: z.int(),
+  credits: creditsOut,
+  list_value_usd: usdOut,
+};
+
+export const usageStatsResponse = z
+  .strictObject({
+    log_id: logIdOut,
+    group_by: z.string(),
+    from_date: instantOut.nullable(),
+    to_date: instantOut.nullable(),
+    items: z.array(
+      z
+        .strictObject({ key: z.string(), category: z.string().optional(), ...sums })
+        .meta({ id: 'UsageStatsItem' }),
+    ),
+    totals: z.strictObject(sums).meta({ id: 'UsageStatsTotals' }),
+  })
+  .meta({ id: 'AdminUsageStatsResponse' });
+
+const reconciliationRow = z
+  .strictObject({
+    tenant_id: z.string(),
+    grants_credits: creditsOut,
+    adjustments_credits: creditsOut,
+    burns_credits: creditsOut,
+    expected_balance_credits: creditsOut,
+    balance_credits: creditsOut,
+    drift_credits: creditsOut,
+  })
+  .meta({ id: 'ReconciliationRow' });
+
+const reconciliationResponse = z
+  .strictObject({
+    checked_at: instantOut,
+    log_id: logIdOut,
+    position: z.string().nullable().meta({ description: 'Place in the event log that the books are of.' }),
+    tenants_checked: z.int(),
+    drifted: z.array(reconciliationRow),
+    ok: z.array(reconciliationRow).optional(),
+  })
+  .meta({ id: 'ReconciliationResponse' });
+
+export const listTenantLedger = get('/v1/admin/tenants/{tenant_id}/ledger', {
+  summary: "A tenant's postings of all kinds, newest first",
+  description: '`balance_after` of the newest row is the balance.',
+  access: 'admin',
+  tenant: 'path',
+  params: tenantParams,
+  query: z.object({
+    ...pagingQuery,
+    from_date: fromBoundary.optional(),
+    to_date: toBoundary.optional(),
+    operation: plainText(1, 64).optional(),
+  }),
+  reply: { status: 200, schema: tenantLedger },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { queries }) => {
+    const { limit, offset, from_date, to_date, operation } = request.query;
+    const { tenant_id } = request.params;
+    const page = { tenant_id, limit, offset, from: from_date, to: to_date, operation };
+    const { items, total } = await queries.ledgerOfTenant(page);
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    return { items: [...items], total, limit, offset };
+  },
+});
+
+export const listTenants = get('/v1/admin/tenants', {
+  summary: 'All tenants with their balances, newest first',
+  description: '`search` is part of a tenant ID, in any case.',
+  access: 'admin',
+  query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
+  reply: { status: 200, schema: tenantList },
+  reads: 'all',
+  handle: async (request, deps) => {
+    const { limit, offset, search } = request.query;
+    const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
+    const { items, total } = await deps.queries.tenants({ limit, offset, search });
+    return {
+      items: items.map((row) => ({
+        tenant_id: row.tenant_id,
+        plan: row.plan,
+        balance_credits: row.balance_credits,
+        held_credits: row.held_credits,
+        total_credits_purchased: row.total_credits_purchased,
+        total_credits_used: row.total_credits_used,
+        free_pages_remaining: Math.max(0, allowance - row.free_pages_used - row.free_pages_held),
+        created_at: row.created_at,
+        last_activity_at: row.last_activity_at,
+      })),
+      ...{ total, limit, offset },
+    };
+  },
+});
+
+export const setPlan = post('/v1/admin/tenants/{tenant_id}/set-plan', {
+  summary: "Set a tenant's plan",
+  description: 'The plan decides the free pages of a month and what may be trained.',
+  access: 'admin',
+  tenant: 'path',
+  params: tenantParams,
+  body: setPlanRequest,
+  reply: { status: 200, schema: setPlanResponse },
+  problems: ['busy'],
+  handle: async ({ params: { tenant_id }, body, meta, doneOr }, { accounts, reads }) => {
+    const data = { tenant_id, plan: body.plan, reason: body.reason ?? null };
+    const { events, state, position } = doneOr(
+      await accounts.execute({ type: 'SetPlan', data, meta }),
+      accountRejections<never>(),
+    );
+    reads.note(tenant_id, position);
+    const set = events.find(({ type }) => type === 'PlanSet');
+    if (set?.type !== 'PlanSet')
+      return { tenant_id, plan: state.plan, previous_plan: state.plan, changed: false, set_at: meta.now };
+    const { plan, previous_plan, set_at } = set.data;
+    return { tenant_id, plan, previous_plan, changed: plan !== previous_plan, set_at };
+  },
+});
+
+export const getBalance = get('/v1/billing/balance/{tenant_id}', {
+  summary: "A tenant's balance",
+  description: 'Always `balance = purchased + adjusted − used`.',
+  access: 'any',
+  tenant: 'path',
+  params: tenantParams,
+  reply: { status: 200, schema: balanceResponse },
+  reads: 'tenant',
+  problems: ['tenant_not_found'],
+  handle: async ({ params, meta }, deps) => {
+    const found = await tenantBalance(deps, params.tenant_id, meta.now);
+    if (found === undefined) throw tenantNotFound();
+    return found.balance;
+  },
+});
+
+export const getTenantInfo = get('/v1/billing/tenant-info/{tenant_id}', {
+  summary: "A tenant's full billing state",
+  description: 'Balance, free pages, plan, rates, limits and open holds in one answer.',
+  access: 'any',
+  tenant: 'path',
+  params: tenantParams,
+  reply: { status: 200, schema: tenantInfoResponse },
+  reads: 'tenant',
+  problems: ['tenant_not_found'],
+  handle: async ({ params: { tenant_id }, meta }, deps) => {
+    const found = await tenantBalance(deps, tenant_id, meta.now);
+    if (found === undefined) throw tenantNotFound();
+    const { balance, free_pages, billing_config_version, account } = found;
+    return {
+      ...balance,
+      free_pages,
+      open_holds: [...(await deps.queries.openHoldsOfTenant(tenant_id))],
+      price_list_version: activePriceList(await deps.reference.priceLists())?.version ?? 0,
+      billing_config_version,
+      rate_limits: await deps.limits.bucketsOf(tenant_id),
+      ...account,
+    };
+  },
+});
+
+const DAY_MS = 86_400_000;
+const DEFAULT_DAYS = 30;
+const DAYS_MAX = 366;
+
+const dayFrom = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
+
+const wrongEnd = (msg: string) => invalid({ loc: ['query', 'end'], msg, type: 'value_error' });
+
+export const getUsageDays = get('/v1/billing/usage-days/{tenant_id}', {
+  summary: "A tenant's usage and balance, day by day",
+  description:
+    'Days are UTC, from `start` to `end`, both inclusive: the last 30 where both are left out, at most 366. A day ' +
+    'on which nothing moved is there too. Always `balance_credits` = that of the day before + `granted_credits` + ' +
+    '`adjusted_credits` − `used_credits`.',
+  access: 'any',
+  tenant: 'path',
+  params: tenantParams,
+  query: z.object({ start: z.iso.date().optional(), end: z.iso.date().optional() }),
+  reply: { status: 200, schema: usageDaysResponse },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async ({ params, query, meta }, { queries }) => {
+    const { tenant_id } = params;
+    const end = query.end ?? meta.now.slice(0, 10);
+    const start = query.start ?? dayFrom(end, 1 - DEFAULT_DAYS);
+    if (start > end) throw wrongEnd('Lies before start.');
+    if (dayFrom(start, DAYS_MAX) <= end) throw wrongEnd(`At most ${String(DAYS_MAX)} days from start.`);
+    await checkKnown({ queries }, tenant_id, { isEmpty: true });
+    const items = await queries.usageDaysOfTenant({ tenant_id, start, end });
+    return {
+      tenant_id,
+      start,
+      end,
+      items: items.map((item) => ({ ...item, categories: [...item.categories] })),
+    };
+  },
+});
+
+export const listUsage = get('/v1/billing/usage/{tenant_id}', {
+  summary: "A tenant's usage, newest first",
+  description: 'Adjustments only with `include_adjustments`; purchases are in the grants.',
+  access: 'any',
+  tenant: 'path',
+  params: tenantParams,
+  query: z.object({
+    ...pagingQuery,
+    start: fromBoundary.optional(),
+    end: toBoundary.optional(),
+    include_adjustments: booleanText.default(false),
+  }),
+  reply: { status: 200, schema: usageHistory },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { queries }) => {
+    const { limit, offset, start, end, include_adjustments } = request.query;
+    const { tenant_id } = request.params;
+    const found = await queries.usageOfTenant({
+      ...{ tenant_id, limit, offset, include_adjustments },
+      from: start,
+      to: end,
+    });
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const items = found.items.map((item) => ({
+      ...item,
+      kind: item.kind === 'usage' ? ('usage' as const) : ('admin_adjustment' as const),
+    }));
+    return { items, total: found.total, limit, offset };
+  },
+});
+
+const ATTEMPTS = 20;
+const RETRY_MS = 50;
+
+/** A read model that is being replaced is at another position for a moment; a stopped one stays there. */
+const compared = async ({ queries }: ApiDeps, includeOk: boolean): Promise<Reconciliation> => {
+  for (let attempt = 1; ; attempt += 1) {
+    const found = await queries.reconciliation(includeOk);
+    if ('rows' in found) return found;
+    if (attempt === ATTEMPTS)
+      throw retryLater(
+        'not_ready',
+        `The read model ${found.behind} (${found.state}) is behind the others. See /health and ` +
+          `\`quire projections status\`.`,
+      );
+    await pause(RETRY_MS);
+  }
+};
+
+export const getReconciliation = get('/v1/admin/reconciliation', {
+  summary: 'Compare grants, ledger and balances of every tenant',
+  description:
+    'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; ' +
+    'where the balance is right, what the ledger has.',
+  access: 'admin',
+  query: z.object({ include_ok: booleanText.default(false) }),
+  reply: { status: 200, schema: reconciliationResponse },
+  problems: ['not_ready'],
+  reads: 'all',
+  handle: async (request, deps) => {
+    const { include_ok } = request.query;
+    const { position, tenants_checked, rows } = await compared(deps, include_ok);
+    return {
+      checked_at: request.meta.now,
+      log_id: deps.logId(),
+      position: position === null ? null : String(position),
+      tenants_checked,
+      drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),
+      ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
+    };
+  },
+});

@@ -1,0 +1,367 @@
+import { z } from 'zod';
+import { formatKey, isWellFormedKey, type KeyRole, keyRole, keyTraces } from '../../domain/apiKey.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { invalid, problem, type Problem } from '../http/problems.ts';
+import { digestOfKey } from '../http/access/authenticate.ts';
+import type { Caller } from '../http/access/caller.ts';
+import type { ApiKeyRow } from '../../projections/apiKeys.ts';
+import {
+  instantIn,
+  instantOut,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  tenantParams,
+  wholeNumberText,
+} from './basics.ts';
+import { get, post, remove } from '../http/defineRoute.ts';
+import { neverRejected } from '../http/doneOrProblem.ts';
+import { ALL_TENANTS } from '../queries/readYourWrites.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+
+const RANDOM_BYTES = 96;
+
+/** A fresh key, and what is stored of it. */
+const newKey = (
+  { clock, randomBytes }: Pick<ApiDeps, 'clock' | 'randomBytes'>,
+  facts: {
+    readonly tenant_id: string;
+    readonly role: KeyRole;
+    readonly name: string | null;
+    readonly expires_at: string | null;
+  },
+) => {
+  const key = formatKey(facts.role, randomBytes(RANDOM_BYTES));
+  return { key, record: { key_id: clock.newId('key'), ...keyTraces(key), ...facts } };
+};
+
+/** A key by its value or by its `key_id`. */
+const keyNamed = ({ queries }: Pick<ApiDeps, 'queries'>, name: string): Promise<ApiKeyRow | undefined> =>
+  isWellFormedKey(name) ? queries.apiKeyByHash(digestOfKey(name)) : queries.apiKeyById(name);
+
+/** Admins manage all keys, a tenant its own that do not act for others. */
+const manages = ({ role, tenant_id }: Caller, key: Pick<ApiKeyRow, 'tenant_id' | 'role'>): boolean =>
+  role === 'admin' || (key.tenant_id === tenant_id && key.role === 'tenant');
+
+/** As `keyNamed`, as far as the caller manages it. */
+const keyWithin = async (
+  deps: Pick<ApiDeps, 'queries'>,
+  caller: Caller,
+  name: string,
+): Promise<ApiKeyRow | undefined> => {
+  const key = await keyNamed(deps, name);
+  return key !== undefined && manages(caller, key) ? key : undefined;
+};
+
+const hasEnded = (): Problem => problem('invalid_api_key', 'The key that this was asked with has ended.');
+
+/**
+ * When a key of this role ends at the latest if the caller makes it: with the caller's own key, if that has the same
+ * role. Otherwise whoever is let in for a while could stay for good. null: never, or the caller acts by no key.
+ * Throws 401 where the caller's key is live no more, as the log says.
+ */
+const lastEndBy = async (
+  { apiKeys, clock }: Pick<ApiDeps, 'apiKeys' | 'clock'>,
+  { key_id }: Caller,
+  role: KeyRole,
+): Promise<string | null> => {
+  const { key, revoked } = await apiKeys.stateOf(key_id);
+  if (key === null) return null;
+  if (revoked || (key.expires_at !== null && key.expires_at <= clock.now())) throw hasEnded();
+  return key.role === role ? key.expires_at : null;
+};
+
+/**
+ * Revokes what was just made if its maker was revoked meanwhile: whoever revoked that could not know of it. Throws
+ * 401 then.
+ */
+const endWithMaker = async (
+  { apiKeys, clock, keys }: Pick<ApiDeps, 'apiKeys' | 'clock' | 'keys'>,
+  { caller, meta }: { readonly caller: Caller; readonly meta: CommandMeta },
+  made: { readonly key_id: string; readonly key_hash: string },
+): Promise<void> => {
+  if (!(await apiKeys.stateOf(caller.key_id)).revoked) return;
+  await apiKeys.revoke(made.key_id, { ...meta, command_id: clock.uuid() });
+  keys.refuse(made.key_hash);
+  throw hasEnded();
+};
+
+const apiKeyCreateRequest = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    role: keyRole.default('tenant'),
+    name: plainText(1, 200).nullish(),
+    expires_at: instantIn.nullish().meta({
+      description:
+        'Left out: it does not end; one that is made with a key of the same role that ends, ends with that. A later ' +
+        'end than that is refused.',
+    }),
+  })
+  .meta({ id: 'ApiKeyCreateRequest' });
+
+const apiKeyRotateRequest = z
+  .strictObject({
+    key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),
+    grace_seconds: z.int().min(0).max(604_800).default(0),
+  })
+  .meta({ id: 'ApiKeyRotateRequest' });
+
+const apiKeyCreateResponse = z
+  .strictObject({
+    key_id: z.string(),
+    key: z.string().meta({ description: 'Shown this once.' }),
+    prefix: z.string(),
+    tenant_id: z.string(),
+    role: keyRole,
+    name: z.string().nullable(),
+    created_at: instantOut,
+    expires_at: instantOut.nullable(),
+  })
+  .meta({ id: 'ApiKeyCreateResponse' });
+
+/** What was answered before there were pages is answered still, up to the most that a page may hold. */
+const apiKeysQuery = z.object({ ...pagingQuery, limit: wholeNumberText(1, 1000).default(1000) });
+
+const apiKeyList = z
+  .strictObject({
+    tenant_id: z.string(),
+    items: z.array(
+      z.strictObject({
+        key_id: z.string(),
+        prefix: z.string(),
+        last4: z.string(),
+        role: keyRole,
+        name: z.string().nullable(),
+        created_at: instantOut,
+        expires_at: instantOut.nullable(),
+        revoked_at: instantOut.nullable(),
+        made_by: z
+          .string()
+          .nullable()
+          .meta({
+            description:
+              'Who made it, as events name them: the `key_id` of the key that was used or that opened the session, ' +
+              '`oidc:` and a subject, or a part of the service.',
+          }),
+        last_used_at: instantOut.nullable().meta({
+          description: 'When this process last saw it; null if it has not since it started.',
+        }),
+      }),
+    ),
+    ...{ total: z.int(), limit: z.int(), offset: z.int() },
+  })
+  .meta({ id: 'ApiKeyList' });
+
+export const flushResponse = z.strictObject({ flushed: z.int() }).meta({ id: 'FlushResponse' });
+
+export const createApiKey = post('/v1/api-keys', {
+  summary: 'Create a key for a tenant',
+  description:
+    'The key itself is in this answer alone: only its digest is stored. A key, or a session of one, makes no key of ' +
+    'its own role that ends later than it.',
+  access: 'admin',
+  tenantSessions: true,
+  tenant: 'body',
+  body: apiKeyCreateRequest,
+  reply: { status: 201, schema: apiKeyCreateResponse },
+  problems: ['busy', 'not_ready'],
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
+    const { tenant_id, role } = body;
+    if (caller.role !== 'admin' && role !== 'tenant')
+      throw problem('admin_required', 'Only an admin makes keys that are not of the role tenant.');
+    const last = await lastEndBy(deps, caller, role);
+    const [name, expires_at] = [body.name ?? null, body.expires_at ?? last];
+    if (expires_at !== null && expires_at <= meta.now)
+      throw invalid({ loc: ['body', 'expires_at'], msg: 'Lies in the past.', type: 'value_error' });
+    if (last !== null && expires_at !== null && expires_at > last)
+      throw invalid({
+        loc: ['body', 'expires_at'],
+        msg: `Your own key ends at ${last}.`,
+        type: 'value_error',
+      });
+    const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
+    const { position } = doneOr(await deps.apiKeys.issue(record, meta), {
+      key_not_found: neverRejected,
+    });
+    await endWithMaker(deps, { caller, meta }, record);
+    deps.reads.note(tenant_id, position);
+    deps.reads.note(ALL_TENANTS, position);
+    // The key works from the answer on, so the look-up must know it by then.
+    await deps.reads.settle(ALL_TENANTS);
+    deps.keys.forget(record.key_hash);
+    const { key_id, prefix } = record;
+    return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
+  },
+});
+
+export const flushApiKeyCache = post('/v1/admin/api-keys/cache/flush', {
+  summary: "Forget this process's cached key look-ups",
+  description: 'Other processes refresh within 60 seconds.',
+  access: 'admin',
+  reply: { status: 200, schema: flushResponse },
+  handle: (_request, { keys }) => Promise.resolve({ flushed: keys.flush() }),
+});
+
+export const listApiKeys = get('/v1/api-keys/{tenant_id}', {
+  summary: "List a tenant's keys",
+  description: 'What is known of each key, newest first; the keys themselves are not stored.',
+  access: 'admin',
+  tenantSessions: true,
+  tenant: 'path',
+  params: tenantParams,
+  query: apiKeysQuery,
+  reply: { status: 200, schema: apiKeyList },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { queries, keys }) => {
+    const { tenant_id } = request.params;
+    const { limit, offset } = request.query;
+    const { items, total } = await queries.apiKeysOfTenant({ tenant_id, limit, offset });
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    return {
+      ...{ tenant_id, total, limit, offset },
+      items: items.map(
+        ({ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by }) => ({
+          ...{ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by },
+          last_used_at: keys.lastUsedAt(key_id),
+        }),
+      ),
+    };
+  },
+});
+
+const isLive = ({ revoked_at, expires_at }: ApiKeyRow, now: string): boolean =>
+  revoked_at === null && (expires_at === null || expires_at > now);
+
+/** Runs work one at a time, so that two last keys cannot be revoked side by side. */
+const oneAtATime = () => {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work);
+    last = next.catch(() => undefined);
+    return next;
+  };
+};
+
+/** At least one admin key stays, beside all that are to go. */
+const checkNotLast = async (
+  { queries, hasBootstrapAdmin }: ApiDeps,
+  going: readonly ApiKeyRow[],
+  now: string,
+): Promise<void> => {
+  const admins = going.filter((key) => key.role === 'admin' && isLive(key, now)).length;
+  if (hasBootstrapAdmin || admins === 0) return;
+  if ((await queries.liveAdminKeys(now)) <= admins)
+    throw problem(
+      'last_admin_key',
+      'Without this key nobody could administer the service. Make another first.',
+    );
+};
+
+/** What was made with a key and goes with it where that is asked for, as far as the caller manages it. */
+const madeWith = async (
+  { queries }: ApiDeps,
+  { caller, now }: { readonly caller: Caller; readonly now: string },
+  { key_id }: ApiKeyRow,
+): Promise<readonly ApiKeyRow[]> =>
+  (await queries.liveKeysMadeWith(key_id, now)).filter((key) => manages(caller, key));
+
+const alone = oneAtATime();
+
+export const revokeApiKey = remove('/v1/api-keys/{key}', {
+  summary: 'Revoke a key',
+  description:
+    'From now on it is no key. The last admin key is not revoked. What was made with it goes on, unless `made=revoke`.',
+  access: 'admin',
+  tenantSessions: true,
+  params: z.object({
+    key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),
+  }),
+  query: z.object({
+    made: z
+      .enum(['keep', 'revoke'])
+      .default('keep')
+      .meta({
+        description:
+          'What becomes of the keys that were made with it, and with those: `made_by` in the list says which. With ' +
+          '`revoke` they are revoked, too, also when the key itself was before.',
+      }),
+  }),
+  reply: { status: 204 },
+  problems: ['key_not_found', 'last_admin_key', 'busy'],
+  handle: ({ params, query, caller, meta, doneOr }, deps) =>
+    alone(async () => {
+      if (caller.role === 'admin' && deps.keys.isBootstrap(params.key))
+        throw problem(
+          'last_admin_key',
+          'This key is set by ADMIN_API_KEY: change that variable and restart the service to revoke it.',
+        );
+      const end = async ({ key_id, key_hash, tenant_id }: ApiKeyRow): Promise<void> => {
+        const outcome = await deps.apiKeys.revoke(key_id, { ...meta, command_id: deps.clock.uuid() });
+        const { position } = doneOr(outcome, { key_not_found: 'There is no such key.' });
+        deps.keys.refuse(key_hash);
+        deps.reads.note(tenant_id, position);
+        deps.reads.note(ALL_TENANTS, position);
+      };
+      const made = async (key: ApiKeyRow) =>
+        query.made === 'revoke' ? madeWith(deps, { caller, now: meta.now }, key) : [];
+      await deps.reads.settle(ALL_TENANTS);
+      const key = await keyWithin(deps, caller, params.key);
+      if (key === undefined) throw problem('key_not_found', 'There is no such key.');
+      await checkNotLast(deps, [key, ...(await made(key))], meta.now);
+      await end(key);
+      // Listed anew: what was made until the key itself had ended is among them.
+      await deps.reads.settle(ALL_TENANTS);
+      for (const one of await made(key)) await end(one);
+      return undefined;
+    }),
+});
+
+const NOT_FOUND = 'There is no such key, or it is not live any more.';
+
+const later = (instant: string, seconds: number): string =>
+  new Date(Date.parse(instant) + seconds * 1000).toISOString();
+
+/** The new key would live as long as the old one, and whoever asks gets to know it. */
+const checkNoLater = async (
+  deps: ApiDeps,
+  caller: Caller,
+  { role, expires_at }: ApiKeyRow,
+): Promise<void> => {
+  const last = await lastEndBy(deps, caller, role);
+  if (last === null || (expires_at !== null && expires_at <= last)) return;
+  const msg = `It lives longer than your own key, which ends at ${last}: replace it with one that lives as long.`;
+  throw invalid({ loc: ['body', 'key'], msg, type: 'value_error' });
+};
+
+export const rotateApiKey = post('/v1/api-keys/rotate', {
+  summary: 'Replace a key by a new one; the old one stops after a grace',
+  description: 'The new key has the role and the name of the old one, which ends after `grace_seconds`.',
+  access: 'admin',
+  tenantSessions: true,
+  body: apiKeyRotateRequest,
+  reply: { status: 200, schema: apiKeyCreateResponse },
+  problems: ['key_not_found', 'busy'],
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
+    await deps.reads.settle(ALL_TENANTS);
+    const old = await keyWithin(deps, caller, body.key);
+    if (old === undefined || (old.expires_at !== null && old.expires_at <= meta.now))
+      throw problem('key_not_found', NOT_FOUND);
+    const { tenant_id, role, name, expires_at } = old;
+    await checkNoLater(deps, caller, old);
+    const { key, record } = newKey(deps, { tenant_id, role, name, expires_at });
+    const rotation = { next: record, expiresAt: later(meta.now, body.grace_seconds) };
+    const outcome = await deps.apiKeys.rotate(old.key_id, rotation, meta);
+    const { position } = doneOr(outcome, { key_not_found: NOT_FOUND });
+    await endWithMaker(deps, { caller, meta }, record);
+    deps.reads.note(tenant_id, position);
+    deps.reads.note(ALL_TENANTS, position);
+    await deps.reads.settle(ALL_TENANTS);
+    if (body.grace_seconds === 0) deps.keys.refuse(old.key_hash);
+    else deps.keys.forget(old.key_hash);
+    deps.keys.forget(record.key_hash);
+    const { key_id, prefix } = record;
+    return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
+  },
+});

@@ -1,0 +1,284 @@
+import { z } from 'zod';
+import { plan } from '../../domain/account/messages.ts';
+import {
+  creditsOut,
+  instantOut,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  tenantParams,
+  toBoundary,
+  wholeNumberText,
+} from './basics.ts';
+import { get, post } from '../http/defineRoute.ts';
+import { invalid, problem } from '../http/problems.ts';
+import { balanceAt } from '../queries/log/balanceAt.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+import { eventLine, type EventsAsked, logEvents, type LogToRead } from '../queries/log/logEvents.ts';
+import { sealList as sealsOf } from '../queries/log/seals.ts';
+
+/** A position or a revision: larger than a JSON number may be, so a text. */
+const placeIn = z
+  .string()
+  .regex(/^\d{1,18}$/, 'Expected a whole number.')
+  .transform(BigInt)
+  .meta({ 'x-wire': { type: 'string', pattern: '^\\d{1,18}$' } });
+
+const placeOut = z.string().regex(/^\d+$/);
+
+const hashOut = z.string().nullable().meta({ description: 'SHA-256, hex; null where it says none.' });
+
+/** Where a balance comes from. */
+const standsOn = z
+  .strictObject({
+    position: placeOut,
+    revision: placeOut,
+    event_id: z.string(),
+    type: z.string(),
+    recorded_at: instantOut.nullable(),
+    hash: hashOut,
+  })
+  .meta({ id: 'EventPlace' });
+
+const balanceAtResponse = z
+  .strictObject({
+    tenant_id: z.string(),
+    plan,
+    balance_credits: creditsOut,
+    held_credits: creditsOut,
+    available_credits: creditsOut,
+    total_credits_purchased: creditsOut,
+    total_credits_used: creditsOut,
+    total_credits_adjusted: creditsOut,
+    free_pages_used: z.int(),
+    free_pages_held: z.int(),
+    open_holds: z.int(),
+    event: standsOn.nullable().meta({
+      description: 'The last event of the account that counts; null before the account was opened.',
+    }),
+  })
+  .meta({ id: 'BalanceAt' });
+
+const auditRequest = z
+  .strictObject({
+    log_only: z.boolean().default(false).meta({ description: 'Leaves the read models out.' }),
+    all: z.boolean().default(false).meta({
+      description: 'Keeps every finding, not only the first 20 of each check; all are counted either way.',
+    }),
+    tell: z.boolean().default(false).meta({
+      description: 'Writes findings into the log, so that webhooks of operators are told.',
+    }),
+  })
+  .meta({ id: 'AuditRequest' });
+
+const text = z.string();
+
+const finding = z
+  .strictObject({
+    check: text,
+    message: text,
+    stream: text.optional(),
+    revision: text.optional(),
+    position: text.optional(),
+    table: text.optional(),
+    tenant_id: text.optional(),
+    key: text.optional(),
+    column: text.optional(),
+    expected: text.optional(),
+    found: text.optional(),
+  })
+  .meta({ id: 'AuditFinding' });
+
+const report = z
+  .strictObject({
+    checks: z.array(z.strictObject({ check: text, about: text, checked: z.int(), findings: z.int() })),
+    findings: z.array(finding),
+    notes: z.array(text),
+    facts: z.strictObject({
+      events: z.int(),
+      streams: z.int(),
+      tenants: z.int(),
+      position: text.nullable(),
+      first_at: text.nullable(),
+      last_at: text.nullable(),
+    }),
+    total: z.int(),
+    read_models: z.array(z.strictObject({ name: text, position: text.nullable() })).nullable(),
+  })
+  .meta({ id: 'AuditReport' });
+
+const auditMembers = {
+  audit_id: text,
+  status: z.enum(['running', 'succeeded', 'failed', 'cancelled', 'interrupted']),
+  log_only: z.boolean(),
+  all: z.boolean(),
+  tell: z.boolean(),
+  stage: z.enum(['starting', 'reading_tables', 'reading_log']),
+  events: z.int(),
+  position: text.nullable(),
+  end_position: text.nullable(),
+  started_at: instantOut,
+  started_by: text,
+  updated_at: instantOut,
+  finished_at: instantOut.nullable(),
+  error: text.nullable(),
+};
+
+const auditBody = z.strictObject({ ...auditMembers, report: report.nullable() }).meta({ id: 'Audit' });
+
+const auditList = pageOf(
+  z.strictObject({ ...auditMembers, findings: z.int().nullable() }).meta({ id: 'AuditItem' }),
+  'AuditList',
+);
+
+const auditParams = z.object({ audit_id: plainText(1, 128) });
+
+const sealList = z
+  .strictObject({
+    items: z.array(
+      z
+        .strictObject({
+          revision: placeOut,
+          position: placeOut,
+          events: z.int(),
+          made_at: instantOut,
+          log_digest: text,
+          continues: z.boolean(),
+          object_key: text.nullable(),
+          retained_until: instantOut.nullable(),
+          state: z.enum(['holds', 'differs', 'not_checked']),
+          audit_id: text.nullable(),
+        })
+        .meta({ id: 'SealItem' }),
+    ),
+  })
+  .meta({ id: 'SealList' });
+
+export const cancelAudit = post('/v1/admin/audits/{audit_id}/cancel', {
+  summary: 'Stop an audit',
+  description: 'One that has ended, or that another process runs, stays as it is: `status` says so.',
+  access: 'admin',
+  params: auditParams,
+  reply: { status: 200, schema: auditBody },
+  problems: ['audit_not_found'],
+  handle: async ({ params }, { audits }) => {
+    const record = await audits.cancel(params.audit_id);
+    if (record === undefined) throw problem('audit_not_found', 'No audit with this ID is kept.');
+    return record;
+  },
+});
+
+export const getAudit = get('/v1/admin/audits/{audit_id}', {
+  summary: 'How far an audit is, and what it found',
+  description:
+    '`position` of `end_position` says how much is read. `interrupted`: its process ended before it did; ' +
+    'start another. The last 100 are kept.',
+  access: 'admin',
+  params: auditParams,
+  reply: { status: 200, schema: auditBody },
+  problems: ['audit_not_found'],
+  handle: async ({ params }, { audits }) => {
+    const record = await audits.find(params.audit_id);
+    if (record === undefined) throw problem('audit_not_found', 'No audit with this ID is kept.');
+    return record;
+  },
+});
+
+export const getBalanceAt = get('/v1/admin/tenants/{tenant_id}/balance-at', {
+  summary: "A tenant's balance as of any moment",
+  description:
+    "From the account's own events, by the rules that decide, and not from a table: every event up to `at` " +
+    '(time of recording) or `position` counts; without both, all do. `event` is the last one that counts. ' +
+    'The time that it takes grows with the events of the account.',
+  access: 'admin',
+  tenant: 'path',
+  bucket: 'heavy',
+  params: tenantParams,
+  query: z.object({ at: toBoundary.optional(), position: placeIn.optional() }),
+  reply: { status: 200, schema: balanceAtResponse },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async ({ params, query, signal }, deps) => {
+    const { at, position } = query;
+    if (at !== undefined && position !== undefined)
+      throw invalid({
+        loc: ['query', 'position'],
+        msg: 'Send at or position, not both.',
+        type: 'value_error',
+      });
+    const found = await balanceAt(deps.log, params.tenant_id, { moment: query, signal });
+    await checkKnown(deps, params.tenant_id, { isEmpty: found.event === null });
+    return found;
+  },
+});
+
+export const listAudits = get('/v1/admin/audits', {
+  summary: 'The audits that are kept, newest first',
+  description: 'The last 100, of all processes; `findings` counts them, and `GET` of one shows them.',
+  access: 'admin',
+  query: z.object(pagingQuery),
+  reply: { status: 200, schema: auditList },
+  handle: async ({ query }, { audits }) => {
+    const { items, total } = await audits.list(query);
+    const shown = items.map(({ report, ...item }) => ({ ...item, findings: report?.total ?? null }));
+    return { items: shown, total, ...query };
+  },
+});
+
+async function* lines(log: LogToRead, asked: EventsAsked): AsyncGenerator<string> {
+  for await (const event of logEvents(log, asked)) yield `${JSON.stringify(eventLine(event))}\n`;
+}
+
+export const listEvents = get('/v1/admin/events', {
+  summary: 'The event log as it is stored',
+  description:
+    'NDJSON, one event a line: `position`, `stream`, `revision` (as text), `event_id`, `type`, `recorded_at`, ' +
+    '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, and `covered`: the text whose SHA-256 the hash is. ' +
+    'What was changed until it is no JSON any more has null there. Of one `stream`, of one `tenant_id` ' +
+    '(the whole log is looked through), or all. To go on, send the last `revision` (of a stream) or ' +
+    '`position` as `after`. Lines are sent as fast as they are read.',
+  access: 'admin',
+  bucket: 'heavy',
+  query: z.object({
+    stream: plainText(1, 400).optional(),
+    tenant_id: tenantIdText.optional(),
+    after: placeIn.optional(),
+    direction: z.enum(['forwards', 'backwards']).default('forwards'),
+    limit: wholeNumberText(1, 1_000_000).default(1_000),
+  }),
+  reply: { status: 200, contentType: 'application/x-ndjson' },
+  problems: ['tenant_not_found'],
+  reads: 'all',
+  handle: async ({ query, signal }, deps) => {
+    const { tenant_id } = query;
+    if (tenant_id !== undefined) await checkKnown(deps, tenant_id, { isEmpty: true });
+    return { contentType: 'application/x-ndjson', body: lines(deps.log, { ...query, signal }) };
+  },
+});
+
+export const listSeals = get('/v1/admin/seals', {
+  summary: 'The seals of the log, newest first',
+  description:
+    '`state` is what the last audit that is kept found; `continues` whether it names the seal before it.',
+  access: 'admin',
+  reply: { status: 200, schema: sealList },
+  handle: async (_request, { log, audits }) => ({ items: await sealsOf(log, await audits.lastReported()) }),
+});
+
+export const startAudit = post('/v1/admin/audits', {
+  summary: 'Begin an audit of the event log and the read models',
+  description:
+    'What `quire audit` does, in a thread of its own; one at a time in each process. Ask ' +
+    '`GET /v1/admin/audits/{audit_id}` until `status` is not `running`.',
+  access: 'admin',
+  bucket: 'heavy',
+  body: auditRequest,
+  reply: { status: 202, schema: auditBody },
+  problems: ['audit_running'],
+  handle: async ({ body, caller }, { audits }) => {
+    const { kind, record } = await audits.start(body, caller.key_id);
+    if (kind === 'started') return record;
+    throw problem('audit_running', 'Another audit runs in this process.', { audit_id: record.audit_id });
+  },
+});

@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
+
+/**
+ * A text of a URL or a form that stands for another type. `documented` is what the reference shows for
+ * it (`openapi.ts` reads `x-wire`).
+ */
+const spelled = <Output>(
+  schema: z.ZodType<Output, string>,
+  documented: Readonly<Record<string, unknown>>,
+): z.ZodType<Output, string> => schema.meta({ 'x-wire': documented });
+
+const digits = z.string().regex(/^-?\d{1,16}$/, 'Expected a whole number.');
+
+/** `limit=100`: digits only, so neither `1e2` nor an empty text is a number. */
+export const wholeNumberText = (min: number, max: number) =>
+  spelled(digits.transform(Number).pipe(z.int().min(min).max(max)), {
+    type: 'integer',
+    minimum: min,
+    ...(max === Number.MAX_SAFE_INTEGER ? {} : { maximum: max }),
+  });
+
+export const numberText = (min: number, max: number) =>
+  spelled(
+    z
+      .string()
+      .regex(/^-?\d{1,9}(\.\d{1,9})?$/, 'Expected a decimal number.')
+      .transform(Number)
+      .pipe(z.number().min(min).max(max)),
+    { type: 'number', minimum: min, maximum: max },
+  );
+
+export const booleanText = spelled(
+  z.enum(['true', 'false', '1', '0']).transform((text) => text === 'true' || text === '1'),
+  { type: 'boolean' },
+);
+
+const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+
+export const tenantIdText = z.string().regex(TENANT_ID).meta({
+  description: '1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.',
+});
+
+/** Free text: no NUL, which no database keeps. */
+export const plainText = (min: number, max: number) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .regex(/^[^\0]*$/, 'Must not contain NUL.');
+
+const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/i;
+
+/** What is wrong with a text that is no time, in a sentence. */
+const timeComplaint = (input: unknown, expected: string): string =>
+  typeof input === 'string' && WITHOUT_ZONE.test(input)
+    ? 'The time has no zone: add Z for UTC, or an offset such as +02:00.'
+    : `Expected ${expected}.`;
+
+/** A time in UTC whose year has four digits: an offset may take it out of them. */
+const kept = z.iso.datetime({ precision: 3, error: 'Beyond the years 0000 to 9999.' });
+
+/** An empty text counts as absent, as in a form. */
+export const orAbsent = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === '' ? undefined : value), schema.optional()).meta({ 'x-or-empty': true });
+
+/** Any RFC 3339 time; kept in UTC with milliseconds. */
+export const instantIn = z.iso
+  .datetime({
+    offset: true,
+    error: ({ input }) => timeComplaint(input, 'a time of RFC 3339, such as 2026-01-31T08:00:00Z'),
+  })
+  .transform((text) => new Date(text).toISOString())
+  .pipe(kept)
+  .meta({ 'x-wire': { type: 'string', format: 'date-time' } });
+
+export const instantOut = z.iso.datetime({ precision: 3 }).meta({
+  'x-wire': { type: 'string', format: 'date-time' },
+  description: 'RFC 3339 UTC with milliseconds.',
+});
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** The earliest that anything is booked at: a time before it is some client's default, not a time. */
+const EARLIEST = '2000-01-01T00:00:00.000Z';
+
+/** When a movement, a model call or a price happened. That it is not ahead is for the route, which has a clock. */
+export const occurredIn = instantIn
+  .refine((at) => at >= EARLIEST, { error: 'Lies before 2000-01-01.' })
+  .meta({
+    'x-wire': { type: 'string', format: 'date-time' },
+    description: 'RFC 3339 with a zone, from 2000-01-01 to one day ahead.',
+  });
+
+/** A UTC day, inclusive at both ends, or a time. */
+const boundary = (endOfDay: boolean) =>
+  spelled(
+    z
+      .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+        error: ({ input }) =>
+          timeComplaint(input, 'a day, like 2026-01-31, or an RFC 3339 time, like 2026-01-31T08:00:00Z'),
+      })
+      .transform((text) =>
+        DAY.test(text)
+          ? `${text}T${endOfDay ? '23:59:59.999' : '00:00:00.000'}Z`
+          : new Date(text).toISOString(),
+      )
+      .pipe(kept),
+    { type: 'string', description: '`YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.' },
+  );
+
+export const fromBoundary = boundary(false);
+export const toBoundary = boundary(true);
+
+export const creditsOut = z.int().meta({ description: 'Whole credits.' });
+export const minorIn = z.int().min(0).meta({ description: 'Money in minor units of `currency`.' });
+export const minorOut = z.int();
+export const usdOut = z
+  .string()
+  .regex(/^-?\d+(\.\d+)?$/)
+  .meta({ description: 'US dollars as exact decimal text.' });
+
+export const currencyIn = z
+  .string()
+  .regex(/^[A-Z]{3}$/)
+  .meta({ description: 'ISO 4217 code.' });
+export const knownCurrencyIn = currencyIn.refine((code) => minorUnitDigits(code) !== undefined, {
+  error: 'Not a currency of ISO 4217.',
+});
+
+export const decimalOut = z
+  .string()
+  .regex(/^\d+(\.\d+)?$/)
+  .meta({ description: 'Exact decimal text.' });
+
+/** Members of every paged list's query. */
+export const pagingQuery = {
+  limit: wholeNumberText(1, 1000).default(100),
+  offset: wholeNumberText(0, Number.MAX_SAFE_INTEGER).default(0),
+};
+
+/** A page of a list, newest first. */
+/** Which log a report is of: two that differ in it are of different books. */
+export const logIdOut = z
+  .uuid()
+  .nullable()
+  .meta({ description: 'Identity of the event log that the figures are of.' });
+
+export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
+  z.strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() }).meta({ id });
+
+export const tenantParams = z.object({ tenant_id: tenantIdText });

@@ -1,0 +1,442 @@
+import { z } from 'zod';
+import {
+  BATCH_DOCUMENTS_MAX,
+  type BatchState,
+  batchStatus,
+  operationIdOfDocument,
+} from '../../domain/batch.ts';
+import { documentIdIn, fileUriOf } from '../../domain/document.ts';
+import type { BatchRequest } from '../commands/batches.ts';
+import { jsonPieces, type JsonPieces } from '../commands/storedResult.ts';
+import type { ExtractFields } from '../commands/extract.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { get, KEPT_A_DAY, post, type RouteRequest } from '../http/defineRoute.ts';
+import { workFailure } from '../http/doneOrProblem.ts';
+import { problem } from '../http/problems.ts';
+import { settleReads } from '../http/reads/settledReads.ts';
+import { operationAsItStands, problemAnswer, type StandingOperation } from './operations.ts';
+import {
+  creditsOut,
+  fromBoundary,
+  instantOut,
+  orAbsent,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  wholeNumberText,
+} from './basics.ts';
+import {
+  CHANNEL_MEMBERS,
+  extractModeIn,
+  llmChannelIn,
+  minConfidenceIn,
+  ocrChannelIn,
+  openingFields,
+} from './workSchemas.ts';
+import { BATCH_PROBLEMS, looseChannel } from './work.ts';
+import type { ChannelName } from '../commands/models.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+
+type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+type Known = BatchState & { readonly accepted: NonNullable<BatchState['accepted']> };
+
+const BATCH_ID = /^bat_[A-Za-z0-9-]{1,64}$/;
+
+/** A batch of the tenant, from the log. 404 for another tenant's: it does not say that there is one. */
+const findBatch = async (
+  { batches }: ApiDeps,
+  { caller }: Pick<AnyRequest, 'caller'>,
+  batchId: string,
+): Promise<Known> => {
+  const state = BATCH_ID.test(batchId) ? await batches.streams.stateOf(batchId) : undefined;
+  const accepted = state?.accepted ?? null;
+  const isTheirs = caller.role !== 'tenant' || accepted?.tenant_id === caller.tenant_id;
+  if (state === undefined || accepted === null || !isTheirs)
+    throw problem('batch_not_found', 'There is no such batch.');
+  return { ...state, accepted };
+};
+
+const NOTHING = { queued: 0, running: 0, succeeded: 0, partial: 0, failed: 0, cancelled: 0 };
+
+/** How far it is: as it ended, or as the read models count it, which may be late. */
+const progressOf = async (
+  { queries }: ApiDeps,
+  { accepted, ended }: Known,
+): Promise<Pick<BatchBody, 'documents' | 'pages_done' | 'credits_used'>> => {
+  const total = accepted.document_ids.length;
+  if (ended !== null) {
+    const { succeeded, partial, failed, cancelled, pages: pages_done, credits_charged: credits_used } = ended;
+    const documents = { ...NOTHING, total, succeeded, partial, failed, cancelled };
+    return { documents, pages_done, credits_used };
+  }
+  const { counts, pages, credits_charged } = (await queries.progressOfBatch(accepted.batch_id)) ?? {
+    ...{ counts: NOTHING, pages: 0, credits_charged: 0 },
+  };
+  const known = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const documents = { ...counts, total, queued: counts.queued + total - known };
+  return { documents, pages_done: pages, credits_used: credits_charged };
+};
+
+const bodyOf = async (deps: ApiDeps, state: Known): Promise<BatchBody> => {
+  const { accepted, started_at, ended } = state;
+  const { batch_id, kind: operation, tenant_id, project_id, task_id, accepted_at, expires_at } = accepted;
+  return {
+    ...{ batch_id, operation, tenant_id, project_id, task_id, status: batchStatus(state) },
+    ...(await progressOf(deps, state)),
+    ...{ accepted_at, started_at, finished_at: ended?.ended_at ?? null, expires_at },
+  };
+};
+
+/** A batch and how far it is. */
+const batchAsItStands = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer' | 'caller'>,
+  batchId: string,
+): Promise<BatchBody> => {
+  const state = await findBatch(deps, request, batchId);
+  await settleReads(deps.reads, request, state.accepted.tenant_id);
+  return bodyOf(deps, state);
+};
+
+/** Accepts a batch. Throws the problem that answers why not. */
+const acceptBatchOf = async (
+  deps: ApiDeps,
+  request: AnyRequest,
+  asked: {
+    readonly fields: ExtractFields;
+    readonly file_uris: readonly string[];
+    readonly work: Omit<BatchRequest, 'document_ids'>;
+  },
+): Promise<BatchBody> => {
+  const document_ids = asked.file_uris.flatMap((uri) => documentIdIn(uri) ?? []);
+  const accepted = await deps.batches.accept({ ...asked.work, document_ids }, (work) =>
+    deps.extract(asked.fields, work),
+  );
+  if (accepted.kind === 'problem') throw workFailure(accepted);
+  if (accepted.replayed) request.answer.header('Idempotent-Replayed', 'true');
+  request.answer.header('Location', `/v1/batches/${accepted.batch_id}`);
+  return batchAsItStands(deps, request, accepted.batch_id);
+};
+
+/** Cancels a batch that has not ended. */
+const cancelBatchOf = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer' | 'meta' | 'caller'>,
+  batchId: string,
+): Promise<BatchBody & { readonly cancelled: boolean }> => {
+  const { accepted } = await findBatch(deps, request, batchId);
+  const done = await deps.batches.cancel(accepted, request.meta);
+  if (done.kind === 'problem') throw workFailure(done);
+  return { ...(await batchAsItStands(deps, request, batchId)), cancelled: done.cancelled };
+};
+
+/** A line of the results. */
+interface ResultLine extends Pick<StandingOperation, 'status' | 'result' | 'error' | 'cost'> {
+  readonly index: number;
+  readonly file_uri: string;
+  readonly document_id: string;
+  /** null: it never was one. */
+  readonly operation_id: string | null;
+}
+
+/** What became of a document that is no operation. */
+const outcomeWithout = async (
+  deps: ApiDeps,
+  { begun, refused, cancelled_at }: Known,
+  { index, operation_id }: { readonly index: number; readonly operation_id: string },
+): Promise<Pick<ResultLine, 'status' | 'error'>> => {
+  const code = refused.get(index);
+  if (code === 'cancelled' || (index >= begun && cancelled_at !== null))
+    return { status: 'cancelled', error: null };
+  if (code === undefined) return { status: 'queued', error: null };
+  return { status: 'failed', error: await problemAnswer(deps, operation_id, code) };
+};
+
+const lineOf = async (deps: ApiDeps, batch: Known, index: number): Promise<ResultLine> => {
+  const { document_ids, ...names } = batch.accepted;
+  const document_id = document_ids[index] ?? '';
+  const place = { index, file_uri: fileUriOf(document_id), document_id };
+  const operation_id = operationIdOfDocument({ ...names, index });
+  const state = await deps.operations.streams.stateOf(operation_id);
+  if (state.accepted === null) {
+    const outcome = await outcomeWithout(deps, batch, { index, operation_id });
+    return { ...place, operation_id: null, ...outcome, result: null, cost: null };
+  }
+  const { status, result, error, cost } = await operationAsItStands(deps, {
+    ...state,
+    accepted: state.accepted,
+  });
+  return { ...place, operation_id, status, result, error, cost };
+};
+
+/** Lines that are looked up at once. Their results are read one after the other, as they lie. */
+const LINES_AT_ONCE = 8;
+
+async function* linesFrom(deps: ApiDeps, batch: Known, from: number): JsonPieces {
+  const total = batch.accepted.document_ids.length;
+  for (let first = from; first < total; first += LINES_AT_ONCE) {
+    const indexes = Array.from({ length: Math.min(LINES_AT_ONCE, total - first) }, (_, at) => first + at);
+    const lines = await Promise.all(indexes.map((index) => lineOf(deps, batch, index)));
+    for (const line of lines) {
+      yield* jsonPieces(line);
+      yield '\n';
+    }
+  }
+}
+
+/** What became of each document, line by line, in the order of the request. */
+const batchResults = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer' | 'caller'>,
+  { batchId, from }: { readonly batchId: string; readonly from: number },
+): Promise<JsonPieces> => {
+  const batch = await findBatch(deps, request, batchId);
+  await settleReads(deps.reads, request, batch.accepted.tenant_id);
+  return linesFrom(deps, batch, from);
+};
+
+/** Complaints of one list: enough to see what is wrong with it. */
+const ISSUES_MAX = 10;
+
+/** What is wrong with a list of uploads: a URI that no presign gave, or one that is there twice. */
+const complaintsOf = (uris: readonly string[]): readonly (readonly [index: number, message: string])[] => {
+  const places = new Map<string, number>();
+  const complaints: (readonly [number, string])[] = [];
+  for (const [index, uri] of uris.entries()) {
+    const earlier = places.get(uri);
+    if (documentIdIn(uri) === undefined)
+      complaints.push([index, 'Not a file_uri that POST /v1/uploads/presign gave.']);
+    else if (earlier !== undefined)
+      complaints.push([index, `The same document as at ${String(earlier)}: name each once.`]);
+    places.set(uri, earlier ?? index);
+    if (complaints.length === ISSUES_MAX) break;
+  }
+  return complaints;
+};
+
+const fileUris = z
+  .array(plainText(1, 500))
+  .min(1)
+  .max(BATCH_DOCUMENTS_MAX)
+  .superRefine((uris, context) => {
+    for (const [index, message] of complaintsOf(uris))
+      context.addIssue({ code: 'custom', path: [index], message });
+  })
+  .meta({ description: 'Uploaded documents, each once, in the order in which they are answered.' });
+
+const batchRequest = z
+  .strictObject({
+    tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
+    project_id: plainText(1, 128).default('default'),
+    task_id: plainText(1, 128).default('default'),
+    file_uris: fileUris,
+    schema: z
+      .unknown()
+      .optional()
+      .meta({ description: 'JSON Schema with `type: "object"` and `properties`, for each document.' }),
+    mode: orAbsent(extractModeIn),
+    artifact_id: orAbsent(plainText(1, 200)),
+    config_id: orAbsent(plainText(1, 200)),
+    allow_partial: z.boolean().default(false),
+    citations: z.boolean().default(true),
+    min_confidence: minConfidenceIn.optional(),
+    ...openingFields,
+    llm: llmChannelIn.nullish(),
+    ocr: ocrChannelIn.nullish(),
+  })
+  .meta({ id: 'BatchRequest' });
+
+const batchStatusOut = z.enum(['queued', 'running', 'cancelling', 'ended', 'cancelled']).meta({
+  description: '`ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.',
+});
+
+const facts = {
+  batch_id: z.string(),
+  operation: z.literal('extract'),
+  tenant_id: z.string(),
+  project_id: z.string(),
+  task_id: z.string(),
+  status: batchStatusOut,
+  accepted_at: instantOut,
+  started_at: instantOut.nullable(),
+  finished_at: instantOut.nullable(),
+};
+
+const documentCounts = z
+  .strictObject({
+    total: z.int(),
+    queued: z.int(),
+    running: z.int(),
+    succeeded: z.int(),
+    partial: z.int(),
+    failed: z.int(),
+    cancelled: z.int(),
+  })
+  .meta({ id: 'BatchDocumentCounts' });
+
+const batchBody = z
+  .strictObject({
+    ...facts,
+    documents: documentCounts,
+    pages_done: z.int(),
+    credits_used: creditsOut,
+    expires_at: instantOut.meta({ description: 'From then on no document is begun.' }),
+  })
+  .meta({ id: 'Batch' });
+type BatchBody = z.input<typeof batchBody>;
+
+const cancelledBatch = batchBody
+  .extend({
+    cancelled: z.boolean().meta({ description: 'false when it was cancelled or had ended before.' }),
+  })
+  .meta({ id: 'CancelledBatch' });
+
+const batchParams = z.object({ batch_id: plainText(1, 128) });
+
+const batchResultsQuery = z.object({
+  from: wholeNumberText(0, BATCH_DOCUMENTS_MAX)
+    .default(0)
+    .meta({ description: 'Index of the first document to answer: where an answer that broke off goes on.' }),
+});
+
+const batchesQuery = z.object({
+  tenant_id: tenantIdText,
+  status: batchStatusOut.optional(),
+  project_id: plainText(1, 128).optional(),
+  task_id: plainText(1, 128).optional(),
+  accepted_after: fromBoundary.optional(),
+  ...pagingQuery,
+});
+
+const batchList = pageOf(
+  z
+    .strictObject({
+      ...facts,
+      operation: z.string(),
+      status: z.string(),
+      documents: z.int(),
+      begun: z.int(),
+      pages_done: z.int().nullable(),
+      credits_used: creditsOut.nullable(),
+    })
+    .meta({ id: 'BatchItem' }),
+  'BatchList',
+);
+
+export const cancelBatch = post('/v1/batches/{batch_id}/cancel', {
+  summary: 'Cancel what of a batch has not begun',
+  description:
+    'Documents that wait are cancelled and their holds given back; those that are worked on are finished and ' +
+    'billed. It is `cancelled` once all have their outcome.',
+  access: 'any',
+  params: batchParams,
+  reply: { status: 200, schema: cancelledBatch },
+  problems: ['batch_not_found', 'busy'],
+  handle: (request, deps) => cancelBatchOf(deps, request, request.params.batch_id),
+});
+
+const placeOf = (channel: ChannelName, member: string) => ['body', channel, member];
+
+const channelIn = (name: ChannelName, given: object | null | undefined) =>
+  looseChannel((given ?? {}) as Record<string, unknown>, {
+    members: CHANNEL_MEMBERS,
+    at: (member) => placeOf(name, member),
+  });
+
+export const createBatch = post('/v1/batches', {
+  summary: 'Data from up to 1,000 uploaded documents, by one JSON Schema or saved config',
+  description:
+    'Each document is an operation of its own, with its own hold, outcome and cost. Files are opened by the ' +
+    'workers, so one that cannot be used, or paid for, fails by itself and leaves the others alone. ' +
+    '`Location` says where the batch is.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  bucket: 'heavy',
+  idempotency: KEPT_A_DAY,
+  body: batchRequest,
+  reply: { status: 202, schema: batchBody },
+  problems: BATCH_PROBLEMS,
+  handle: async (request, deps) => {
+    const { project_id, task_id, file_uris, schema, ...fields } = request.body;
+    const { key_id, role } = request.caller;
+    const { idempotency_key, fingerprint } = request;
+    return acceptBatchOf(deps, request, {
+      file_uris,
+      fields: {
+        schema,
+        mode: fields.mode,
+        artifact_id: fields.artifact_id,
+        config_id: fields.config_id,
+        allow_partial: fields.allow_partial,
+        citations: fields.citations,
+        min_confidence: fields.min_confidence,
+        llm: channelIn('llm', fields.llm),
+        ocr: channelIn('ocr', fields.ocr),
+        channelPaths: placeOf,
+      },
+      work: {
+        ...{ tenant_id: request.tenant_id, project_id, task_id, caller: { key_id, role } },
+        correlation_id: request.meta.correlation_id,
+        idempotency: idempotency_key === null ? null : { idempotency_key, fingerprint },
+        opening: { pages: fields.pages, password: fields.password, at: ['body'] },
+        signal: request.signal,
+      },
+    });
+  },
+});
+
+export const getBatch = get('/v1/batches/{batch_id}', {
+  summary: 'How far a batch is',
+  description: 'Documents by what became of them, the pages that were delivered, and what they cost.',
+  access: 'any',
+  params: batchParams,
+  reply: { status: 200, schema: batchBody },
+  problems: ['batch_not_found'],
+  handle: (request, deps) => batchAsItStands(deps, request, request.params.batch_id),
+});
+
+export const getBatchResults = get('/v1/batches/{batch_id}/results', {
+  summary: 'What became of each document of a batch',
+  description:
+    'NDJSON in the order of the request: `{index, file_uri, document_id, operation_id, status, result, error, ' +
+    'cost}`, where the last four are those of an operation. A document that has not ended has its status. A result ' +
+    'is kept for 24 hours after its own end.',
+  access: 'any',
+  params: batchParams,
+  query: batchResultsQuery,
+  reply: { status: 200, contentType: 'application/x-ndjson' },
+  problems: ['batch_not_found'],
+  handle: async (request, deps) => ({
+    contentType: 'application/x-ndjson',
+    body: await batchResults(deps, request, {
+      batchId: request.params.batch_id,
+      from: request.query.from,
+    }),
+  }),
+});
+
+export const listBatches = get('/v1/batches', {
+  summary: 'The batches of a tenant, newest first',
+  description: '`accepted_after` is inclusive. Pages and credits are those of batches that have ended.',
+  access: 'any',
+  tenant: 'query',
+  serviceActsForAll: true,
+  query: batchesQuery,
+  reply: { status: 200, schema: batchList },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { queries }) => {
+    const { limit, offset, tenant_id } = request.query;
+    const { items, total } = await queries.batchesOfTenant(request.query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    const shown = items.map(
+      ({ kind: operation, pages: pages_done, credits_charged: credits_used, ...item }) => ({
+        ...item,
+        ...{ operation, pages_done, credits_used },
+      }),
+    );
+    return { items: shown, total, limit, offset };
+  },
+});

@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
+import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import { extractModeIn, minConfidenceIn, modelChannelIn } from './workSchemas.ts';
+import { configHistory } from '../queries/log/configs.ts';
+import { get, post, remove } from '../http/defineRoute.ts';
+import { sightOf } from './training.ts';
+import { problem } from '../http/problems.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+import { configDraft } from '../commands/savedConfigs.ts';
+import { workFailure } from '../http/doneOrProblem.ts';
+
+const channelAnswer = (settings: ChannelSettings | null) => {
+  if (settings === null) return null;
+  const { secret_id, ...shown } = settings;
+  return { ...shown, has_api_key: secret_id !== null };
+};
+
+/** `ConfigResponse`: never a key. */
+const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
+  ...version,
+  min_confidence: version.min_confidence ?? null,
+  llm: channelAnswer(llm),
+  ocr: channelAnswer(ocr),
+});
+
+const configUpsertRequest = z
+  .strictObject({
+    config_id: orAbsent(plainText(1, 200)).meta({
+      description: 'Of the config to publish a new version of.',
+    }),
+    tenant_id: tenantIdText,
+    name: orAbsent(plainText(1, 200).nullable()),
+    schema: z
+      .unknown()
+      .optional()
+      .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
+    mode: orAbsent(extractModeIn.nullable()),
+    artifact_id: orAbsent(plainText(1, 200).nullable()),
+    min_confidence: minConfidenceIn.nullish(),
+    llm: modelChannelIn.nullish(),
+    ocr: modelChannelIn.nullish(),
+  })
+  .meta({ id: 'ConfigUpsertRequest' });
+
+const savedChannel = z
+  .strictObject({
+    provider_model: z.string().nullable(),
+    api_base: z.string().nullable(),
+    max_tokens: z.int().nullable(),
+    temperature: z.number().nullable(),
+    num_retries: z.int().nullable(),
+    has_api_key: z.boolean(),
+    api_key_last4: z.string().nullable(),
+  })
+  .meta({ id: 'SavedChannel' });
+
+const configResponse = z
+  .strictObject({
+    config_id: z.string(),
+    version: z.int(),
+    tenant_id: z.string(),
+    name: z.string().nullable(),
+    schema: z.record(z.string(), z.unknown()).nullable(),
+    mode: configMode.nullable(),
+    artifact_id: z.string().nullable(),
+    min_confidence: z.number().nullable(),
+    llm: savedChannel.nullable(),
+    ocr: savedChannel.nullable(),
+    published_at: instantOut,
+    published_by: z.string(),
+  })
+  .meta({ id: 'ConfigResponse' });
+
+const configsQuery = z.object({ tenant_id: tenantIdText, ...pagingQuery });
+
+const configList = pageOf(configResponse, 'ConfigList');
+
+const configParams = z.object({ config_id: plainText(1, 200) });
+
+const configVersions = z
+  .strictObject({
+    config_id: z.string(),
+    tenant_id: z.string(),
+    revoked_at: instantOut.nullable(),
+    versions: z.array(configResponse),
+  })
+  .meta({ id: 'ConfigVersions' });
+
+export const getConfig = get('/v1/configs/{config_id}', {
+  summary: 'A saved config with all its versions, newest first',
+  description: 'The first is the one that is used, unless `revoked_at` is set. Never a key.',
+  access: 'any',
+  params: configParams,
+  reply: { status: 200, schema: configVersions },
+  problems: ['config_not_found'],
+  handle: async (request, { log }) => {
+    const { config_id } = request.params;
+    const found = await configHistory(log, config_id);
+    const versions = (found?.versions ?? []).map(configAnswer).reverse();
+    const [latest] = versions;
+    const sight = sightOf(request);
+    if (found === undefined || latest === undefined || (sight !== null && sight !== latest.tenant_id))
+      throw problem('config_not_found', 'There is no such saved config.');
+    return { config_id, tenant_id: latest.tenant_id, revoked_at: found.revoked_at, versions };
+  },
+});
+
+export const listConfigs = get('/v1/configs', {
+  summary: 'The saved configs of a tenant, last published first',
+  description: 'The latest version of each that was not revoked; never a key.',
+  access: 'any',
+  tenant: 'query',
+  query: configsQuery,
+  reply: { status: 200, schema: configList },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async ({ query }, deps) => {
+    const { tenant_id, limit, offset } = query;
+    const { items, total } = await deps.queries.configsOfTenant(query);
+    await checkKnown(deps, tenant_id, { isEmpty: total === 0 });
+    return { items: items.map(configAnswer), total, limit, offset };
+  },
+});
+
+export const publishConfig = post('/v1/configs', {
+  summary: 'Publish a saved config, or a new version of one',
+  description:
+    'A version is complete, not a patch, but for its models: a channel that is left out ' +
+    'stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as ' +
+    'long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted ' +
+    'and never shown.',
+  access: 'admin',
+  tenant: 'body',
+  body: configUpsertRequest,
+  reply: { status: 200, schema: configResponse },
+  problems: [
+    'config_not_found',
+    'artifact_not_found',
+    'invalid_schema',
+    'schema_beyond_limits',
+    'unknown_model_provider',
+    'unsafe_api_base',
+    'field_encryption_not_configured',
+    'storage_error',
+    'busy',
+  ],
+  handle: async ({ body, meta, doneOr }, deps) => {
+    const checked = await configDraft(deps, body);
+    if (checked.kind === 'problem') throw workFailure(checked);
+    const outcome = await deps.savedConfigs.publish(checked.draft, meta);
+    if (outcome.kind === 'problem') throw workFailure(outcome);
+    const { state, position } = doneOr(outcome, {
+      config_not_found: 'There is no such saved config of this tenant.',
+    });
+    deps.reads.note(body.tenant_id, position);
+    if (state.latest === null) throw new Error('a config that was published has no version');
+    return configAnswer(state.latest);
+  },
+});
+
+export const revokeConfig = remove('/v1/configs/{config_id}', {
+  summary: 'Revoke a saved config with all its versions',
+  description: 'For good: its keys are removed, and requests that name it get 404.',
+  access: 'admin',
+  params: z.object({ config_id: plainText(1, 200) }),
+  reply: { status: 204 },
+  problems: ['config_not_found', 'storage_error', 'busy'],
+  handle: async ({ params, meta, doneOr }, deps) => {
+    const outcome = await deps.savedConfigs.revoke(params.config_id, meta);
+    const { state, position } = doneOr(outcome, { config_not_found: 'There is no such saved config.' });
+    if (state.latest !== null) deps.reads.note(state.latest.tenant_id, position);
+    return undefined;
+  },
+});

@@ -1,0 +1,336 @@
+import { z } from 'zod';
+import { type AdjustCredits, plan } from '../../domain/account/messages.ts';
+import {
+  creditsOut,
+  currencyIn,
+  decimalOut,
+  instantOut,
+  minorIn,
+  minorOut,
+  occurredIn,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  tenantParams,
+} from './basics.ts';
+import type { AccountKind } from '../../domain/account/account.ts';
+import { fingerprintOf } from '../../domain/kernel/chain.ts';
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import type { Outcome } from '../writer/decideBatch.ts';
+import { get, KEPT_A_DAY, post } from '../http/defineRoute.ts';
+import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from '../http/doneOrProblem.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+
+const provider = plainText(1, 100);
+const transaction = plainText(1, 255).meta({
+  description: 'With the provider the identity of this payment, unique for ever and across tenants.',
+});
+
+const creditsAboveZero = z.int().min(1);
+
+export const addCreditsRequest = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    provider: provider.default('manual'),
+    provider_txn_id: transaction,
+    credits: creditsAboveZero.nullish().meta({ description: 'As shown at checkout; derived when left out.' }),
+    currency: currencyIn.default('USD'),
+    gross_amount_minor: minorIn.nullish(),
+    vat_amount_minor: minorIn.default(0),
+    provider_fee_minor: minorIn.default(0),
+    price_list_version: z.int().min(1).nullish(),
+    occurred_at: occurredIn.nullish(),
+    invoice_ref: plainText(1, 255).nullish(),
+    note: plainText(1, 1000).nullish(),
+  })
+  .superRefine(({ credits, gross_amount_minor: gross, ...sale }, context) => {
+    const issue = (member: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [member], message });
+    if ((credits ?? null) === null && (gross ?? null) === null)
+      issue('credits', 'Either credits or gross_amount_minor is required.');
+    if (gross === 0) issue('gross_amount_minor', 'Credits given for nothing are an adjustment.');
+    if (sale.vat_amount_minor > (gross ?? 0)) issue('vat_amount_minor', 'More than the gross amount.');
+    if (sale.provider_fee_minor > (gross ?? 0)) issue('provider_fee_minor', 'More than the gross amount.');
+  })
+  .meta({ id: 'AddCreditsRequest' });
+
+const addCreditsResponse = z
+  .strictObject({
+    grant_id: z.string(),
+    tenant_id: z.string(),
+    credits: creditsOut,
+    currency: z.string(),
+    gross_amount_minor: minorOut.nullable(),
+    vat_amount_minor: minorOut,
+    net_amount_minor: minorOut.nullable(),
+    provider_fee_minor: minorOut,
+    provider: z.string(),
+    provider_txn_id: z.string(),
+    price_list_version: z.int(),
+    fx_rate_to_usd: decimalOut.nullable(),
+    fx_rate_date: z.iso.date().nullable(),
+    balance_credits: creditsOut,
+    credited: z.boolean().meta({ description: 'False for a retry: the original is answered.' }),
+    occurred_at: instantOut,
+    created_at: instantOut,
+  })
+  .meta({ id: 'AddCreditsResponse' });
+
+const refundRequest = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    provider: provider.default('manual'),
+    provider_txn_id: transaction,
+    original_provider_txn_id: transaction,
+    original_provider: provider.nullish().meta({ description: 'Default: `provider`.' }),
+    credits: z.int().min(0).nullish(),
+    currency: currencyIn.nullish(),
+    gross_amount_minor: minorIn.nullish(),
+    vat_amount_minor: minorIn.nullish().meta({ description: 'Left out: in proportion.' }),
+    provider_fee_minor: minorIn.default(0).meta({ description: 'Fee given back.' }),
+    occurred_at: occurredIn.nullish(),
+    reason: plainText(1, 500).nullish(),
+  })
+  .superRefine(({ credits, gross_amount_minor: gross, ...refund }, context) => {
+    if ((credits ?? 0) === 0 && (gross ?? 0) === 0)
+      context.addIssue({ code: 'custom', path: ['credits'], message: 'Credits or money are required.' });
+    for (const member of ['vat_amount_minor', 'provider_fee_minor'] as const)
+      if ((refund[member] ?? 0) > (gross ?? 0))
+        context.addIssue({ code: 'custom', path: [member], message: 'More than the gross amount.' });
+  })
+  .meta({ id: 'RefundRequest' });
+
+const refundResponse = z
+  .strictObject({
+    refund_id: z.string(),
+    grant_id: z.string(),
+    tenant_id: z.string(),
+    credits: creditsOut,
+    currency: z.string(),
+    gross_amount_minor: minorOut,
+    vat_amount_minor: minorOut,
+    provider_fee_minor: minorOut,
+    provider: z.string(),
+    provider_txn_id: z.string(),
+    balance_credits: creditsOut,
+    refundable_credits: creditsOut,
+    refundable_amount_minor: minorOut.nullable(),
+    credited: z.boolean(),
+    created_at: instantOut,
+  })
+  .meta({ id: 'RefundResponse' });
+
+const adjustRequest = z
+  .strictObject({
+    credits: z
+      .int()
+      .refine((credits) => credits !== 0, { error: 'Must not be 0.' })
+      .meta({ description: 'Above 0 gives, below 0 claws back.' }),
+    reason: plainText(1, 500),
+    allow_negative: z.boolean().default(false),
+  })
+  .meta({ id: 'AdminCreditAdjustRequest' });
+
+const adjustResponse = z
+  .strictObject({
+    adjustment_id: z.string(),
+    tenant_id: z.string(),
+    credits: creditsOut,
+    reason: z.string(),
+    balance_credits: creditsOut,
+    credited: z.boolean(),
+    created_at: instantOut,
+  })
+  .meta({ id: 'AdminCreditAdjustResponse' });
+
+export const setPlanRequest = z
+  .strictObject({ plan, reason: plainText(1, 500).nullish() })
+  .meta({ id: 'AdminSetPlanRequest' });
+
+export const setPlanResponse = z
+  .strictObject({
+    tenant_id: z.string(),
+    plan,
+    previous_plan: plan,
+    changed: z.boolean(),
+    set_at: instantOut,
+  })
+  .meta({ id: 'AdminSetPlanResponse' });
+
+const grantItem = z
+  .strictObject({
+    grant_id: z.string(),
+    kind: z.enum(['sale', 'refund']),
+    credits: creditsOut,
+    original_grant_id: z.string().nullable(),
+    refunded_credits: creditsOut,
+    refunded_amount_minor: minorOut,
+    currency: z.string(),
+    gross_amount_minor: minorOut.nullable(),
+    vat_amount_minor: minorOut,
+    provider_fee_minor: minorOut,
+    net_amount_minor: minorOut.nullable(),
+    price_list_version: z.int().nullable(),
+    fx_rate_to_usd: decimalOut.nullable(),
+    provider: z.string(),
+    provider_txn_id: z.string(),
+    invoice_ref: z.string().nullable(),
+    occurred_at: instantOut,
+    created_at: instantOut,
+  })
+  .meta({ id: 'GrantItem' });
+
+const grantHistory = pageOf(grantItem, 'GrantHistoryResponse');
+
+/** What was adjusted now, or by the request that this one repeats. */
+const adjustmentOf = (
+  { events, state }: Extract<Outcome<AccountKind>, { kind: 'done' }>,
+  idempotencyKey: string | null,
+) => {
+  const event = events.find(({ type }) => type === 'CreditsAdjusted');
+  const adjustment =
+    event?.type === 'CreditsAdjusted' ? event.data : state.adjustments.get(idempotencyKey ?? '');
+  if (adjustment === undefined) throw new Error('an adjustment that was done is not in its account');
+  return { adjustment, credited: event !== undefined };
+};
+
+const REJECTIONS = accountRejections('insufficient_balance', 'idempotency_key_reused');
+
+export const adjustCredits = post('/v1/admin/tenants/{tenant_id}/adjust-credits', {
+  summary: 'Give a tenant credits, or claw them back',
+  description: 'Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.',
+  access: 'admin',
+  tenant: 'path',
+  idempotency: { ...KEPT_A_DAY, keyLengthMax: 80 },
+  params: tenantParams,
+  body: adjustRequest,
+  reply: { status: 200, schema: adjustResponse },
+  problems: ['insufficient_balance', 'idempotency_key_reused', 'busy'],
+  handle: async ({ params: { tenant_id }, body, idempotency_key, meta, doneOr }, deps) => {
+    const command: AdjustCredits = {
+      type: 'AdjustCredits',
+      meta,
+      data: {
+        tenant_id,
+        adjustment_id: deps.clock.newId('adj'),
+        idempotency_key,
+        fingerprint: fingerprintOf({ kind: 'adjustment', ...body }),
+        ...body,
+        credits: asCredits(body.credits),
+      },
+    };
+    const done = doneOr(await deps.accounts.execute(command), REJECTIONS);
+    deps.reads.note(tenant_id, done.position);
+    const { adjustment, credited } = adjustmentOf(done, idempotency_key);
+    const { adjustment_id, credits, reason, created_at } = adjustment;
+    return {
+      ...{ adjustment_id, tenant_id, credits, reason, credited, created_at },
+      balance_credits: done.state.balance,
+    };
+  },
+});
+
+export const addCredits = post('/v1/billing/credits', {
+  summary: 'Record a sale of credits',
+  description:
+    'Checked against the price list, never priced from a default. A retry with the same ' +
+    '`provider` and `provider_txn_id` answers the original grant with `credited: false`.',
+  access: 'admin',
+  tenant: 'body',
+  idempotency: KEPT_A_DAY,
+  body: addCreditsRequest,
+  reply: { status: 200, schema: addCreditsResponse },
+  problems: [
+    'currency_not_offered',
+    'price_mismatch',
+    'price_list_version_unknown',
+    'idempotency_key_reused',
+    'busy',
+  ],
+  handle: async ({ body, meta, doneOr }, deps) => {
+    const { sale, balance, credited, position } = doneOr(await deps.sellCredits(body, meta), SALE_REJECTIONS);
+    deps.reads.note(body.tenant_id, position);
+    const { gross_amount_minor: gross, vat_amount_minor } = sale;
+    return {
+      grant_id: sale.grant_id,
+      tenant_id: body.tenant_id,
+      credits: sale.credits,
+      currency: sale.currency,
+      gross_amount_minor: gross,
+      vat_amount_minor,
+      net_amount_minor: gross === null ? null : gross - vat_amount_minor,
+      provider_fee_minor: sale.provider_fee_minor,
+      provider: sale.provider,
+      provider_txn_id: sale.provider_txn_id,
+      price_list_version: sale.price_list_version,
+      fx_rate_to_usd: sale.fx_rate_to_usd,
+      fx_rate_date: sale.fx_rate_date,
+      balance_credits: balance,
+      credited,
+      occurred_at: sale.occurred_at,
+      created_at: sale.created_at,
+    };
+  },
+});
+
+export const listGrants = get('/v1/billing/grants/{tenant_id}', {
+  summary: "A tenant's purchases and refunds, newest first",
+  description: 'What was bought and what was given back, with its money.',
+  access: 'any',
+  tenant: 'path',
+  params: tenantParams,
+  query: z.object(pagingQuery),
+  reply: { status: 200, schema: grantHistory },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { queries }) => {
+    const { limit, offset } = request.query;
+    const { tenant_id } = request.params;
+    const { items, total } = await queries.grantsOfTenant({ tenant_id, limit, offset });
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    return { items: [...items], total, limit, offset };
+  },
+});
+
+export const refundCredits = post('/v1/billing/refunds', {
+  summary: 'Record a refund of all or part of a sale',
+  description:
+    'A negative grant linked to its sale. Members that are left out are derived in proportion. A retry with the ' +
+    'same `provider` and `provider_txn_id` answers the original refund with `credited: false`.',
+  access: 'admin',
+  tenant: 'body',
+  idempotency: KEPT_A_DAY,
+  body: refundRequest,
+  reply: { status: 200, schema: refundResponse },
+  problems: [
+    'original_grant_not_found',
+    'refund_mismatch',
+    'refund_exceeds_original',
+    'idempotency_key_reused',
+    'insufficient_balance',
+    'busy',
+  ],
+  handle: async ({ body, meta, doneOr }, deps) => {
+    const done = doneOr(await deps.refundCredits(body, meta), REFUND_REJECTIONS);
+    const { refund, refundable_credits, refundable_amount_minor, balance, credited } = done;
+    deps.reads.note(body.tenant_id, done.position);
+    return {
+      refund_id: refund.refund_id,
+      grant_id: refund.grant_id,
+      tenant_id: body.tenant_id,
+      credits: refund.credits,
+      currency: refund.currency,
+      gross_amount_minor: refund.gross_amount_minor,
+      vat_amount_minor: refund.vat_amount_minor,
+      provider_fee_minor: refund.provider_fee_minor,
+      provider: refund.provider,
+      provider_txn_id: refund.provider_txn_id,
+      balance_credits: balance,
+      refundable_credits,
+      refundable_amount_minor,
+      credited,
+      created_at: refund.created_at,
+    };
+  },
+});

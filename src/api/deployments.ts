@@ -1,0 +1,198 @@
+import type { z } from 'zod';
+import {
+  type Activation,
+  artifactUriOf,
+  type DeploymentScope,
+  type Rollout,
+} from '../../domain/deployment.ts';
+import type { Artifact } from '../commands/deployments.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { get, post, type RouteRequest } from '../http/defineRoute.ts';
+import { workFailure } from '../http/doneOrProblem.ts';
+import { invalid, problem } from '../http/problems.ts';
+import { settleReads } from '../http/reads/settledReads.ts';
+import {
+  activateDeploymentRequest,
+  artifactListBody,
+  artifactsQuery,
+  currentDeploymentQuery,
+  deploymentList,
+  deploymentResponse,
+  deploymentsQuery,
+  resolvedDeployment,
+} from './pipelineSchemas.ts';
+import type { ProblemCode } from '../problemTable.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+
+type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+
+const membersOf = ({ replaces: _, ...activation }: Activation) => ({
+  ...activation,
+  status: 'active' as const,
+});
+
+/** What of an activation the caller says. */
+interface ActivationFields {
+  readonly artifact_id: string;
+  readonly artifact_uri?: string | undefined;
+  readonly rollout?: Rollout | null | undefined;
+}
+
+/** Activates an artifact in a scope; the same again changes nothing. */
+export const activate = async (
+  { pipelines }: ApiDeps,
+  { meta }: Pick<AnyRequest, 'meta'>,
+  { scope, fields }: { readonly scope: DeploymentScope; readonly fields: ActivationFields },
+): Promise<z.input<typeof deploymentResponse>> => {
+  const rollout = fields.rollout ?? { strategy: 'all_at_once', percent: 100 };
+  if (rollout.strategy === 'all_at_once' && rollout.percent !== 100)
+    throw invalid({
+      loc: ['body', 'rollout', 'percent'],
+      msg: 'Less than 100 percent is a canary: send strategy "canary".',
+      type: 'value_error',
+    });
+  const { artifact_id, artifact_uri } = fields;
+  const done = await pipelines.deployments.activate({ scope, artifact_id, artifact_uri, rollout }, meta);
+  if (done.kind === 'problem') throw workFailure(done);
+  return { ...membersOf(done.activation), replaces: done.activation.replaces };
+};
+
+/** What is active in a scope. */
+export const resolve = async (
+  { pipelines }: ApiDeps,
+  scope: DeploymentScope,
+): Promise<z.input<typeof resolvedDeployment>> => {
+  const { active, previous_artifact_id } = await pipelines.deployments.stateOf(scope);
+  if (active === null)
+    throw problem('deployment_not_found', 'Nothing is deployed in this project, task and environment.');
+  return { ...membersOf(active), previous_artifact_id };
+};
+
+const artifactBody = ({ published_at, per_field, ...artifact }: Artifact) => ({
+  ...artifact,
+  per_field: [...per_field],
+  artifact_uri: artifactUriOf(artifact.artifact_id),
+  created_at: published_at,
+});
+
+/** An artifact of the tenant. */
+export const artifactOf = async (
+  { pipelines }: ApiDeps,
+  tenantId: string,
+  artifactId: string,
+): Promise<object> => {
+  const found = await pipelines.artifacts.find(tenantId, artifactId);
+  if (found === undefined) throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
+  return artifactBody(found);
+};
+
+/** A tenant's artifacts, newest first. */
+export const artifactList = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer'>,
+  query: Parameters<ApiDeps['queries']['artifactsOfTenant']>[0],
+): Promise<z.input<typeof artifactListBody>> => {
+  await settleReads(deps.reads, request, query.tenant_id);
+  const { items, total } = await deps.queries.artifactsOfTenant(query);
+  const found = await Promise.all(items.map((id) => deps.pipelines.artifacts.published(id)));
+  const { limit, offset } = query;
+  return {
+    items: found.flatMap((one) => (one === undefined ? [] : [artifactBody(one)])),
+    total,
+    limit,
+    offset,
+  };
+};
+
+/** What creating a training job may end with. */
+export const TRAINING_PROBLEMS = [
+  'invalid_schema',
+  'schema_beyond_limits',
+  'document_not_found',
+  'missing_file',
+  'unsupported_file_type',
+  'file_too_large',
+  'version_conflict',
+  'plan_required',
+  'insufficient_credits',
+  'idempotency_key_reused',
+  'unsafe_api_base',
+  'field_encryption_not_configured',
+  'storage_error',
+  'busy',
+] as const satisfies readonly ProblemCode[];
+
+/** What any operation on pipelines may end with. */
+export const PIPELINE_PROBLEMS = [
+  ...TRAINING_PROBLEMS,
+  'job_not_found',
+  'artifact_not_found',
+  'deployment_not_found',
+] as const satisfies readonly ProblemCode[];
+
+export const activateDeployment = post('/v1/inference/deployments', {
+  summary: 'Deploy an artifact in a project, task and environment',
+  description:
+    'To go back, activate the artifact that `replaces` names. A canary runs beside the ' +
+    'earlier deployment; the same document always goes to the same one of the two. Repeating ' +
+    'an activation changes nothing.',
+  access: 'any',
+  tenant: 'body',
+  body: activateDeploymentRequest,
+  reply: { status: 200, schema: deploymentResponse },
+  problems: ['artifact_not_found', 'busy'],
+  handle: (request, deps) => {
+    const { tenant_id, project_id, task_id, environment, ...fields } = request.body;
+    return activate(deps, request, { scope: { tenant_id, project_id, task_id, environment }, fields });
+  },
+});
+
+export const getCurrentDeployment = get('/v1/inference/deployments/current', {
+  summary: 'What is deployed in a project, task and environment',
+  description: 'The artifact that work of this scope uses; 404 while none is active.',
+  access: 'any',
+  tenant: 'query',
+  query: currentDeploymentQuery,
+  reply: { status: 200, schema: resolvedDeployment },
+  problems: ['deployment_not_found'],
+  handle: ({ query }, deps) => resolve(deps, query),
+});
+
+export const listArtifacts = get('/v1/inference/artifacts', {
+  summary: 'The artifacts of a tenant with their scores, newest first',
+  description: 'Those that may be used: their training job has succeeded. Scores before and after, by field.',
+  access: 'any',
+  tenant: 'query',
+  query: artifactsQuery,
+  reply: { status: 200, schema: artifactListBody },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, deps) => {
+    const list = await artifactList(deps, request, request.query);
+    await checkKnown(deps, request.query.tenant_id, { isEmpty: list.total === 0 });
+    return list;
+  },
+});
+
+export const listDeployments = get('/v1/inference/deployments', {
+  summary: 'The deployments of a tenant, active and retired, newest first',
+  description: 'To go back, activate the artifact of an earlier one again.',
+  access: 'any',
+  tenant: 'query',
+  query: deploymentsQuery,
+  reply: { status: 200, schema: deploymentList },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async ({ query }, { queries }) => {
+    const { tenant_id, limit, offset } = query;
+    const { items, total } = await queries.deploymentsOfTenant(query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    const shown = items.map(({ strategy, percent, ...item }) => ({
+      ...item,
+      artifact_uri: artifactUriOf(item.artifact_id),
+      rollout: { strategy: strategy === 'canary' ? ('canary' as const) : ('all_at_once' as const), percent },
+      status: item.retired_at === null ? ('active' as const) : ('retired' as const),
+    }));
+    return { items: shown, total, limit, offset };
+  },
+});

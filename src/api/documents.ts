@@ -1,0 +1,264 @@
+import { z } from 'zod';
+import {
+  booleanText,
+  fromBoundary,
+  instantOut,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  wholeNumberText,
+} from './basics.ts';
+import { get, KEPT_A_DAY, post, put, remove } from '../http/defineRoute.ts';
+import { workFailure } from '../http/doneOrProblem.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+import { fileUriOf } from '../../domain/document.ts';
+import { baseName } from '../http/server/multipart.ts';
+
+const documentId = z.string().min(1).max(100);
+const fileUri = z.string().min(1).max(200).meta({ description: 'As `POST /v1/uploads/presign` gave it.' });
+
+const presignRequest = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    file_name: plainText(1, 255).meta({
+      description: 'The name of the file; its ending is a hint of its type.',
+    }),
+    content_type: z
+      .string()
+      .max(200)
+      .regex(/^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(\s*;[\x20-\x7e]*)?$/i, 'Expected a media type.')
+      .optional()
+      .meta({ description: 'The `Content-Type` of the upload; it has to be sent as said here.' }),
+    bytes: z.int().min(1).optional().meta({ description: 'The size of the file: no more is taken.' }),
+    kind: z.enum(['document', 'dataset']).default('document'),
+    project_id: plainText(1, 128).default('default'),
+    task_id: plainText(1, 128).default('default'),
+  })
+  .meta({ id: 'PresignUploadRequest' });
+
+const presignResponse = z
+  .strictObject({
+    upload_url: z.string().meta({ description: 'Takes one file, without a key, until `expires_at`.' }),
+    method: z.literal('PUT'),
+    headers: z.record(z.string(), z.string()).meta({ description: 'To be sent with the file.' }),
+    file_uri: z.string().meta({ description: 'Opaque: the name of the file in later requests.' }),
+    document_id: z.string(),
+    dataset_id: z.string().nullable().meta({ description: 'null unless `kind` is `dataset`.' }),
+    expires_at: instantOut,
+  })
+  .meta({ id: 'PresignUploadResponse' });
+
+/** What the service put into the URL. Whatever is wrong with it is the signature's matter. */
+const uploadQuery = z.object({
+  expires: z.string().default('').meta({ description: 'Seconds since 1970.' }),
+  content_type: z.string().default(''),
+  max_bytes: z.string().default(''),
+  signature: z.string().default(''),
+});
+
+const source = z.enum(['extract', 'to_markdown', 'upload', 'canonical', 'training']);
+
+const documentsQuery = z.object({
+  tenant_id: tenantIdText,
+  project_id: plainText(1, 128).optional(),
+  task_id: plainText(1, 128).optional(),
+  source: source.optional(),
+  created_after: fromBoundary.optional(),
+  exclude_default_scope: booleanText.default(false),
+  ...pagingQuery,
+  limit: wholeNumberText(1, 1000).default(200),
+});
+
+const documentItem = z
+  .strictObject({
+    document_id: z.string(),
+    tenant_id: z.string(),
+    project_id: z.string(),
+    task_id: z.string(),
+    file_name: z.string().nullable(),
+    mime_type: z.string(),
+    bytes: z.int(),
+    pages: z.int(),
+    sha256: z.string(),
+    source: z.string().meta({ description: 'What used the document first.' }),
+    created_at: instantOut,
+    removed_at: instantOut
+      .nullable()
+      .meta({ description: 'When its upload was removed; null while it is kept.' }),
+  })
+  .meta({ id: 'DocumentItem' });
+
+const documentList = pageOf(documentItem, 'DocumentListResponse');
+
+const pageCountRequest = z
+  .strictObject({
+    documents: z
+      .array(
+        z
+          .strictObject({ document_id: documentId.optional(), file_uri: fileUri.optional() })
+          .refine(
+            (named) => (named.document_id === undefined) !== (named.file_uri === undefined),
+            'Name a document by document_id or by file_uri, one of the two.',
+          ),
+      )
+      .min(1)
+      .max(100),
+  })
+  .meta({ id: 'PageCountRequest' });
+
+const pageCountItem = z
+  .strictObject({
+    document_id: z.string().nullable(),
+    file_uri: z.string().nullable().meta({ description: 'null for a document that came with a request.' }),
+    status: z.enum(['ok', 'not_found', 'not_uploaded', 'unsupported']),
+    pages: z.int().nullable().meta({
+      description: 'As they are billed. With `unsupported`: the pages of a document that has too many.',
+    }),
+    mime_type: z.string().nullable(),
+  })
+  .meta({ id: 'PageCountItem' });
+
+const pageCountResponse = z
+  .strictObject({
+    items: z.array(pageCountItem).meta({ description: 'In the order of the request.' }),
+    total_pages: z.int().meta({ description: 'Of the items that are `ok`.' }),
+  })
+  .meta({ id: 'PageCountResponse' });
+
+export const countPages = post('/v1/documents/page-count', {
+  summary: 'How many pages documents have, as they are billed',
+  description:
+    'Counting costs nothing and is done once: a document that was used or counted keeps its count, and one ' +
+    'that cannot be read is remembered for a minute. A call that has to count takes a slot, as an ' +
+    'extraction does: 503 `busy` when there is none. ' +
+    'Documents of other tenants are `not_found`; service and admin keys see those of all.',
+  access: 'any',
+  body: pageCountRequest,
+  reply: { status: 200, schema: pageCountResponse },
+  problems: ['storage_error', 'busy'],
+  handle: async ({ body, caller, meta, signal }, deps) => {
+    const counts = await deps.countPages({
+      by: { tenant_id: caller.tenant_id, allTenants: caller.role !== 'tenant' },
+      caller: { key_id: caller.key_id, role: caller.role },
+      correlation_id: meta.correlation_id,
+      documents: body.documents,
+      signal,
+    });
+    if ('kind' in counts) throw workFailure(counts);
+    const total_pages = counts.reduce(
+      (sum, { status, pages }) => sum + (status === 'ok' ? (pages ?? 0) : 0),
+      0,
+    );
+    return { items: [...counts], total_pages };
+  },
+});
+
+export const listDocuments = get('/v1/documents', {
+  summary: 'The documents that a tenant has used, newest first',
+  description:
+    'A document is listed from its first use or count on. `created_after` is inclusive; ' +
+    '`exclude_default_scope` leaves out project `default` with task `default`.',
+  access: 'any',
+  tenant: 'query',
+  serviceActsForAll: true,
+  query: documentsQuery,
+  reply: { status: 200, schema: documentList },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { queries }) => {
+    const { limit, offset, tenant_id } = request.query;
+    const { items, total } = await queries.documentsOfTenant(request.query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    return { items: [...items], total, limit, offset };
+  },
+});
+
+export const presignUpload = post('/v1/uploads/presign', {
+  summary: 'A URL to upload a file to, and the reference to name it by',
+  description:
+    'Send the bytes with `PUT` to `upload_url` within the hour, then name the file by its `file_uri` or ' +
+    '`document_id`. A file that is not used within a day is removed.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  idempotency: KEPT_A_DAY,
+  body: presignRequest,
+  reply: { status: 200, schema: presignResponse },
+  problems: ['file_too_large', 'upload_quota_exceeded', 'busy'],
+  handle: async ({ body, meta }, deps) => {
+    const { tenant_id, project_id, task_id, kind } = body;
+    const asked = {
+      ...{ tenant_id, project_id, task_id, kind },
+      file_name: baseName(body.file_name),
+      content_type: body.content_type ?? null,
+      bytes: body.bytes ?? null,
+    };
+    const answer = await deps.presign(asked, meta);
+    if (answer.kind === 'problem') throw workFailure(answer);
+    deps.reads.note(tenant_id, answer.position);
+    const { document_id, dataset_id, expires_at } = answer.upload;
+    return {
+      upload_url: answer.target.url,
+      method: 'PUT' as const,
+      headers: { ...answer.target.headers },
+      file_uri: fileUriOf(document_id),
+      ...{ document_id, dataset_id, expires_at },
+    };
+  },
+});
+
+export const putUpload = put('/uploads/{document_id}', {
+  summary: 'The file of an upload URL',
+  description:
+    'The signature of the URL is the authority: no key is asked for, and no key replaces it (403 ' +
+    '`tenant_mismatch` when it does not hold or has expired). A file may be sent again until it is used, one ' +
+    'at a time (409 `request_in_progress`). A tenant may send 10 files a second, 100 at once, and has a ' +
+    'quota of storage (413 `upload_quota_exceeded`). ' +
+    'With an S3 store the URL leads to the store, and not here.',
+  access: 'public',
+  params: z.object({ document_id: z.string() }),
+  query: uploadQuery,
+  bytes: {
+    admit: async ({ params, query, ...headers }, { receiver }) => {
+      const admission = await receiver.admit({ ...params, ...query }, headers);
+      if (admission.kind === 'problem') throw workFailure(admission);
+      return { bytesMax: admission.bytes_max, release: admission.release };
+    },
+  },
+  reply: { status: 200, contentType: 'text/plain' },
+  problems: [
+    'tenant_mismatch',
+    'version_conflict',
+    'request_in_progress',
+    'upload_quota_exceeded',
+    'rate_limited',
+    'storage_error',
+  ],
+  handle: async ({ params, file }, { receiver }) => {
+    if (file === undefined) throw new Error('the file was not received');
+    const stored = await receiver.store(params.document_id, file);
+    if (stored.kind === 'problem') throw workFailure(stored);
+    return { contentType: 'text/plain', body: '' };
+  },
+});
+
+export const removeUpload = remove('/v1/uploads/{document_id}', {
+  summary: 'Remove the file of an upload',
+  description:
+    'For good: its bytes count no more for the quota, its URL takes no file, and requests that name it get ' +
+    '404. What was billed for the document stays, as does its row in the list, with `removed_at`. A repeat ' +
+    'answers the same. A document that a training job learns from is 409 `document_in_use` until the job has ' +
+    'ended; after that its examples are exported without its text. Another tenant’s upload is 404; service ' +
+    'and admin keys may remove those of all.',
+  access: 'any',
+  params: z.object({ document_id: documentId }),
+  reply: { status: 204 },
+  problems: ['document_not_found', 'document_in_use', 'storage_error', 'busy'],
+  handle: async ({ params, caller, meta }, deps) => {
+    const by = { tenant_id: caller.tenant_id, allTenants: caller.role !== 'tenant' };
+    const refused = await deps.removeUpload(by, params.document_id, meta);
+    if (refused !== undefined) throw workFailure(refused);
+    return undefined;
+  },
+});

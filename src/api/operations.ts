@@ -1,0 +1,209 @@
+import type { OperationState } from '../../domain/operation.ts';
+import { conversionEnds } from '../commands/convert.ts';
+import { extractionEnds } from '../commands/extract.ts';
+import type { Cost, WorkRequest } from '../commands/work.ts';
+import { jsonPieces, type JsonPieces, parsedPieces } from '../commands/storedResult.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { get, post, type RawBody, type RouteRequest } from '../http/defineRoute.ts';
+import { workFailure } from '../http/doneOrProblem.ts';
+import { problem } from '../http/problems.ts';
+import { type ProblemCode, PROBLEMS } from '../problemTable.ts';
+import { JSON_TYPE } from '../http/server/jsonBody.ts';
+import { settleReads } from '../http/reads/settledReads.ts';
+import {
+  cancelledOperation,
+  type OperationBody,
+  operationBody,
+  operationList,
+  operationParams,
+  operationsQuery,
+} from './operationSchemas.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+
+type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+type Known = OperationState & { readonly accepted: NonNullable<OperationState['accepted']> };
+type Begin = Parameters<ApiDeps['operations']['accept']>[2];
+
+const OPERATION_ID = /^op_[A-Za-z0-9-]{1,64}$/;
+
+/** An operation of the tenant, from the log. 404 for another tenant's: it does not say that there is one. */
+const findOperation = async (
+  { operations }: ApiDeps,
+  { caller }: Pick<AnyRequest, 'caller'>,
+  operationId: string,
+): Promise<Known> => {
+  const state = OPERATION_ID.test(operationId) ? await operations.streams.stateOf(operationId) : undefined;
+  const accepted = state?.accepted ?? null;
+  const isTheirs = caller.role !== 'tenant' || accepted?.tenant_id === caller.tenant_id;
+  if (state === undefined || accepted === null || !isTheirs)
+    throw problem('operation_not_found', 'There is no such operation.');
+  return { ...state, accepted };
+};
+
+interface Billed {
+  readonly cost: Cost;
+  readonly free_pages: number;
+  /** When it was billed, or ended where it is not. */
+  readonly at: string;
+}
+
+/** A result is answered for a day after it was billed, ms. */
+const RESULT_KEPT_MS = 24 * 3_600_000;
+
+/** What it cost; undefined: it is not billed yet. */
+const billed = async (
+  { queries }: ApiDeps,
+  { accepted, finished_at }: Known,
+): Promise<Billed | undefined> => {
+  const { hold_id, operation_id, pages } = accepted;
+  const ended_at = finished_at ?? accepted.accepted_at;
+  if (hold_id === null) {
+    const cost = { credits_used: 0, pages, balance_remaining: null };
+    return { cost, free_pages: 0, at: ended_at };
+  }
+  const row = await queries.costOfOperation(operation_id);
+  if (row?.credits_charged == null) return undefined;
+  const cost = { credits_used: row.credits_charged, pages, balance_remaining: row.balance_after };
+  return { cost, free_pages: row.free_pages ?? 0, at: row.charged_at ?? ended_at };
+};
+
+const resultOf = async (
+  { operations, clock }: ApiDeps,
+  state: Known,
+  bill: Billed,
+): Promise<JsonPieces | null> => {
+  if (Date.parse(clock.now()) - Date.parse(bill.at) >= RESULT_KEPT_MS) return null;
+  const ends = (state.accepted.kind === 'extract' ? extractionEnds : conversionEnds)(bill);
+  return (await operations.result(state, ends)) ?? null;
+};
+
+/** The problem that an operation ended with, or why there is none; its sentence is kept for a day. */
+export const problemAnswer = async (
+  { operations }: ApiDeps,
+  operationId: string,
+  code: string,
+): Promise<NonNullable<OperationBody['error']>> => {
+  const known: ProblemCode = code in PROBLEMS ? (code as ProblemCode) : 'internal_error';
+  const { status, title } = PROBLEMS[known];
+  const stored = await operations.problem(operationId);
+  return { code, status, title, detail: stored?.detail ?? `${title}.`, ...stored?.members };
+};
+
+const endedAs = ({ status, success }: Known): OperationBody['status'] =>
+  success?.outcome === 'partial' ? 'partial' : status;
+
+/** An operation whose result is still where it is stored. */
+export type StandingOperation = Omit<OperationBody, 'result'> & { readonly result: JsonPieces | null };
+
+/** What came of an operation, and whether it is paid for: done and not paid, the reaper sees to it. */
+const endOf = async (deps: ApiDeps, state: Known) => {
+  const { success, failure, accepted } = state;
+  const error = failure === null ? null : await problemAnswer(deps, accepted.operation_id, failure.code);
+  const bill = success === null ? undefined : await billed(deps, state);
+  if (bill === undefined) return { unpaid: success !== null, result: null, error, cost: null };
+  return { unpaid: false, result: await resultOf(deps, state, bill), error, cost: bill.cost };
+};
+
+/** An operation as it stands, with what came of it. */
+export const operationAsItStands = async (deps: ApiDeps, state: Known): Promise<StandingOperation> => {
+  const { accepted, reached, started_at, finished_at } = state;
+  const { operation_id, kind, tenant_id, project_id, task_id, document_id, accepted_at, pages } = accepted;
+  const { unpaid, ...end } = await endOf(deps, state);
+  return {
+    ...{ operation_id, operation: kind, tenant_id, project_id, task_id, document_id },
+    status: unpaid ? 'running' : endedAs(state),
+    pages: { done: reached?.pages_done ?? 0, total: pages },
+    ...end,
+    ...{ accepted_at, started_at, finished_at: unpaid ? null : finished_at },
+  };
+};
+
+const json = (members: object): RawBody => ({ contentType: JSON_TYPE, body: jsonPieces(members) });
+
+const standing = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer' | 'caller'>,
+  operationId: string,
+): Promise<StandingOperation> => {
+  const state = await findOperation(deps, request, operationId);
+  if (state.success !== null) await settleReads(deps.reads, request, state.accepted.tenant_id);
+  return operationAsItStands(deps, state);
+};
+
+/** An operation and how far it is. Its result is sent as it is stored. */
+const operationStatus = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer' | 'caller'>,
+  operationId: string,
+): Promise<RawBody> => json(await standing(deps, request, operationId));
+
+/** Accepts work to be done later. Throws the problem that answers why not. */
+export const acceptLater = async (
+  deps: ApiDeps,
+  request: AnyRequest,
+  { work, endpoint, begin }: { readonly work: WorkRequest; readonly endpoint: string; readonly begin: Begin },
+): Promise<OperationBody> => {
+  const accepted = await deps.operations.accept(work, endpoint, begin);
+  if (accepted.kind === 'problem') throw workFailure(accepted);
+  request.answer.status(202);
+  if (accepted.replayed) request.answer.header('Idempotent-Replayed', 'true');
+  const state = await deps.operations.streams.stateOf(accepted.operation_id);
+  if (state.accepted === null) throw new Error('an operation that was accepted is not in the log');
+  const { result, ...operation } = await operationAsItStands(deps, { ...state, accepted: state.accepted });
+  // Only of one that was accepted before there is any.
+  return { ...operation, result: result && ((await parsedPieces(result)) as OperationBody['result']) };
+};
+
+/** Cancels an operation that has not ended. */
+const cancelOperationOf = async (
+  deps: ApiDeps,
+  request: Pick<AnyRequest, 'answer' | 'meta' | 'caller'>,
+  operationId: string,
+): Promise<RawBody> => {
+  const { accepted } = await findOperation(deps, request, operationId);
+  const done = await deps.operations.cancel(accepted, request.meta);
+  if (done.kind === 'problem') throw workFailure(done);
+  return json({ ...(await standing(deps, request, operationId)), cancelled: done.cancelled });
+};
+
+export const cancelOperation = post('/v1/operations/{operation_id}/cancel', {
+  summary: 'Cancel an operation that has not ended',
+  description: 'Its hold is given back. One that had ended stays as it is, with `cancelled: false`.',
+  access: 'any',
+  params: operationParams,
+  reply: { status: 200, schema: cancelledOperation },
+  problems: ['operation_not_found', 'busy'],
+  handle: (request, deps) => cancelOperationOf(deps, request, request.params.operation_id),
+});
+
+export const getOperation = get('/v1/operations/{operation_id}', {
+  summary: 'How far an operation is, and what came of it',
+  description: 'Results are kept for 24 hours. Until then `result` is what the synchronous call answers.',
+  access: 'any',
+  params: operationParams,
+  reply: { status: 200, schema: operationBody },
+  problems: ['operation_not_found'],
+  handle: (request, deps) => operationStatus(deps, request, request.params.operation_id),
+});
+
+export const listOperations = get('/v1/operations', {
+  summary: 'The operations of a tenant, newest first',
+  description: '`accepted_after` is inclusive.',
+  access: 'any',
+  tenant: 'query',
+  serviceActsForAll: true,
+  query: operationsQuery,
+  reply: { status: 200, schema: operationList },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { queries }) => {
+    const { limit, offset, tenant_id, operation: kind } = request.query;
+    const { items, total } = await queries.operationsOfTenant({ ...request.query, kind });
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    const shown = items.map(({ kind: operation, credits_charged: credits_used, ...item }) => ({
+      ...item,
+      ...{ operation, credits_used },
+    }));
+    return { items: shown, total, limit, offset };
+  },
+});

@@ -1,0 +1,268 @@
+import { z } from 'zod';
+import { billingType, extractionMode, taxBasis } from '../../domain/account/messages.ts';
+import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from './basics.ts';
+import { get, post, type Route } from '../http/defineRoute.ts';
+import { priceListOf } from '../commands/reference.ts';
+import { fxRateOn } from '../../domain/fxRates.ts';
+import { problem } from '../http/problems.ts';
+import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
+import { checkNotAhead } from '../http/doneOrProblem.ts';
+
+const price = z
+  .string()
+  .regex(/^\d{1,12}(\.\d{1,6})?$/, 'A decimal with up to 6 decimals.')
+  .refine((text) => /[1-9]/.test(text), { error: 'Must be above 0.' })
+  .meta({ description: 'Price of 1,000 credits in major units, decimal text.' });
+
+const publishPriceListRequest = z
+  .strictObject({
+    entries: z
+      .array(
+        z.strictObject({
+          currency: knownCurrencyIn,
+          price_per_1000_credits: price,
+          tax_basis: taxBasis.default('exclusive'),
+        }),
+      )
+      .min(1)
+      .max(200)
+      .refine((entries) => new Set(entries.map(({ currency }) => currency)).size === entries.length, {
+        error: 'Each currency once.',
+      })
+      .meta({ description: 'The complete set: a currency that is left out is retired.' }),
+    expected_version: z.int().min(0).nullish(),
+    note: plainText(1, 1000).nullish(),
+  })
+  .meta({ id: 'PublishPriceListRequest' });
+
+const priceListResponse = z
+  .strictObject({
+    version: z.int(),
+    entries: z.array(
+      z.strictObject({
+        currency: z.string(),
+        price_per_1000_credits: decimalOut,
+        tax_basis: taxBasis,
+        minor_unit_digits: z.int(),
+      }),
+    ),
+    published_at: instantOut,
+    published_by: z.string(),
+    note: z.string().nullable(),
+  })
+  .meta({ id: 'CreditPriceListResponse' });
+
+const ratedOperation = z.enum(['extract', 'to_markdown']);
+const creditsFromZeroIn = z.int().min(0);
+
+export const upsertRateRequest = z
+  .strictObject({
+    operation: ratedOperation,
+    extraction_mode: z.enum(['fast', 'standard', 'balanced', 'robust', 'default']),
+    billing_type: billingType,
+    credits_per_page: creditsFromZeroIn,
+  })
+  .meta({ id: 'UpsertRateRequest' });
+
+export const billingRateItem = z
+  .strictObject({
+    operation: ratedOperation,
+    extraction_mode: extractionMode,
+    billing_type: billingType,
+    credits_per_page: creditsOut,
+    billing_config_version: z.int(),
+    effective_at: instantOut,
+  })
+  .meta({ id: 'BillingRateItem' });
+
+export const billingRatesResponse = z
+  .strictObject({ version: z.int(), items: z.array(billingRateItem) })
+  .meta({ id: 'BillingRatesResponse' });
+
+export const billingConfigCreateRequest = z
+  .strictObject({
+    free_pages: z.int().min(0).optional(),
+    examples_export_fee_credits: creditsFromZeroIn.optional(),
+    training: z
+      .strictObject({
+        base_credits: z
+          .strictObject({
+            light: creditsFromZeroIn.optional(),
+            medium: creditsFromZeroIn.optional(),
+            heavy: creditsFromZeroIn.optional(),
+          })
+          .optional(),
+        credits_per_example: creditsFromZeroIn.optional(),
+        credits_per_metric_call: creditsFromZeroIn.optional(),
+      })
+      .optional(),
+    hold_ttl_seconds: z.int().min(60).max(86_400).optional(),
+    note: plainText(1, 1000).nullish(),
+  })
+  .meta({ id: 'BillingConfigCreateRequest', description: 'Members that are left out carry over.' });
+
+export const billingConfigResponse = z
+  .strictObject({
+    version: z.int(),
+    free_pages: z.int(),
+    examples_export_fee_credits: creditsOut,
+    training: z.strictObject({
+      base_credits: z.strictObject({ light: creditsOut, medium: creditsOut, heavy: creditsOut }),
+      credits_per_example: creditsOut,
+      credits_per_metric_call: creditsOut,
+    }),
+    hold_ttl_seconds: z.int(),
+    note: z.string().nullable(),
+    rates: z.array(billingRateItem),
+    created_at: instantOut,
+    created_by: z.string(),
+  })
+  .meta({ id: 'BillingConfigResponse' });
+
+export const billingConfigHistory = z
+  .strictObject({ active: billingConfigResponse, history: z.array(billingConfigResponse) })
+  .meta({ id: 'AdminBillingConfigHistoryResponse' });
+
+export const getCreditPrices = get('/v1/billing/credit-prices', {
+  summary: 'The active price list of credits',
+  description:
+    'What a credit costs in each currency: the list that sales are checked against, with its version.',
+  access: 'any',
+  reply: { status: 200, schema: priceListResponse },
+  handle: async (_request, { reference }) => priceListOf(await reference.priceLists()),
+});
+
+export const getAdminCreditPrices: Route = {
+  ...getCreditPrices,
+  path: '/v1/admin/credit-prices',
+  access: 'admin',
+};
+
+const rate = z
+  .string()
+  .regex(/^\d{1,18}(\.\d{1,18})?$/, 'A decimal as text, with a point.')
+  .refine((text) => /[1-9]/.test(text), { error: 'Must be above 0.' })
+  .meta({ description: 'Units of the currency for 1 `base`, decimal text.' });
+
+/** More than there are currencies. */
+const RATES_MAX = 400;
+
+/** Looked at before each is: a body may have fifty thousand members. */
+const fewRates = (value: unknown, { issues }: z.core.ParsePayload): unknown => {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length <= RATES_MAX) return value;
+  const message = `At most ${String(RATES_MAX)} rates.`;
+  issues.push({ code: 'custom', message, input: value, continue: false });
+  return z.NEVER;
+};
+
+const EARLIEST_DAY = '1999-01-01';
+
+const publishFxRatesRequest = z
+  .strictObject({
+    date: z.iso
+      .date()
+      .refine((date) => date >= EARLIEST_DAY, { error: 'Lies before 1999-01-01.' })
+      .meta({ description: 'From 1999-01-01, when the euro began, to one day ahead.' }),
+    base: knownCurrencyIn.default('EUR'),
+    rates: z.preprocess(
+      fewRates,
+      z
+        .record(knownCurrencyIn, rate)
+        .refine((rates) => Object.keys(rates).length > 0, { error: 'At least one rate.' }),
+    ),
+    source: plainText(1, 100).default('admin'),
+  })
+  .refine(({ base, rates }) => !(base in rates), {
+    error: 'The base has no rate to itself.',
+    path: ['rates'],
+  })
+  .meta({ id: 'PublishFxRatesRequest' });
+
+const fxRatesResponse = z
+  .strictObject({
+    date: z.iso.date(),
+    base: z.string(),
+    rates: z.record(z.string(), decimalOut),
+    source: z.string(),
+    published: z.boolean().meta({ description: 'False when the same rates were known already.' }),
+    published_at: instantOut.nullable(),
+  })
+  .meta({ id: 'FxRatesResponse' });
+
+const fxRateResponse = z
+  .strictObject({
+    base: z.string(),
+    quote: z.string(),
+    rate: decimalOut.meta({ description: 'Units of `quote` for 1 `base`, exact decimal text.' }),
+    rate_date: z.iso.date().meta({ description: 'The day that the rate is of.' }),
+    requested_date: z.iso.date(),
+    source: z.string(),
+  })
+  .meta({ id: 'FxRateResponse' });
+
+export const getFxRate = get('/v1/admin/fx-rate', {
+  summary: 'The exchange rate from one currency to another on a day',
+  description:
+    'Without a rate of that day (weekends, holidays, days to come), the last one known ' +
+    'before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
+  access: 'admin',
+  query: z.object({
+    base: knownCurrencyIn.default('EUR'),
+    quote: knownCurrencyIn.default('USD'),
+    on: z.iso.date().optional(),
+  }),
+  reply: { status: 200, schema: fxRateResponse },
+  problems: ['fx_rate_not_found'],
+  handle: async ({ query: { base, quote, on } }, { reference, clock }) => {
+    const requested_date = on ?? clock.now().slice(0, 10);
+    const found = fxRateOn(await reference.fxRates(), { base, quote }, requested_date);
+    if (found === undefined)
+      throw problem(
+        'fx_rate_not_found',
+        `No rate from ${base} to ${quote} is known on or before ${requested_date}.`,
+      );
+    return { base, quote, ...found, requested_date };
+  },
+});
+
+export const publishCreditPrices = post('/v1/admin/credit-prices', {
+  summary: 'Publish a price list, all currencies at once',
+  description: 'A new version; earlier ones never change. A currency that is left out is retired.',
+  access: 'admin',
+  body: publishPriceListRequest,
+  reply: { status: 200, schema: priceListResponse },
+  problems: ['version_conflict', 'busy'],
+  handle: async ({ body, meta, doneOr }, { reference }) => {
+    const entries = body.entries.map((entry) => ({
+      ...entry,
+      minor_unit_digits: minorUnitDigits(entry.currency) ?? 2,
+    }));
+    const data = { entries, expected_version: body.expected_version ?? null, note: body.note ?? null };
+    const outcome = await reference.publishPriceList({ type: 'PublishPriceList', data, meta });
+    const { state } = doneOr(outcome, {
+      version_conflict: 'Another version was published since the one expected.',
+    });
+    return priceListOf(state);
+  },
+});
+
+export const publishFxRates = post('/v1/admin/fx-rates', {
+  summary: "Publish a day's exchange rates",
+  description:
+    'All rates of the day at once. The same day and base again with other rates corrects it; nothing is overwritten.',
+  access: 'admin',
+  body: publishFxRatesRequest,
+  reply: { status: 200, schema: fxRatesResponse },
+  problems: ['busy'],
+  handle: async ({ body, meta, doneOr }, { reference }) => {
+    checkNotAhead(`${body.date}T00:00:00.000Z`, meta.now, 'date');
+    const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data: body, meta });
+    const { events } = doneOr(outcome, {
+      fx_rates_conflict: () => {
+        throw new Error('a publication corrects what is known');
+      },
+    });
+    const published_at = events[0]?.data.published_at ?? null;
+    return { ...body, published: events.length > 0, published_at };
+  },
+});

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { instantOut, tenantParams } from './basics.ts';
+import { get, post, put, remove } from '../http/defineRoute.ts';
+import { rateLimitsAnswer } from '../http/access/rateLimitsAnswer.ts';
+import { limitsScope } from '../http/access/tenantLimits.ts';
+import { flushResponse } from './apiKeys.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+
+const whole = z.int().min(1).max(10_000);
+const ownBucket = z.strictObject({ rate_per_second: whole, burst: whole }).meta({ id: 'OwnRateLimit' });
+
+const rateLimitsRequest = z.strictObject({ heavy: ownBucket.nullish(), general: ownBucket.nullish() }).meta({
+  id: 'TenantRateLimitsRequest',
+  description: 'The whole override: members that are null or left out inherit the default.',
+});
+
+const effective = z
+  .strictObject({ rate_per_second: z.int(), burst: z.int(), source: z.enum(['default', 'override']) })
+  .meta({ id: 'EffectiveRateLimit' });
+
+const members = {
+  tenant_id: z.string(),
+  effective: z.strictObject({ heavy: effective, general: effective }),
+  override: z
+    .strictObject({ heavy: ownBucket.nullable(), general: ownBucket.nullable() })
+    .nullable()
+    .meta({ description: 'null: the tenant has none.' }),
+  updated_at: instantOut.nullable(),
+  updated_by: z.string().nullable(),
+};
+
+const rateLimitsResponse = z.strictObject(members).meta({ id: 'TenantRateLimitsResponse' });
+
+const rateLimitsDeleted = z
+  .strictObject({ ...members, deleted: z.boolean() })
+  .meta({ id: 'TenantRateLimitsDeletedResponse' });
+
+export const deleteRateLimits = remove('/v1/admin/tenants/{tenant_id}/rate-limits', {
+  summary: "Remove a tenant's rate-limit override",
+  description: 'Without one it answers the same, with `deleted: false`.',
+  access: 'admin',
+  tenant: 'path',
+  params: tenantParams,
+  reply: { status: 200, schema: rateLimitsDeleted },
+  problems: ['busy'],
+  handle: async ({ params: { tenant_id }, meta, doneOr }, { rateLimits, limits, reads }) => {
+    const { events, state, position } = doneOr(
+      await rateLimits.execute({ type: 'ResetRateLimits', data: { tenant_id }, meta }),
+      {},
+    );
+    reads.note(tenant_id, position);
+    reads.note(limitsScope(tenant_id), position);
+    limits.put(tenant_id, state.override);
+    return { ...rateLimitsAnswer(tenant_id, state.override), deleted: events.length > 0 };
+  },
+});
+
+export const flushRateLimitCache = post('/v1/admin/tenants/rate-limits/cache/flush', {
+  summary: "Forget this process's cached rate-limit overrides",
+  description: 'Other processes refresh within 60 seconds.',
+  access: 'admin',
+  reply: { status: 200, schema: flushResponse },
+  handle: (_request, { limits }) => Promise.resolve({ flushed: limits.flush() }),
+});
+
+export const getRateLimits = get('/v1/admin/tenants/{tenant_id}/rate-limits', {
+  summary: "A tenant's rate limits, and its override",
+  description: 'What holds for the tenant, class by class, and whether it is a default or its own.',
+  access: 'admin',
+  tenant: 'path',
+  params: tenantParams,
+  reply: { status: 200, schema: rateLimitsResponse },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async (request, { rateLimits, queries }) => {
+    const { tenant_id } = request.params;
+    const { override } = await rateLimits.stateOf(tenant_id);
+    await checkKnown({ queries }, tenant_id, { isEmpty: override === null });
+    return rateLimitsAnswer(tenant_id, override);
+  },
+});
+
+export const setRateLimits = put('/v1/admin/tenants/{tenant_id}/rate-limits', {
+  summary: "Replace a tenant's rate-limit override",
+  description: 'In force here at once, in other processes within 60 seconds.',
+  access: 'admin',
+  tenant: 'path',
+  params: tenantParams,
+  body: rateLimitsRequest,
+  reply: { status: 200, schema: rateLimitsResponse },
+  problems: ['busy'],
+  handle: async ({ params: { tenant_id }, body, meta, doneOr }, { rateLimits, limits, reads }) => {
+    const data = { tenant_id, heavy: body.heavy ?? null, general: body.general ?? null };
+    const { state, position } = doneOr(
+      await rateLimits.execute({ type: 'OverrideRateLimits', data, meta }),
+      {},
+    );
+    reads.note(tenant_id, position);
+    reads.note(limitsScope(tenant_id), position);
+    limits.put(tenant_id, state.override);
+    return rateLimitsAnswer(tenant_id, state.override);
+  },
+});

@@ -1,0 +1,388 @@
+import { z } from 'zod';
+import {
+  ALL_TENANT_EVENTS,
+  OPERATOR_EVENT_TYPES,
+  WEBHOOK_EVENT_TYPES,
+} from '../../domain/webhookMessages.ts';
+import { attemptError, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
+import { instantOut, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import { receiverUrlFlaw } from '../commands/webhooks.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { get, post, put, remove, type RouteRequest } from '../http/defineRoute.ts';
+import { problem } from '../http/problems.ts';
+import { neverRejected, workFailure } from '../http/doneOrProblem.ts';
+import { settleReads } from '../http/reads/settledReads.ts';
+import { checkKnown } from '../http/reads/knownTenant.ts';
+
+const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);
+
+/** No line breaks and no other control characters: a parser of URLs passes over some of them in silence. */
+const SHOWN = /^[ -~\u00a0-\u2027\u202a-\uffff]*$/;
+
+const settings = {
+  url: z
+    .string()
+    .min(1)
+    .max(2048)
+    .regex(SHOWN, 'Must not contain line breaks or other control characters.')
+    .meta({
+      description: 'https, at a public address; it is kept in the event log, so put no secret into it.',
+    }),
+  events: z
+    .array(eventType)
+    .min(1)
+    .max(WEBHOOK_EVENT_TYPES.length + 1)
+    .meta({
+      description: 'What to be told. `*` is everything about the tenant, types of later releases too.',
+    }),
+  description: plainText(1, 500).nullish().meta({ description: 'For people.' }),
+  low_balance_credits: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
+    description: '`balance.low` is sent each time that the balance comes down below it; null: never.',
+  }),
+};
+
+const webhookCreateRequest = z
+  .strictObject({ tenant_id: tenantIdText, ...settings })
+  .meta({ id: 'WebhookCreateRequest' });
+
+const webhookChangeRequest = z
+  .strictObject({
+    ...settings,
+    enabled: z.boolean().default(true).meta({ description: 'Whether anything is sent to it.' }),
+  })
+  .meta({ id: 'WebhookChangeRequest' });
+
+const facts = {
+  webhook_id: z.string(),
+  tenant_id: z.string(),
+  url: z.string(),
+  events: z.array(z.string()),
+  description: z.string().nullable(),
+  low_balance_credits: z.int().nullable(),
+  enabled: z.boolean(),
+  disabled_reason: z
+    .enum(['failing', 'gone'])
+    .nullable()
+    .meta({ description: '`failing`: for three days nothing arrived. `gone`: the receiver answered 410.' }),
+  failing_since: instantOut.nullable().meta({
+    description: 'First of the attempts that failed since the last one that did not; null while all is well.',
+  }),
+  created_at: instantOut,
+  updated_at: instantOut,
+};
+
+const webhookBody = z.strictObject(facts).meta({ id: 'Webhook' });
+
+const secret = z.string().meta({ description: 'Verifies signatures: `whsec_…`. Shown this once.' });
+
+const createdWebhook = z.strictObject({ ...facts, secret }).meta({ id: 'CreatedWebhook' });
+
+const webhookParams = z.object({ webhook_id: plainText(1, 128) });
+
+const webhooksQuery = z.object({ tenant_id: tenantIdText, ...pagingQuery });
+
+const webhookList = pageOf(webhookBody, 'WebhookList');
+
+const rotateSecretRequest = z
+  .strictObject({
+    keep_old_seconds: z
+      .int()
+      .min(0)
+      .max(604_800)
+      .default(86_400)
+      .meta({ description: 'How long the secret before signs too, in seconds.' }),
+  })
+  .meta({ id: 'WebhookSecretRotateRequest' });
+
+const rotatedSecret = z
+  .strictObject({
+    webhook_id: z.string(),
+    secret,
+    old_secret_until: instantOut.meta({
+      description: 'Until then messages carry a signature of each secret.',
+    }),
+  })
+  .meta({ id: 'RotatedWebhookSecret' });
+
+const deliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
+  description:
+    '`failed`: it was not delivered within three days, or its receiver answered 410, and it is tried no more. ' +
+    'A webhook that is enabled again within the three days is sent it after all.',
+});
+
+const deliveriesQuery = z.object({
+  status: deliveryStatus.optional(),
+  event: plainText(1, 64).optional().meta({ description: 'Type of event.' }),
+  ...pagingQuery,
+});
+
+const deliveryParams = z.object({
+  webhook_id: plainText(1, 128),
+  delivery_id: plainText(1, 128),
+});
+
+const deliveryBody = z
+  .strictObject({
+    delivery_id: z.string().meta({ description: 'Sent as `webhook-id`: repeats have the same one.' }),
+    webhook_id: z.string(),
+    event: z.string().meta({ description: 'Type of event.' }),
+    event_id: z.string().meta({ description: 'Of the event in the log that it tells of.' }),
+    status: deliveryStatus,
+    attempts: z.int().meta({ description: 'Requests that were begun so far.' }),
+    response_status: z.int().nullable().meta({
+      description: 'Status of the last answer; null when there was none.',
+    }),
+    error: attemptError.nullable().meta({
+      description: 'Why the last attempt failed; null when it did not, or there was none.',
+    }),
+    created_at: instantOut,
+    last_attempt_at: instantOut.nullable(),
+    next_attempt_at: instantOut.nullable().meta({ description: 'null unless it is pending.' }),
+    delivered_at: instantOut.nullable(),
+    payload: z.record(z.string(), z.unknown()).meta({ description: 'The body that the receiver gets.' }),
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+const deliveryList = pageOf(deliveryBody, 'WebhookDeliveryList');
+
+type WebhookBody = z.input<typeof webhookBody>;
+type DeliveryBody = z.input<typeof deliveryBody>;
+type Caller = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
+
+const WEBHOOK_ID = /^wh_[A-Za-z0-9-]{1,64}$/;
+
+/** Why a command on a webhook is refused. */
+const WEBHOOK_REJECTIONS = { webhook_not_found: 'There is no such webhook.' } as const;
+
+/** A webhook of the caller's tenant, from the log. 404 for another tenant's: it does not say that there is one. */
+const findWebhook = async (
+  { webhooks }: Pick<ApiDeps, 'webhooks'>,
+  { caller }: Caller,
+  webhookId: string,
+): Promise<Webhook> => {
+  const webhook = WEBHOOK_ID.test(webhookId) ? await webhooks.find(webhookId) : null;
+  if (webhook === null || (caller.role === 'tenant' && webhook.tenant_id !== caller.tenant_id))
+    throw problem('webhook_not_found', WEBHOOK_REJECTIONS.webhook_not_found);
+  return webhook;
+};
+
+/** What a request wants of a webhook. Throws where the receiver, or what it is told, is not for this caller. */
+const settingsIn = (
+  { webhookPolicy }: Pick<ApiDeps, 'webhookPolicy'>,
+  { caller }: Caller,
+  body: Omit<z.output<typeof webhookChangeRequest>, 'enabled'>,
+): WebhookSettings => {
+  const flaw = receiverUrlFlaw(body.url, webhookPolicy);
+  if (flaw !== undefined) throw problem('unsafe_webhook_url', flaw);
+  const events = [...new Set(body.events)];
+  const forOperators = events.filter((type) => OPERATOR_EVENT_TYPES.some((one) => one === type));
+  if (forOperators.length > 0 && caller.role !== 'admin')
+    throw problem('admin_required', `Only an admin key may ask for ${forOperators.join(', ')}.`);
+  const { url, description = null, low_balance_credits = null } = body;
+  return { url, events, description, low_balance_credits };
+};
+
+/** A webhook as it is answered. */
+const shownWebhook = (webhook: Webhook, failing_since: string | null): WebhookBody => {
+  const { webhook_id, tenant_id, url, events, description, low_balance_credits } = webhook;
+  const { enabled, disabled_reason, created_at, updated_at } = webhook;
+  return {
+    ...{ webhook_id, tenant_id, url, events: [...events], description, low_balance_credits },
+    ...{ enabled, disabled_reason, failing_since, created_at, updated_at },
+  };
+};
+
+/** A webhook that was just made or changed. */
+const webhookOrFail = ({ webhook }: { readonly webhook: Webhook | null }): Webhook => {
+  if (webhook === null) throw new Error('a webhook that was written is not in its stream');
+  return webhook;
+};
+
+type DeliveryRow = Awaited<ReturnType<ApiDeps['queries']['deliveriesOfWebhook']>>['items'][number];
+
+/** A delivery as it is answered. */
+const shownDelivery = (row: DeliveryRow): DeliveryBody => {
+  const { delivery_id, webhook_id, event_type: event, event_id, attempts, response_status } = row;
+  const { created_at, last_attempt_at, delivered_at } = row;
+  const status = row.status as DeliveryBody['status'];
+  return {
+    ...{ delivery_id, webhook_id, event, event_id, status, attempts, response_status },
+    error: row.error as DeliveryBody['error'],
+    ...{ created_at, last_attempt_at, delivered_at },
+    next_attempt_at: status === 'pending' ? row.next_attempt_at : null,
+    payload: JSON.parse(row.body) as Record<string, unknown>,
+  };
+};
+
+export const changeWebhook = put('/v1/webhooks/{webhook_id}', {
+  summary: 'Change, disable or enable a webhook',
+  description:
+    'All settings are replaced. What waits is sent to the new URL; while it is disabled nothing new is kept for it.',
+  access: 'any',
+  params: webhookParams,
+  body: webhookChangeRequest,
+  reply: { status: 200, schema: webhookBody },
+  problems: ['webhook_not_found', 'admin_required', 'unsafe_webhook_url', 'busy'],
+  handle: async ({ params, body, caller, meta, doneOr }, deps) => {
+    const { enabled, ...wanted } = body;
+    const webhook = await findWebhook(deps, { caller }, params.webhook_id);
+    const settings = { ...settingsIn(deps, { caller }, wanted), enabled };
+    const { state, position } = doneOr(
+      await deps.webhooks.change(webhook, settings, meta),
+      WEBHOOK_REJECTIONS,
+    );
+    deps.reads.note(webhook.tenant_id, position);
+    await deps.reads.settle(webhook.tenant_id);
+    const row = await deps.queries.failingSince(webhook.webhook_id);
+    return shownWebhook(webhookOrFail(state), row?.failing_since ?? null);
+  },
+});
+
+export const createWebhook = post('/v1/webhooks', {
+  summary: 'Be told what happens',
+  description:
+    'Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. ' +
+    'Whatever happens from now on is told.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  body: webhookCreateRequest,
+  reply: { status: 201, schema: createdWebhook },
+  problems: [
+    'admin_required',
+    'unsafe_webhook_url',
+    'too_many_webhooks',
+    'field_encryption_not_configured',
+    'webhook_not_found',
+    'storage_error',
+    'busy',
+  ],
+  reads: 'tenant',
+  handle: async ({ body, caller, meta, doneOr }, deps) => {
+    const { tenant_id, ...wanted } = body;
+    const settings = settingsIn(deps, { caller }, wanted);
+    const made = await deps.webhooks.create(tenant_id, settings, meta);
+    if (made.kind === 'problem') throw workFailure(made);
+    const { state, position } = doneOr(made.outcome, WEBHOOK_REJECTIONS);
+    deps.reads.note(tenant_id, position);
+    return { ...shownWebhook(webhookOrFail(state), null), secret: made.secret };
+  },
+});
+
+export const getWebhook = get('/v1/webhooks/{webhook_id}', {
+  summary: 'A webhook, and whether it works',
+  description:
+    '`failing_since` says since when nothing arrives, and `disabled_reason` why nothing is sent any more.',
+  access: 'any',
+  params: webhookParams,
+  reply: { status: 200, schema: webhookBody },
+  problems: ['webhook_not_found'],
+  handle: async (request, deps) => {
+    const webhook = await findWebhook(deps, request, request.params.webhook_id);
+    await settleReads(deps.reads, request, webhook.tenant_id);
+    const row = await deps.queries.failingSince(webhook.webhook_id);
+    return shownWebhook(webhook, row?.failing_since ?? null);
+  },
+});
+
+export const listWebhookDeliveries = get('/v1/webhooks/{webhook_id}/deliveries', {
+  summary: 'What a webhook was told, newest first',
+  description: 'Messages that wait, that arrived and that were given up, each with its last attempt.',
+  access: 'any',
+  params: webhookParams,
+  query: deliveriesQuery,
+  reply: { status: 200, schema: deliveryList },
+  problems: ['webhook_not_found'],
+  handle: async (request, deps) => {
+    const { webhook_id, tenant_id } = await findWebhook(deps, request, request.params.webhook_id);
+    await settleReads(deps.reads, request, tenant_id);
+    const { limit, offset } = request.query;
+    const asked = { ...request.query, webhook_id, now: deps.clock.now() };
+    const { items, total } = await deps.queries.deliveriesOfWebhook(asked);
+    return { items: items.map(shownDelivery), total, limit, offset };
+  },
+});
+
+export const listWebhooks = get('/v1/webhooks', {
+  summary: 'The webhooks of a tenant, newest first',
+  description: 'Removed ones are not among them, and secrets are never shown again.',
+  access: 'any',
+  tenant: 'query',
+  serviceActsForAll: true,
+  query: webhooksQuery,
+  reply: { status: 200, schema: webhookList },
+  problems: ['tenant_not_found'],
+  reads: 'tenant',
+  handle: async ({ query }, { queries }) => {
+    const { limit, offset, tenant_id } = query;
+    const { items, total } = await queries.webhooksOfTenant(query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    const shown = items.map(({ events, disabled_reason, ...row }) => ({
+      ...row,
+      events: events.split(' '),
+      disabled_reason: disabled_reason as 'failing' | 'gone' | null,
+    }));
+    return { items: shown, total, limit, offset };
+  },
+});
+
+export const removeWebhook = remove('/v1/webhooks/{webhook_id}', {
+  summary: 'Remove a webhook',
+  description: 'For good: its secret is removed, and what waits is not sent.',
+  access: 'any',
+  params: webhookParams,
+  reply: { status: 204 },
+  problems: ['webhook_not_found', 'busy'],
+  handle: async ({ params, caller, meta, doneOr }, deps) => {
+    const webhook = await findWebhook(deps, { caller }, params.webhook_id);
+    const { position } = doneOr(await deps.webhooks.remove(webhook, meta), WEBHOOK_REJECTIONS);
+    deps.reads.note(webhook.tenant_id, position);
+    return undefined;
+  },
+});
+
+const deliveryNotFound = () => problem('delivery_not_found', 'There is no such delivery of this webhook.');
+
+export const resendWebhookDelivery = post('/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend', {
+  summary: 'Send a message again',
+  description:
+    'With the same ID, whatever became of it, and tried for three days more. It is sent after what already waits.',
+  access: 'any',
+  params: deliveryParams,
+  reply: { status: 202, schema: deliveryBody },
+  problems: ['webhook_not_found', 'delivery_not_found', 'busy'],
+  handle: async (request, deps) => {
+    const { params, meta, doneOr } = request;
+    const { webhook_id, tenant_id } = await findWebhook(deps, request, params.webhook_id);
+    const find = () => deps.queries.deliveryOfWebhook(webhook_id, params.delivery_id, meta.now);
+    if ((await find()) === undefined) throw deliveryNotFound();
+    const name = { webhook_id, tenant_id, delivery_id: params.delivery_id };
+    const { position } = doneOr(await deps.webhooks.resend(name, meta), { attempt_taken: neverRejected });
+    deps.reads.note(tenant_id, position);
+    await settleReads(deps.reads, request, tenant_id);
+    const row = await find();
+    if (row === undefined) throw deliveryNotFound();
+    return shownDelivery(row);
+  },
+});
+
+export const rotateWebhookSecret = post('/v1/webhooks/{webhook_id}/rotate-secret', {
+  summary: 'Give a webhook a new secret',
+  description:
+    'Both secrets sign until `old_secret_until`, so that a receiver can change over without missing anything. ' +
+    'A second rotation within that time drops the oldest.',
+  access: 'any',
+  params: webhookParams,
+  body: rotateSecretRequest,
+  reply: { status: 200, schema: rotatedSecret },
+  problems: ['webhook_not_found', 'field_encryption_not_configured', 'storage_error', 'busy'],
+  handle: async ({ params, body, caller, meta, doneOr }, deps) => {
+    const webhook = await findWebhook(deps, { caller }, params.webhook_id);
+    const made = await deps.webhooks.rotate(webhook, body.keep_old_seconds * 1000, meta);
+    if (made.kind === 'problem') throw workFailure(made);
+    const { state, position } = doneOr(made.outcome, WEBHOOK_REJECTIONS);
+    deps.reads.note(webhook.tenant_id, position);
+    const { webhook_id, old_secret } = webhookOrFail(state);
+    return { webhook_id, secret: made.secret, old_secret_until: old_secret?.until ?? meta.now };
+  },
+});

@@ -1,0 +1,372 @@
+import type { z } from 'zod';
+import type { ConvertRequest } from '../commands/convert.ts';
+import type { Opening, ReceivedFile, WorkRequest } from '../commands/work.ts';
+import type { ApiDeps } from '../http/apiDeps.ts';
+import { KEPT_A_DAY, post, type RouteRequest } from '../http/defineRoute.ts';
+import { workFailure } from '../http/doneOrProblem.ts';
+import {
+  CHANNEL_FIELDS,
+  CHANNEL_MEMBERS,
+  type ChannelMember,
+  conversionFormOf,
+  extractForm,
+  extractResponse,
+  markdownResponse,
+  ocrToMarkdownRequest,
+  toMarkdownForm,
+} from './workSchemas.ts';
+import { acceptLater } from './operations.ts';
+import type { ExtractFields } from '../commands/extract.ts';
+import type { ChannelIssue, ChannelName, ModelChannel } from '../commands/models.ts';
+import { type FetchRequest, withFetched, withSource, type WorkSubject } from '../commands/fetchUpload.ts';
+import type { UploadedFile } from '../http/server/multipart.ts';
+import { invalid, problem } from '../http/problems.ts';
+import { issuesOf } from '../http/server/validate.ts';
+import type { ProblemCode } from '../problemTable.ts';
+
+type ConversionAnswer = z.input<typeof markdownResponse>;
+
+/** Converts, now or as an operation, and gives the answer's body. Throws the problem that answers why there is none. */
+export const runConversion = async (
+  deps: ApiDeps,
+  request: RouteRequest<unknown, unknown, unknown>,
+  asked: ConvertRequest,
+): Promise<ConversionAnswer> => {
+  if (request.respondAsync) {
+    const begin = (one: WorkRequest) => deps.convert({ ...asked, ...one });
+    // Another status has another schema: that of an operation.
+    return (await acceptLater(deps, request, {
+      work: asked,
+      endpoint: 'to-markdown',
+      begin,
+    })) as unknown as ConversionAnswer;
+  }
+  const answer = await deps.convert(asked);
+  if (answer.kind === 'problem') throw workFailure(answer);
+  if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
+  // The work is billed by now: its shape is held by specs, never by a refusal here.
+  return answer.body as unknown as ConversionAnswer;
+};
+
+type ExtractionAnswer = z.input<typeof extractResponse>;
+
+/** Extracts, now or as an operation, and gives the answer's body. Throws the problem that answers why there is none. */
+export const runExtraction = async (
+  deps: ApiDeps,
+  request: RouteRequest<unknown, unknown, unknown>,
+  { fields, work }: { readonly fields: ExtractFields; readonly work: WorkRequest },
+): Promise<ExtractionAnswer> => {
+  if (request.respondAsync) {
+    const later = { work, endpoint: 'extract', begin: (one: WorkRequest) => deps.extract(fields, one) };
+    // Another status has another schema: that of an operation.
+    return (await acceptLater(deps, request, later)) as unknown as ExtractionAnswer;
+  }
+  const answer = await deps.extract(fields, work);
+  if (answer.kind === 'problem') throw workFailure(answer);
+  if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
+  // The work is billed by now: its shape is held by specs, never by a refusal here.
+  return answer.body as unknown as ExtractionAnswer;
+};
+
+/** The file of a form. */
+const fileOf = (file: UploadedFile | undefined): UploadedFile => {
+  if (file === undefined) throw problem('missing_file', 'The form has no part named file.');
+  return file;
+};
+
+/** Members that say how a document is opened; `at`: where they stand, where that is not the body. */
+type OpeningFields = Pick<Opening, 'pages' | 'password'> & { readonly at?: Opening['at'] };
+
+/** What extraction and conversion take from a request alike. */
+export const workOf = (
+  request: RouteRequest<unknown, unknown, unknown>,
+  { at, ...given }: OpeningFields,
+  subject: WorkSubject,
+): WorkRequest => ({
+  tenant_id: request.tenant_id,
+  caller: { key_id: request.caller.key_id, role: request.caller.role },
+  correlation_id: request.meta.correlation_id,
+  idempotency:
+    request.idempotency_key === null
+      ? null
+      : { idempotency_key: request.idempotency_key, fingerprint: request.fingerprint },
+  ...subject,
+  opening: { pages: given.pages, password: given.password, at: at ?? ['body'] },
+  signal: request.signal,
+});
+
+interface ChannelPlace {
+  /** The members' schemas, as forms or as JSON spell them. */
+  readonly members: Readonly<Record<ChannelMember, z.ZodType>>;
+  /** Where a member stands in the request. */
+  readonly at: (member: string) => readonly string[];
+}
+
+/** A caller's own model. What is not as it should be is kept apart: it counts only where the channel runs. */
+export const looseChannel = (
+  given: Readonly<Record<string, unknown>>,
+  { members, at }: ChannelPlace,
+): ModelChannel => {
+  const issues: ChannelIssue[] = [];
+  const named = Object.entries(members).flatMap(([member, schema]): [string, unknown][] => {
+    const value = given[member];
+    if (value === undefined || value === '') return [];
+    const result = schema.safeParse(value, { reportInput: true });
+    if (result.success) return [[member, result.data]];
+    issues.push(...result.error.issues.flatMap((issue) => issuesOf(issue, at(member))));
+    return member === 'api_key' ? [[member, value]] : [];
+  });
+  return { ...Object.fromEntries(named), ...(issues.length > 0 && { issues }) };
+};
+
+/** As `looseChannel`, from the `<channel>_…` members of a form or a payload. */
+export const channelOf = (
+  name: ChannelName,
+  fields: Readonly<Record<string, unknown>>,
+  { members, under = [] }: Pick<ChannelPlace, 'members'> & { readonly under?: readonly string[] } = {
+    members: CHANNEL_FIELDS,
+  },
+): ModelChannel => {
+  const own = Object.keys(members).map((member) => [member, fields[`${name}_${member}`]]);
+  const at = (member: string) => ['body', ...under, `${name}_${member}`];
+  return looseChannel(Object.fromEntries(own) as Record<string, unknown>, { members, at });
+};
+
+type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+
+/** Where a request says where its document lies. */
+interface Source {
+  readonly source_url: string;
+  readonly at: readonly string[];
+}
+
+const both = (at: readonly string[], other: string) =>
+  invalid({ loc: [...at], msg: `Send ${other} or source_url, not both.`, type: 'value_error' });
+
+const fromSource = async <T extends object>(
+  { sources }: ApiDeps,
+  { request, source }: { readonly request: AnyRequest; readonly source: Source },
+  work: (file: ReceivedFile) => Promise<T>,
+): Promise<T> => {
+  const { tenant_id, signal } = request;
+  const done = await withSource(sources, { ...source, tenant_id, signal }, work);
+  if ('kind' in done) throw workFailure(done);
+  return done;
+};
+
+/** Does work on the document of a form: its file, or what lies at its `source_url`. */
+const onFormFile = <T extends object>(
+  deps: ApiDeps,
+  request: AnyRequest & { readonly body: { readonly source_url?: string | undefined } },
+  work: (file: ReceivedFile) => Promise<T>,
+): Promise<T> => {
+  const { source_url } = request.body;
+  const at = ['body', 'source_url'];
+  if (source_url === undefined) return work(fileOf(request.file));
+  if (request.file !== undefined) throw both(at, 'a file');
+  return fromSource(deps, { request, source: { source_url, at } }, work);
+};
+
+interface JsonDocument extends FetchRequest {
+  readonly source_url?: string | undefined;
+  /** Where the members stand that name the document. */
+  readonly at: readonly string[];
+}
+
+/** Does work on the document that JSON names: one that was uploaded, or what lies at its `source_url`. */
+export const onJsonFile = async <T extends object>(
+  deps: ApiDeps,
+  { request, named }: { readonly request: AnyRequest; readonly named: JsonDocument },
+  work: (subject: WorkSubject) => Promise<T>,
+): Promise<T> => {
+  const { source_url, at: within, file_uri, document_id, file_name, project_id, task_id } = named;
+  const at = [...within, 'source_url'];
+  if (source_url !== undefined) {
+    if (file_uri !== undefined || document_id !== undefined) throw both(at, 'file_uri');
+    return fromSource(deps, { request, source: { source_url, at } }, (file) =>
+      work({ file: { ...file, file_name: file_name ?? file.file_name }, project_id, task_id }),
+    );
+  }
+  const done = await withFetched(deps.uploads, named, work);
+  if ('kind' in done) throw workFailure(done);
+  return done;
+};
+
+/** What every work on a document may end with. */
+const WORK_PROBLEMS = [
+  'unsupported_file_type',
+  'unreadable_file',
+  'wrong_password',
+  'too_many_pages',
+  'unknown_model_provider',
+  'unsafe_api_base',
+  'unsafe_source_url',
+  'source_unavailable',
+  'missing_file',
+  'empty_file',
+  'file_too_large',
+  'upload_quota_exceeded',
+  'field_encryption_not_configured',
+  'insufficient_credits',
+  'model_provider_error',
+  'provider_timeout',
+  'storage_error',
+  'busy',
+] as const satisfies readonly ProblemCode[];
+
+/** What a document that is fetched from storage may end with. */
+export const FETCH_PROBLEMS = [
+  'document_not_found',
+  'missing_file',
+  'empty_file',
+  'file_too_large',
+  'version_conflict',
+] as const satisfies readonly ProblemCode[];
+
+/** What the fields of an extraction may be refused for, before a file is looked at. */
+const FIELD_PROBLEMS = [
+  'missing_schema',
+  'invalid_schema',
+  'schema_beyond_limits',
+  'artifact_not_found',
+  'config_not_found',
+  'field_encryption_not_configured',
+] as const satisfies readonly ProblemCode[];
+
+/** What a batch may be refused for: its files are opened later. */
+export const BATCH_PROBLEMS = [
+  ...FIELD_PROBLEMS,
+  'unknown_model_provider',
+  'unsafe_api_base',
+  'storage_error',
+  'busy',
+] as const satisfies readonly ProblemCode[];
+
+export const EXTRACTION_PROBLEMS = [
+  ...WORK_PROBLEMS,
+  ...FIELD_PROBLEMS,
+  'output_schema_mismatch',
+  'extraction_failed',
+] as const satisfies readonly ProblemCode[];
+
+export const CONVERSION_PROBLEMS = [
+  ...WORK_PROBLEMS,
+  'conversion_failed',
+] as const satisfies readonly ProblemCode[];
+
+const parsed = (schema: string | undefined): unknown => {
+  if (schema === undefined) return undefined;
+  try {
+    return JSON.parse(schema);
+  } catch {
+    throw problem('invalid_schema', 'The field schema is not JSON.');
+  }
+};
+
+export const extract = post('/v1/extract', {
+  summary: 'Data from a document, by a JSON Schema',
+  description:
+    'Nothing is invented: a value that is not in the document is null where the schema ' +
+    'allows null, and left out where it is optional.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  bucket: 'heavy',
+  idempotency: KEPT_A_DAY,
+  body: extractForm,
+  upload: true,
+  respondsAsync: true,
+  reply: { status: 200, schema: extractResponse },
+  problems: EXTRACTION_PROBLEMS,
+  handle: async (request, deps) => {
+    const { project_id, task_id, schema, ...fields } = request.body;
+    return onFormFile(deps, request, (file) =>
+      runExtraction(deps, request, {
+        fields: {
+          schema: parsed(schema),
+          mode: fields.mode,
+          artifact_id: fields.artifact_id,
+          config_id: fields.config_id,
+          allow_partial: fields.allow_partial,
+          citations: fields.citations,
+          min_confidence: fields.min_confidence,
+          llm: channelOf('llm', fields),
+          ocr: channelOf('ocr', fields),
+        },
+        work: workOf(request, fields, { file, project_id, task_id }),
+      }),
+    );
+  },
+});
+
+const inOcr = (member: string) => ['body', 'ocr', member];
+
+export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
+  summary: 'An uploaded document as markdown and plain text',
+  description:
+    'The document is the one of a `file_uri` that presign gave and that was uploaded since, or lies at `source_url`.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  bucket: 'heavy',
+  idempotency: KEPT_A_DAY,
+  respondsAsync: true,
+  body: ocrToMarkdownRequest,
+  reply: { status: 200, schema: markdownResponse },
+  problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
+  handle: (request, deps) => {
+    const { tenant_id, project_id, task_id, file_uri, source_url, file_name, mode, ocr } = request.body;
+    if (file_uri === undefined && source_url === undefined)
+      throw invalid({
+        loc: ['body', 'file_uri'],
+        msg: 'Name the document by its file_uri or its source_url.',
+        type: 'missing',
+      });
+    const named = {
+      tenant_id,
+      file_uri,
+      source_url,
+      file_name,
+      source: 'upload',
+      project_id,
+      task_id,
+    } as const;
+    return onJsonFile(deps, { request, named: { ...named, at: ['body'] } }, (subject) =>
+      runConversion(deps, request, {
+        ...workOf(request, request.body, subject),
+        mode,
+        form: conversionFormOf(request.body),
+        ocr: looseChannel(ocr ?? {}, { members: CHANNEL_MEMBERS, at: inOcr }),
+        channelPaths: (_, member) => inOcr(member),
+      }),
+    );
+  },
+});
+
+export const toMarkdown = post('/v1/to-markdown', {
+  summary: 'A document as markdown and plain text',
+  description:
+    'Headings, lists, tables and text in reading order. ' +
+    'Pages without text are recognised unless `conversion_mode` is `fast`.',
+  access: 'any',
+  tenant: 'body',
+  serviceActsForAll: true,
+  bucket: 'heavy',
+  idempotency: KEPT_A_DAY,
+  respondsAsync: true,
+  body: toMarkdownForm,
+  upload: true,
+  reply: { status: 200, schema: markdownResponse },
+  problems: CONVERSION_PROBLEMS,
+  handle: async (request, deps) => {
+    const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
+    return onFormFile(deps, request, (file) =>
+      runConversion(deps, request, {
+        ...workOf(request, fields, { file, project_id, task_id }),
+        mode,
+        form: conversionFormOf(fields),
+        ocr: channelOf('ocr', fields),
+      }),
+    );
+  },
+});

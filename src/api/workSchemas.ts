@@ -1,0 +1,498 @@
+import { z } from 'zod';
+import { pageChoice } from '@quire/engine/document/pageChoice';
+import {
+  booleanText,
+  creditsOut,
+  numberText,
+  orAbsent,
+  plainText,
+  tenantIdText,
+  wholeNumberText,
+} from './basics.ts';
+import { billingType } from '../../domain/account/messages.ts';
+
+const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' });
+
+const blockOut = z
+  .strictObject({
+    type: z.enum(['heading', 'paragraph', 'list_item', 'table', 'code', 'image']),
+    bbox,
+    text: z.string().optional().meta({ description: 'Of all but tables.' }),
+    level: z.int().optional().meta({ description: 'Of a heading: 1 to 6.' }),
+    ordered: z.boolean().optional().meta({ description: 'Of a list item.' }),
+    number: z.int().nullish().meta({ description: 'Of an ordered list item.' }),
+    depth: z.int().optional().meta({ description: 'Of a list item, from 0.' }),
+    language: z.string().nullish().meta({ description: 'Of code.' }),
+    rows: z.int().optional().meta({ description: 'Of a table.' }),
+    columns: z.int().optional().meta({ description: 'Of a table.' }),
+    header_rows: z
+      .int()
+      .optional()
+      .meta({ description: 'Of a table: how many of its first rows are headers.' }),
+    continues: z
+      .enum(['table', 'row'])
+      .optional()
+      .meta({
+        description:
+          'Of a table that goes on with the last table of the page before: its header rows repeat the header there. ' +
+          '`row`: its first row below them also goes on with the last row there.',
+      }),
+    cells: z
+      .array(
+        z.strictObject({
+          text: z.string(),
+          row: z.int().meta({ description: 'From 0.' }),
+          column: z.int().meta({ description: 'From 0.' }),
+          row_span: z.int(),
+          column_span: z.int(),
+          bbox,
+        }),
+      )
+      .optional()
+      .meta({ description: 'Of a table.' }),
+  })
+  .meta({ id: 'Block' });
+
+/** What `include` asks of a page. */
+const pageContents = z
+  .strictObject({
+    page: z.int().meta({ description: 'From 1.' }),
+    markdown: z.string().optional(),
+    blocks: z.array(blockOut).optional().meta({ description: 'In reading order.' }),
+  })
+  .meta({ id: 'PageContents' });
+
+const TOKENS_MAX = 10_000_000;
+const RETRIES_MAX = 10;
+
+/** What the members of a channel must be where it runs, in JSON. */
+export const CHANNEL_MEMBERS = {
+  provider_model: plainText(1, 200),
+  api_key: plainText(1, 1000),
+  api_base: plainText(1, 2000),
+  max_tokens: z.int().min(1).max(TOKENS_MAX),
+  temperature: z.number().min(0).max(2),
+  num_retries: z.int().min(0).max(RETRIES_MAX),
+};
+
+export type ChannelMember = keyof typeof CHANNEL_MEMBERS;
+
+/** The same in a form, where numbers are texts. */
+export const CHANNEL_FIELDS = {
+  ...CHANNEL_MEMBERS,
+  max_tokens: wholeNumberText(1, TOKENS_MAX),
+  temperature: numberText(0, 2),
+  num_retries: wholeNumberText(0, RETRIES_MAX),
+};
+
+const NOTE =
+  'Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.';
+
+/** A member as it may be sent: what it must be is looked at where it counts. */
+const loose = (description: string, documented: Readonly<Record<string, unknown>>) =>
+  z
+    .unknown()
+    .optional()
+    .meta({
+      'x-wire': {
+        description: `${description} ${NOTE}`,
+        anyOf: [documented, { description: 'Else ignored.' }],
+      },
+    });
+
+const looseMembers = (about: string) => ({
+  provider_model: loose(`Own ${about} model, \`<provider>/<model>\`.`, { type: 'string', maxLength: 200 }),
+  api_key: z
+    .string()
+    .optional()
+    .meta({ description: `Own key for the ${about} model; BYOK rates where it is used. Empty: none.` }),
+  api_base: loose('Address of its server.', { type: 'string', maxLength: 2000 }),
+  max_tokens: loose('Most tokens of an answer.', { type: 'integer', minimum: 1, maximum: TOKENS_MAX }),
+  temperature: loose('0 to 2.', { type: 'number', minimum: 0, maximum: 2 }),
+  num_retries: loose('Attempts after the first.', { type: 'integer', minimum: 0, maximum: RETRIES_MAX }),
+});
+
+type LooseMembers = ReturnType<typeof looseMembers>;
+type Prefixed<Name extends string> = {
+  [Member in keyof LooseMembers as `${Name}_${Member}`]: LooseMembers[Member];
+};
+
+/** `<channel>_…` members of a form or a payload: a caller's own model. */
+const channelFields = <Name extends 'llm' | 'ocr'>(name: Name): Prefixed<Name> =>
+  Object.fromEntries(
+    Object.entries(looseMembers(name === 'llm' ? 'extraction' : 'OCR')).map(([member, schema]) => [
+      `${name}_${member}`,
+      schema,
+    ]),
+  ) as unknown as Prefixed<Name>;
+
+/** A caller's own OCR model, as a member of a JSON body. */
+export const ocrChannelIn = z.strictObject(looseMembers('OCR')).meta({ id: 'OcrChannel' });
+
+/** A caller's own extraction model, as a member of a JSON body. */
+export const llmChannelIn = z.strictObject(looseMembers('extraction')).meta({ id: 'LlmChannel' });
+
+/** A model that a saved config keeps: nothing that is not what it should be is kept. */
+export const modelChannelIn = z
+  .strictObject({
+    provider_model: orAbsent(CHANNEL_MEMBERS.provider_model),
+    api_key: orAbsent(CHANNEL_MEMBERS.api_key),
+    api_base: orAbsent(CHANNEL_MEMBERS.api_base),
+    max_tokens: orAbsent(CHANNEL_MEMBERS.max_tokens),
+    temperature: orAbsent(CHANNEL_MEMBERS.temperature),
+    num_retries: orAbsent(CHANNEL_MEMBERS.num_retries),
+  })
+  .meta({ id: 'ModelChannel' });
+
+const MIN_CONFIDENCE =
+  'A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.';
+
+/** As numbers are spelled in JSON. */
+export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
+
+/** Pages of a document, spelled alike whoever names them. */
+const pageChoiceIn = z
+  .string()
+  .max(1000)
+  .transform((text, context) => {
+    const choice = pageChoice(text);
+    if (choice.kind === 'choice') return choice.text;
+    context.addIssue({ code: 'custom', message: choice.detail });
+    return z.NEVER;
+  })
+  .meta({ 'x-wire': { type: 'string', maxLength: 1000 } });
+
+/** How a document is opened. */
+export const openingFields = {
+  pages: pageChoiceIn.optional().meta({
+    description:
+      'Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. ' +
+      'At most 100 ranges; a range may end beyond the last page, but not begin there.',
+  }),
+  password: plainText(1, 200)
+    .optional()
+    .meta({ description: 'Of an encrypted PDF. It is never stored or logged.' }),
+};
+
+const sourceUrlIn = plainText(1, 2_000).meta({
+  description:
+    'Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes ' +
+    'as a file may have; redirects are not followed. Where the installation allows it.',
+});
+
+const scope = {
+  tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
+  project_id: plainText(1, 128).default('default'),
+  task_id: plainText(1, 128).default('default'),
+};
+
+export const extractModeIn = z
+  .enum(['fast', 'standard', 'balanced', 'robust'])
+  .meta({ description: 'Default: `standard`; `balanced` is an old name of it.' });
+
+export const extractForm = z
+  .strictObject({
+    schema: z
+      .string()
+      .optional()
+      .meta({ description: 'JSON Schema with `type: "object"` and `properties`.' }),
+    mode: extractModeIn.optional(),
+    artifact_id: plainText(1, 200).optional(),
+    config_id: plainText(1, 200).optional(),
+    allow_partial: booleanText.default(false),
+    citations: booleanText.default(true),
+    min_confidence: numberText(0, 1).optional(),
+    source_url: sourceUrlIn.optional(),
+    ...openingFields,
+    ...scope,
+    ...channelFields('llm'),
+    ...channelFields('ocr'),
+  })
+  .meta({ id: 'ExtractForm' });
+
+const INCLUDES = ['blocks', 'page_markdown', 'proposed_schema'] as const;
+type Include = (typeof INCLUDES)[number];
+
+const includeList = z.array(z.enum(INCLUDES)).max(INCLUDES.length);
+
+/** A comma-separated list, as forms have it. */
+const includeText = z
+  .string()
+  .max(100)
+  .transform((text) => text.split(',').map((name) => name.trim()))
+  .pipe(includeList)
+  .meta({
+    'x-wire': {
+      type: 'string',
+      description: 'Comma-separated, of `blocks`, `page_markdown` and `proposed_schema`.',
+    },
+  });
+
+const INCLUDE =
+  '`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page ' +
+  'by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that ' +
+  'the document names itself, in the member of this name.';
+const TABLE_FORMAT =
+  '`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.';
+
+const tableFormatIn = z.enum(['markdown', 'html']).default('markdown').meta({ description: TABLE_FORMAT });
+
+/** What a conversion gives beside the whole text, in JSON. */
+const renderFields = {
+  include: z.union([includeList, includeText]).optional().meta({ description: INCLUDE }),
+  table_format: tableFormatIn,
+};
+
+/** The same members for those that do the work. */
+export const conversionFormOf = ({
+  include = [],
+  table_format,
+}: {
+  readonly include?: readonly Include[] | undefined;
+  readonly table_format: 'markdown' | 'html';
+}) => ({
+  blocks: include.includes('blocks'),
+  pageMarkdown: include.includes('page_markdown'),
+  proposedSchema: include.includes('proposed_schema'),
+  tables: table_format,
+});
+
+export const toMarkdownForm = z
+  .strictObject({
+    conversion_mode: z.enum(['default', 'fast']).default('default'),
+    include: includeText.optional().meta({ description: INCLUDE }),
+    table_format: tableFormatIn,
+    source_url: sourceUrlIn.optional(),
+    ...openingFields,
+    ...scope,
+    ...channelFields('ocr'),
+  })
+  .meta({ id: 'ToMarkdownForm' });
+
+const cost = z
+  .strictObject({
+    credits_used: creditsOut,
+    pages: z.int(),
+    balance_remaining: creditsOut.nullable().meta({ description: 'null for keys that are not billed.' }),
+  })
+  .meta({ id: 'Cost' });
+
+const points = z.number().nullable().meta({
+  description: 'Points, of the page as boxes on it are measured; null for formats without geometry.',
+});
+
+const page = z
+  .strictObject({
+    page: z.int().meta({ description: 'From 1.' }),
+    status: z.enum(['ok', 'partial', 'empty', 'failed', 'skipped']).meta({
+      description:
+        '`partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does not read it.',
+    }),
+    source: z.enum(['text', 'recognised', 'both']),
+    detail: z.string().nullable().meta({
+      description: 'Why the status is not `ok`; of a page that is: what became of a text layer in doubt.',
+    }),
+    width: points,
+    height: points,
+    rotation: z
+      .union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)])
+      .meta({ description: 'Degrees, clockwise, that the page is turned by before boxes are measured.' }),
+  })
+  .meta({ id: 'PageSummary' });
+
+const citation = z
+  .strictObject({
+    path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
+    text: z.string(),
+    page: z.int(),
+    bbox: z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' }),
+    confidence: z.number().min(0).max(1),
+  })
+  .meta({ id: 'Citation' });
+
+const validationErrorItem = z
+  .strictObject({
+    path: z.string(),
+    keyword: z.string(),
+    message: z.string(),
+    params: z.record(z.string(), z.unknown()),
+    actual: z.unknown(),
+  })
+  .meta({ id: 'OutputValidationError' });
+
+const warning = z
+  .strictObject({
+    code: z.string().meta({
+      description:
+        '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
+        'they draw; `page_failed`; `deadline_reached`: pages were not looked at for want of time; ' +
+        '`low_confidence`; `inexact_number`: digits that no number holds were left out; ' +
+        '`not_grounded`; `own_key_not_used`. More may be added.',
+    }),
+    message: z.string(),
+    path: z.string().optional().meta({
+      description: 'Of a value that was left out: JSON Pointer into `result`; of an item, its list.',
+    }),
+    value: z.unknown().optional().meta({ description: 'Of a value that was left out: as it was read.' }),
+    text: z.string().optional(),
+    page: z.int().optional(),
+    bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),
+    confidence: z.number().min(0).max(1).optional(),
+  })
+  .meta({ id: 'Warning' });
+
+export const extractResponse = z
+  .strictObject({
+    status: z.enum(['success', 'partial']),
+    result: z.record(z.string(), z.unknown()),
+    cost,
+    validation_errors: z.array(validationErrorItem).nullable(),
+    meta: z.strictObject({
+      extraction_id: z.string(),
+      document_id: z.string(),
+      file_name: z.string().nullable(),
+      mime_type: z.string(),
+      mode: z.enum(['fast', 'standard', 'robust']),
+      billing_type: billingType,
+      model: z.string(),
+      ocr_model: z.string().nullable(),
+      config_id: z.string().nullable(),
+      config_version: z.int().nullable(),
+      artifact_id: z.string().nullable(),
+      free_pages: z.int(),
+      duration_ms: z.int(),
+      warnings: z.array(warning),
+      pages: z.array(page),
+      citations: z.array(citation),
+    }),
+  })
+  .meta({ id: 'ExtractionResult' });
+
+export const markdownResponse = z
+  .strictObject({
+    markdown: z.string(),
+    plain_text: z.string(),
+    pages: z.array(pageContents).optional().meta({ description: 'What `include` asks for, page by page.' }),
+    proposed_schema: z.record(z.string(), z.unknown()).optional().meta({
+      description: 'Where `include` asks for it: a JSON Schema of the labels and table headers found.',
+    }),
+    meta: z.strictObject({
+      conversion_id: z.string(),
+      document_id: z.string(),
+      file_name: z.string().nullable(),
+      mime_type: z.string(),
+      page_count: z.int(),
+      pages: z.array(page),
+      mode: z.enum(['default', 'fast']),
+      model: z.string(),
+      billing_type: billingType,
+      cost,
+      duration_ms: z.int(),
+      warnings: z.array(warning),
+    }),
+  })
+  .meta({ id: 'MarkdownResult' });
+
+export const ocrToMarkdownRequest = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    file_uri: orAbsent(plainText(1, 500)).meta({ description: 'As presign gave it.' }),
+    source_url: orAbsent(sourceUrlIn),
+    file_name: orAbsent(plainText(1, 255)),
+    mode: z.enum(['default', 'fast']).default('default'),
+    ocr: ocrChannelIn.nullish(),
+    project_id: plainText(1, 128).default('default'),
+    task_id: plainText(1, 128).default('default'),
+    ...openingFields,
+    ...renderFields,
+  })
+  .meta({ id: 'ToMarkdownRequest' });
+
+const canonicalScope = z
+  .strictObject({
+    tenant_id: tenantIdText,
+    project_id: plainText(1, 128).default('default'),
+    task_id: plainText(1, 128).default('default'),
+    environment: plainText(1, 64).default('prod'),
+  })
+  .meta({ id: 'CanonicalScope' });
+
+const canonicalResource = z
+  .strictObject({
+    file_uri: orAbsent(plainText(1, 500)),
+    source_url: orAbsent(sourceUrlIn),
+    document_id: orAbsent(plainText(1, 200)),
+    artifact_id: orAbsent(plainText(1, 200)),
+    job_id: orAbsent(plainText(1, 200)),
+    config_id: orAbsent(plainText(1, 200)),
+  })
+  .meta({ id: 'CanonicalResource' });
+
+export const canonicalEnvelope = z.strictObject({
+  schema_version: plainText(1, 20).meta({ description: '`1.0`.' }),
+  operation: plainText(1, 100),
+  scope: canonicalScope,
+  resource: canonicalResource.default({}),
+  payload: z.record(z.string(), z.unknown()).default({}),
+});
+
+const envelopeOf = <Payload extends z.ZodType>(operation: string, payload: Payload) => {
+  const name = operation.replace(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const members = { operation: z.literal(operation), payload: payload.optional() };
+  return canonicalEnvelope.extend(members).meta({ id: `Canonical${name}` });
+};
+
+/** The envelope as the reference shows it: with each operation's own payload. */
+export const envelopeByOperation = (payloads: Readonly<Record<string, z.ZodType>>) => {
+  const [first, ...rest] = Object.entries(payloads).map(([name, payload]) => envelopeOf(name, payload));
+  if (first === undefined) throw new Error('the envelope has no operation');
+  return z.discriminatedUnion('operation', [first, ...rest]).meta({ id: 'CanonicalEnvelope' });
+};
+
+export type CanonicalEnvelope = z.output<typeof canonicalEnvelope>;
+
+/** Payload of `inference.extract`: the fields of the form but the file, with the schema as an object. */
+export const extractPayload = z.strictObject({
+  schema: z.unknown().optional(),
+  mode: orAbsent(extractModeIn),
+  artifact_id: orAbsent(plainText(1, 200)),
+  config_id: orAbsent(plainText(1, 200)),
+  allow_partial: z.boolean().default(false),
+  citations: z.boolean().default(true),
+  min_confidence: minConfidenceIn.optional(),
+  file_name: orAbsent(plainText(1, 255)),
+  ...openingFields,
+  llm: llmChannelIn.nullish(),
+  ocr: ocrChannelIn.nullish(),
+  ...channelFields('llm'),
+  ...channelFields('ocr'),
+});
+
+/** Payload of operations that need no more than scope and resource. */
+export const noPayload = z.strictObject({});
+
+/** Payload of `artifact.list`. */
+export const listPayload = z.strictObject({
+  limit: z.int().min(1).max(1000).default(100),
+  offset: z.int().min(0).default(0),
+});
+
+/** Payload of `inference.to_markdown`: as `/v1/ocr/to-markdown` has it, or the fields of the form. */
+export const toMarkdownPayload = z.strictObject({
+  mode: z.enum(['default', 'fast']).optional(),
+  conversion_mode: z.enum(['default', 'fast']).optional(),
+  file_name: orAbsent(plainText(1, 255)),
+  ...openingFields,
+  ...renderFields,
+  ocr: ocrChannelIn.nullish(),
+  ...channelFields('ocr'),
+});
+
+export const canonicalResponse = z
+  .strictObject({
+    schema_version: z.literal('1.0'),
+    operation: z.string(),
+    request_id: z.string(),
+    result: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'CanonicalResponse' });
