@@ -15,7 +15,7 @@ const KEPT_BYTES_MAX = 2 * 1024 * 1024;
 export const mayLeaveMuch = (headers: IncomingHttpHeaders): boolean =>
   headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > KEPT_BYTES_MAX;
 
-/** Calls `done` once: when the rest of the body has come, or enough of it, or long enough was waited. Then no more is read. */
+/** Calls `done` once, and reads no more: the rest of the body has come, or enough of it, or long enough was waited. */
 const drained = (req: IncomingMessage, done: () => void): void => {
   let bytes = 0;
   const end = () => {
