@@ -59,7 +59,7 @@ export interface ServiceOutcome {
   readonly utilisation: number;
 }
 
-/** As `src/commands/writer/writerDefaults.ts`; `coldMs` 0: every account fits into memory. */
+/** As `src/writer/streamWriter.ts`; `coldMs` 0: every account fits into memory. */
 const LIMITS: SimWriterLimits = {
   batchMax: 256,
   attemptsMax: 12,

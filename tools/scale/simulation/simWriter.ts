@@ -29,7 +29,7 @@ export interface SimWriterDeps {
   readonly limits: SimWriterLimits;
 }
 
-/** As `src/commands/writer/writerDefaults.ts` has them. */
+/** As `src/writer/streamWriter.ts` has them. */
 export interface SimWriterLimits {
   readonly batchMax: number;
   readonly attemptsMax: number;
