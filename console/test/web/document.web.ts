@@ -86,6 +86,31 @@ describe('a document of the playground', () => {
       }, 50);
   });
 
+  it('goes to a page that is not read yet, and stays there while others are', async () => {
+    const page = await world.open('/playground', { key });
+    const went = page.evaluate(
+      () =>
+        new Promise((resolve) => {
+          const watch = new MutationObserver(() => {
+            const small = document.querySelector<HTMLElement>('[data-small="40"]');
+            if (small === null) return;
+            watch.disconnect();
+            small.click();
+            resolve(document.querySelectorAll('[data-page] canvas').length);
+          });
+          watch.observe(document.body, { childList: true, subtree: true });
+        }),
+    );
+    await drop(page, longPdf);
+    expect(await went, 'pages that were read').to.be.below(40);
+    await page.waitForFunction(
+      (all) => document.querySelectorAll('[data-page] canvas').length === all,
+      PAGES,
+    );
+    await isAtTop(page, 40);
+    await small(page, 40).and(page.locator('[aria-current=page]')).waitFor();
+  });
+
   it('has the strip folded in a narrow window, and shows it when asked', async () => {
     const page = await world.open('/playground', { key, width: 390, height: 844 });
     await drop(page, longPdf);

@@ -283,7 +283,7 @@ describe('what a burn did', () => {
     expect(await bench.burns()).to.deep.equal([]);
     expect(await bench.account()).to.include({ balance: 1000, held: 0, open_holds: 0 });
     away = false;
-    const recorded = on.facts as ReturnType<typeof recordingOn>['facts'];
+    const recorded = on.facts;
     expect(await recorded.finish()).to.deep.equal({ model_calls: 2, work_ends: 0, left: 0 });
     expect(await bench.costs()).to.have.length(2);
     expect(await recorded.finish()).to.deep.equal({ model_calls: 0, work_ends: 0, left: 0 });

@@ -42,7 +42,6 @@ function ReadPage({ page, number, zoom, marks, chosen, onChoose, onDrawn }: Read
   return (
     <div
       ref={place}
-      data-page={number}
       className="relative mx-auto border border-line bg-white shadow-sm"
       style={{ width: `${String(zoom * 100)}%`, aspectRatio: `${String(width)} / ${String(height)}` }}
     >
@@ -61,6 +60,7 @@ function ReadPage({ page, number, zoom, marks, chosen, onChoose, onDrawn }: Read
   );
 }
 
+/** It has its place from the start: one may go to it before it is read, and stay there while others are. */
 function PdfPage({ pdf, ...props }: PageProps) {
   const { number } = props;
   const [page, keep] = useState<PDFPageProxy>();
@@ -73,7 +73,11 @@ function PdfPage({ pdf, ...props }: PageProps) {
       isGone = true;
     };
   }, [pdf, number]);
-  return page === undefined ? <Skeleton className="h-96" /> : <ReadPage {...props} page={page} />;
+  return (
+    <div data-page={number}>
+      {page === undefined ? <Skeleton className="h-96" /> : <ReadPage {...props} page={page} />}
+    </div>
+  );
 }
 
 /** A PDF, page below page. */
