@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { startQuire, type Quire } from '../../src/composition/quire.ts';
 import { configFrom } from '../../src/config.ts';
+import { until } from '../../engine/test/support/until.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA } from '../http/support/client.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 
@@ -81,8 +82,11 @@ describe('a running service, as an operator sees it', () => {
     const accepted = await api.call('post', '/v1/extract', { key, form, headers });
     expect(accepted.status).to.equal(202);
     await api.call('get', `/v1/operations/${String(accepted.body['operation_id'])}`, { key });
-    const { text } = await get(`${url}/metrics`);
-    expect(text).to.contain('quire_operations_waiting 1\n');
+    // It is counted by the list, which may be late.
+    const text = await until(async () => {
+      const metrics = await get(`${url}/metrics`);
+      return metrics.text.includes('quire_operations_waiting 1\n') && metrics.text;
+    }, 50);
     expect(text).to.match(/^quire_oldest_waiting_operation_seconds [0-9.e-]+$/m);
     expect(text).to.not.contain('quire_worker_places{');
   });
