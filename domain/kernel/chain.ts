@@ -187,8 +187,6 @@ export const coveredText = (event: Hashed): string => {
 /** SHA-256 over what the event's `hash_version` covers. */
 export const chainHash = (event: Hashed): string => sha256(coveredText(event));
 
-/** The variant bits of RFC 9562 in a hex digit. */
-
 /**
  * The event ID that belongs to a hash of version 2: its first 128 bits as a UUID of version 8 (RFC 9562).
  * So an event has one digest for both, and nobody can change the ID without the hash.

@@ -45,7 +45,6 @@ describe('operations', () => {
     };
     const balance = async () => (await call('get', `/v1/billing/balance/${tenant_id}`)).body;
     const operation = async (id: string) => (await call('get', `/v1/operations/${id}`)).body;
-    /** What came of it, once the worker, whose list may be late, has done it. */
     /** Until somebody has watched the lease of an operation for long enough to take it over. */
     const watched = (id: string) =>
       until(async () => {
@@ -53,6 +52,7 @@ describe('operations', () => {
         api.wait(30_000);
         return (await api.deps.operations.streams.stateOf(id)).attempts > 1;
       });
+    /** What came of it, once the worker, whose list may be late, has done it. */
     const ended = async (id: string) => {
       await until(async () => {
         await api.operations.drain();
