@@ -112,7 +112,7 @@ export type DocumentEvent = z.output<typeof documentEvent>;
 
 export const documentStream = (documentId: string): string => `document-${documentId}`;
 
-/** How uploads are named: one ID in the forms that callers and stores see. */
+// How uploads are named: one ID in the forms that callers and stores see.
 
 const DOCUMENT_ID = /^doc_[A-Za-z0-9-]{1,64}$/;
 const DATASET_ID = /^ds_[A-Za-z0-9-]{1,64}$/;

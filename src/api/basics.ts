@@ -139,13 +139,13 @@ export const pagingQuery = {
   offset: wholeNumberText(0, Number.MAX_SAFE_INTEGER).default(0),
 };
 
-/** A page of a list, newest first. */
 /** Which log a report is of: two that differ in it are of different books. */
 export const logIdOut = z
   .uuid()
   .nullable()
   .meta({ description: 'Identity of the event log that the figures are of.' });
 
+/** A page of a list, newest first. */
 export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
   z.strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() }).meta({ id });
 
