@@ -5,7 +5,7 @@ import { openModelProviders } from '@quire/engine/models/modelProviders';
 import { replayStore, replicas, usedOnce } from '../../adapters/sqlTables.ts';
 import { eventAt } from '../../domain/eventLog/eventLog.ts';
 import { isThere } from '../../domain/eventLog/witness.ts';
-import type { Tracer } from '../../domain/ports/log.ts';
+import type { Clock, Tracer } from '../../domain/ports/log.ts';
 import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { expiredHolds } from '../../projections/balances.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
@@ -27,99 +27,96 @@ import { confirmedKeys } from '../http/access/confirmedKeys.ts';
 import { readYourWrites } from '../queries/readYourWrites.ts';
 import { bucketsInUse } from '../http/access/bucketsInUse.ts';
 import { limitsScope, tenantLimits } from '../http/access/tenantLimits.ts';
-import { countedAccounts } from '../telemetry/businessMetrics.ts';
+import { countedAccounts, observedLog } from '../telemetry/businessMetrics.ts';
+import { watchedDocuments } from '../telemetry/processMetrics.ts';
+import { seenEvents } from '../../domain/eventLog/witness.ts';
+import type { Registry } from 'prom-client';
+import type { ExtractDeps } from '../commands/extract.ts';
 import { NO_TRACER } from '../telemetry/tracing.ts';
 import { apiDeps } from './parts/apiParts.ts';
-import { bindLogWatch, unlessDiverged } from './start/logWatchParts.ts';
+import { logWatchParts, unlessDiverged } from './start/logWatchParts.ts';
 import type { Parts } from './parts/openParts.ts';
+import { bind, newContainer, resolve, type Container } from './token.ts';
+import * as t from './tokens.ts';
+import { contextOf, type Context, type SomeFactories } from './context.ts';
 import { runnerOf } from './projecting/runnerOf.ts';
 import { queriesOn } from './queriesOn.ts';
-import { bind, bindValue, newContainer, resolve, type Container } from './token.ts';
-import * as t from './tokens.ts';
 import { secretBoxOf } from './secretBoxOf.ts';
-import { bindBatches } from './parts/batchParts.ts';
-import { bindOperations } from './parts/operationParts.ts';
-import { bindTraining } from './parts/trainingParts.ts';
-import { bindWebhooks } from './parts/webhookParts.ts';
-import { bindUnfinished } from './parts/unfinishedParts.ts';
-import { bindAudits } from './audit/bindAudits.ts';
-import { bindSealer } from './parts/sealParts.ts';
-import { bindUploads } from './parts/uploadParts.ts';
+import { batchesParts } from './parts/batchParts.ts';
+import { operationsParts } from './parts/operationParts.ts';
+import { trainingParts } from './parts/trainingParts.ts';
+import { webhooksParts } from './parts/webhookParts.ts';
+import { unfinishedParts } from './parts/unfinishedParts.ts';
+import { auditsParts } from './audit/bindAudits.ts';
+import { sealerParts } from './parts/sealParts.ts';
+import { uploadsParts } from './parts/uploadParts.ts';
 import { EXTRACT_DEADLINES_MS } from './workLimits.ts';
-import { bindTelemetry, calledBy } from './parts/telemetryParts.ts';
-import { heavyGauges, heavyRefusals, providerMetrics } from './metrics/workMetrics.ts';
+import { calledBy, telemetryParts } from './parts/telemetryParts.ts';
+import { heavyGauges, heavyRefusals } from './metrics/workMetrics.ts';
 import { writerHooks } from './metrics/writerMetrics.ts';
 
 const nowMs = () => Date.now();
 
-const heavySlotsOf = (from: Container): HeavySlots => {
-  const registry = resolve(from, t.REGISTRY);
-  const slots = heavySlots(resolve(from, t.CONFIG).heavyConcurrency, heavyRefusals(registry));
+const heavySlotsOf = (from: Context): HeavySlots => {
+  const registry = from.registry;
+  const slots = heavySlots(from.config.heavyConcurrency, heavyRefusals(registry));
   heavyGauges(registry, slots);
   return slots;
 };
 
 /** A stream that contradicts what was known of it may be of a log that was replaced. */
-const comparedAfter = (from: Container, error: unknown): void => {
-  const watch = resolve(from, t.LOG_WATCH);
+const comparedAfter = (from: Context, error: unknown): void => {
+  const watch = from.logWatch;
   if (isContradiction(error)) void watch.contradicted();
   else if (error instanceof UnreadableStream) void watch.check();
 };
 
-const accountsOf = (from: Container) => {
-  const register = resolve(from, t.REGISTRY);
-  const { log: store, snapshots } = resolve(from, t.PARTS);
+const accountsOf = (from: Context) => {
+  const register = from.registry;
+  const { log: store, snapshots } = from.parts;
   const onError = (error: unknown): void => comparedAfter(from, error);
-  const hooks = { ...writerHooks(register, resolve(from, t.LOGGER)), onError };
+  const hooks = { ...writerHooks(register, from.logger), onError };
   return countedAccounts(accountWriter({ store, snapshots, hooks }), register);
 };
 
-const bindCommands = (container: Container): void => {
-  bind(container, t.ACCOUNTS, accountsOf);
-  bind(container, t.PAYMENTS, (from) =>
+const commandParts = {
+  accounts: accountsOf,
+  payments: (from) =>
     payments({
-      store: resolve(from, t.PARTS).log,
-      writer: resolve(from, t.ACCOUNTS),
-      clock: resolve(from, t.CLOCK),
-      onDoubleClaim: (stream) =>
-        resolve(from, t.LOGGER).error({ msg: 'two tenants hold one payment', stream }),
+      store: from.parts.log,
+      writer: from.accounts,
+      clock: from.clock,
+      onDoubleClaim: (stream) => from.logger.error({ msg: 'two tenants hold one payment', stream }),
     }),
-  );
-  bind(container, t.REFERENCE, (from) => referenceData({ store: resolve(from, t.PARTS).log }));
-  bind(container, t.API_KEYS, (from) =>
-    apiKeys({ store: resolve(from, t.PARTS).log, writer: resolve(from, t.ACCOUNTS) }),
-  );
-  bind(container, t.LLM_COSTS, (from) => {
+  reference: (from) => referenceData({ store: from.parts.log }),
+  apiKeys: (from) => apiKeys({ store: from.parts.log, writer: from.accounts }),
+  llmCosts: (from) => {
     const onError = (error: unknown): void => comparedAfter(from, error);
-    return llmCosts(resolve(from, t.PARTS).log, {}, { onError });
-  });
-  bind(container, t.RATE_LIMITS, (from) => rateLimitCommands(resolve(from, t.PARTS).log));
-  bind(container, t.SECRET_BOX, (from) =>
-    secretBoxOf(resolve(from, t.CONFIG), resolve(from, t.PARTS).folderKey),
-  );
-  bind(container, t.SAVED_CONFIGS, (from) => {
-    const { log, objects } = resolve(from, t.PARTS);
+    return llmCosts(from.parts.log, {}, { onError });
+  },
+  rateLimits: (from) => rateLimitCommands(from.parts.log),
+  secretBox: (from) => secretBoxOf(from.config, from.parts.folderKey),
+  savedConfigs: (from) => {
+    const { log, objects } = from.parts;
     // The interface has 503 for own keys in saved configs until the operator has given a key.
-    const box = secretBoxOf(resolve(from, t.CONFIG));
+    const box = secretBoxOf(from.config);
     return savedConfigs({ store: log, objects: guardedObjects(objects), box });
-  });
-  bind(container, t.MODELS, (from) =>
+  },
+  models: (from) =>
     openModelProviders({
-      allowPrivateNetwork: resolve(from, t.CONFIG).allowPrivateNetwork,
+      allowPrivateNetwork: from.config.allowPrivateNetwork,
       onCall: calledBy(from),
     }),
-  );
-  bindValue(container, t.EXTRACT_DEADLINES, EXTRACT_DEADLINES_MS);
-  bind(container, t.SLOTS, (from) => heavySlotsOf(from));
-  bind(container, t.OVERRUNS, () => recentFailures(() => performance.now(), OVERRUN_KEPT_MS));
-  bind(container, t.SWEEPER, (from) => {
-    const sql = resolve(from, t.READ_SQL);
-    const logger = resolve(from, t.LOGGER);
-    const count = resolve(from, t.COUNT_SWEPT);
+  slots: (from) => heavySlotsOf(from),
+  overruns: () => recentFailures(() => performance.now(), OVERRUN_KEPT_MS),
+  sweeper: (from) => {
+    const sql = from.readSql;
+    const logger = from.logger;
+    const count = from.countSwept;
     return holdSweeper({
-      writer: resolve(from, t.ACCOUNTS),
-      payments: resolve(from, t.PAYMENTS),
-      clock: resolve(from, t.CLOCK),
+      writer: from.accounts,
+      payments: from.payments,
+      clock: from.clock,
       openHoldsBefore: expiredHolds(sql),
       openClaimsBefore: openClaimsBefore(sql),
       onSweep: (report) => {
@@ -130,79 +127,106 @@ const bindCommands = (container: Container): void => {
       },
       onError: unlessDiverged((err) => logger.error({ msg: 'sweep failed', err })),
     });
-  });
-};
+  },
+} satisfies SomeFactories;
 
-const bindReads = (container: Container): void => {
-  bind(container, t.RUNNER, runnerOf);
-  bind(container, t.QUERIES, (from) => queriesOn(resolve(from, t.READ_SQL)));
-  bind(container, t.READS, (from) => readYourWrites(resolve(from, t.RUNNER)));
-  bind(container, t.REPLICAS, (from) => replicas(resolve(from, t.PARTS).sql));
-  bind(container, t.USED_ONCE, (from) => usedOnce(resolve(from, t.PARTS).sql, nowMs));
-  bind(container, t.REPLAYS, (from) => {
-    const { sql, log } = resolve(from, t.PARTS);
+const readParts = {
+  runner: runnerOf,
+  queries: (from) => queriesOn(from.readSql),
+  reads: (from) => readYourWrites(from.runner),
+  replicas: (from) => replicas(from.parts.sql),
+  usedOnce: (from) => usedOnce(from.parts.sql, nowMs),
+  replays: (from) => {
+    const { sql, log } = from.parts;
     return replayStore(sql, nowMs, {
       losses: () => log.seen?.losses() ?? 0,
       known: () => log.seen?.all() ?? [],
       has: async (event) => isThere(event, await eventAt(log, event.stream, event.revision)),
     });
-  });
-  bind(container, t.BUCKETS_IN_USE, () => bucketsInUse(() => performance.now()));
-  bind(container, t.TENANT_LIMITS, (from) =>
+  },
+  bucketsInUse: () => bucketsInUse(() => performance.now()),
+  tenantLimits: (from) =>
     tenantLimits({
       lookup: async (tenantId) => {
-        const behind = await resolve(from, t.READS).settle(limitsScope(tenantId));
+        const behind = await from.reads.settle(limitsScope(tenantId));
         if (behind !== undefined) throw new Error('the read models are behind');
-        return resolve(from, t.QUERIES).rateLimitsOfTenant(tenantId);
+        return from.queries.rateLimitsOfTenant(tenantId);
       },
       nowMs,
-      onError: unlessDiverged((err) =>
-        resolve(from, t.LOGGER).warn({ msg: 'rate limits cannot be looked up', err }),
-      ),
+      onError: unlessDiverged((err) => from.logger.warn({ msg: 'rate limits cannot be looked up', err })),
     }),
-  );
-  bind(container, t.AUTHENTICATOR, (from) =>
+  authenticator: (from) =>
     authenticator({
       lookup: confirmedKeys({
-        lookup: resolve(from, t.QUERIES).apiKeyByHash,
-        stateOf: (keyId) => resolve(from, t.API_KEYS).stateOf(keyId),
+        lookup: from.queries.apiKeyByHash,
+        stateOf: (keyId) => from.apiKeys.stateOf(keyId),
       }),
       isWellFormed: isWellFormedKey,
-      adminKey: resolve(from, t.CONFIG).adminApiKey,
+      adminKey: from.config.adminApiKey,
       nowMs,
     }),
-  );
-};
+} satisfies SomeFactories;
 
-/** Where this process tells what it does. */
+/** Where this process tells what it does, and what specs put in the place of what runs on time. */
 interface Outside {
   readonly logger: Logger;
   readonly tracer?: Tracer;
+  readonly clock?: Clock;
+  /** Of extraction by mode, ms. */
+  readonly extractDeadlines?: ExtractDeps['deadlineMs'];
 }
 
-/** Binds everything over parts that are open already. A new container per process and per test. */
-export const containerOver = (
-  config: Config,
-  parts: Parts,
-  { logger, tracer = NO_TRACER }: Outside,
-): Container => {
+/** Binds what differs from one environment to another. A new container per process and per test. */
+const environment = (config: Config, parts: Parts, outside: Outside): Container => {
   const container = newContainer();
-  bindValue(container, t.CONFIG, config);
-  bindValue(container, t.LOGGER, logger);
-  bindTelemetry(container, parts, tracer);
-  bind(container, t.PROVIDER_METRICS, (from) => providerMetrics(resolve(from, t.REGISTRY)));
-  bind(container, t.CLOCK, () => systemClock());
-  bindCommands(container);
-  bindTraining(container);
-  bindOperations(container);
-  bindWebhooks(container);
-  bindBatches(container);
-  bindUploads(container);
-  bindLogWatch(container);
-  bindUnfinished(container);
-  bindSealer(container);
-  bindAudits(container);
-  bindReads(container);
-  bind(container, t.API, (from) => apiDeps(from, (count) => randomBytes(count)));
+  bind(container, t.CONFIG, config);
+  bind(container, t.OPENED, parts);
+  bind(container, t.LOGGER, outside.logger);
+  bind(container, t.TRACER, outside.tracer ?? NO_TRACER);
+  bind(container, t.CLOCK, outside.clock ?? systemClock());
+  bind(container, t.EXTRACT_DEADLINES, outside.extractDeadlines ?? EXTRACT_DEADLINES_MS);
   return container;
 };
+
+/** Parts whose log and document work are counted and traced. */
+const observedParts = (
+  parts: Parts,
+  observers: { readonly register: Registry; readonly tracer: Tracer },
+): Parts => {
+  const { parser, localEngine } = parts.workers;
+  return {
+    ...parts,
+    log: observedLog(parts.log, { ...observers, seen: seenEvents(() => parts.log.epoch?.() ?? 0) }),
+    workers: { ...parts.workers, ...watchedDocuments({ parser, localEngine }, observers) },
+  };
+};
+
+const environmentParts = (container: Container) =>
+  ({
+    config: () => resolve(container, t.CONFIG),
+    parts: (from) =>
+      observedParts(resolve(container, t.OPENED), { register: from.registry, tracer: from.tracer }),
+    logger: () => resolve(container, t.LOGGER),
+    tracer: () => resolve(container, t.TRACER),
+    clock: () => resolve(container, t.CLOCK),
+    extractDeadlines: () => resolve(container, t.EXTRACT_DEADLINES),
+  }) satisfies SomeFactories;
+
+/** Everything over parts that are open already. A new one per process and per test. */
+export const contextOver = (config: Config, parts: Parts, outside: Outside): Context =>
+  contextOf({
+    ...environmentParts(environment(config, parts, outside)),
+    ...telemetryParts,
+    ...commandParts,
+    ...trainingParts,
+    ...operationsParts,
+    ...webhooksParts,
+    ...batchesParts,
+    ...uploadsParts,
+    ...logWatchParts,
+    ...unfinishedParts,
+    ...sealerParts,
+    ...auditsParts,
+    ...readParts,
+    api: (from) => apiDeps(from, (count) => randomBytes(count)),
+  });

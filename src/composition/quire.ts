@@ -3,7 +3,7 @@ import type { ProtectionFacts } from '../doctor/parts.ts';
 import type { Config } from '../config.ts';
 import { openedLog } from '../commands/sealing.ts';
 import { banner } from './start/banner.ts';
-import { containerOver } from './container.ts';
+import { contextOver } from './container.ts';
 import { newEnds, type Ends } from './start/ends.ts';
 import { firstAdminKey } from './start/firstKey.ts';
 import { openLogger } from './start/logger.ts';
@@ -12,13 +12,12 @@ import { openTracer } from './start/openTracer.ts';
 import { prepareTables } from './start/prepareTables.ts';
 import { watchLoopDelay } from '../telemetry/processMetrics.ts';
 import { showGauges } from './parts/telemetryParts.ts';
-import { resolve, type Container } from './token.ts';
+import type { Context } from './context.ts';
 import { hearOperators } from './start/hearOperators.ts';
 import { say } from './start/standardStreams.ts';
 import { startReplicaHeartbeat } from './start/replicaHeartbeat.ts';
 import { serve } from './start/serve.ts';
 import { tableWatch } from './start/tableWatch.ts';
-import * as t from './tokens.ts';
 
 /** How long a start waits for read models to catch up before it serves with what they have, ms. */
 const CATCH_UP_MS = 10_000;
@@ -40,19 +39,19 @@ export interface Quire {
 const REFUSALS_MS = 2_000;
 
 /** Waits until the read models have what the log has; late ones serve what they have. */
-const catchUp = async (from: Container): Promise<void> => {
-  const head = await resolve(from, t.PARTS).log.head();
-  if (head !== undefined) await resolve(from, t.RUNNER).waitFor(head, { timeoutMs: CATCH_UP_MS });
+const catchUp = async (from: Context): Promise<void> => {
+  const head = await from.parts.log.head();
+  if (head !== undefined) await from.runner.waitFor(head, { timeoutMs: CATCH_UP_MS });
 };
 
 const within = (work: Promise<void>, ms: number): Promise<void> =>
   Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 
 /** Answers that are kept no longer only take room: a purge that fails is tried again. */
-const purgeNowAndThen = (from: Container): NodeJS.Timeout => {
-  const replays = resolve(from, t.REPLAYS);
-  const used = resolve(from, t.USED_ONCE);
-  const onError = (err: unknown) => resolve(from, t.LOGGER).warn({ msg: 'purge failed', err });
+const purgeNowAndThen = (from: Context): NodeJS.Timeout => {
+  const replays = from.replays;
+  const used = from.usedOnce;
+  const onError = (err: unknown) => from.logger.warn({ msg: 'purge failed', err });
   const purge = () => Promise.all([replays.purge(), used.purge()]).catch(onError);
   return setInterval(() => void purge(), PURGE_EVERY_MS).unref();
 };
@@ -72,12 +71,12 @@ interface Opened {
 }
 
 /** What keeps house, and what does the work that waits in the log. */
-const workersOf = (from: Container): readonly { readonly start: () => void; stop: () => Promise<void> }[] => {
-  const sealer = resolve(from, t.LOG_SEALER);
+const workersOf = (from: Context): readonly { readonly start: () => void; stop: () => Promise<void> }[] => {
+  const sealer = from.logSealer;
   return [
-    ...[resolve(from, t.SWEEPER), resolve(from, t.OBJECT_SWEEPER)],
-    ...[resolve(from, t.TRAINING_WORKER), resolve(from, t.OPERATION_WORKER), resolve(from, t.BATCH_WORKER)],
-    resolve(from, t.WEBHOOK_SENDER),
+    ...[from.sweeper, from.objectSweeper],
+    ...[from.trainingWorker, from.operationWorker, from.batchWorker],
+    from.webhookSender,
     ...(sealer === null ? [] : [sealer]),
   ];
 };
@@ -87,19 +86,19 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const tracer = await openTracer(config, logger);
   ends.add(() => tracer.close());
   await prepareTables(config, parts.sql);
-  const from = containerOver(config, parts, { logger, tracer });
+  const from = contextOver(config, parts, { logger, tracer });
   const does = (role: Config['roles'][number]) => config.roles.includes(role);
-  const runner = resolve(from, t.RUNNER);
+  const runner = from.runner;
   ends.add(() => runner.stop());
-  ends.add(() => resolve(from, t.MODELS).close());
-  ends.add(() => resolve(from, t.LLM_COSTS).close());
-  ends.add(() => resolve(from, t.ACCOUNTS).close());
-  const now = resolve(from, t.CLOCK).now();
-  await openedLog(resolve(from, t.PARTS).log, now);
-  await resolve(from, t.REFERENCE).ensureDefaults(now);
+  ends.add(() => from.models.close());
+  ends.add(() => from.llmCosts.close());
+  ends.add(() => from.accounts.close());
+  const now = from.clock.now();
+  await openedLog(from.parts.log, now);
+  await from.reference.ensureDefaults(now);
   if (does('projector')) runner.start();
   await catchUp(from);
-  const watch = resolve(from, t.LOG_WATCH);
+  const watch = from.logWatch;
   await watch.check();
   watch.start();
   ends.add(() => watch.stop());
@@ -108,15 +107,15 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   // A key that is shown opens every process at once.
   if (key !== undefined) await catchUp(from);
   showGauges(from);
-  const stopWatching = watchLoopDelay(resolve(from, t.REGISTRY));
+  const stopWatching = watchLoopDelay(from.registry);
   ends.add(() => {
     stopWatching();
     return Promise.resolve();
   });
-  const drift = resolve(from, t.DRIFT_CHECK);
+  const drift = from.driftCheck;
   ends.add(() => drift.stop());
-  const unfinished = resolve(from, t.UNFINISHED_SWEEPER);
-  ends.add(() => resolve(from, t.FACTS).close());
+  const unfinished = from.unfinishedSweeper;
+  ends.add(() => from.facts.close());
   ends.add(() => unfinished.stop());
   const server = await serve(from, isApi);
   ends.add(() => within(server.close(), REFUSALS_MS));
@@ -132,17 +131,17 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   if (does('projector')) tables.start();
   ends.add(() => Promise.all(workers.map((one) => one.stop())));
   if (does('worker')) for (const one of workers) one.start();
-  ends.add(() => resolve(from, t.SLOTS).close());
-  ends.add(() => resolve(from, t.AUDITS).close());
+  ends.add(() => from.slots.close());
+  ends.add(() => from.audits.close());
   const operators = await hearOperators(from, server.url);
   ends.add(() => operators.close());
   const purge = purgeNowAndThen(from);
   ends.add(() => {
-    resolve(from, t.READINESS).drain();
+    from.readiness.drain();
     clearInterval(purge);
   });
   const protection = await protectionOf(parts, logger);
-  const link = key === undefined ? undefined : await resolve(from, t.API).sessions.newLink(key);
+  const link = key === undefined ? undefined : await from.api.sessions.newLink(key);
   say(banner(parts, { url: server.url, isApi, key, link, protection }));
   return server.url;
 };

@@ -1,10 +1,5 @@
 import 'reflect-metadata';
-import {
-  instanceCachingFactory,
-  container as root,
-  type DependencyContainer,
-  type InjectionToken,
-} from 'tsyringe';
+import { container as root, type DependencyContainer, type InjectionToken } from 'tsyringe';
 
 /** A name for a part that carries the part's type. */
 interface Token<T> {
@@ -19,13 +14,8 @@ export type Container = DependencyContainer;
 
 export const newContainer = (): Container => root.createChildContainer();
 
-/** Binds a factory that runs once, when the part is first resolved. */
-export const bind = <T>(container: Container, { key }: Token<T>, factory: (from: Container) => T): void => {
-  container.register(key, { useFactory: instanceCachingFactory(factory) });
-};
-
-/** Binds a part that exists already. */
-export const bindValue = <T>(container: Container, { key }: Token<T>, part: T): void => {
+/** Binds a part. */
+export const bind = <T>(container: Container, { key }: Token<T>, part: T): void => {
   container.register(key, { useFactory: () => part });
 };
 

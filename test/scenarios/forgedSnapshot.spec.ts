@@ -9,11 +9,9 @@ import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { Snapshot } from '../../domain/ports/log.ts';
 import { accountCodec, accountSnapshots, type AccountWriter } from '../../src/writer/accountWriter.ts';
 import { foldForward, nothingYet, snapshotOf } from '../../src/writer/streamFold.ts';
-import { containerOver } from '../../src/composition/container.ts';
+import { contextOver } from '../../src/composition/container.ts';
 import { openParts } from '../../src/composition/parts/openParts.ts';
 import { prepareTables } from '../../src/composition/start/prepareTables.ts';
-import { resolve } from '../../src/composition/token.ts';
-import * as t from '../../src/composition/tokens.ts';
 import { configFrom } from '../../src/config.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { memorySnapshots } from '../support/logs/memorySnapshots.ts';
@@ -46,10 +44,7 @@ describe('snapshots forged in the read-model database', () => {
     const parts = await openParts(config, { lockLost: () => undefined, redisOutage: () => undefined });
     try {
       await prepareTables(config, parts.sql);
-      const accounts = resolve(
-        containerOver(config, parts, { logger: pino({ level: 'silent' }) }),
-        t.ACCOUNTS,
-      );
+      const accounts = contextOver(config, parts, { logger: pino({ level: 'silent' }) }).accounts;
       const result = await work(accounts);
       await accounts.close();
       return result;

@@ -5,8 +5,7 @@ import { refundCredits, sellCredits } from '../../commands/sales.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import { pipelineCommands } from './pipelineParts.ts';
 import { receiverPolicy, webhooksOf } from './webhookParts.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 import { sessionsOf } from './sessionParts.ts';
 import { batchCommands } from './batchParts.ts';
 import { operationCommands } from './operationParts.ts';
@@ -15,43 +14,39 @@ import { uploadCommands } from './uploadParts.ts';
 import { workDeps } from './workParts.ts';
 
 /** Everything that the routes call. */
-export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Array): ApiDeps => {
-  const parts = resolve(from, t.PARTS);
-  const registry = resolve(from, t.REGISTRY);
+export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
+  const parts = from.parts;
+  const registry = from.registry;
   const work = workDeps(from);
   const uploadParts = uploadCommands(from, work);
-  const pipelines = pipelineCommands(
-    { ...work, documents: resolve(from, t.DOCUMENTS) },
-    uploadParts,
-    resolve(from, t.SECRET_BOX),
-  );
-  const savedConfigs = resolve(from, t.SAVED_CONFIGS);
+  const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
+  const savedConfigs = from.savedConfigs;
   const sales = {
-    reference: resolve(from, t.REFERENCE),
+    reference: from.reference,
     clock: work.clock,
-    payments: resolve(from, t.PAYMENTS),
+    payments: from.payments,
     claimantOf: claimantOf(parts.log),
   };
   return {
-    accounts: resolve(from, t.ACCOUNTS),
+    accounts: from.accounts,
     sellCredits: sellCredits(sales),
     refundCredits: refundCredits(sales),
     reference: sales.reference,
-    apiKeys: resolve(from, t.API_KEYS),
-    keys: resolve(from, t.AUTHENTICATOR),
+    apiKeys: from.apiKeys,
+    keys: from.authenticator,
     sessions: sessionsOf(from),
-    hasBootstrapAdmin: resolve(from, t.CONFIG).adminApiKey !== undefined,
+    hasBootstrapAdmin: from.config.adminApiKey !== undefined,
     baseUrl: parts.baseUrl,
-    queries: resolve(from, t.QUERIES),
-    reads: resolve(from, t.READS),
+    queries: from.queries,
+    reads: from.reads,
     log: parts.log,
-    audits: resolve(from, t.AUDITS),
-    logId: () => resolve(from, t.LOG_WATCH).logId(),
-    llmCosts: resolve(from, t.LLM_COSTS),
+    audits: from.audits,
+    logId: () => from.logWatch.logId(),
+    llmCosts: from.llmCosts,
     savedConfigs,
     checkBase: work.checkBase,
-    rateLimits: resolve(from, t.RATE_LIMITS),
-    limits: resolve(from, t.TENANT_LIMITS),
+    rateLimits: from.rateLimits,
+    limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
@@ -60,11 +55,11 @@ export const apiDeps = (from: Container, randomBytes: (count: number) => Uint8Ar
     pipelines,
     webhooks: webhooksOf(from, randomBytes),
     webhookPolicy: receiverPolicy(from),
-    health: resolve(from, t.HEALTH),
+    health: from.health,
     serviceState: serviceStateOf(from),
-    ready: resolve(from, t.READINESS).report,
+    ready: from.readiness.report,
     metrics: { contentType: registry.contentType, text: () => registry.metrics() },
-    clock: resolve(from, t.CLOCK),
+    clock: from.clock,
     randomBytes,
   };
 };

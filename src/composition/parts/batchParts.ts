@@ -11,17 +11,16 @@ import { uploads } from '../../commands/fetchUpload.ts';
 import { heavySlots } from '../../commands/slots.ts';
 import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../../worker/batches.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context, SomeFactories } from '../context.ts';
 import { operationCommands, taskBeginner } from './operationParts.ts';
 import { workDeps, type WorkDeps } from './workParts.ts';
 
 /** What the routes of batches call. */
-export const batchCommands = (from: Container, work: WorkDeps): BatchCommands => {
+export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
   const streams = batches(work.store);
   const { clock, objects, wrote } = work;
-  const secrets = resolve(from, t.SECRET_BOX);
-  const openOf = openBatchesOfTenant(resolve(from, t.READ_SQL));
+  const secrets = from.secretBox;
+  const openOf = openBatchesOfTenant(from.readSql);
   return {
     accept: acceptBatch({ batches: streams, store: work.store, objects, secrets, clock, openOf, wrote }),
     cancel: cancelBatch({ batches: streams, wrote }),
@@ -29,18 +28,18 @@ export const batchCommands = (from: Container, work: WorkDeps): BatchCommands =>
   };
 };
 
-const workerOf = (from: Container): BatchWorker => {
+const workerOf = (from: Context): BatchWorker => {
   // Its documents have places of their own: requests that wait for an answer keep their slots.
   const work = { ...workDeps(from), slots: heavySlots(FED_AT_ONCE * FED_AT_ONCE) };
   const { objects, clock, wrote, store } = work;
-  const sql = resolve(from, t.READ_SQL);
-  const logger = resolve(from, t.LOGGER);
-  const { maxUploadBytes: bytesMax } = resolve(from, t.CONFIG);
-  const { uploadDir, workers } = resolve(from, t.PARTS);
+  const sql = from.readSql;
+  const logger = from.logger;
+  const { maxUploadBytes: bytesMax } = from.config;
+  const { uploadDir, workers } = from.parts;
   return batchWorker({
-    ...{ objects, clock, wrote, batches: batches(store), secrets: resolve(from, t.SECRET_BOX) },
+    ...{ objects, clock, wrote, batches: batches(store), secrets: from.secretBox },
     operations: operationCommands(from, work),
-    uploads: uploads({ documents: resolve(from, t.DOCUMENTS), objects, uploadDir, bytesMax }),
+    uploads: uploads({ documents: from.documents, objects, uploadDir, bytesMax }),
     begin: taskBeginner(work),
     turns: { listen: (charged) => workers.listen(charged) },
     lists: {
@@ -55,6 +54,6 @@ const workerOf = (from: Container): BatchWorker => {
 };
 
 /** The worker that makes operations of the documents of batches. */
-export const bindBatches = (container: Container): void => {
-  bind(container, t.BATCH_WORKER, workerOf);
-};
+export const batchesParts = {
+  batchWorker: workerOf,
+} satisfies SomeFactories;

@@ -3,8 +3,7 @@ import { modelCallFact } from '../../commands/llmCosts.ts';
 import type { ModelDeps } from '../../commands/models.ts';
 import type { LogCall } from '../../commands/deliverWork.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 import type { ProviderMetrics } from '../metrics/workMetrics.ts';
 
 /** Tokens are counted before they are logged: a log that fails changes no metric. */
@@ -16,11 +15,11 @@ const counted =
   };
 
 /** Models as work on documents needs them: to do it, and to log what each call of one used. */
-export const modelParts = (from: Container): ModelDeps & { readonly logCall: LogCall } => {
-  const { workers } = resolve(from, t.PARTS);
-  const providers = resolve(from, t.MODELS);
-  const clock = resolve(from, t.CLOCK);
-  const facts = resolve(from, t.FACTS);
+export const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } => {
+  const { workers } = from.parts;
+  const providers = from.models;
+  const clock = from.clock;
+  const facts = from.facts;
   return {
     checkBase: providers.checkBase,
     modelWork: modelWork({
@@ -28,11 +27,9 @@ export const modelParts = (from: Container): ModelDeps & { readonly logCall: Log
       tools: workers.tools,
       parser: workers.parser,
       schemas: workers.schemaValidator,
-      localDeadlinesMs: resolve(from, t.CONFIG).localDeadlinesMs,
+      localDeadlinesMs: from.config.localDeadlinesMs,
       readFile: (path) => readFile(path),
     }),
-    logCall: counted(resolve(from, t.PROVIDER_METRICS), (work, call) =>
-      facts.record(modelCallFact(clock, work, call)),
-    ),
+    logCall: counted(from.providerMetrics, (work, call) => facts.record(modelCallFact(clock, work, call))),
   };
 };

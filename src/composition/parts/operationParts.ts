@@ -19,19 +19,18 @@ import { beginTask, bringTo, operationWorker, type TaskBeginner } from '../../wo
 import { listsOn } from '../../../projections/queue.ts';
 import type { QueueWorker } from '../../worker/queue.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context, SomeFactories } from '../context.ts';
 import { workDeps, type WorkDeps } from './workParts.ts';
 
 /** What the routes of operations call. */
-export const operationCommands = (from: Container, work: WorkDeps): OperationCommands => {
+export const operationCommands = (from: Context, work: WorkDeps): OperationCommands => {
   const streams = operations(work.store);
   const deps = {
     ...work,
     operations: streams,
-    secrets: resolve(from, t.SECRET_BOX),
-    openOf: openOperationsOfTenant(resolve(from, t.READ_SQL)),
-    quotaBytes: resolve(from, t.CONFIG).uploadQuotaBytes,
+    secrets: from.secretBox,
+    openOf: openOperationsOfTenant(from.readSql),
+    quotaBytes: from.config.uploadQuotaBytes,
   };
   const problems = operationProblems(work.objects);
   const money = operationMoney(deps);
@@ -58,20 +57,20 @@ export const taskBeginner = (work: WorkDeps): TaskBeginner => {
   });
 };
 
-const workerOf = (from: Container): QueueWorker => {
+const workerOf = (from: Context): QueueWorker => {
   const work = workDeps(from);
-  const sql = resolve(from, t.READ_SQL);
-  const logger = resolve(from, t.LOGGER);
-  const { workers } = resolve(from, t.PARTS);
+  const sql = from.readSql;
+  const logger = from.logger;
+  const { workers } = from.parts;
   return operationWorker({
     ...work,
     operations: operations(work.store),
-    secrets: resolve(from, t.SECRET_BOX),
+    secrets: from.secretBox,
     begin: taskBeginner(work),
-    bring: bringTo(resolve(from, t.PARTS).uploadDir),
+    bring: bringTo(from.parts.uploadDir),
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 2_000,
-    places: resolve(from, t.CONFIG).workerPlaces,
+    places: from.config.workerPlaces,
     turns: { listen: (charged) => workers.listen(charged) },
     lists: listsOn(operationLists, sql),
     onError: unlessDiverged((err) => logger.error({ msg: 'operation', err })),
@@ -79,6 +78,6 @@ const workerOf = (from: Container): QueueWorker => {
 };
 
 /** The worker that does what was accepted to be done later. */
-export const bindOperations = (container: Container): void => {
-  bind(container, t.OPERATION_WORKER, workerOf);
-};
+export const operationsParts = {
+  operationWorker: workerOf,
+} satisfies SomeFactories;

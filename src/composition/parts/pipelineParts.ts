@@ -20,8 +20,7 @@ import type { Uploads } from '../../commands/fetchUpload.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import type { QueueWorker } from '../../worker/queue.ts';
 import { trainingWorker } from '../../worker/training.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 import { CONVERT_DEADLINE_MS } from '../workLimits.ts';
 
 /** Documents of examples, from where clients uploaded them to. */
@@ -63,25 +62,25 @@ export const pipelineCommands = (
 
 /** The worker of training jobs, once there is something that learns. */
 export const trainingWorkerOf = (
-  from: Container,
+  from: Context,
   trainer: Trainer,
   secrets: SecretBox | undefined,
 ): QueueWorker => {
-  const { log: store, objects: stored } = resolve(from, t.PARTS);
-  const reads = resolve(from, t.READS);
-  const logger = resolve(from, t.LOGGER);
+  const { log: store, objects: stored } = from.parts;
+  const reads = from.reads;
+  const logger = from.logger;
   const objects = guardedObjects(stored);
   const jobs = trainingJobs(store);
   return trainingWorker({
     ...{ store, objects, jobs, trainer, secrets },
-    accounts: resolve(from, t.ACCOUNTS),
-    clock: resolve(from, t.CLOCK),
+    accounts: from.accounts,
+    clock: from.clock,
     wrote: (tenantId, position) => reads.note(tenantId, position),
     artifacts: artifacts({ store, objects, jobs }),
-    source: uploadedExamples(resolve(from, t.API).uploads),
+    source: uploadedExamples(from.api.uploads),
     worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
     tickMs: 5_000,
-    lists: listsOn(jobLists, resolve(from, t.READ_SQL)),
+    lists: listsOn(jobLists, from.readSql),
     onError: unlessDiverged((err) => logger.error({ msg: 'training', err })),
   });
 };

@@ -5,8 +5,7 @@ import type { SealEvent } from '../../../domain/finding.ts';
 import { logSealer, type LogSealer, SEALS_PREFIX } from '../../commands/sealing.ts';
 import { type GivenSeal, sealsInLog, sealsInStore } from '../../audit/chains.ts';
 import type { Config } from '../../config.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { SomeFactories } from '../context.ts';
 
 const FOLDER =
   'The embedded folder of objects cannot lock them, so seals in it could be removed: set ' +
@@ -30,24 +29,24 @@ const lockedLater = (config: Config): LockedObjects => ({
 const MINUTE_MS = 60_000;
 
 /** Seals the log by the service itself, where SEAL_EVERY_MINUTES says so. */
-export const bindSealer = (container: Container): void => {
-  bind(container, t.LOCKED_OBJECTS, (from) => lockedLater(resolve(from, t.CONFIG)));
-  bind(container, t.LOG_SEALER, (from): LogSealer | null => {
-    const { seals } = resolve(from, t.CONFIG);
+export const sealerParts = {
+  lockedObjects: (from) => lockedLater(from.config),
+  logSealer: (from): LogSealer | null => {
+    const { seals } = from.config;
     if (seals === undefined) return null;
-    const logger = resolve(from, t.LOGGER);
+    const logger = from.logger;
     return logSealer({
-      log: resolve(from, t.PARTS).log,
-      locked: resolve(from, t.LOCKED_OBJECTS),
-      clock: resolve(from, t.CLOCK),
+      log: from.parts.log,
+      locked: from.lockedObjects,
+      clock: from.clock,
       everyMs: seals.everyMinutes * MINUTE_MS,
       retainDays: seals.retentionDays ?? null,
       onSeal: ({ seal, object }) =>
         logger.info({ msg: 'sealed', position: seal.position, events: seal.events, object: object?.key }),
       onError: (err) => logger.error({ msg: 'the log could not be sealed', err }),
     });
-  });
-};
+  },
+} satisfies SomeFactories;
 
 /** Every seal that can be found: in the log itself, and in the object store where that is S3. */
 export interface FoundSeals {

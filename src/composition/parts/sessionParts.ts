@@ -6,8 +6,7 @@ import { sealingKey, sealingWith } from '../../http/sessions/sealing.ts';
 import { sessionsOver, type Sessions } from '../../http/sessions/sessions.ts';
 import { newSignInLink } from '../../operator/access.ts';
 import type { Operation } from '../../operator/socket.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 
 /** The console, as it was built. */
 export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>
@@ -26,24 +25,24 @@ const causesOf = (error: unknown): string =>
     : '';
 
 /** Sessions on what this process has open. */
-export const sessionsOf = (from: Container): Sessions => {
-  const { publicUrl, signIn } = resolve(from, t.CONFIG);
-  const { sessionSecret, limiter, baseUrl } = resolve(from, t.PARTS);
-  const nowMs = () => Date.parse(resolve(from, t.CLOCK).now());
+export const sessionsOf = (from: Context): Sessions => {
+  const { publicUrl, signIn } = from.config;
+  const { sessionSecret, limiter, baseUrl } = from.parts;
+  const nowMs = () => Date.parse(from.clock.now());
   const { oidc } = signIn;
-  const used = resolve(from, t.USED_ONCE);
+  const used = from.usedOnce;
   return sessionsOver({
     sealing: sealingWith(
       sealingKey(sessionSecret, () => used.epoch()),
       nowMs,
     ),
     used,
-    keys: resolve(from, t.AUTHENTICATOR),
+    keys: from.authenticator,
     limiter,
     ...{ publicUrl, baseUrl, nowMs },
     oidc: oidc && { provider: openIdProvider(oidc), claims: oidc.claims },
     onRefused: (reason, error) =>
-      resolve(from, t.LOGGER).warn({
+      from.logger.warn({
         msg: 'nobody was signed in by the provider',
         reason,
         cause: causesOf(error).slice(0, CAUSE_MAX),
@@ -52,5 +51,5 @@ export const sessionsOf = (from: Container): Sessions => {
 };
 
 /** What an operator asks for: a link that signs in. */
-export const signInLink = (from: Container): Operation =>
-  newSignInLink(() => resolve(from, t.API).sessions.newLink(undefined));
+export const signInLink = (from: Context): Operation =>
+  newSignInLink(() => from.api.sessions.newLink(undefined));

@@ -7,8 +7,7 @@ import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { trainer } from '../../worker/training.ts';
 import type { QueueWorker } from '../../worker/queue.ts';
 import { trainingWorkerOf } from './pipelineParts.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context, SomeFactories } from '../context.ts';
 import { EXTRACT_DEADLINES_MS, LEARN_DEADLINE_MS, PAGES_MAX } from '../workLimits.ts';
 
 /** What cannot be scored in time counts as no answer. */
@@ -20,9 +19,9 @@ const scoredBeside =
     return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
   };
 
-const trainerOf = (from: Container): Trainer => {
-  const { workers } = resolve(from, t.PARTS);
-  const { platformModels, localDeadlinesMs } = resolve(from, t.CONFIG);
+const trainerOf = (from: Context): Trainer => {
+  const { workers } = from.parts;
+  const { platformModels, localDeadlinesMs } = from.config;
   const { logCall } = modelParts(from);
   return trainer({
     parser: workers.parser,
@@ -31,7 +30,7 @@ const trainerOf = (from: Container): Trainer => {
     parseDeadlinesMs: localDeadlinesMs,
     learnDeadlineMs: LEARN_DEADLINE_MS,
     llmTrainer: openLlmTrainer({
-      providers: resolve(from, t.MODELS),
+      providers: from.models,
       requestDeadlineMs: EXTRACT_DEADLINES_MS.standard,
       score: scoredBeside(workers.tools, localDeadlinesMs.fast),
     }),
@@ -41,9 +40,7 @@ const trainerOf = (from: Container): Trainer => {
 };
 
 /** What learns, and the worker that takes jobs to it. */
-export const bindTraining = (container: Container): void => {
-  bind(container, t.TRAINER, trainerOf);
-  bind(container, t.TRAINING_WORKER, (from): QueueWorker =>
-    trainingWorkerOf(from, resolve(from, t.TRAINER), resolve(from, t.SECRET_BOX)),
-  );
-};
+export const trainingParts = {
+  trainer: trainerOf,
+  trainingWorker: (from): QueueWorker => trainingWorkerOf(from, from.trainer, from.secretBox),
+} satisfies SomeFactories;

@@ -9,39 +9,38 @@ import {
   type UnfinishedSweeper,
   usageLog,
 } from '../../commands/usageLog.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context, SomeFactories } from '../context.ts';
 
-const factsOf = (from: Container): KeptFacts => {
-  const reference = resolve(from, t.REFERENCE);
-  const reads = resolve(from, t.READS);
-  const logger = resolve(from, t.LOGGER);
-  const usage = resolve(from, t.USAGE_LOG);
+const factsOf = (from: Context): KeptFacts => {
+  const reference = from.reference;
+  const reads = from.reads;
+  const logger = from.logger;
+  const usage = from.usageLog;
   const logCall = logModelCall({
-    llmCosts: resolve(from, t.LLM_COSTS),
+    llmCosts: from.llmCosts,
     prices: async () => (await reference.modelPrices()).prices,
-    clock: resolve(from, t.CLOCK),
+    clock: from.clock,
     wrote: (tenantId, position) => reads.note(tenantId, position),
   });
   return keptFacts({
-    shelf: factShelf(guardedObjects(resolve(from, t.PARTS).objects)),
+    shelf: factShelf(guardedObjects(from.parts.objects)),
     append: (fact) => (fact.kind === 'model_call' ? logCall(fact) : usage.ended(fact)),
     onError: (err) => logger.error({ msg: 'a usage event or a model call has to wait', err }),
   });
 };
 
-const sweeperOf = (from: Container): UnfinishedSweeper => {
-  const { log, sql } = resolve(from, t.PARTS);
-  const logger = resolve(from, t.LOGGER);
-  const count = resolve(from, t.COUNT_SWEPT);
+const sweeperOf = (from: Context): UnfinishedSweeper => {
+  const { log, sql } = from.parts;
+  const logger = from.logger;
+  const count = from.countSwept;
   return unfinishedSweeper({
-    facts: resolve(from, t.FACTS),
-    accounts: resolve(from, t.ACCOUNTS),
+    facts: from.facts,
+    accounts: from.accounts,
     store: log,
     abandonedBefore: abandonedWorkBefore(sql),
     checkLog: () => log.head(),
     unrecordedBefore: unrecordedWorkBefore(sql),
-    clock: resolve(from, t.CLOCK),
+    clock: from.clock,
     onSweep: (report) => {
       count('model_call', 'settled', report.model_calls);
       count('usage_event', 'settled', report.usage_events);
@@ -54,15 +53,15 @@ const sweeperOf = (from: Container): UnfinishedSweeper => {
 };
 
 /** What work did and the log does not know yet. */
-export const bindUnfinished = (container: Container): void => {
-  bind(container, t.USAGE_LOG, (from) => {
-    const reads = resolve(from, t.READS);
+export const unfinishedParts = {
+  usageLog: (from) => {
+    const reads = from.reads;
     return usageLog({
-      store: resolve(from, t.PARTS).log,
-      clock: resolve(from, t.CLOCK),
+      store: from.parts.log,
+      clock: from.clock,
       wrote: (tenantId, position) => reads.note(tenantId, position),
     });
-  });
-  bind(container, t.FACTS, factsOf);
-  bind(container, t.UNFINISHED_SWEEPER, sweeperOf);
-};
+  },
+  facts: factsOf,
+  unfinishedSweeper: sweeperOf,
+} satisfies SomeFactories;

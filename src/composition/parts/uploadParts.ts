@@ -25,8 +25,7 @@ import { cancelWork } from '../../commands/queue.ts';
 import { uploads } from '../../commands/fetchUpload.ts';
 import type { ApiDeps } from '../../http/apiDeps.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context, SomeFactories } from '../context.ts';
 
 /** Those of the documents that were used, and whose file is kept as far as the read models know. */
 const usedOf = (sql: SqlTx) => {
@@ -38,9 +37,9 @@ const ENDED_OR_OPEN = ({ finished_at }: { readonly finished_at: string | null })
   finished_at === null ? ({ kind: 'open' } as const) : ({ kind: 'ended', at: finished_at } as const);
 
 /** What the log says of the work that objects are for. */
-const workFates = (from: Container): WorkObjectsDeps => {
-  const { log } = resolve(from, t.PARTS);
-  const usage = resolve(from, t.USAGE_LOG);
+const workFates = (from: Context): WorkObjectsDeps => {
+  const { log } = from.parts;
+  const usage = from.usageLog;
   const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
   const unknown = { kind: 'unknown' } as const;
   return {
@@ -68,13 +67,13 @@ const workFates = (from: Container): WorkObjectsDeps => {
 };
 
 /** What a sweep of objects works on, and whom it tells. */
-export const sweptObjects = (from: Container): ObjectSweeperDeps => {
-  const logger = resolve(from, t.LOGGER);
-  const count = resolve(from, t.COUNT_SWEPT);
-  const sql = resolve(from, t.READ_SQL);
+export const sweptObjects = (from: Context): ObjectSweeperDeps => {
+  const logger = from.logger;
+  const count = from.countSwept;
+  const sql = from.readSql;
   return {
-    objects: resolve(from, t.PARTS).objects,
-    documents: resolve(from, t.DOCUMENTS),
+    objects: from.parts.objects,
+    documents: from.documents,
     ...workFates(from),
     usedOf: usedOf(sql),
     learnedOf: async (documents) => {
@@ -82,8 +81,8 @@ export const sweptObjects = (from: Container): ObjectSweeperDeps => {
       return new Set(learned.map(({ document_id }) => document_id));
     },
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
-    retentionDays: resolve(from, t.CONFIG).uploadRetentionDays,
-    clock: resolve(from, t.CLOCK),
+    retentionDays: from.config.uploadRetentionDays,
+    clock: from.clock,
     onSweep: (report) => {
       count('upload', 'settled', report.uploads);
       count('expired_upload', 'settled', report.expired);
@@ -97,10 +96,10 @@ export const sweptObjects = (from: Container): ObjectSweeperDeps => {
 };
 
 /** Documents and what becomes of the objects that nobody uses. */
-export const bindUploads = (container: Container): void => {
-  bind(container, t.DOCUMENTS, (from) => documents(resolve(from, t.PARTS).log));
-  bind(container, t.OBJECT_SWEEPER, (from) => objectSweeper(sweptObjects(from)));
-};
+export const uploadsParts = {
+  documents: (from) => documents(from.parts.log),
+  objectSweeper: (from) => objectSweeper(sweptObjects(from)),
+} satisfies SomeFactories;
 
 /** Documents that one call counts at the same time: one, where each needs a file of its own. */
 const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
@@ -113,33 +112,33 @@ type UploadCommands = Pick<
   'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'inFlight' | 'countPages'
 >;
 
-const stockOf = (from: Container): UploadStock => {
-  const { sql, objects } = resolve(from, t.PARTS);
+const stockOf = (from: Context): UploadStock => {
+  const { sql, objects } = from.parts;
   const kept = usedOf(sql);
   return uploadStock({
     objects: guardedObjects(objects),
-    documents: resolve(from, t.DOCUMENTS),
+    documents: from.documents,
     usedBytesOf: uploadedBytesOfTenant(sql),
     usedOf: async (ids) => new Set((await kept(ids)).map(({ document_id }) => document_id)),
-    quotaBytes: resolve(from, t.CONFIG).uploadQuotaBytes,
+    quotaBytes: from.config.uploadQuotaBytes,
     nowMs: () => performance.now(),
   });
 };
 
 const removal = (
-  from: Container,
+  from: Context,
   { objects, stock }: { readonly objects: ObjectStore; readonly stock: UploadStock },
 ): ApiDeps['removeUpload'] => {
-  const reads = resolve(from, t.READS);
-  const { sql, log: store } = resolve(from, t.PARTS);
+  const reads = from.reads;
+  const { sql, log: store } = from.parts;
   const learningFrom = jobsLearningFrom(sql);
-  const clock = resolve(from, t.CLOCK);
+  const clock = from.clock;
   const jobs = {
-    ...{ store, objects, clock, jobs: trainingJobs(store), accounts: resolve(from, t.ACCOUNTS) },
+    ...{ store, objects, clock, jobs: trainingJobs(store), accounts: from.accounts },
     wrote: (tenantId: string, position: bigint) => reads.note(tenantId, position),
   };
   return removeUpload({
-    documents: resolve(from, t.DOCUMENTS),
+    documents: from.documents,
     objects,
     stock,
     learningFrom: (document) => learningFrom([document], { open: true }),
@@ -154,13 +153,13 @@ const removal = (
 
 /** What the routes of uploads and documents call. */
 export const uploadCommands = (
-  from: Container,
+  from: Context,
   work: Omit<CountPagesDeps, 'documents' | 'uploads' | 'failures' | 'atOnce'>,
 ): UploadCommands => {
-  const parts = resolve(from, t.PARTS);
-  const { maxUploadBytes: bytesMax, sourceUrls } = resolve(from, t.CONFIG);
-  const clock = resolve(from, t.CLOCK);
-  const own = resolve(from, t.DOCUMENTS);
+  const parts = from.parts;
+  const { maxUploadBytes: bytesMax, sourceUrls } = from.config;
+  const clock = from.clock;
+  const own = from.documents;
   const objects = guardedObjects(parts.objects);
   const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
   const failures = recentFailures<Counted>(() => performance.now());

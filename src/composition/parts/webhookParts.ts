@@ -20,8 +20,7 @@ import {
 import { webhookAttempts } from '../../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../../worker/webhooks.ts';
 import { unlessDiverged } from '../start/logWatchParts.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context, SomeFactories } from '../context.ts';
 
 /** The advisory lock that one process holds at a time: the one that sends. */
 const SENDER_LEASE = 0x7768_7365n;
@@ -30,8 +29,8 @@ const SENDER_LEASE = 0x7768_7365n;
 const CAUGHT_UP_MS = 5_000;
 
 /** Where receivers may be: the guard of model bases, with a switch of its own. */
-export const receiverPolicy = (from: Container): ReceiverPolicy => {
-  const { webhooksAllowPrivateNetwork: allowPrivateNetwork } = resolve(from, t.CONFIG);
+export const receiverPolicy = (from: Context): ReceiverPolicy => {
+  const { webhooksAllowPrivateNetwork: allowPrivateNetwork } = from.config;
   return {
     allowPrivateNetwork,
     mayConnectTo: (address) => mayConnectTo(address, allowPrivateNetwork),
@@ -39,35 +38,31 @@ export const receiverPolicy = (from: Container): ReceiverPolicy => {
 };
 
 /** What the routes of webhooks call. */
-export const webhooksOf = (from: Container, randomBytes: (count: number) => Uint8Array): Webhooks => {
-  const { log, objects } = resolve(from, t.PARTS);
-  const box = resolve(from, t.SECRET_BOX);
+export const webhooksOf = (from: Context, randomBytes: (count: number) => Uint8Array): Webhooks => {
+  const { log, objects } = from.parts;
+  const box = from.secretBox;
   const streams = { streams: webhookStreams(log), deliveries: deliveryStreams(log) };
-  const idsOfTenant = webhookIdsOfTenant(resolve(from, t.READ_SQL));
-  const deps = { store: log, clock: resolve(from, t.CLOCK), objects, box, randomBytes, idsOfTenant };
+  const idsOfTenant = webhookIdsOfTenant(from.readSql);
+  const deps = { store: log, clock: from.clock, objects, box, randomBytes, idsOfTenant };
   return webhookCommands({ ...streams, ...deps });
 };
 
-const senderOf = (from: Container): WebhookSender => {
-  const { log, objects, sql } = resolve(from, t.PARTS);
+const senderOf = (from: Context): WebhookSender => {
+  const { log, objects, sql } = from.parts;
   const { allowPrivateNetwork } = receiverPolicy(from);
-  const [reads, logger, runner] = [
-    resolve(from, t.READ_SQL),
-    resolve(from, t.LOGGER),
-    resolve(from, t.RUNNER),
-  ];
+  const [reads, logger, runner] = [from.readSql, from.logger, from.runner];
   const policy = { allowPrivateNetwork, resolve: systemResolve };
   return webhookSender({
-    ...{ objects, clock: resolve(from, t.CLOCK), box: resolve(from, t.SECRET_BOX) },
+    ...{ objects, clock: from.clock, box: from.secretBox },
     ...{ streams: webhookStreams(log), deliveries: deliveryStreams(log) },
     transport: webhookTransport({ addressesOf: (url) => checkedHost(url, policy) }),
     lists: { webhooks: webhooksDue(reads), removed: webhooksRemoved(reads), due: dueDeliveries(reads) },
     monotonicMs: () => performance.now(),
     // An embedded log has one process, and that one knows what it sends.
-    leftAfterMs: resolve(from, t.CONFIG).eventStoreUrl === undefined ? 0 : undefined,
+    leftAfterMs: from.config.eventStoreUrl === undefined ? 0 : undefined,
     failingSince: failingSince(reads),
     random: () => Math.random(),
-    onAttempt: webhookAttempts(resolve(from, t.REGISTRY)),
+    onAttempt: webhookAttempts(from.registry),
     lease: () => sql.tryLock(SENDER_LEASE),
     caughtUp: (position) =>
       runner.waitFor(position, { timeoutMs: CAUGHT_UP_MS, projectors: [webhooksProjector.name] }),
@@ -76,9 +71,7 @@ const senderOf = (from: Container): WebhookSender => {
 };
 
 /** What tells the world outside. */
-export const bindWebhooks = (container: Container): void => {
-  bind(container, t.WEBHOOK_SENDER, senderOf);
-  bind(container, t.REPORT_DRIFT, (from) =>
-    reportDrift({ store: resolve(from, t.PARTS).log, clock: resolve(from, t.CLOCK) }),
-  );
-};
+export const webhooksParts = {
+  webhookSender: senderOf,
+  reportDrift: (from) => reportDrift({ store: from.parts.log, clock: from.clock }),
+} satisfies SomeFactories;

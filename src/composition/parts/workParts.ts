@@ -1,23 +1,22 @@
 import { activeBillingConfig } from '../../../domain/billingConfig.ts';
 import type { ExtractDeps } from '../../commands/extract.ts';
 import { guardedObjects } from '../../commands/uploads.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 import { CONVERT_DEADLINE_MS, INSPECT_DEADLINE_MS, LONG_PAGES_MAX, PAGES_MAX } from '../workLimits.ts';
 import { modelParts } from './modelParts.ts';
 
 /** What work on documents stands on. */
 export type WorkDeps = ExtractDeps & { readonly convertDeadlineMs: number };
 
-export const workDeps = (from: Container): WorkDeps => {
-  const { log, objects, workers } = resolve(from, t.PARTS);
-  const clock = resolve(from, t.CLOCK);
-  const reference = resolve(from, t.REFERENCE);
-  const reads = resolve(from, t.READS);
+export const workDeps = (from: Context): WorkDeps => {
+  const { log, objects, workers } = from.parts;
+  const clock = from.clock;
+  const reference = from.reference;
+  const reads = from.reads;
   const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
-  const { platformModels, localDeadlinesMs } = resolve(from, t.CONFIG);
+  const { platformModels, localDeadlinesMs } = from.config;
   return {
-    accounts: resolve(from, t.ACCOUNTS),
+    accounts: from.accounts,
     billingConfig: async () => {
       const active = activeBillingConfig(await reference.billingConfig());
       if (active === undefined) throw new Error('there is no billing config yet');
@@ -28,17 +27,17 @@ export const workDeps = (from: Container): WorkDeps => {
     objects: guardedObjects(objects),
     parser: workers.parser,
     engine: workers.localEngine,
-    usage: resolve(from, t.USAGE_LOG),
-    slots: resolve(from, t.SLOTS),
-    overruns: resolve(from, t.OVERRUNS),
-    facts: resolve(from, t.FACTS),
+    usage: from.usageLog,
+    slots: from.slots,
+    overruns: from.overruns,
+    facts: from.facts,
     ...modelParts(from),
     pagesMax: PAGES_MAX,
     longPagesMax: LONG_PAGES_MAX,
     ranged: workers.ranged,
     inspectDeadlineMs: INSPECT_DEADLINE_MS,
     convertDeadlineMs: CONVERT_DEADLINE_MS,
-    deadlineMs: resolve(from, t.EXTRACT_DEADLINES),
+    deadlineMs: from.extractDeadlines,
     localDeadlinesMs,
     platformModels,
     wrote,

@@ -1,8 +1,7 @@
 import type { ProjectionNotice } from '../../../projections/engine/arrivals.ts';
 import type { ProjectionRunner } from '../../../projections/engine/runner.ts';
 import { appliedBy } from '../parts/telemetryParts.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 import { projectingAs } from './projectingAs.ts';
 import { runnerInThread } from './runnerInThread.ts';
 import { serviceRunner } from './serviceRunner.ts';
@@ -22,22 +21,22 @@ const LEVELS = {
   stopped: 'error',
 } as const;
 
-const told = (from: Container): ((notice: ProjectionNotice) => void) => {
-  const { onNotice } = resolve(from, t.PROJECTION_COUNTERS);
-  const logger = resolve(from, t.LOGGER);
+const told = (from: Context): ((notice: ProjectionNotice) => void) => {
+  const { onNotice } = from.projectionCounters;
+  const logger = from.logger;
   return (notice) => {
     onNotice(notice);
-    if (notice.kind === 'diverged' || notice.kind === 'rebuilt') void resolve(from, t.LOG_WATCH).check();
+    if (notice.kind === 'diverged' || notice.kind === 'rebuilt') void from.logWatch.check();
     const level = LEVELS[notice.kind];
     logger[level]({ msg: 'projections', ...notice });
   };
 };
 
 /** The projections: in the thread of the embedded read models where there is one, else in this one. */
-export const runnerOf = (from: Container): ProjectionRunner => {
-  const { sql, log: feed, projections } = resolve(from, t.PARTS);
+export const runnerOf = (from: Context): ProjectionRunner => {
+  const { sql, log: feed, projections } = from.parts;
   const listener = { onApplied: appliedBy(from), notify: told(from) };
   return projections === undefined
-    ? serviceRunner({ sql, feed }, projectingAs(resolve(from, t.CONFIG)), listener)
+    ? serviceRunner({ sql, feed }, projectingAs(from.config), listener)
     : runnerInThread(projections, listener);
 };

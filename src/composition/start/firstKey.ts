@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ApiKeyState, formatKey, keyTraces } from '../../../domain/apiKey.ts';
 import type { ApiKeys } from '../../commands/apiKeys.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 
 /** The tenant that admin keys made at start belong to. */
 const OPERATOR = 'operator';
@@ -32,11 +31,11 @@ const freeKeyId = async (keys: Pick<ApiKeys, 'stateOf'>): Promise<string | undef
  * also when another process that starts has just made it and shows it. The key is shown once and never
  * stored.
  */
-export const firstAdminKey = async (from: Container): Promise<string | undefined> => {
-  const clock = resolve(from, t.CLOCK);
-  if (resolve(from, t.CONFIG).adminApiKey !== undefined) return undefined;
-  if ((await resolve(from, t.QUERIES).liveAdminKeys(clock.now())) > 0) return undefined;
-  const keys = resolve(from, t.API_KEYS);
+export const firstAdminKey = async (from: Context): Promise<string | undefined> => {
+  const clock = from.clock;
+  if (from.config.adminApiKey !== undefined) return undefined;
+  if ((await from.queries.liveAdminKeys(clock.now())) > 0) return undefined;
+  const keys = from.apiKeys;
   const key_id = await freeKeyId(keys);
   if (key_id === undefined) return undefined;
   const key = formatKey('admin', randomBytes(96));

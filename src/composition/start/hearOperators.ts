@@ -4,23 +4,22 @@ import { ALL_TENANTS } from '../../queries/readYourWrites.ts';
 import { VERSION } from '../../version.ts';
 import { operationsOver, type OwnParts } from '../parts/operatorParts.ts';
 import { signInLink } from '../parts/sessionParts.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 
 /** After every claim. */
 const END_OF_TIME = '9999';
 const OPEN_CLAIMS_MAX = 10_000;
 
 /** Keys that an operator makes or revokes count here from the answer on. */
-const ownParts = (from: Container): OwnParts => {
-  const [keys, reads] = [resolve(from, t.AUTHENTICATOR), resolve(from, t.READS)];
+const ownParts = (from: Context): OwnParts => {
+  const [keys, reads] = [from.authenticator, from.reads];
   return {
-    apiKeys: resolve(from, t.API_KEYS),
-    objects: resolve(from, t.PARTS).objects,
-    box: resolve(from, t.SECRET_BOX),
-    locked: resolve(from, t.LOCKED_OBJECTS),
-    payments: resolve(from, t.PAYMENTS),
-    listedStreams: () => openClaimsBefore(resolve(from, t.PARTS).sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
+    apiKeys: from.apiKeys,
+    objects: from.parts.objects,
+    box: from.secretBox,
+    locked: from.lockedObjects,
+    payments: from.payments,
+    listedStreams: () => openClaimsBefore(from.parts.sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);
       if (kind === 'revoked') {
@@ -34,9 +33,9 @@ const ownParts = (from: Container): OwnParts => {
 };
 
 /** Does what commands of the command line ask of the running service; `url` is where it listens. */
-export const hearOperators = (from: Container, url: string): ReturnType<typeof listenForOperators> => {
-  const { dataDir, roles } = resolve(from, t.CONFIG);
-  const { log, sql } = resolve(from, t.PARTS);
+export const hearOperators = (from: Context, url: string): ReturnType<typeof listenForOperators> => {
+  const { dataDir, roles } = from.config;
+  const { log, sql } = from.parts;
   return listenForOperators(dataDir, {
     ...operationsOver(log, sql, ownParts(from)),
     'session.link': signInLink(from),

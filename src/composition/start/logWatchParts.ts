@@ -7,8 +7,7 @@ import {
 } from '../../../projections/engine/divergence.ts';
 import type { SqlTx } from '../../../projections/engine/ports.ts';
 import { openedLog } from '../../commands/sealing.ts';
-import { bind, resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context, SomeFactories } from '../context.ts';
 
 /** The read models' database as those read it who answer: nothing comes from rows of another log. */
 const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlTx => {
@@ -38,34 +37,34 @@ export const unlessDiverged =
   };
 
 /** Answers of read models that this process keeps. */
-const forgetAnswers = (from: Container): void => {
-  resolve(from, t.AUTHENTICATOR).flush();
-  resolve(from, t.TENANT_LIMITS).flush();
+const forgetAnswers = (from: Context): void => {
+  from.authenticator.flush();
+  from.tenantLimits.flush();
 };
 
 /** What this process remembers of read models, and how far they must be: the log is another one. */
-const forgetReads = (from: Container): void => {
+const forgetReads = (from: Context): void => {
   forgetAnswers(from);
-  resolve(from, t.READS).forget();
+  from.reads.forget();
 };
 
 /** What this process remembers of the log; what contradicts it stays refused until the read models are sound. */
-const forgetLog = async (from: Container): Promise<void> => {
-  const reference = resolve(from, t.REFERENCE);
-  resolve(from, t.ACCOUNTS).forget('what_agrees');
-  resolve(from, t.LLM_COSTS).forget('what_agrees');
+const forgetLog = async (from: Context): Promise<void> => {
+  const reference = from.reference;
+  from.accounts.forget('what_agrees');
+  from.llmCosts.forget('what_agrees');
   reference.forget();
   forgetReads(from);
-  const now = resolve(from, t.CLOCK).now();
-  await openedLog(resolve(from, t.PARTS).log, now);
+  const now = from.clock.now();
+  await openedLog(from.parts.log, now);
   await reference.ensureDefaults(now);
 };
 
 /** The watch over the log, and the database as it lets it be read. */
-export const bindLogWatch = (container: Container): void => {
-  bind(container, t.LOG_WATCH, (from) => {
-    const { sql, log } = resolve(from, t.PARTS);
-    const logger = resolve(from, t.LOGGER);
+export const logWatchParts = {
+  logWatch: (from) => {
+    const { sql, log } = from.parts;
+    const logger = from.logger;
     return logWatch({
       sql,
       feed: log,
@@ -88,16 +87,14 @@ export const bindLogWatch = (container: Container): void => {
         });
       },
       onSettled: () => {
-        resolve(from, t.ACCOUNTS).forget('all');
-        resolve(from, t.LLM_COSTS).forget('all');
+        from.accounts.forget('all');
+        from.llmCosts.forget('all');
         // What was written meanwhile stands in the log that is there: reads still wait for it.
         forgetAnswers(from);
         logger.info({ msg: 'the read models are of the event log that is there' });
       },
       onError: (err) => logger.warn({ msg: 'the event log could not be compared with the read models', err }),
     });
-  });
-  bind(container, t.READ_SQL, (from) =>
-    readOnlyWhileSound(resolve(from, t.PARTS).sql, resolve(from, t.LOG_WATCH)),
-  );
-};
+  },
+  readSql: (from) => readOnlyWhileSound(from.parts.sql, from.logWatch),
+} satisfies SomeFactories;

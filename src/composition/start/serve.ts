@@ -8,8 +8,7 @@ import { runningRequests, type RunningRequests } from '../../http/server/running
 import { listen, type HttpServer } from '../../http/server/server.ts';
 import { rateLimitRefusals } from '../metrics/workMetrics.ts';
 import { consoleOf } from '../parts/sessionParts.ts';
-import { resolve, type Container } from '../token.ts';
-import * as t from '../tokens.ts';
+import type { Context } from '../context.ts';
 
 /** A port that another process has is a mistake of configuration. */
 const listenOn = (app: Express, { host, port }: Config): Promise<HttpServer> =>
@@ -26,39 +25,39 @@ interface Served extends HttpServer {
 }
 
 /** Listens for the API, or in a process without that role for health and metrics alone. */
-export const serve = async (from: Container, isApi: boolean): Promise<Served> => {
-  const config = resolve(from, t.CONFIG);
-  const parts = resolve(from, t.PARTS);
-  const limits = resolve(from, t.TENANT_LIMITS);
-  const { isDraining } = resolve(from, t.READINESS);
+export const serve = async (from: Context, isApi: boolean): Promise<Served> => {
+  const config = from.config;
+  const parts = from.parts;
+  const limits = from.tenantLimits;
+  const { isDraining } = from.readiness;
   const running = runningRequests(isDraining);
   const app = httpApp({
     // A process without the role `api` answers health and metrics alone.
     routes: isApi ? apiRoutes : operationRoutes,
-    api: resolve(from, t.API),
-    logger: resolve(from, t.LOGGER),
-    metrics: httpMetrics(resolve(from, t.REGISTRY)),
+    api: from.api,
+    logger: from.logger,
+    metrics: httpMetrics(from.registry),
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
     pages: isApi ? consoleOf(config) : undefined,
     corsOrigins: config.corsOrigins,
-    keys: resolve(from, t.AUTHENTICATOR),
+    keys: from.authenticator,
     limits: {
       limiter: parts.limiter,
       bucketsOf: (tenantId) => limits.bucketsOf(tenantId),
-      onLimited: rateLimitRefusals(resolve(from, t.REGISTRY)),
-      inUse: resolve(from, t.BUCKETS_IN_USE),
+      onLimited: rateLimitRefusals(from.registry),
+      inUse: from.bucketsInUse,
     },
-    replays: resolve(from, t.REPLAYS),
+    replays: from.replays,
     uploads: {
       dir: parts.uploadDir,
       bytesMax: config.maxUploadBytes,
-      inFlight: resolve(from, t.API).inFlight,
+      inFlight: from.api.inFlight,
     },
-    clock: resolve(from, t.CLOCK),
+    clock: from.clock,
     isDraining,
     running,
-    tracer: config.tracing === undefined ? undefined : resolve(from, t.TRACER),
+    tracer: config.tracing === undefined ? undefined : from.tracer,
   });
   const server = await listenOn(app, config);
   if (isApi) parts.address.url = server.url;

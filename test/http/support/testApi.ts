@@ -9,12 +9,10 @@ import type { ObjectStore, ReplayStore } from '../../../domain/ports/services.ts
 import { prepareReadModels } from '../../../projections/engine/registry.ts';
 import type { Sql } from '../../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
-import { containerOver } from '../../../src/composition/container.ts';
+import { contextOver } from '../../../src/composition/container.ts';
 import { consoleOf } from '../../../src/composition/parts/sessionParts.ts';
 import { openParts, type Parts } from '../../../src/composition/parts/openParts.ts';
 import { sweptObjects } from '../../../src/composition/parts/uploadParts.ts';
-import { bindValue, resolve } from '../../../src/composition/token.ts';
-import * as t from '../../../src/composition/tokens.ts';
 import { openedLog } from '../../../src/commands/sealing.ts';
 import type { ObjectSweeperDeps } from '../../../src/commands/sweeping.ts';
 import type { ExtractDeps } from '../../../src/commands/extract.ts';
@@ -145,24 +143,25 @@ export const startApi = async (
   await parts.sql.script(REPLAY_STORE_DDL);
   for (const ddl of [USED_ONCE_DDL, EPOCH_DDL, REPLICAS_DDL]) await parts.sql.script(ddl);
   await prepareReadModels(parts.sql, READ_MODELS);
-  const from = containerOver(config, parts, { logger });
   let aheadMs = 0;
   const clock = systemClock();
-  bindValue(from, t.CLOCK, {
-    ...clock,
-    now: () => laterBy(clock.now(), aheadMs),
-    monotonicMs: () => performance.now() + aheadMs,
+  const from = contextOver(config, parts, {
+    logger,
+    clock: {
+      ...clock,
+      now: () => laterBy(clock.now(), aheadMs),
+      monotonicMs: () => performance.now() + aheadMs,
+    },
+    ...(deadlineMs !== undefined && { extractDeadlines: deadlineMs }),
   });
-  if (deadlineMs !== undefined) bindValue(from, t.EXTRACT_DEADLINES, deadlineMs);
-  const runner = resolve(from, t.RUNNER);
-  await openedLog(parts.log, resolve(from, t.CLOCK).now());
-  await resolve(from, t.REFERENCE).ensureDefaults(resolve(from, t.CLOCK).now());
-  await resolve(from, t.LOG_WATCH).check();
+  const runner = from.runner;
+  await openedLog(parts.log, from.clock.now());
+  await from.reference.ensureDefaults(from.clock.now());
+  await from.logWatch.check();
   runner.start();
-  const signOfLife = () =>
-    resolve(from, t.REPLICAS).beat({ replica_id: 'replica-1', version: VERSION, roles: ['api'] });
+  const signOfLife = () => from.replicas.beat({ replica_id: 'replica-1', version: VERSION, roles: ['api'] });
   await signOfLife();
-  const deps = resolve(from, t.API);
+  const deps = from.api;
   let limiterMs = 0;
   const passMs = (ms: number) => {
     limiterMs += ms;
@@ -171,7 +170,7 @@ export const startApi = async (
     routes: apiRoutes,
     api: deps,
     logger,
-    metrics: httpMetrics(resolve(from, t.REGISTRY)),
+    metrics: httpMetrics(from.registry),
     publicUrl: config.publicUrl,
     trustProxy: config.trustProxy,
     pages: consoleOf(config),
@@ -181,9 +180,9 @@ export const startApi = async (
       limiter: memoryRateLimiter(() => limiterMs),
       bucketsOf: (tenantId) =>
         tenantId.startsWith(LIMITED) ? deps.limits.bucketsOf(tenantId) : Promise.resolve(UNLIMITED),
-      inUse: resolve(from, t.BUCKETS_IN_USE),
+      inUse: from.bucketsInUse,
     },
-    replays: breakable(resolve(from, t.REPLAYS), faults),
+    replays: breakable(from.replays, faults),
     uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: deps.inFlight },
     clock: deps.clock,
     isDraining: () => faults.draining,
@@ -194,10 +193,10 @@ export const startApi = async (
   const forgetReplays = () => parts.sql.script('delete from http_cache.replays');
   const stop = async () => {
     await server.close();
-    await resolve(from, t.AUDITS).close();
-    await resolve(from, t.ACCOUNTS).close();
-    await resolve(from, t.WEBHOOK_SENDER).stop();
-    await resolve(from, t.MODELS).close();
+    await from.audits.close();
+    await from.accounts.close();
+    await from.webhookSender.stop();
+    await from.models.close();
     await runner.stop();
     await parts.close();
     await rm(dataDir, { recursive: true, force: true });
@@ -217,13 +216,13 @@ export const startApi = async (
     openings: () => parts.workers.openings(),
     forgetReplays,
     passMs,
-    operations: resolve(from, t.OPERATION_WORKER),
-    webhooks: resolve(from, t.WEBHOOK_SENDER),
+    operations: from.operationWorker,
+    webhooks: from.webhookSender,
     signOfLife,
     wait: (ms) => {
       aheadMs += ms;
     },
-    batches: resolve(from, t.BATCH_WORKER),
+    batches: from.batchWorker,
     swept: sweptObjects(from),
     stop,
   };
