@@ -24,7 +24,7 @@ export const signInVariables = {
   OIDC_ROLE_CLAIM: z.string().min(1).default('role'),
 };
 
-type Given = z.output<z.ZodObject<typeof signInVariables>>;
+type SignInVariables = z.output<z.ZodObject<typeof signInVariables>>;
 
 /** What the service needs of an OpenID provider. */
 interface OidcConfig {
@@ -43,7 +43,7 @@ export interface SignInConfig {
 const NEEDED = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
 
 /** Throws ConfigError where a provider is named in part. */
-export const signInFrom = (given: Given): SignInConfig => {
+export const signInFrom = (given: SignInVariables): SignInConfig => {
   const missing = NEEDED.filter((name) => given[name] === undefined);
   if (missing.length === NEEDED.length) return { oidc: undefined };
   if (missing.length > 0)

@@ -18,7 +18,7 @@ export const tracingVariables = {
   OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
 };
 
-type Given = z.output<z.ZodObject<typeof tracingVariables>>;
+type TracingVariables = z.output<z.ZodObject<typeof tracingVariables>>;
 
 /** Where traces go, and how many. */
 interface TracingConfig {
@@ -28,7 +28,7 @@ interface TracingConfig {
 }
 
 /** undefined: no exporter is configured, nothing is recorded. The endpoint of all signals gets OTLP's path. */
-export const tracingFrom = (given: Given): TracingConfig | undefined => {
+export const tracingFrom = (given: TracingVariables): TracingConfig | undefined => {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = given;
   const url = own ?? (all === undefined ? undefined : `${withoutEnd(all, /\//)}/v1/traces`);
   if (url === undefined) return undefined;

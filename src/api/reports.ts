@@ -101,11 +101,11 @@ export const getFreeTierSubsidy = get('/v1/admin/free-tier-subsidy', {
   },
 });
 
-const usd = z
+const usdOut = z
   .string()
   .regex(/^-?\d+\.\d{6}$/)
   .meta({ description: 'US dollars as decimal text with 6 decimals.' });
-const percent = z
+const percentOut = z
   .string()
   .regex(/^-?\d+\.\d{2}$/)
   .nullable()
@@ -119,35 +119,35 @@ const marginReportResponse = z
     currency: z.literal('USD'),
     credits_burned: creditsOut,
     unit_margin: z.strictObject({
-      revenue_usd: usd,
-      model_cost_usd: usd,
-      margin_usd: usd,
-      margin_percent: percent,
+      revenue_usd: usdOut,
+      model_cost_usd: usdOut,
+      margin_usd: usdOut,
+      margin_percent: percentOut,
     }),
     realized_margin: z.strictObject({
-      gross_usd: usd,
-      vat_usd: usd,
-      provider_fees_usd: usd,
-      net_revenue_usd: usd.meta({ description: 'gross − VAT − provider fees, as recognised.' }),
-      refunds_usd: usd.meta({ description: 'Recognised by refunds and clawbacks: the true-ups.' }),
-      model_cost_usd: usd,
-      margin_usd: usd.meta({ description: 'net revenue + refunds − model cost.' }),
-      margin_percent: percent,
+      gross_usd: usdOut,
+      vat_usd: usdOut,
+      provider_fees_usd: usdOut,
+      net_revenue_usd: usdOut.meta({ description: 'gross − VAT − provider fees, as recognised.' }),
+      refunds_usd: usdOut.meta({ description: 'Recognised by refunds and clawbacks: the true-ups.' }),
+      model_cost_usd: usdOut,
+      margin_usd: usdOut.meta({ description: 'net revenue + refunds − model cost.' }),
+      margin_percent: percentOut,
     }),
-    fx_effect_usd: usd.meta({ description: 'Realized margin − unit margin: the gap.' }),
+    fx_effect_usd: usdOut.meta({ description: 'Realized margin − unit margin: the gap.' }),
     gap_breakdown: z
       .strictObject({
-        fx_rate_usd: usd,
-        price_variance_usd: usd,
-        provider_fee_usd: usd,
-        promo_usd: usd,
-        unpriced_usd: usd,
-        refund_true_up_usd: usd,
-        rounding_usd: usd,
+        fx_rate_usd: usdOut,
+        price_variance_usd: usdOut,
+        provider_fee_usd: usdOut,
+        promo_usd: usdOut,
+        unpriced_usd: usdOut,
+        refund_true_up_usd: usdOut,
+        rounding_usd: usdOut,
       })
       .meta({ description: 'Sums to `fx_effect_usd` exactly.' }),
-    free_tier_cost_usd: usd,
-    deferred_revenue_usd: usd.meta({ description: 'Value of unconsumed credits at `end`.' }),
+    free_tier_cost_usd: usdOut,
+    deferred_revenue_usd: usdOut.meta({ description: 'Value of unconsumed credits at `end`.' }),
     by_currency: z.array(
       z
         .strictObject({
@@ -159,9 +159,9 @@ const marginReportResponse = z
           provider_fee_minor: minorOut,
           refunded_amount_minor: minorOut,
           credits_consumed: creditsOut,
-          net_revenue_usd: usd,
-          refund_true_up_usd: usd,
-          deferred_revenue_usd: usd,
+          net_revenue_usd: usdOut,
+          refund_true_up_usd: usdOut,
+          deferred_revenue_usd: usdOut,
         })
         .meta({ id: 'MarginByCurrency' }),
     ),

@@ -37,7 +37,7 @@ import { apiDeps } from './parts/apiParts.ts';
 import { logWatchParts, unlessDiverged } from './start/logWatchParts.ts';
 import type { Parts } from './parts/openParts.ts';
 import { bind, newContainer, resolve, type Container } from './token.ts';
-import * as t from './tokens.ts';
+import { CLOCK, CONFIG, EXTRACT_DEADLINES, LOGGER, OPENED, TRACER } from './tokens.ts';
 import { contextOf, type Context, type SomeFactories } from './context.ts';
 import { runnerOf } from './projecting/runnerOf.ts';
 import { queriesOn } from './queriesOn.ts';
@@ -179,12 +179,12 @@ interface Outside {
 /** Binds what differs from one environment to another. A new container per process and per test. */
 const environment = (config: Config, parts: Parts, outside: Outside): Container => {
   const container = newContainer();
-  bind(container, t.CONFIG, config);
-  bind(container, t.OPENED, parts);
-  bind(container, t.LOGGER, outside.logger);
-  bind(container, t.TRACER, outside.tracer ?? NO_TRACER);
-  bind(container, t.CLOCK, outside.clock ?? systemClock());
-  bind(container, t.EXTRACT_DEADLINES, outside.extractDeadlines ?? EXTRACT_DEADLINES_MS);
+  bind(container, CONFIG, config);
+  bind(container, OPENED, parts);
+  bind(container, LOGGER, outside.logger);
+  bind(container, TRACER, outside.tracer ?? NO_TRACER);
+  bind(container, CLOCK, outside.clock ?? systemClock());
+  bind(container, EXTRACT_DEADLINES, outside.extractDeadlines ?? EXTRACT_DEADLINES_MS);
   return container;
 };
 
@@ -203,13 +203,13 @@ const observedParts = (
 
 const environmentParts = (container: Container) =>
   ({
-    config: () => resolve(container, t.CONFIG),
+    config: () => resolve(container, CONFIG),
     parts: (from) =>
-      observedParts(resolve(container, t.OPENED), { register: from.registry, tracer: from.tracer }),
-    logger: () => resolve(container, t.LOGGER),
-    tracer: () => resolve(container, t.TRACER),
-    clock: () => resolve(container, t.CLOCK),
-    extractDeadlines: () => resolve(container, t.EXTRACT_DEADLINES),
+      observedParts(resolve(container, OPENED), { register: from.registry, tracer: from.tracer }),
+    logger: () => resolve(container, LOGGER),
+    tracer: () => resolve(container, TRACER),
+    clock: () => resolve(container, CLOCK),
+    extractDeadlines: () => resolve(container, EXTRACT_DEADLINES),
   }) satisfies SomeFactories;
 
 /** Everything over parts that are open already. A new one per process and per test. */

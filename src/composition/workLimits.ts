@@ -1,7 +1,9 @@
-export {
-  DOCUMENT_PAGES_MAX as PAGES_MAX,
-  OPERATION_PAGES_MAX as LONG_PAGES_MAX,
-} from '../../domain/billingConfig.ts';
+import { DOCUMENT_PAGES_MAX, OPERATION_PAGES_MAX } from '../../domain/billingConfig.ts';
+
+/** Of a document that a request waits for. */
+export const PAGES_MAX = DOCUMENT_PAGES_MAX;
+/** Of a document that an operation works on. */
+export const LONG_PAGES_MAX = OPERATION_PAGES_MAX;
 
 export const INSPECT_DEADLINE_MS = 20_000;
 /** Of a conversion with the calls of models in it; from the command line, of one without. */

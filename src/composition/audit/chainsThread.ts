@@ -5,9 +5,9 @@ import type { ChainsDone, StartChains } from '../../audit/chains.ts';
 import type { ChainsOf } from './chainsWorker.ts';
 
 /** A thread takes some 0.3 s to load what it needs: as long as this many events take. */
-const EVENTS_MIN = 10_000n;
+const CHAINS_EVENTS_MIN = 10_000n;
 
-const started = (data: ChainsOf) => {
+const startedChains = (data: ChainsOf) => {
   const worker = new Worker(new URL('./chainsWorker.js', import.meta.url), { workerData: data });
   const done = new Promise<ChainsDone>((resolve, reject) => {
     worker.once('message', resolve);
@@ -17,16 +17,16 @@ const started = (data: ChainsOf) => {
   return { upTo: data.upTo, done, stop: () => worker.terminate() };
 };
 
-interface ThreadOptions {
+interface ChainsOptions {
   /** Shorter logs are read by one thread. */
   readonly eventsMin?: bigint;
 }
 
 /** Starts the chains half of an audit of the embedded log at `path`. */
 export const chainsThread =
-  (feed: Pick<EventFeed, 'end'>, path: string, { eventsMin = EVENTS_MIN }: ThreadOptions = {}): StartChains =>
+  (feed: Pick<EventFeed, 'end'>, path: string, { eventsMin = CHAINS_EVENTS_MIN }: ChainsOptions = {}): StartChains =>
   async (work) => {
     const upTo = await feed.end();
     if (upTo === undefined || upTo < eventsMin || availableParallelism() < 2) return undefined;
-    return started({ path, upTo, work });
+    return startedChains({ path, upTo, work });
   };

@@ -6,11 +6,11 @@ import type { StartedShare, StartShares } from '../../audit/shares.ts';
 import type { ShareMessage, ShareOf } from './shareWorker.ts';
 
 /** Two threads load what they need in some 0.6 s of a core: a tenth of what so many events take. */
-const EVENTS_MIN = 100_000n;
+const SHARES_EVENTS_MIN = 100_000n;
 /** Each reads past the rows of the others, so that more of them gain ever less. */
 const THREADS_MAX = 8;
 
-const started = (data: ShareOf, onProgress: (events: number) => void) => {
+const startedShare = (data: ShareOf, onProgress: (events: number) => void) => {
   const worker = new Worker(new URL('./shareWorker.js', import.meta.url), { workerData: data });
   const told = <T>(pick: (message: ShareMessage) => T | undefined): Promise<T> =>
     new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ const started = (data: ShareOf, onProgress: (events: number) => void) => {
   return { share, stop: () => worker.terminate() };
 };
 
-interface ThreadOptions {
+interface SharesOptions {
   /** Shorter logs are read by fewer threads. */
   readonly eventsMin?: bigint;
   readonly threads?: number;
@@ -45,14 +45,14 @@ interface ThreadOptions {
 
 /** Starts the shares of an audit of the embedded log at `path`, a thread for each. */
 export const shareThreads =
-  (feed: Pick<EventFeed, 'end'>, path: string, options: ThreadOptions = {}): StartShares =>
+  (feed: Pick<EventFeed, 'end'>, path: string, options: SharesOptions = {}): StartShares =>
   async (wanted, onProgress) => {
-    const { eventsMin = EVENTS_MIN, threads = Math.min(THREADS_MAX, availableParallelism()) } = options;
+    const { eventsMin = SHARES_EVENTS_MIN, threads = Math.min(THREADS_MAX, availableParallelism()) } = options;
     const upTo = await feed.end();
     if (upTo === undefined || upTo < eventsMin || threads < 2 || !hasDigests(path)) return undefined;
     const read = Array.from({ length: threads }, () => 0);
     const all = read.map((_, share) =>
-      started({ path, share, of: threads, upTo, wanted: [...wanted, upTo.toString()] }, (events) => {
+      startedShare({ path, share, of: threads, upTo, wanted: [...wanted, upTo.toString()] }, (events) => {
         read[share] = events;
         onProgress(read.reduce((sum, each) => sum + each, 0));
       }),

@@ -17,12 +17,12 @@ import {
 } from '../../doctor/parts.ts';
 import { askOperator, itemsOf, runningSocket } from '../../operator/socket.ts';
 import { openClaims } from '../../operator/records.ts';
+import { SERVER_MS } from './doctorServers.ts';
 import type { Doctor } from './doctor.ts';
 import { logFileIn, withLogReader } from '../parts/openStores.ts';
 import { folderKey, secretBoxOf } from '../secretBoxOf.ts';
 
 const LOG_MS = 20_000;
-const SERVER_MS = 10_000;
 /** Before the check's own limit, so that what was found until then is shown. */
 const LOOK_MS = LOG_MS - 2_000;
 

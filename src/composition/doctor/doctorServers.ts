@@ -16,7 +16,7 @@ import { projectionsStatus, type ReadModelStatus } from '../../operator/log.ts';
 import type { Doctor } from './doctor.ts';
 import { withLogReader } from '../parts/openStores.ts';
 
-const SERVER_MS = 10_000;
+export const SERVER_MS = 10_000;
 const CONNECT_MS = 5_000;
 
 const hostOf = (url: string): string => new URL(url).host;

@@ -28,7 +28,7 @@ export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
   };
 };
 
-const workerOf = (from: Context): BatchWorker => {
+const batchWorkerOf = (from: Context): BatchWorker => {
   // Its documents have places of their own: requests that wait for an answer keep their slots.
   const work = { ...workDeps(from), slots: heavySlots(FED_AT_ONCE * FED_AT_ONCE) };
   const { objects, clock, wrote, store } = work;
@@ -55,5 +55,5 @@ const workerOf = (from: Context): BatchWorker => {
 
 /** The worker that makes operations of the documents of batches. */
 export const batchesParts = {
-  batchWorker: workerOf,
+  batchWorker: batchWorkerOf,
 } satisfies SomeFactories;

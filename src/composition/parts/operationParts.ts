@@ -57,7 +57,7 @@ export const taskBeginner = (work: WorkDeps): TaskBeginner => {
   });
 };
 
-const workerOf = (from: Context): QueueWorker => {
+const operationWorkerOf = (from: Context): QueueWorker => {
   const work = workDeps(from);
   const sql = from.readSql;
   const logger = from.logger;
@@ -79,5 +79,5 @@ const workerOf = (from: Context): QueueWorker => {
 
 /** The worker that does what was accepted to be done later. */
 export const operationsParts = {
-  operationWorker: workerOf,
+  operationWorker: operationWorkerOf,
 } satisfies SomeFactories;

@@ -13,7 +13,7 @@ interface Built {
   readonly names: ReadonlySet<string>;
 }
 
-const ASSETS = '/app/assets/';
+const CONSOLE_ASSETS = '/app/assets/';
 /** Names carry a hash of the content: what has one never changes. */
 const FOR_GOOD = 'public, max-age=31536000, immutable';
 const RETRY_S = 2;
@@ -65,7 +65,7 @@ const isScript = (name: string): boolean => /\.m?js$/.test(name);
 
 /** The names are of the folder: a path is looked up among them, so none leads out of it. */
 const sendAsset = ({ names }: Built, folder: string, { req, res, next }: Asked): void => {
-  const name = req.path.slice(ASSETS.length);
+  const name = req.path.slice(CONSOLE_ASSETS.length);
   if (!names.has(name)) {
     next();
     return;
@@ -142,7 +142,7 @@ export const consolePage = ({ folder, uploadOrigin }: ConsoleDeps): RequestHandl
 
   const serve = async ({ req, res, next }: Asked): Promise<void> => {
     const now = await built();
-    const isAsset = req.path.startsWith(ASSETS);
+    const isAsset = req.path.startsWith(CONSOLE_ASSETS);
     if (now === undefined) {
       res.statusCode = 503;
       res.setHeader('Retry-After', String(RETRY_S));

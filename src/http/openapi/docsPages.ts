@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { RawBody } from '../defineRoute.ts';
 
 /** Everything that the reference page loads, served by us: it works without a network. */
-const ASSETS = {
+const DOCS_ASSETS = {
   'swagger-ui.css': 'text/css; charset=utf-8',
   'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
   'favicon-32x32.png': 'image/png',
@@ -83,4 +83,4 @@ async function* fileAt(path: string): AsyncIterable<Uint8Array> {
 export const docsAsset = (name: AssetName): RawBody =>
   name === 'start.js'
     ? { contentType: 'text/javascript; charset=utf-8', body: START }
-    : { contentType: ASSETS[name], body: fileAt(join(swaggerFolder(), name)) };
+    : { contentType: DOCS_ASSETS[name], body: fileAt(join(swaggerFolder(), name)) };
