@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { ConfigError } from './configError.ts';
+
+/** A bad environment; `message` names each variable and what to do about it. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
 
 /** Of programs that call a service, `quire mcp` among them; a service beside them does not mind. */
 const clientEnvironment = z.object({

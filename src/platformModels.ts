@@ -6,7 +6,7 @@ import {
   type ProviderName,
 } from '@quire/engine/models/modelName';
 import type { ModelAccess } from '@quire/engine/ports/modelProvider';
-import { ConfigError } from './configError.ts';
+import { ConfigError } from './clientConfig.ts';
 
 /** A model that the platform works with where a caller names none. `access` null: the local engine. */
 interface PlatformModel {

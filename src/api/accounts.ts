@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
+import { activeConfig, type ReferenceData } from '../commands/reference.ts';
+import type { Queries } from '../queries/queries.ts';
 import { plan } from '../../domain/account/messages.ts';
 import {
   booleanText,
@@ -16,16 +18,42 @@ import {
   usdOut,
 } from './basics.ts';
 import { actor } from '../../domain/kernel/decider.ts';
-import { get, post } from '../http/defineRoute.ts';
-import { checkKnown, tenantNotFound } from '../http/reads/knownTenant.ts';
-import { activeConfig } from '../commands/reference.ts';
-import { accountRejections } from '../http/doneOrProblem.ts';
+import { get, post } from '../server/routes.ts';
+import { checkKnown, tenantNotFound } from './knownTenant.ts';
+import { accountRejections } from './rejections.ts';
 import { setPlanRequest, setPlanResponse } from './credits.ts';
-import { tenantBalance } from '../queries/tenantBalance.ts';
 import { activePriceList } from '../../domain/priceList.ts';
-import { invalid, retryLater } from '../http/problems.ts';
+import { invalid, retryLater } from '../server/problems.ts';
 import type { Reconciliation } from '../../projections/reconciliation.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
+import type { ApiDeps } from './apiDeps.ts';
+
+/** A tenant's row, what the config leaves it of free pages, and what of both is told; undefined: no such tenant. */
+const tenantBalance = async (
+  { reference, queries }: { readonly reference: ReferenceData; readonly queries: Queries },
+  tenantId: string,
+  as_of: string,
+) => {
+  const row = await queries.balanceOfTenant(tenantId);
+  if (row === undefined) return undefined;
+  const { terms, version } = await activeConfig(reference);
+  const {
+    free_pages_used: used,
+    free_pages_held,
+    grants_count,
+    created_at,
+    last_activity_at,
+    ...members
+  } = row;
+  const { free_pages: allowance } = terms;
+  const remaining = Math.max(0, allowance - used - free_pages_held);
+  return {
+    /** `BalanceResponse`. */
+    balance: { ...members, free_pages_remaining: remaining, as_of },
+    free_pages: { allowance, used, remaining },
+    account: { grants_count, created_at, last_activity_at },
+    billing_config_version: version,
+  };
+};
 
 const balanceMembers = {
   tenant_id: z.string(),

@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { formatKey, isWellFormedKey, type KeyRole, keyRole, keyTraces } from '../../domain/apiKey.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { invalid, problem, type Problem } from '../http/problems.ts';
-import { digestOfKey } from '../http/access/authenticate.ts';
-import type { Caller } from '../http/access/caller.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { invalid, problem, type Problem } from '../server/problems.ts';
+import { digestOfKey, type Caller } from '../server/keys.ts';
 import type { ApiKeyRow } from '../../projections/apiKeys.ts';
 import {
   instantIn,
@@ -15,10 +14,10 @@ import {
   tenantParams,
   wholeNumberText,
 } from './basics.ts';
-import { get, post, remove } from '../http/defineRoute.ts';
-import { neverRejected } from '../http/doneOrProblem.ts';
-import { ALL_TENANTS } from '../queries/readYourWrites.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { get, post, remove } from '../server/routes.ts';
+import { neverRejected } from './rejections.ts';
+import { ALL_TENANTS } from '../queries/queries.ts';
+import { checkKnown } from './knownTenant.ts';
 
 const RANDOM_BYTES = 96;
 

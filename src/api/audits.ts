@@ -11,12 +11,17 @@ import {
   toBoundary,
   wholeNumberText,
 } from './basics.ts';
-import { get, post } from '../http/defineRoute.ts';
-import { invalid, problem } from '../http/problems.ts';
-import { balanceAt } from '../queries/log/balanceAt.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
-import { eventLine, type EventsAsked, logEvents, type LogToRead } from '../queries/log/logEvents.ts';
-import { sealList as sealsOf } from '../queries/log/seals.ts';
+import { get, post } from '../server/routes.ts';
+import { invalid, problem } from '../server/problems.ts';
+import {
+  balanceAt,
+  eventLine,
+  logEvents,
+  sealList as sealsOf,
+  type EventsAsked,
+  type LogToRead,
+} from '../queries/log.ts';
+import { checkKnown } from './knownTenant.ts';
 
 /** A position or a revision: larger than a JSON number may be, so a text. */
 const placeIn = z

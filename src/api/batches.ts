@@ -9,11 +9,11 @@ import { documentIdIn, fileUriOf } from '../../domain/document.ts';
 import type { BatchRequest } from '../commands/batches.ts';
 import { jsonPieces, type JsonPieces } from '../commands/storedResult.ts';
 import type { ExtractFields } from '../commands/extract.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { get, KEPT_A_DAY, post, type RouteRequest } from '../http/defineRoute.ts';
-import { workFailure } from '../http/doneOrProblem.ts';
-import { problem } from '../http/problems.ts';
-import { settleReads } from '../http/reads/settledReads.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { get, KEPT_A_DAY, post, type RouteRequest } from '../server/routes.ts';
+import { workFailure } from './rejections.ts';
+import { problem } from '../server/problems.ts';
+import { settleReads } from '../server/answers.ts';
 import { operationAsItStands, problemAnswer, type StandingOperation } from './operations.ts';
 import {
   creditsOut,
@@ -36,7 +36,7 @@ import {
 } from './workSchemas.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { checkKnown } from './knownTenant.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 type Known = BatchState & { readonly accepted: NonNullable<BatchState['accepted']> };

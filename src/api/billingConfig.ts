@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { get, post, type Route } from '../http/defineRoute.ts';
+import { get, post, type Route } from '../server/routes.ts';
 import {
   activeConfig,
   configOf,
@@ -9,7 +9,7 @@ import {
   ratesSince,
   setRate,
 } from '../commands/reference.ts';
-import { CONFIG_REJECTIONS, workFailure } from '../http/doneOrProblem.ts';
+import { CONFIG_REJECTIONS, workFailure } from './rejections.ts';
 import {
   billingConfigCreateRequest,
   billingConfigHistory,
@@ -19,8 +19,8 @@ import {
   upsertRateRequest,
 } from './prices.ts';
 import { modeOf, priceTraining, quote, ratedMode, rateOf } from '../../domain/rating.ts';
-import { invalid } from '../http/problems.ts';
-import { tenantNotFound } from '../http/reads/knownTenant.ts';
+import { invalid } from '../server/problems.ts';
+import { tenantNotFound } from './knownTenant.ts';
 import { tenantIdText, wholeNumberText } from './basics.ts';
 import { quoteResponse } from './accounts.ts';
 import { availableIn } from '../../domain/account/state.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { KEPT_A_DAY, post, type RouteRequest } from '../http/defineRoute.ts';
-import { validate } from '../http/server/validate.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { KEPT_A_DAY, post, type RouteRequest } from '../server/routes.ts';
+import { validate } from '../server/request.ts';
 import {
   type CanonicalEnvelope,
   canonicalEnvelope,
@@ -14,7 +14,7 @@ import {
   noPayload,
   toMarkdownPayload,
 } from './workSchemas.ts';
-import { invalid, problem } from '../http/problems.ts';
+import { invalid, problem } from '../server/problems.ts';
 import { activatePayload, trainingJobFields } from './pipelineSchemas.ts';
 import { activate, artifactList, artifactOf, PIPELINE_PROBLEMS, resolve } from './deployments.ts';
 import { cancelJob, createJob, jobStatus } from './training.ts';

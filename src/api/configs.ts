@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
 import { extractModeIn, minConfidenceIn, modelChannelIn } from './workSchemas.ts';
-import { configHistory } from '../queries/log/configs.ts';
-import { get, post, remove } from '../http/defineRoute.ts';
+import { configHistory } from '../queries/log.ts';
+import { get, post, remove } from '../server/routes.ts';
 import { sightOf } from './training.ts';
-import { problem } from '../http/problems.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { problem } from '../server/problems.ts';
+import { checkKnown } from './knownTenant.ts';
 import { configDraft } from '../commands/savedConfigs.ts';
-import { workFailure } from '../http/doneOrProblem.ts';
+import { workFailure } from './rejections.ts';
 
 const channelAnswer = (settings: ChannelSettings | null) => {
   if (settings === null) return null;

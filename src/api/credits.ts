@@ -18,9 +18,9 @@ import type { AccountKind } from '../../domain/account/account.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
-import { get, KEPT_A_DAY, post } from '../http/defineRoute.ts';
-import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from '../http/doneOrProblem.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { get, KEPT_A_DAY, post } from '../server/routes.ts';
+import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from './rejections.ts';
+import { checkKnown } from './knownTenant.ts';
 
 const provider = plainText(1, 100);
 const transaction = plainText(1, 255).meta({

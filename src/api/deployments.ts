@@ -6,11 +6,11 @@ import {
   type Rollout,
 } from '../../domain/deployment.ts';
 import type { Artifact } from '../commands/deployments.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { get, post, type RouteRequest } from '../http/defineRoute.ts';
-import { workFailure } from '../http/doneOrProblem.ts';
-import { invalid, problem } from '../http/problems.ts';
-import { settleReads } from '../http/reads/settledReads.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { get, post, type RouteRequest } from '../server/routes.ts';
+import { workFailure } from './rejections.ts';
+import { invalid, problem } from '../server/problems.ts';
+import { settleReads } from '../server/answers.ts';
 import {
   activateDeploymentRequest,
   artifactListBody,
@@ -22,7 +22,7 @@ import {
   resolvedDeployment,
 } from './pipelineSchemas.ts';
 import type { ProblemCode } from '../problemTable.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { checkKnown } from './knownTenant.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 

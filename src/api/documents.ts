@@ -9,11 +9,11 @@ import {
   tenantIdText,
   wholeNumberText,
 } from './basics.ts';
-import { get, KEPT_A_DAY, post, put, remove } from '../http/defineRoute.ts';
-import { workFailure } from '../http/doneOrProblem.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { get, KEPT_A_DAY, post, put, remove } from '../server/routes.ts';
+import { workFailure } from './rejections.ts';
+import { checkKnown } from './knownTenant.ts';
 import { fileUriOf } from '../../domain/document.ts';
-import { baseName } from '../http/server/multipart.ts';
+import { baseName } from '../server/files.ts';
 
 const documentId = z.string().min(1).max(100);
 const fileUri = z.string().min(1).max(200).meta({ description: 'As `POST /v1/uploads/presign` gave it.' });

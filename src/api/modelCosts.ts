@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { usdOfPico, picoOf, priceNamed } from '../../domain/modelPrices.ts';
+import { COST_GROUPS, type CostSums, type LlmCall } from '../../projections/llmCosts.ts';
 import { billingType } from '../../domain/account/messages.ts';
 import {
   creditsOut,
@@ -12,19 +14,25 @@ import {
   usdOut,
   wholeNumberText,
 } from './basics.ts';
-import { get, KEPT_A_DAY, post } from '../http/defineRoute.ts';
-import { checkNotAhead } from '../http/doneOrProblem.ts';
-import { currentPrices, pricesWithNulls, pricingAnswer, providerPriceItem } from '../queries/modelPrices.ts';
-import { ALL_TENANTS } from '../queries/readYourWrites.ts';
-import { picoOf, priceNamed, usdOfPico } from '../../domain/modelPrices.ts';
-import { COST_GROUPS, type LlmCall } from '../../projections/llmCosts.ts';
-import { costTotals } from '../queries/costTotals.ts';
-import { problem } from '../http/problems.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { get, KEPT_A_DAY, post } from '../server/routes.ts';
+import { checkNotAhead } from './rejections.ts';
+import { currentPrices, pricesWithNulls, pricingAnswer, providerPriceItem } from '../commands/reference.ts';
+import { ALL_TENANTS } from '../queries/queries.ts';
+import { problem } from '../server/problems.ts';
+import { checkKnown } from './knownTenant.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { LogLlmCost } from '../../domain/llmCost.ts';
 import { costByPrice } from '../commands/llmCosts.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
+import type { ApiDeps } from './apiDeps.ts';
+
+/** Adds up sums of model calls. */
+const costTotals = (items: readonly CostSums[]) => ({
+  calls: items.reduce((sum, { calls }) => sum + calls, 0),
+  input_tokens: items.reduce((sum, { input_tokens }) => sum + input_tokens, 0),
+  output_tokens: items.reduce((sum, { output_tokens }) => sum + output_tokens, 0),
+  cost_usd: usdOfPico(items.reduce((sum, { cost_pico }) => sum + cost_pico, 0n)),
+  unpriced_calls: items.reduce((sum, { unpriced_calls }) => sum + unpriced_calls, 0),
+});
 
 const tokensIn = z.int().min(0).max(1_000_000_000_000);
 const name = plainText(1, 200);

@@ -3,13 +3,13 @@ import { conversionEnds } from '../commands/convert.ts';
 import { extractionEnds } from '../commands/extract.ts';
 import type { Cost, WorkRequest } from '../commands/work.ts';
 import { jsonPieces, type JsonPieces, parsedPieces } from '../commands/storedResult.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { get, post, type RawBody, type RouteRequest } from '../http/defineRoute.ts';
-import { workFailure } from '../http/doneOrProblem.ts';
-import { problem } from '../http/problems.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { get, post, type RawBody, type RouteRequest } from '../server/routes.ts';
+import { workFailure } from './rejections.ts';
+import { problem } from '../server/problems.ts';
 import { type ProblemCode, PROBLEMS } from '../problemTable.ts';
-import { JSON_TYPE } from '../http/server/jsonBody.ts';
-import { settleReads } from '../http/reads/settledReads.ts';
+import { JSON_TYPE } from '../server/jsonBody.ts';
+import { settleReads } from '../server/answers.ts';
 import {
   cancelledOperation,
   type OperationBody,
@@ -18,7 +18,7 @@ import {
   operationParams,
   operationsQuery,
 } from './operationSchemas.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { checkKnown } from './knownTenant.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 type Known = OperationState & { readonly accepted: NonNullable<OperationState['accepted']> };

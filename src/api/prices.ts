@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { billingType, extractionMode, taxBasis } from '../../domain/account/messages.ts';
 import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from './basics.ts';
-import { get, post, type Route } from '../http/defineRoute.ts';
+import { get, post, type Route } from '../server/routes.ts';
 import { priceListOf } from '../commands/reference.ts';
 import { fxRateOn } from '../../domain/fxRates.ts';
-import { problem } from '../http/problems.ts';
+import { problem } from '../server/problems.ts';
 import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
-import { checkNotAhead } from '../http/doneOrProblem.ts';
+import { checkNotAhead } from './rejections.ts';
 
 const price = z
   .string()

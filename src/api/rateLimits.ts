@@ -1,10 +1,26 @@
 import { z } from 'zod';
+import type { RateLimitOverride } from '../../domain/rateLimits.ts';
+import { bucketsUnder, limitsScope } from '../server/limits.ts';
 import { instantOut, tenantParams } from './basics.ts';
-import { get, post, put, remove } from '../http/defineRoute.ts';
-import { rateLimitsAnswer } from '../http/access/rateLimitsAnswer.ts';
-import { limitsScope } from '../http/access/tenantLimits.ts';
+import { get, post, put, remove } from '../server/routes.ts';
 import { flushResponse } from './apiKeys.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { checkKnown } from './knownTenant.ts';
+
+/** The members of `TenantRateLimitsResponse`. */
+const rateLimitsAnswer = (tenant_id: string, override: RateLimitOverride | null) => {
+  const buckets = bucketsUnder(override);
+  const effective = (name: 'heavy' | 'general') => ({
+    ...buckets[name],
+    source: override?.[name] == null ? ('default' as const) : ('override' as const),
+  });
+  return {
+    tenant_id,
+    effective: { heavy: effective('heavy'), general: effective('general') },
+    override: override === null ? null : { heavy: override.heavy, general: override.general },
+    updated_at: override?.updated_at ?? null,
+    updated_by: override?.updated_by ?? null,
+  };
+};
 
 const whole = z.int().min(1).max(10_000);
 const ownBucket = z.strictObject({ rate_per_second: whole, burst: whole }).meta({ id: 'OwnRateLimit' });

@@ -1,5 +1,5 @@
-import type { NamedRoute, Route } from '../http/defineRoute.ts';
-import { type Tag, TAGS } from '../http/openapi/tags.ts';
+import type { NamedRoute, Route } from '../server/routes.ts';
+import { type Tag, TAGS } from '../server/openapi.ts';
 import { activateDeployment, getCurrentDeployment, listArtifacts, listDeployments } from './deployments.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits } from './credits.ts';
 import {

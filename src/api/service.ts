@@ -6,13 +6,20 @@ import {
   readyResponse,
   serviceState,
 } from './serviceSchemas.ts';
-import { get, type NamedRoute, type Route } from '../http/defineRoute.ts';
-import { ASSET_NAMES, DOCS_PAGE, DOCS_POLICY, docsAsset } from '../http/openapi/docsPages.ts';
-import { PAGE_HEADERS } from '../http/server/safeHeaders.ts';
-import { openApiDocument } from '../http/openapi/openapi.ts';
-import { PROBLEM_PAGE_POLICY, problemPage, problemPageAsHtml } from '../http/openapi/problemPages.ts';
+import { get, type NamedRoute, type Route } from '../server/routes.ts';
+import {
+  ASSET_NAMES,
+  DOCS_PAGE,
+  DOCS_POLICY,
+  docsAsset,
+  PROBLEM_PAGE_POLICY,
+  problemPage,
+  problemPageAsHtml,
+} from '../server/pages.ts';
+import { PAGE_HEADERS } from '../server/answers.ts';
+import { openApiDocument } from '../server/openapi.ts';
 import { WIRE_CODES } from '../problemTable.ts';
-import { problem } from '../http/problems.ts';
+import { problem } from '../server/problems.ts';
 
 /** A part of the service. `facts` throws when the part is away; what it gives is shown. */
 export interface HealthPart {

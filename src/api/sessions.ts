@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { keyRole } from '../../domain/apiKey.ts';
-import { type Session, signedInBy } from '../http/sessions/session.ts';
+import { type Session, signedInBy } from '../server/keys.ts';
 import { instantOut, plainText } from './basics.ts';
-import type { Sessions } from '../http/sessions/sessions.ts';
-import { get, post, remove } from '../http/defineRoute.ts';
-import { signInPage } from '../http/sessions/providerSignIn.ts';
+import type { Sessions } from '../server/sessions.ts';
+import { get, post, remove } from '../server/routes.ts';
+import { signInPage } from '../server/providerSignIn.ts';
 
 const methods = z
   .array(z.enum(['api_key', 'oidc']))

@@ -3,11 +3,11 @@ import { artifactUriOf } from '../../domain/deployment.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { jobIdOfArtifact, type TrainingJobState } from '../../domain/trainingJob.ts';
 import type { CreateTrainingRequest } from '../commands/training.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { get, post, type RouteRequest } from '../http/defineRoute.ts';
-import { accountRejections, workFailure } from '../http/doneOrProblem.ts';
-import { invalid, problem } from '../http/problems.ts';
-import { settleReads } from '../http/reads/settledReads.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { get, post, type RouteRequest } from '../server/routes.ts';
+import { accountRejections, workFailure } from './rejections.ts';
+import { invalid, problem } from '../server/problems.ts';
+import { settleReads } from '../server/answers.ts';
 import {
   cancelledTrainingJob,
   createTrainingJobRequest,
@@ -28,7 +28,7 @@ import type { Outcome } from '../writer/decideBatch.ts';
 import { activeConfig } from '../commands/reference.ts';
 import { plainText } from './basics.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import { checkKnown } from './knownTenant.ts';
 
 type AnyRequest = RouteRequest<unknown, unknown, unknown>;
 

@@ -7,12 +7,12 @@ import {
 import { attemptError, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
 import { instantOut, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
 import { receiverUrlFlaw } from '../commands/webhooks.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { get, post, put, remove, type RouteRequest } from '../http/defineRoute.ts';
-import { problem } from '../http/problems.ts';
-import { neverRejected, workFailure } from '../http/doneOrProblem.ts';
-import { settleReads } from '../http/reads/settledReads.ts';
-import { checkKnown } from '../http/reads/knownTenant.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { get, post, put, remove, type RouteRequest } from '../server/routes.ts';
+import { problem } from '../server/problems.ts';
+import { neverRejected, workFailure } from './rejections.ts';
+import { settleReads } from '../server/answers.ts';
+import { checkKnown } from './knownTenant.ts';
 
 const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);
 

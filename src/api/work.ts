@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
 import type { Opening, ReceivedFile, WorkRequest } from '../commands/work.ts';
-import type { ApiDeps } from '../http/apiDeps.ts';
-import { KEPT_A_DAY, post, type RouteRequest } from '../http/defineRoute.ts';
-import { workFailure } from '../http/doneOrProblem.ts';
+import type { ApiDeps } from './apiDeps.ts';
+import { KEPT_A_DAY, post, type RouteRequest } from '../server/routes.ts';
+import { workFailure } from './rejections.ts';
 import {
   CHANNEL_FIELDS,
   CHANNEL_MEMBERS,
@@ -19,9 +19,9 @@ import { acceptLater } from './operations.ts';
 import type { ExtractFields } from '../commands/extract.ts';
 import type { ChannelIssue, ChannelName, ModelChannel } from '../commands/models.ts';
 import { type FetchRequest, withFetched, withSource, type WorkSubject } from '../commands/fetchUpload.ts';
-import type { UploadedFile } from '../http/server/multipart.ts';
-import { invalid, problem } from '../http/problems.ts';
-import { issuesOf } from '../http/server/validate.ts';
+import type { UploadedFile } from '../server/files.ts';
+import { invalid, problem } from '../server/problems.ts';
+import { issuesOf } from '../server/request.ts';
 import type { ProblemCode } from '../problemTable.ts';
 
 type ConversionAnswer = z.input<typeof markdownResponse>;

@@ -4,13 +4,8 @@ import { balancesAt } from '../audit/accounts.ts';
 import { type AuditReport, balancesText, reportText, runAudit } from '../audit/runAudit.ts';
 import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/chains.ts';
 import type { ReadModelSnapshot } from '../audit/compareReadModels.ts';
-import {
-  timeNow,
-  withAuditedLog,
-  withReadModels,
-  type AuditedFeed,
-} from '../composition/parts/auditParts.ts';
-import { findSeals, type FoundSeals } from '../composition/parts/sealParts.ts';
+import { timeNow, withAuditedLog, withReadModels, type AuditedFeed } from '../service/auditedLog.ts';
+import { findSeals, type FoundSeals } from '../service/seals.ts';
 import { configFrom } from '../config.ts';
 import { DataDirInUse } from '../../domain/ports/services.ts';
 import { type AuditInput, isForOperator, OperatorError } from '../operator/socket.ts';

@@ -16,7 +16,7 @@ import { OperatorError } from '../operator/socket.ts';
 import { type AsJson, command, grouped, json, type Output } from './terminal.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { type MadeBackup, partialPrefix } from '../backup/makeBackup.ts';
-import { backUp, restore, verifyBackup } from '../composition/parts/backupParts.ts';
+import { backUp, restore, verifyBackup } from '../service/backup.ts';
 import { configFrom } from '../config.ts';
 import { LogNotCopied } from '../../domain/ports/services.ts';
 

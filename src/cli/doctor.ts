@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { configuredChecks } from '../composition/doctor/doctorParts.ts';
+import { configuredChecks } from '../service/doctor.ts';
 import { ConfigError, configFrom, environmentOf, type Config } from '../config.ts';
 import { type Check, type Finding, type Level, processChecks, runChecks } from '../doctor/doctor.ts';
 import { OperatorError } from '../operator/socket.ts';

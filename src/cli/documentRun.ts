@@ -12,7 +12,7 @@ import { OperatorError } from '../operator/socket.ts';
 import { type JsonObject, messageOf } from '../../domain/kernel/json.ts';
 import { bar, json, type Output } from './terminal.ts';
 import { parseProblem } from '../commands/workProblem.ts';
-import { type DocumentParts, openDocumentParts } from '../composition/parts/documentParts.ts';
+import { type DocumentParts, openDocumentParts } from '../service/documents.ts';
 import { configFrom, forgetSecrets } from '../config.ts';
 
 /** A document that was asked for. */

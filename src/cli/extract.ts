@@ -3,7 +3,7 @@ import { MIN_CONFIDENCE } from '@quire/engine/extraction/confidenceFloor';
 import type { Extraction } from '@quire/engine/ports/extractionEngine';
 import type { LocalArtifact } from '@quire/engine/learning/artifact';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { DocumentParts } from '../composition/parts/documentParts.ts';
+import type { DocumentParts } from '../service/documents.ts';
 import { pageAnswers } from '../commands/extract.ts';
 import {
   answerWriter,

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { providerNamed, PROVIDERS } from '@quire/engine/models/modelName';
 import { EVENT_CATALOGUE, EVENT_TYPES, isKnownType } from '../../domain/catalogue.ts';
-import { withLogReader } from '../composition/parts/openStores.ts';
+import { withLogReader } from '../service/stores.ts';
 import { configFrom } from '../config.ts';
 import {
   type EventFilter,
@@ -27,7 +27,7 @@ import {
 } from './terminal.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 import type { FxDay } from '../../domain/fxRates.ts';
-import { daysOfEcbFile, ECB_FILE_BYTES_MAX, packagedPrices } from '../composition/parts/operatorParts.ts';
+import { daysOfEcbFile, ECB_FILE_BYTES_MAX, packagedPrices } from '../service/operator.ts';
 import type {
   ImportReport,
   PaymentReleased,

@@ -1,7 +1,7 @@
 import type { WriteStream } from 'node:tty';
 import { once } from 'node:events';
 import { InvalidArgumentError } from 'commander';
-import { runOperation } from '../composition/parts/operatorParts.ts';
+import { runOperation } from '../service/operator.ts';
 import { configFrom, ownRedactor } from '../config.ts';
 import { isForOperator, itemsOf, jsonLine, OperatorError } from '../operator/socket.ts';
 import { messageOf } from '../../domain/kernel/json.ts';

@@ -1,10 +1,21 @@
 import {
+  priceFor,
+  PROVIDER_PRICING_STREAM,
+  providerPricing,
+  providerPricingEvent,
+  type ModelPrices,
+  type PublishedPrice,
+  type ProviderPricingCommand,
+  type ProviderPricingKind,
+  type ProviderPricingState,
+} from '../../domain/modelPrices.ts';
+import {
   activeBillingConfig,
   BILLING_CONFIG_STREAM,
-  type BillingConfig,
   billingConfig,
-  type BillingConfigCommand,
   billingConfigEvent,
+  type BillingConfig,
+  type BillingConfigCommand,
   type BillingConfigKind,
   type BillingConfigState,
   type BillingRate,
@@ -19,7 +30,7 @@ import {
   type PriceListState,
   type PublishPriceList,
 } from '../../domain/priceList.ts';
-import { modeOf, ratedMode, type RatedOperation, type RateKey, rateOf } from '../../domain/rating.ts';
+import { modeOf, ratedMode, rateOf, type RatedOperation, type RateKey } from '../../domain/rating.ts';
 import type { BillingType } from '../../domain/account/messages.ts';
 import type { AnyKind, CommandMeta, Decider } from '../../domain/kernel/decider.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
@@ -28,25 +39,71 @@ import type { Outcome } from '../writer/decideBatch.ts';
 import {
   FX_RATES_STREAM,
   fxRates,
-  type FxRatesCommand,
   fxRatesEvent,
+  type FxRatesCommand,
   type FxRatesKind,
   type FxRatesState,
 } from '../../domain/fxRates.ts';
-import { type Codec, eventCodec } from '../../domain/kernel/codec.ts';
+import { eventCodec, type Codec } from '../../domain/kernel/codec.ts';
 import { deterministicEventId } from '../../domain/kernel/chain.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
-import {
-  PROVIDER_PRICING_STREAM,
-  providerPricing,
-  type ProviderPricingCommand,
-  providerPricingEvent,
-  type ProviderPricingKind,
-  type ProviderPricingState,
-} from '../../domain/modelPrices.ts';
 import { cachedStream } from '../writer/streamFold.ts';
 import { SYSTEM } from '../writer/commandMeta.ts';
 import { commandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
+
+/** Prices that were left out are null from here on. */
+export const pricesWithNulls = (body: {
+  readonly input_usd_per_million_tokens: string;
+  readonly output_usd_per_million_tokens: string;
+  readonly cached_input_usd_per_million_tokens?: string | null | undefined;
+  readonly usd_per_page?: string | null | undefined;
+}): ModelPrices => ({
+  input_usd_per_million_tokens: body.input_usd_per_million_tokens,
+  output_usd_per_million_tokens: body.output_usd_per_million_tokens,
+  cached_input_usd_per_million_tokens: body.cached_input_usd_per_million_tokens ?? null,
+  usd_per_page: body.usd_per_page ?? null,
+});
+
+/** IDs of the prices in force at `now`, one for each provider and model; `prices` in the order published. */
+export const currentPrices = (prices: readonly PublishedPrice[], now: string): ReadonlySet<string> => {
+  const current = new Set<string>();
+  for (const { provider, model_name } of prices) {
+    if (provider === null) continue;
+    const price = priceFor(prices, { provider, model_name, occurred_at: now });
+    if (price !== undefined) current.add(price.price_id);
+  }
+  return current;
+};
+
+const pricesOf = (price: ModelPrices): ModelPrices => ({
+  input_usd_per_million_tokens: price.input_usd_per_million_tokens,
+  output_usd_per_million_tokens: price.output_usd_per_million_tokens,
+  cached_input_usd_per_million_tokens: price.cached_input_usd_per_million_tokens,
+  usd_per_page: price.usd_per_page,
+});
+
+/** An item of `ProviderPricingResponse`. */
+export const providerPriceItem = (price: PublishedPrice, current: ReadonlySet<string>) => ({
+  id: price.price_id,
+  provider: price.provider ?? '',
+  model_name: price.model_name,
+  ...pricesOf(price),
+  effective_from: price.effective_from,
+  current: current.has(price.price_id),
+  created_at: price.created_at,
+});
+
+/** `PricingResponse` of a model as it was asked for. */
+export const pricingAnswer = (model_name: string, price: PublishedPrice) => {
+  const named = model_name.includes('/') ? (model_name.split('/', 1)[0] ?? null) : null;
+  return {
+    model_name,
+    provider: price.provider ?? named,
+    ...pricesOf(price),
+    source: price.provider === null ? ('model_pricing' as const) : ('provider_pricing' as const),
+    updated_at: price.created_at,
+  };
+};
 
 /** Thrown while nothing has been published yet: the first start publishes a price list and a billing config. */
 export class NotPublished extends Error {

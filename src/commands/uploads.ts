@@ -1,27 +1,27 @@
+import { open, rm, stat, type FileHandle } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
   datasetIdOf,
   document,
   documentEvent,
-  type DocumentEvent,
   documentIdOfKey,
-  type DocumentKind,
-  type DocumentState,
   documentStream,
   isDocumentId,
   uploadKeyOf,
-  type UploadPresigned,
   UPLOADS_PREFIX,
+  type DocumentEvent,
+  type DocumentKind,
+  type DocumentState,
+  type UploadPresigned,
 } from '../../domain/document.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
-import { type HandlerOptions, streamsOf } from '../writer/commandHandler.ts';
+import { streamsOf, type HandlerOptions } from '../writer/commandHandler.ts';
 import type {
   Bucket,
   ObjectStore,
@@ -34,7 +34,21 @@ import type {
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { fileTooLarge, rateLimited, tooMuchInFlight, workProblem, type WorkProblem } from './workProblem.ts';
 import type { BytesInFlight } from './slots.ts';
-import { newFile } from '../newFile.ts';
+
+/**
+ * Makes a new file, for its owner alone, that `write` fills. It is closed when this settles, and gone where that
+ * fails. A file that is removed while its opening is still on its way would be made after that, and stay: so the
+ * opening is waited for, whatever has failed meanwhile. Throws where there is a file of that name.
+ */
+const newFile = async <T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> => {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    return await write(file).finally(() => file.close());
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+};
 
 /** The streams of documents. */
 export type Documents = ReturnType<typeof documents>;

@@ -14,11 +14,10 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { heavySlots } from '../commands/slots.ts';
-import { asProblem } from '../http/server/failures.ts';
-import { readJson } from '../http/server/jsonBody.ts';
-import { endUnread } from '../http/server/refuseBody.ts';
-import { closeWithConnection } from '../http/server/server.ts';
-import { sendPieces } from '../http/server/sendRaw.ts';
+import { asProblem } from '../server/app.ts';
+import { readJson } from '../server/jsonBody.ts';
+import { endUnread, sendPieces } from '../server/answers.ts';
+import { closeWithConnection } from '../server/connections.ts';
 import { statusOf } from '../problemTable.ts';
 import { isProblem, Quire } from '../../sdk/src/index.ts';
 import type { ClientConfig } from '../clientConfig.ts';

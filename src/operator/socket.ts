@@ -12,7 +12,7 @@ import { jsonIn, messageOf } from '../../domain/kernel/json.ts';
 import { DataDirInUse } from '../../domain/ports/services.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { UnreadableSeal } from '../audit/chains.ts';
-import { ConfigError } from '../configError.ts';
+import { ConfigError } from '../clientConfig.ts';
 import { reportAudit } from '../commands/audits.ts';
 
 /** What a service says of itself to those who may open its socket. */

@@ -1,24 +1,52 @@
+import { LRUCache } from 'lru-cache';
 import type { RateLimitOverride } from '../../domain/rateLimits.ts';
 import type * as apiKeys from '../../projections/apiKeys.ts';
-import type { artifactsOfTenant } from '../../projections/artifacts.ts';
+import {
+  apiKeysByHash,
+  apiKeyById,
+  apiKeysOfTenant,
+  liveAdminKeys,
+  liveKeysMadeWith,
+} from '../../projections/apiKeys.ts';
+import { artifactsOfTenant } from '../../projections/artifacts.ts';
 import type * as batches from '../../projections/batches.ts';
+import { batchesOfTenant, progressOfBatch } from '../../projections/batches.ts';
 import type * as balances from '../../projections/balances.ts';
-import type { documentsOfTenant } from '../../projections/documents.ts';
+import { balanceOf, balanceRows, openHoldsOfTenant, tenants } from '../../projections/balances.ts';
+import { documentsOfTenant } from '../../projections/documents.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import type { grantsOfTenant } from '../../projections/grants.ts';
+import { grantsOfTenant } from '../../projections/grants.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
-import type { reconciliation } from '../../projections/reconciliation.ts';
-import type { configsOfTenant } from '../../projections/savedConfigs.ts';
-import type { usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
+import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
+import { reconciliation } from '../../projections/reconciliation.ts';
+import { configsOfTenant } from '../../projections/savedConfigs.ts';
+import { usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
 import type * as llm from '../../projections/llmCosts.ts';
 import type * as freeShare from '../../projections/llmCosts.ts';
 import type * as prices from '../../projections/llmCosts.ts';
+import {
+  findLlmCosts,
+  freeTierSubsidy,
+  llmCostsOfJob,
+  missingPrices,
+  modelCostOfPeriod,
+  providerPrices,
+} from '../../projections/llmCosts.ts';
 import type * as costs from '../../projections/costs.ts';
-import type { marginFlows } from '../../projections/margin.ts';
+import { costsByDocument, costsByTask } from '../../projections/costs.ts';
+import { marginFlows } from '../../projections/margin.ts';
 import type * as operations from '../../projections/operations.ts';
-import type { deploymentsOfTenant } from '../../projections/deployments.ts';
-import type { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
+import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
+import { deploymentsOfTenant } from '../../projections/deployments.ts';
+import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
 import type * as webhooks from '../../projections/webhooks.ts';
+import {
+  deliveriesOfWebhook,
+  deliveryOfWebhook,
+  failingSince,
+  webhooksOfTenant,
+} from '../../projections/webhooks.ts';
+import { rateLimitsOfTenants } from '../../projections/rateLimits.ts';
 
 /** A query of a read model once it has a database to ask. */
 type On<Query extends (sql: SqlTx) => unknown> = ReturnType<Query>;
@@ -65,3 +93,194 @@ export interface Queries {
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
   readonly configsOfTenant: On<typeof configsOfTenant>;
 }
+
+/** Asks for the rows of several keys in one statement; a key without a row is not in the map. */
+type AskForMany<Row> = (keys: readonly string[]) => Promise<ReadonlyMap<string, Row>>;
+
+interface TogetherLimits {
+  /** Keys of one statement. */
+  readonly keysMax: number;
+  /** Statements under way; who comes meanwhile waits for the next one. */
+  readonly atOnceMax: number;
+}
+
+const DEFAULT_LIMITS: TogetherLimits = { keysMax: 256, atOnceMax: 2 };
+
+interface Waiting<Row> {
+  readonly resolve: (row: Row | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Looks rows up by key, those of one turn of the event loop with one statement: many callers at once cost
+ * the database one round trip. A row is read after it was asked for, never before, so a caller that waited
+ * for its own writes sees them. A statement that fails fails for those that it was asked for, and no other.
+ */
+export const batchedLookup = <Row>(
+  ask: AskForMany<Row>,
+  { keysMax, atOnceMax }: TogetherLimits = DEFAULT_LIMITS,
+): ((key: string) => Promise<Row | undefined>) => {
+  let waiting = new Map<string, Waiting<Row>[]>();
+  let atOnce = 0;
+  let due = false;
+
+  const taken = (): ReadonlyMap<string, readonly Waiting<Row>[]> => {
+    if (waiting.size <= keysMax) {
+      const all = waiting;
+      waiting = new Map();
+      return all;
+    }
+    const first = new Map([...waiting].slice(0, keysMax));
+    for (const key of first.keys()) waiting.delete(key);
+    return first;
+  };
+
+  const send = async (asked: ReadonlyMap<string, readonly Waiting<Row>[]>): Promise<void> => {
+    try {
+      const rows = await ask([...asked.keys()]);
+      for (const [key, callers] of asked) for (const { resolve } of callers) resolve(rows.get(key));
+    } catch (error) {
+      for (const callers of asked.values()) for (const { reject } of callers) reject(error);
+    }
+  };
+
+  const sendWaiting = (): void => {
+    due = false;
+    while (waiting.size > 0 && atOnce < atOnceMax) {
+      atOnce += 1;
+      void send(taken()).then(() => {
+        atOnce -= 1;
+        sendWaiting();
+      });
+    }
+  };
+
+  return (key) =>
+    new Promise((resolve, reject) => {
+      const callers = waiting.get(key);
+      if (callers === undefined) waiting.set(key, [{ resolve, reject }]);
+      else callers.push({ resolve, reject });
+      if (due || atOnce >= atOnceMax) return;
+      due = true;
+      setImmediate(sendWaiting);
+    });
+};
+
+/** Balances are asked for more than all else together: those asked for at once share a statement. */
+const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {
+  const rowOf = batchedLookup(balanceRows(sql));
+  return async (tenantId) => {
+    const row = await rowOf(tenantId);
+    return row && balanceOf(row);
+  };
+};
+
+/** Every request is held against its tenant's limits, so they are asked for together too. */
+const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
+  const limitsOf = batchedLookup(rateLimitsOfTenants(sql));
+  return async (tenantId) => (await limitsOf(tenantId)) ?? null;
+};
+
+/** The routes' questions, asked of the read models. */
+export const queriesOn = (sql: SqlTx): Queries => ({
+  balanceOfTenant: balancesTogether(sql),
+  openHoldsOfTenant: openHoldsOfTenant(sql),
+  grantsOfTenant: grantsOfTenant(sql),
+  usageOfTenant: usageOfTenant(sql),
+  ledgerOfTenant: ledgerOfTenant(sql),
+  usageStats: usageStats(sql),
+  usageDaysOfTenant: usageDaysOfTenant(sql),
+  tenants: tenants(sql),
+  reconciliation: reconciliation(sql),
+  apiKeyByHash: batchedLookup(apiKeysByHash(sql)),
+  apiKeyById: apiKeyById(sql),
+  apiKeysOfTenant: apiKeysOfTenant(sql),
+  liveAdminKeys: liveAdminKeys(sql),
+  liveKeysMadeWith: liveKeysMadeWith(sql),
+  rateLimitsOfTenant: limitsTogether(sql),
+  llmCosts: findLlmCosts(sql),
+  llmCostsOfJob: llmCostsOfJob(sql),
+  marginFlows: marginFlows(sql),
+  modelCostOfPeriod: modelCostOfPeriod(sql),
+  freeTierSubsidy: freeTierSubsidy(sql),
+  providerPrices: providerPrices(sql),
+  missingPrices: missingPrices(sql),
+  documentsOfTenant: documentsOfTenant(sql),
+  costsByTask: costsByTask(sql),
+  costsByDocument: costsByDocument(sql),
+  costOfOperation: costOfOperation(sql),
+  operationsOfTenant: operationsOfTenant(sql),
+  progressOfBatch: progressOfBatch(sql),
+  batchesOfTenant: batchesOfTenant(sql),
+  chargeOfJob: chargeOfJob(sql),
+  webhooksOfTenant: webhooksOfTenant(sql),
+  failingSince: failingSince(sql),
+  deliveriesOfWebhook: deliveriesOfWebhook(sql),
+  deliveryOfWebhook: deliveryOfWebhook(sql),
+  jobsOfTenant: jobsOfTenant(sql),
+  deploymentsOfTenant: deploymentsOfTenant(sql),
+  artifactsOfTenant: artifactsOfTenant(sql),
+  configsOfTenant: configsOfTenant(sql),
+});
+
+/** The read models' runner, as reads need it. */
+interface ProjectionWait {
+  waitFor(position: bigint, options: { readonly timeoutMs: number }): Promise<boolean>;
+}
+
+/** Lets a tenant read what this process has just written for it. */
+export interface ReadYourWrites {
+  /** Remembers how far the log is for `scope` (a tenant, or `ALL_TENANTS`). */
+  note(scope: string, position: bigint | undefined): void;
+  /**
+   * Waits, at most about a second, until the read models have what was noted. Gives the position they
+   * still miss, undefined when they have it.
+   */
+  settle(scope: string): Promise<bigint | undefined>;
+  /** As `settle`, for everything that was noted. */
+  settleAll(): Promise<bigint | undefined>;
+  /** Drops what was noted: positions of a log that was replaced mean nothing. */
+  forget(): void;
+}
+
+/** Scope of what belongs to no tenant: price lists, billing configs. */
+export const ALL_TENANTS = '';
+
+const WAIT_MS = 1_000;
+const SCOPES_MAX = 10_000;
+
+export const readYourWrites = (projections: ProjectionWait): ReadYourWrites => {
+  const noted = new LRUCache<string, bigint>({ max: SCOPES_MAX });
+  let newest: bigint | undefined;
+
+  const isThere = async (position: bigint, scope: string): Promise<boolean> => {
+    if (!(await projections.waitFor(position, { timeoutMs: WAIT_MS }))) return false;
+    if (noted.get(scope) === position) noted.delete(scope);
+    return true;
+  };
+
+  return {
+    note: (scope, position) => {
+      if (position === undefined) return;
+      if (newest === undefined || position > newest) newest = position;
+      const earlier = noted.get(scope);
+      if (earlier !== undefined && earlier >= position) return;
+      noted.set(scope, position);
+    },
+    settleAll: async () => {
+      const position = newest;
+      if (position === undefined || !(await projections.waitFor(position, { timeoutMs: WAIT_MS })))
+        return position;
+      if (newest === position) newest = undefined;
+      return undefined;
+    },
+    forget: () => {
+      noted.clear();
+      newest = undefined;
+    },
+    settle: async (scope) => {
+      const position = noted.get(scope);
+      return position === undefined || (await isThere(position, scope)) ? undefined : position;
+    },
+  };
+};

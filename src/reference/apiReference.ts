@@ -1,5 +1,4 @@
-import type { NamedRoute } from '../http/defineRoute.ts';
-import { problemsOf } from '../http/defineRoute.ts';
+import { problemsOf, type NamedRoute } from '../server/routes.ts';
 import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf } from '../problemTable.ts';
 
 const ACCESS: Readonly<Record<NamedRoute['access'], string>> = {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
-import { openApiDocument } from '../http/openapi/openapi.ts';
+import { openApiDocument } from '../server/openapi.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
 import { commandReference } from './commandReference.ts';

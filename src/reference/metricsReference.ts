@@ -10,9 +10,9 @@ import {
   heavyRefusals,
   providerMetrics,
   rateLimitRefusals,
-} from '../composition/metrics/workMetrics.ts';
-import { writerHooks } from '../composition/metrics/writerMetrics.ts';
-import { httpMetrics } from '../http/server/metrics.ts';
+  writerHooks,
+} from '../service/metrics.ts';
+import { httpMetrics } from '../server/metrics.ts';
 import {
   countedAccounts,
   divergenceGauge,

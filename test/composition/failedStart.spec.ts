@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { PROJECTOR_LEASE } from '../../projections/engine/lease.ts';
-import { openParts } from '../../src/composition/parts/openParts.ts';
-import { startQuire } from '../../src/composition/quire.ts';
+import { openParts } from '../../src/service/parts.ts';
+import { startQuire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 

@@ -1,12 +1,7 @@
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { heavySlots } from '../../src/commands/slots.ts';
-import {
-  heavyGauges,
-  heavyRefusals,
-  providerMetrics,
-  rateLimitRefusals,
-} from '../../src/composition/metrics/workMetrics.ts';
+import { heavyGauges, heavyRefusals, providerMetrics, rateLimitRefusals } from '../../src/service/metrics.ts';
 
 describe('metrics of heavy work, limits and providers', () => {
   it('show slots as they are, and why some were not given', async () => {

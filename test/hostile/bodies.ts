@@ -1,4 +1,4 @@
-import { BODY_LIMITS } from '../../src/http/server/jsonAsWritten.ts';
+import { BODY_LIMITS } from '../../src/server/jsonBody.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import type { Attack, Reply, Target } from './attacks.ts';
 

@@ -6,7 +6,7 @@ import type { Example } from './examples/example.ts';
 import { walkThrough } from './examples/walk.ts';
 import { steady } from './examples/steady.ts';
 
-const FILE = 'src/http/openapi/examples.json';
+const FILE = 'src/server/examples.json';
 
 /** Operations that answer no JSON: their example would be a page. */
 const WITHOUT = [

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import type { SaleRejection } from '../../src/commands/sales.ts';
 import type { NotNow } from '../../src/writer/decideBatch.ts';
-import { post, problemsOf } from '../../src/http/defineRoute.ts';
-import { SALE_REJECTIONS } from '../../src/http/doneOrProblem.ts';
+import { post, problemsOf } from '../../src/server/routes.ts';
+import { SALE_REJECTIONS } from '../../src/api/rejections.ts';
 
 type Said =
   { readonly kind: 'done' } | { readonly kind: 'rejected'; readonly rejection: SaleRejection } | NotNow;

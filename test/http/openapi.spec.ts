@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { CANONICAL_OPERATIONS } from '../../src/api/canonical.ts';
-import members from '../../src/http/openapi/members.json' with { type: 'json' };
+import members from '../../src/server/members.json' with { type: 'json' };
 import { testApi, type TestApi } from './support/testApi.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
-import { runOperation } from '../../src/composition/parts/operatorParts.ts';
+import { runOperation } from '../../src/service/operator.ts';
 import { configFrom } from '../../src/config.ts';
 import { itemsOf, listenForOperators, OperatorError } from '../../src/operator/socket.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { batchedLookup } from '../../src/queries/batchedLookup.ts';
+import { batchedLookup } from '../../src/queries/queries.ts';
 
 /** A table that answers when it is told to. */
 const table = () => {

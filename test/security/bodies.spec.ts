@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { Route } from '../../src/http/defineRoute.ts';
-import { JSON_BYTES_MAX } from '../../src/http/server/jsonBody.ts';
+import type { Route } from '../../src/server/routes.ts';
+import { JSON_BYTES_MAX } from '../../src/server/jsonBody.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA } from '../http/support/client.ts';
 import { testApi, type TestApi } from '../http/support/testApi.ts';

@@ -43,7 +43,7 @@ import { heavySlots } from '../../src/commands/slots.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { metaOf } from '../../src/writer/commandMeta.ts';
-import { runOnce } from '../../src/http/middleware/idempotency.ts';
+import { runOnce } from '../../src/server/idempotency.ts';
 import { batchWorker } from '../../src/worker/batches.ts';
 import { beginTask, operationWorker } from '../../src/worker/operations.ts';
 import type { QueueLists } from '../../src/worker/queue.ts';

@@ -1,15 +1,14 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { connect } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startQuire } from '../../src/composition/quire.ts';
+import { startQuire } from '../../src/service/quire.ts';
 import { ConfigError, configFrom } from '../../src/config.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
-import { runningRequests } from '../../src/http/server/runningRequests.ts';
+import { runningRequests } from '../../src/server/metrics.ts';
 
 const started = async (env: Readonly<Record<string, string>>) => {
   const folder = await mkdtemp(join(tmpdir(), 'quire-drained-'));

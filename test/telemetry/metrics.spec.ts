@@ -11,7 +11,7 @@ import {
   projectionGauges,
 } from '../../src/telemetry/businessMetrics.ts';
 import { NO_TRACER } from '../../src/telemetry/tracing.ts';
-import { readiness } from '../../src/composition/start/readiness.ts';
+import { readiness } from '../../src/service/health.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
 import { memoryEventStore, type MemoryEventStore } from '../support/logs/memoryEventStore.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { startQuire, type Quire } from '../../src/composition/quire.ts';
+import { startQuire, type Quire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';
 
 /** From the compiled spec to the checkout. */

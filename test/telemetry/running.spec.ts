@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startQuire, type Quire } from '../../src/composition/quire.ts';
+import { startQuire, type Quire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';
 import { until } from '../../engine/test/support/until.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA } from '../http/support/client.ts';

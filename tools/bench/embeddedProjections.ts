@@ -3,8 +3,7 @@ import { prepareReadModels } from '../../projections/engine/registry.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
-import { openProjecting } from '../../src/composition/projecting/openProjecting.ts';
-import { runnerInThread } from '../../src/composition/projecting/runnerInThread.ts';
+import { openProjecting, runnerInThread } from '../../src/service/projecting.ts';
 
 /** Embedded read models and what keeps them up with the log `events.db` in `folder`: one thread, as in the service. */
 export const projectionsIn = async (

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { configFrom } from '../../src/config.ts';
-import { startQuire } from '../../src/composition/quire.ts';
+import { startQuire } from '../../src/service/quire.ts';
 import { ADMIN_KEY } from '../../test/support/serviceProcess.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { cpuSince } from '../../engine/test/bench/cpu.ts';

@@ -3,8 +3,8 @@ import { decodeAny } from '../../domain/catalogue.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { configFrom } from '../../src/config.ts';
-import { openParts, type Parts } from '../../src/composition/parts/openParts.ts';
-import { startQuire } from '../../src/composition/quire.ts';
+import { openParts, type Parts } from '../../src/service/parts.ts';
+import { startQuire } from '../../src/service/quire.ts';
 import { isOfRebuild, KILL_POINTS, killableParts, killerAt } from './killPoints.ts';
 
 const point = KILL_POINTS.find((name) => name === process.env['KILL_POINT']);

@@ -8,7 +8,7 @@ import { accountStream } from '../../../domain/account/messages.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { accountCodec, type AccountWriter, accountWriter } from '../../../src/writer/accountWriter.ts';
-import { asProblem } from '../../../src/http/server/failures.ts';
+import { asProblem } from '../../../src/server/app.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { startEsdbDouble, type EsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import { bucketsInUse } from '../../../src/http/access/bucketsInUse.ts';
+import { bucketsInUse } from '../../../src/server/limits.ts';
 import { LIMITED, testApi } from '../support/testApi.ts';
 
 const HEAVY = { rate_per_second: 5, burst: 20 };

@@ -2,8 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { formatKey } from '../../../domain/apiKey.ts';
 import { LogUnavailable } from '../../../domain/ports/log.ts';
-import { digestOfKey } from '../../../src/http/access/authenticate.ts';
-import { confirmedKeys } from '../../../src/http/access/confirmedKeys.ts';
+import { digestOfKey, confirmedKeys } from '../../../src/server/keys.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
 
 describe('keys forged in the read-model database', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { authenticator, digestOfKey, type KeyRecord } from '../../../src/http/access/authenticate.ts';
-import { Problem } from '../../../src/http/problems.ts';
+import { authenticator, digestOfKey, type KeyRecord } from '../../../src/server/keys.ts';
+import { Problem } from '../../../src/server/problems.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { RateLimitOverride } from '../../../domain/rateLimits.ts';
-import { tenantLimits } from '../../../src/http/access/tenantLimits.ts';
+import { tenantLimits } from '../../../src/server/limits.ts';
 import { LIMITED, testApi, type TestApi } from '../support/testApi.ts';
 
 const WIDE: RateLimitOverride = {

@@ -1,4 +1,4 @@
-import type { Route } from '../../../src/http/defineRoute.ts';
+import type { Route } from '../../../src/server/routes.ts';
 import { formOf } from '../support/client.ts';
 
 /** Every kind of key that a request can come with. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { z } from 'zod';
-import type { Route } from '../../../src/http/defineRoute.ts';
+import type { Route } from '../../../src/server/routes.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
 
 /** Its 404 says that nothing is deployed in that place, whoever the tenant is. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { shapeOf } from '../../../domain/kernel/json.ts';
-import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from '../../../src/http/server/jsonAsWritten.ts';
+import { BODY_LIMITS, memberTwiceIn, membersOf, withHalves } from '../../../src/server/jsonBody.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
 import { claimantOf } from '../../../src/commands/paymentClaims.ts';
 import { formOf, INVOICE, issuesIn } from '../support/client.ts';

@@ -6,10 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Request } from 'express';
-import { isExpected } from '../../../src/http/server/failures.ts';
-import { readJson } from '../../../src/http/server/jsonBody.ts';
-import { receiveUpload } from '../../../src/http/server/multipart.ts';
-import { receiveBytes } from '../../../src/http/server/rawUpload.ts';
+import { isExpected } from '../../../src/server/app.ts';
+import { readJson } from '../../../src/server/jsonBody.ts';
+import { receiveUpload, receiveBytes } from '../../../src/server/files.ts';
 
 type Read = (request: IncomingMessage, dir: string) => Promise<unknown>;
 

@@ -10,15 +10,14 @@ import { z } from 'zod';
 import { memoryRateLimiter } from '../../../adapters/local/local.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import { bytesInFlight } from '../../../src/commands/slots.ts';
-import { authenticator } from '../../../src/http/access/authenticate.ts';
-import type { ApiDeps } from '../../../src/http/apiDeps.ts';
-import { get, post, put, remove, type NamedRoute } from '../../../src/http/defineRoute.ts';
-import { DEFAULT_BUCKETS } from '../../../src/http/middleware/limits.ts';
+import { authenticator } from '../../../src/server/keys.ts';
+import type { ApiDeps } from '../../../src/api/apiDeps.ts';
+import { get, post, put, remove, type NamedRoute } from '../../../src/server/routes.ts';
+import { DEFAULT_BUCKETS } from '../../../src/server/limits.ts';
 import { apiRoutes } from '../../../src/api/routes.ts';
-import { httpApp } from '../../../src/http/server/app.ts';
-import { expressMessages } from '../../../src/http/server/expressMessages.ts';
-import { httpMetrics } from '../../../src/http/server/metrics.ts';
-import { listen, type HttpServer } from '../../../src/http/server/server.ts';
+import { httpApp } from '../../../src/server/app.ts';
+import { expressMessages, listen, type HttpServer } from '../../../src/server/connections.ts';
+import { httpMetrics } from '../../../src/server/metrics.ts';
 
 const METHODS = { get, post, put, delete: remove };
 

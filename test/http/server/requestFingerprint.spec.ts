@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { requestFingerprint } from '../../../src/http/middleware/requestFingerprint.ts';
+import { requestFingerprint } from '../../../src/server/request.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

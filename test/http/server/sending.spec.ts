@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { Problem } from '../../../src/http/problems.ts';
-import { answersOut } from '../../../src/http/server/answersOut.ts';
-import { sendPieces, sendWhole } from '../../../src/http/server/sendRaw.ts';
+import { Problem } from '../../../src/server/problems.ts';
+import { answersOut, sendPieces, sendWhole } from '../../../src/server/answers.ts';
 
 /** More than the buffers of the system take. */
 const LONG = '\u{1F4C4}x'.repeat(4_000_000);

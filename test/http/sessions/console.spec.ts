@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import express from 'express';
-import { consolePage } from '../../../src/http/console/consolePage.ts';
-import { listen, type HttpServer } from '../../../src/http/server/server.ts';
+import { consolePage } from '../../../src/server/pages.ts';
+import { listen, type HttpServer } from '../../../src/server/connections.ts';
 
 describe('the console’s page and files', () => {
   let folder: string;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { configFrom, ConfigError } from '../../../src/config.ts';
-import { clientAt } from '../../../src/http/sessions/signInLimits.ts';
+import { clientAt } from '../../../src/server/limits.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 
 /** More than are admitted at once, fewer than would take a second to refill twice. */

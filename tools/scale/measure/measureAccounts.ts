@@ -10,7 +10,7 @@ import { SNAPSHOT_BYTES_MAX, type Snapshot, type SnapshotStore } from '../../../
 import { accountCodec, accountSnapshots, accountWriter } from '../../../src/writer/accountWriter.ts';
 import { coldLoad, snapshotOf } from '../../../src/writer/streamFold.ts';
 import { encodeEvents } from '../../../src/writer/append.ts';
-import { authenticator } from '../../../src/http/access/authenticate.ts';
+import { authenticator } from '../../../src/server/keys.ts';
 import { START_CREDITS } from '../../bench/contestant.ts';
 import { adjustment, charge, hold, sale, settle } from '../../../test/support/money/accountCommands.ts';
 import type { Coefficients, ColdLoad } from '../simulation/coefficients.ts';

@@ -1,0 +1,247 @@
+import { coveredText, hashVersionOf } from '../../domain/kernel/chain.ts';
+import { SEALS_STREAM, type JsonObject } from '../../domain/kernel/json.ts';
+import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
+import { account } from '../../domain/account/account.ts';
+import { accountEvent, accountStream } from '../../domain/account/messages.ts';
+import { availableIn } from '../../domain/account/state.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { savedConfigStream, type ConfigVersion } from '../../domain/savedConfig.ts';
+import { digestOfSeal, type SealEvent } from '../../domain/finding.ts';
+import type { AuditRecord } from '../commands/audits.ts';
+
+/** The log as auditors read it: streams, and the whole in both directions. */
+export type LogToRead = Pick<EventStore, 'read'> & Pick<EventFeed, 'subscribe' | 'backwards'>;
+
+/** Which events are asked for, all conditions together. */
+export interface EventsAsked {
+  readonly stream?: string | undefined;
+  readonly tenant_id?: string | undefined;
+  /** Goes on behind this one: a revision where `stream` is named, else a position. */
+  readonly after?: bigint | undefined;
+  readonly direction: 'forwards' | 'backwards';
+  readonly limit: number;
+  readonly signal: AbortSignal;
+}
+
+/** A line of the answer: the stored event, and the text that its hash covers. */
+interface EventLine {
+  readonly position: string;
+  readonly stream: string;
+  readonly revision: string;
+  readonly event_id: string;
+  readonly type: string;
+  /** As all of the metadata: null where it is no JSON any more. */
+  readonly recorded_at: string | null;
+  readonly hash_version: 1 | 2 | null;
+  readonly prev_hash: string | null;
+  readonly hash: string | null;
+  readonly data: JsonObject | null;
+  readonly metadata: JsonObject | null;
+  readonly covered: string | null;
+}
+
+/** Up to where the log reaches now. */
+async function* toTheEnd(log: LogToRead, { after, signal }: EventsAsked): AsyncGenerator<RecordedEvent> {
+  for await (const item of log.subscribe({ after, own: true, signal })) {
+    if (item.kind === 'caught_up') return;
+    if (item.kind === 'event') yield item.event;
+  }
+}
+
+const candidates = (log: LogToRead, asked: EventsAsked): AsyncIterable<RecordedEvent> => {
+  const { stream, after, direction, signal } = asked;
+  const backwards = direction === 'backwards';
+  if (stream === undefined)
+    return backwards ? log.backwards({ before: after, signal }) : toTheEnd(log, asked);
+  const from = after === undefined ? {} : { from: backwards ? after - 1n : after + 1n };
+  return log.read(stream, { direction, ...from });
+};
+
+/** What a stored event holds; null where somebody made it into something that is no JSON. */
+const contentOf = (event: RecordedEvent): Pick<RecordedEvent, 'data' | 'metadata'> | null => {
+  try {
+    return { data: event.data, metadata: event.metadata };
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+};
+
+/** Events of the log as they are stored, as many as were asked for, until nobody listens any more. */
+export async function* logEvents(log: LogToRead, asked: EventsAsked): AsyncGenerator<RecordedEvent> {
+  const { stream, direction, after, limit, tenant_id, signal } = asked;
+  // Before revision 0 there is nothing.
+  if (stream !== undefined && direction === 'backwards' && after === 0n) return;
+  let left = limit;
+  for await (const event of candidates(log, asked)) {
+    if (signal.aborted) return;
+    if (tenant_id !== undefined && contentOf(event)?.metadata['tenant_id'] !== tenant_id) continue;
+    yield event;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+const textIn = (metadata: JsonObject | undefined, name: string): string | null => {
+  const value = metadata?.[name];
+  return typeof value === 'string' ? value : null;
+};
+
+/** null for content that has no canonical form, such as half of a surrogate pair. */
+const coveredBy = (event: RecordedEvent): string | null => {
+  try {
+    return coveredText(event);
+  } catch {
+    return null;
+  }
+};
+
+/** An event as a line: what is read again from `covered` is what was hashed, and nothing else. */
+export const eventLine = (event: RecordedEvent): EventLine => {
+  const content = contentOf(event);
+  const metadata = content?.metadata;
+  return {
+    position: event.position.toString(),
+    stream: event.stream,
+    revision: event.revision.toString(),
+    event_id: event.id,
+    type: event.type,
+    recorded_at: textIn(metadata, 'recorded_at'),
+    hash_version: metadata === undefined ? null : (hashVersionOf({ metadata }) ?? null),
+    prev_hash: textIn(metadata, 'prev_hash'),
+    hash: textIn(metadata, 'hash'),
+    data: content?.data ?? null,
+    metadata: metadata ?? null,
+    covered: content === null ? null : coveredBy(event),
+  };
+};
+
+/** A moment of a log: a time in RFC 3339 UTC, a position, or neither: now. */
+interface Moment {
+  readonly at?: string | undefined;
+  readonly position?: bigint | undefined;
+}
+
+const codec = eventCodec(accountEvent);
+
+const isLater = (event: RecordedEvent, { at, position }: Moment): boolean => {
+  const { recorded_at } = event.metadata;
+  return (
+    (position !== undefined && event.position > position) ||
+    (at !== undefined && typeof recorded_at === 'string' && recorded_at > at)
+  );
+};
+
+/**
+ * A tenant's account as its own events leave it at a moment, by the rules that decide. `event`: the last one
+ * that counts; null before the account was opened.
+ */
+export const balanceAt = async (
+  log: Pick<LogToRead, 'read'>,
+  tenant_id: string,
+  { moment, signal }: { readonly moment: Moment; readonly signal: AbortSignal },
+) => {
+  let state = account.initialState;
+  let last: RecordedEvent | undefined;
+  for await (const event of log.read(accountStream(tenant_id))) {
+    if (isLater(event, moment)) break;
+    signal.throwIfAborted();
+    state = account.evolve(state, codec.decode(event));
+    last = event;
+  }
+  return {
+    tenant_id,
+    plan: state.plan,
+    balance_credits: state.balance,
+    held_credits: state.held,
+    available_credits: availableIn(state),
+    total_credits_purchased: state.purchased,
+    total_credits_used: state.used,
+    total_credits_adjusted: state.adjusted,
+    free_pages_used: state.free_pages_used,
+    free_pages_held: state.free_pages_held,
+    open_holds: state.holds.size,
+    event: last === undefined ? null : placeIn(last),
+  };
+};
+
+const placeIn = (event: RecordedEvent) => {
+  const { position, revision, event_id, type, recorded_at, hash } = eventLine(event);
+  return { position, revision, event_id, type, recorded_at, hash };
+};
+
+/** A saved config with all its versions, oldest first. */
+interface ConfigHistory {
+  readonly versions: readonly ConfigVersion[];
+  readonly revoked_at: string | null;
+}
+
+/** A config by its ID; undefined where there is none. */
+export const configHistory = async (
+  log: Pick<LogToRead, 'read'>,
+  configId: string,
+): Promise<ConfigHistory | undefined> => {
+  const versions: ConfigVersion[] = [];
+  let revoked_at: string | null = null;
+  for await (const recorded of log.read(savedConfigStream(configId))) {
+    const event = decodeAny(recorded);
+    if (event.type === 'ConfigPublished') versions.push(event.data);
+    if (event.type === 'ConfigRevoked') ({ revoked_at } = event.data);
+  }
+  return versions.length === 0 ? undefined : { versions, revoked_at };
+};
+
+/** What is known of a seal: `not_checked`: no audit that is kept has looked at it. */
+type SealState = 'holds' | 'differs' | 'not_checked';
+
+interface Checked {
+  readonly audit_id: string | null;
+  /** Up to which position seals were looked at. */
+  readonly until: bigint;
+  /** The first seal that differs; undefined: none. */
+  readonly differsFrom: bigint | undefined;
+}
+
+/** What the last audit found of seals: one wrong breaks every later one. */
+const checkedBy = (audit: AuditRecord | undefined): Checked => {
+  const report = audit?.report;
+  if (audit === undefined || report == null) return { audit_id: null, until: -1n, differsFrom: undefined };
+  const places = report.findings
+    .filter(({ check, position }) => check === 'seal' && position !== undefined)
+    .map(({ position }) => BigInt(position ?? 0));
+  const differsFrom = places.reduce<bigint | undefined>(
+    (first, at) => (first === undefined || at < first ? at : first),
+    undefined,
+  );
+  return { audit_id: audit.audit_id, until: BigInt(report.facts.position ?? -1), differsFrom };
+};
+
+const stateOf = (position: bigint, { until, differsFrom }: Checked): SealState => {
+  if (position > until) return 'not_checked';
+  return differsFrom !== undefined && position >= differsFrom ? 'differs' : 'holds';
+};
+
+/** Every seal of the log, newest first, with what the last audit said of it. */
+export const sealList = async (log: Pick<LogToRead, 'read'>, audit: AuditRecord | undefined) => {
+  const checked = checkedBy(audit);
+  const seals: (SealEvent['data'] & { readonly revision: string })[] = [];
+  for await (const recorded of log.read(SEALS_STREAM)) {
+    const event = decodeAny(recorded);
+    if (event.type === 'LogSealed') seals.push({ ...event.data, revision: recorded.revision.toString() });
+  }
+  const items = seals.map(({ seal, object, revision }, at) => {
+    const before = seals[at - 1];
+    const state = stateOf(BigInt(seal.position), checked);
+    return {
+      ...{ revision, position: seal.position, events: seal.events, made_at: seal.made_at },
+      log_digest: seal.log_digest,
+      continues: seal.previous === (before === undefined ? null : digestOfSeal(before.seal)),
+      object_key: object?.key ?? null,
+      retained_until: object?.retained_until ?? null,
+      state,
+      audit_id: state === 'not_checked' ? null : checked.audit_id,
+    };
+  });
+  return items.reverse();
+};

@@ -1,0 +1,454 @@
+import { z } from 'zod';
+import members from './members.json' with { type: 'json' };
+import {
+  schemaOf,
+  COMPONENT,
+  problemResponses,
+  problemSchemas,
+  type Json,
+  type Components,
+} from './openapiSchemas.ts';
+import examples from './examples.json' with { type: 'json' };
+import {
+  PAYLOAD_VERSION,
+  WEBHOOK_EVENT_TYPES,
+  WEBHOOK_PAYLOADS,
+  type WebhookEventType,
+} from '../../domain/webhookMessages.ts';
+import { instantOut } from '../api/basics.ts';
+import { operationBody } from '../api/operationSchemas.ts';
+import type { NamedRoute, Route } from './routes.ts';
+import { VERSION } from '../version.ts';
+
+/** Parts of the interface, in the order in which the reference shows them. */
+export const TAGS = [
+  {
+    name: 'Documents',
+    description: 'Data and markdown from documents, and the configs that are saved for them.',
+  },
+  { name: 'Uploads', description: 'Files that are sent once and used by their URI.' },
+  {
+    name: 'Operations',
+    description: 'Work on documents that is done later, alone or in batches, and what came of it.',
+  },
+  { name: 'Webhooks', description: 'Receivers that are told what happens, and what each was told.' },
+  { name: 'Billing', description: 'Credits, prices and quotes of a tenant.' },
+  { name: 'Pipelines', description: 'Training on examples, and which artifact answers.' },
+  { name: 'Sessions', description: 'Signing in and out with a browser.' },
+  { name: 'Administration', description: 'Keys, plans, limits, rates and prices; for admin keys.' },
+  { name: 'Reports', description: 'Margin, reconciliation, usage and model costs; for admin keys.' },
+  {
+    name: 'Audit',
+    description:
+      'The event log as it is stored, balances as of any moment, audits and seals; for admin keys.',
+  },
+  { name: 'Service', description: 'Health, metrics and this description.' },
+] as const;
+
+/** The name of a part. */
+export type Tag = (typeof TAGS)[number]['name'];
+
+/** A sentence by the name of a member; `Schema.member` goes before `member`, for a name means one thing mostly. */
+const SENTENCES: Readonly<Record<string, string>> = members;
+
+/** Keywords of a schema that hold schemas of the same place. */
+const INSIDE = ['items', 'additionalProperties', 'anyOf', 'oneOf', 'allOf'] as const;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The sentence that a member gets which says nothing of itself. */
+const sentenceOf = (owner: string, name: string): string | undefined =>
+  SENTENCES[`${owner}.${name}`] ?? SENTENCES[name];
+
+const describedMember = (owner: string, name: string, member: unknown): unknown => {
+  const inner = described(member, `${owner}.${name}`);
+  const sentence = sentenceOf(owner, name);
+  if (!isObject(inner) || 'description' in inner || sentence === undefined) return inner;
+  return { description: sentence, ...inner };
+};
+
+/**
+ * A schema whose members all say what they are. `owner` is the schema's name, or the operation's, with the
+ * members on the way. What a schema says of itself stays.
+ */
+const described = (schema: unknown, owner: string): unknown => {
+  if (Array.isArray(schema)) return schema.map((one) => described(one, owner));
+  if (!isObject(schema)) return schema;
+  const { properties } = schema;
+  const inside = INSIDE.filter((keyword) => keyword in schema).map((keyword) => [
+    keyword,
+    described(schema[keyword], owner),
+  ]);
+  return {
+    ...schema,
+    ...(isObject(properties) && {
+      properties: Object.fromEntries(
+        Object.entries(properties).map(([name, member]) => [name, describedMember(owner, name, member)]),
+      ),
+    }),
+    ...(Object.fromEntries(inside) as Json),
+  };
+};
+
+/** What a spec sent to the real service, and what came back (`npm run docs:examples`). */
+interface Example {
+  readonly parameters?: Json;
+  readonly body?: unknown;
+  readonly status: number;
+  readonly answer?: unknown;
+}
+
+const EXAMPLES: Readonly<Record<string, Example>> = examples;
+
+/** What the example of an operation sends, by field. */
+const exampleBodyOf = (operationId: string): Json => (EXAMPLES[operationId]?.body ?? {}) as Json;
+
+const inContent = (content: unknown, example: unknown): Json =>
+  Object.fromEntries(
+    Object.entries(content as Readonly<Record<string, Json>>).map(([type, media]) => [
+      type,
+      { ...media, example },
+    ]),
+  );
+
+const shownParameters = (parameters: unknown, values: Json = {}): unknown =>
+  (parameters as readonly Json[]).map((parameter) => {
+    const value = values[String(parameter['name'])];
+    return value === undefined ? parameter : { ...parameter, example: value };
+  });
+
+const shownAnswers = (responses: Json, { status, answer }: Example): Json => {
+  const response = responses[String(status)] as Json | undefined;
+  if (response?.['content'] === undefined || answer === undefined) return responses;
+  return { ...responses, [String(status)]: { ...response, content: inContent(response['content'], answer) } };
+};
+
+/** An operation with the request and the answer that a spec holds against the service. */
+const withExample = (operationId: string, operation: Json): Json => {
+  const example = EXAMPLES[operationId];
+  if (example === undefined) return operation;
+  const body = operation['requestBody'] as Json | undefined;
+  return {
+    ...operation,
+    parameters: shownParameters(operation['parameters'], example.parameters),
+    ...(body !== undefined &&
+      example.body !== undefined && {
+        requestBody: { ...body, content: inContent(body['content'], example.body) },
+      }),
+    responses: shownAnswers(operation['responses'] as Json, example),
+  };
+};
+
+/** When a receiver is told of each type, in a sentence. */
+const TOLD: Readonly<Record<WebhookEventType, string>> = {
+  'operation.succeeded': 'An operation has ended with its result.',
+  'operation.partial': 'An operation has ended with data of which some does not fit the schema.',
+  'operation.failed': 'An operation has failed, and is not tried again.',
+  'operation.cancelled': 'An operation was cancelled.',
+  'batch.ended': 'Every document of a batch has its outcome, and all that was delivered is paid for.',
+  'training.succeeded': 'A training job has published its artifact.',
+  'training.failed': 'A training job has failed, and is not tried again.',
+  'training.cancelled': 'A training job was cancelled.',
+  'credits.granted': 'Credits were sold to the tenant.',
+  'credits.refunded': 'All or part of a sale was taken back.',
+  'credits.adjusted': 'A person gave the tenant credits, or took some back.',
+  'balance.low': 'The balance came down below `low_balance_credits` of the webhook.',
+  'balance.exhausted': 'The balance came down to nothing.',
+  'free_pages.used_up': 'The last free page was used.',
+  'key.created': 'The tenant has a new key.',
+  'key.revoked': 'A key was revoked.',
+  'reconciliation.drift':
+    'Balances are not the sum of their grants and ledger: told once, until it changes. For operators.',
+  'audit.finding': 'An audit of the log and the read models found something wrong. For operators.',
+};
+
+const messageOf = (type: WebhookEventType) =>
+  z
+    .strictObject({
+      type: z.literal(type).meta({ description: 'Type of event.' }),
+      version: z.literal(PAYLOAD_VERSION).meta({
+        description: 'Of the payload: members may be added to it, none is renamed or removed.',
+      }),
+      timestamp: instantOut.meta({ description: 'When it happened; repeats say the same.' }),
+      tenant_id: z.string().nullable().meta({ description: 'Whom it is about; null: the whole service.' }),
+      data: WEBHOOK_PAYLOADS[type].meta({ description: 'IDs and figures.' }),
+    })
+    .meta({
+      id: `${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Message`,
+    });
+
+const header = (name: string, description: string): Json => ({
+  ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
+});
+
+/** Standard Webhooks 1.0. */
+const HEADERS: readonly Json[] = [
+  header('webhook-id', 'ID of the message: a repeat has the same one.'),
+  header('webhook-timestamp', 'When it was sent, in seconds since 1970.'),
+  header(
+    'webhook-signature',
+    '`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64; one for each secret, with a space between.',
+  ),
+];
+
+const receiving = (type: WebhookEventType, components: Components): Json => ({
+  post: {
+    operationId: `receive_${type.replace('.', '_')}`,
+    summary: TOLD[type],
+    description: `${TOLD[type]} Sent at least once, signed as Standard Webhooks says.`,
+    tags: ['Webhooks'],
+    security: [],
+    parameters: HEADERS,
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: schemaOf(messageOf(type), 'output', components) } },
+    },
+    responses: {
+      '2XX': { description: 'The receiver has it. Anything else, or nothing within 15 s, is tried again.' },
+      '410': { description: 'The receiver is gone: the webhook is disabled.' },
+    },
+  },
+});
+
+/** What receivers are sent, as OpenAPI describes webhooks. */
+const webhookMessages = (components: Components): Json =>
+  Object.fromEntries(WEBHOOK_EVENT_TYPES.map((type) => [type, receiving(type, components)]));
+
+interface ObjectSchema {
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly required?: readonly string[];
+}
+
+const parametersIn = (
+  { operationId, ...route }: NamedRoute,
+  where: 'path' | 'query',
+  components: Components,
+): readonly Json[] => {
+  const schema = where === 'path' ? route.params : route.query;
+  if (schema === undefined) return [];
+  const { properties = {}, required = [] } = schemaOf(schema, 'input', components) as ObjectSchema;
+  return Object.entries(properties).map(([name, { description, ...member }]) => {
+    const sentence = description ?? sentenceOf(operationId, name);
+    return {
+      name,
+      in: where,
+      required: required.includes(name),
+      ...(sentence !== undefined && { description: sentence }),
+      schema: member,
+    };
+  });
+};
+
+const idempotencyHeader = ({ idempotency }: Route): readonly Json[] =>
+  idempotency === undefined
+    ? []
+    : [
+        {
+          name: 'Idempotency-Key',
+          in: 'header',
+          required: false,
+          description: 'A repeat with the same key and request gets the same answer; only 2xx is kept.',
+          schema: { type: 'string', minLength: 1, maxLength: idempotency.keyLengthMax, pattern: '^[!-~]+$' },
+        },
+      ];
+
+const preferHeader = ({ respondsAsync }: Route): readonly Json[] =>
+  respondsAsync === true
+    ? [
+        {
+          name: 'Prefer',
+          in: 'header',
+          required: false,
+          description:
+            '`respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.',
+          schema: { type: 'string', examples: ['respond-async'] },
+        },
+      ]
+    : [];
+
+/** The answer to a request that prefers not to wait. */
+const accepted = ({ respondsAsync, tenant }: Route, components: Components): Json => {
+  if (respondsAsync !== true) return {};
+  const schema = schemaOf(operationBody, 'output', components);
+  const envelope = { type: 'object', properties: { result: schema } };
+  return {
+    202: {
+      description: 'Accepted: the work is done later.',
+      content: { 'application/json': { schema: tenant === 'scope' ? envelope : schema } },
+      headers: {
+        Location: { description: 'Of the operation.', schema: { type: 'string' } },
+        'Preference-Applied': { schema: { type: 'string', const: 'respond-async' } },
+      },
+    },
+  };
+};
+
+/** Fields with what the example sends in them: the reference page begins with these. */
+const withExamples = (
+  properties: Readonly<Record<string, Json>> | undefined,
+  values: Json,
+): Readonly<Record<string, Json>> =>
+  Object.fromEntries(
+    Object.entries(properties ?? {}).map(([name, field]) => [
+      name,
+      values[name] === undefined ? field : { ...field, examples: [values[name]] },
+    ]),
+  );
+
+/** The fields of a form with its file; a named form has it under its name. */
+const withFile = (operationId: string, form: Json, components: Components): Json => {
+  const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length);
+  const fields = (id === undefined ? form : components[id]) as ObjectSchema;
+  const whole = {
+    ...fields,
+    properties: {
+      file: { type: 'string', format: 'binary', description: 'The document; or send `source_url`.' },
+      ...withExamples(fields.properties, exampleBodyOf(operationId)),
+    },
+    anyOf: [{ required: ['file'] }, { required: ['source_url'] }],
+  };
+  if (id === undefined) return whole;
+  components[id] = whole;
+  return form;
+};
+
+const requestBody = (
+  { operationId, body, documentedBody = body, upload, bytes }: NamedRoute,
+  components: Components,
+): Json => {
+  if (bytes !== undefined) return { requestBody: { required: true, content: { '*/*': { schema: {} } } } };
+  if (documentedBody === undefined) return {};
+  const schema = schemaOf(documentedBody, 'input', components);
+  const content =
+    upload === true
+      ? { 'multipart/form-data': { schema: withFile(operationId, schema, components) } }
+      : { 'application/json': { schema } };
+  return { requestBody: { required: true, content } };
+};
+
+const ELSEWHERE: Json = {
+  description: 'Elsewhere.',
+  headers: { Location: { description: 'Where to.', schema: { type: 'string' } } },
+};
+
+const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Components): Json => {
+  if (reply.status === 204) return { 204: { description: 'Done; no content.' } };
+  if (!('schema' in reply || 'contentType' in reply)) return { [reply.status]: ELSEWHERE };
+  const content =
+    'schema' in reply
+      ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
+      : Object.fromEntries(
+          [reply.contentType, ...(reply.alsoContentTypes ?? [])].map((type) => [
+            type,
+            { schema: { type: /[/+]json$/.test(type) ? 'object' : 'string' } },
+          ]),
+        );
+  const headers =
+    idempotency === undefined
+      ? {}
+      : {
+          headers: {
+            'Idempotent-Replayed': {
+              description: '`true` on an answer that was given before.',
+              schema: { type: 'string', const: 'true' },
+            },
+          },
+        };
+  const answer = { description: 'Success.', content, ...headers };
+  return Object.fromEntries([reply.status, ...alsoStatus].map((status) => [String(status), answer]));
+};
+
+const operation = (route: NamedRoute, components: Components): Json => ({
+  operationId: route.operationId,
+  summary: route.summary,
+  ...(route.description !== undefined && { description: route.description }),
+  tags: [route.tag],
+  security: route.access === 'public' ? [] : [{ apiKey: [] }, { session: [] }],
+  parameters: [
+    ...parametersIn(route, 'path', components),
+    ...parametersIn(route, 'query', components),
+    ...idempotencyHeader(route),
+    ...preferHeader(route),
+  ],
+  ...requestBody(route, components),
+  responses: { ...problemResponses(route), ...accepted(route, components), ...success(route, components) },
+});
+
+/** A schema of a request or an answer, where it is no component, with members that say what they are. */
+const describedOperation = (route: NamedRoute, components: Components): Json => {
+  const whole = operation(route, components);
+  return {
+    ...whole,
+    ...('requestBody' in whole && { requestBody: withDescribed(whole['requestBody'], route.operationId) }),
+    responses: withDescribed(whole['responses'], route.operationId),
+  };
+};
+
+/** The same with each `schema` described, however deep it stands. */
+const withDescribed = (value: unknown, owner: string): unknown => {
+  if (Array.isArray(value)) return value.map((one) => withDescribed(one, owner));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === 'schema' ? described(member, owner) : withDescribed(member, owner),
+    ]),
+  );
+};
+
+const describedComponents = (components: Components): Json =>
+  Object.fromEntries(
+    Object.entries(components)
+      .map(([name, schema]) => [name, described(schema, name)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
+
+/**
+ * The whole interface as OpenAPI 3.1, made from the routes.
+ *
+ * @param serverUrl where clients reach the service
+ */
+export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string): Json => {
+  const components: Components = { ...problemSchemas(routes) };
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes)
+    (paths[route.path] ??= {})[route.method] = withExample(
+      route.operationId,
+      describedOperation(route, components),
+    );
+  const webhooks = webhookMessages(components);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Quire',
+      version: VERSION,
+      description: 'Documents in, data out; pages cost credits, and every movement of credits is an event.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+      contact: { name: 'Who runs this service', url: serverUrl },
+    },
+    servers: [{ url: serverUrl, description: 'This service.' }],
+    tags: TAGS.filter(({ name }) => routes.some(({ tag }) => tag === name)),
+    paths,
+    webhooks,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-KEY',
+          description: 'A key of a tenant, of a service or of an admin.',
+        },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'quire_session',
+          description:
+            'Of a browser that is signed in. What changes something needs the header `X-CSRF-Token` and a page of ' +
+            'this service.',
+        },
+      },
+      schemas: describedComponents(components),
+    },
+  };
+};

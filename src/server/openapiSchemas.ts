@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import { problemsOf, type Route } from './routes.ts';
+import { PROBLEM_CODES, statusOf, titleOf, wireCodeOf, type ProblemCode } from '../problemTable.ts';
+
+/** A piece of an OpenAPI document. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** Schemas that have an `id`, gathered from all routes. */
+export type Components = Record<string, unknown>;
+
+/** Where named schemas live. */
+export const COMPONENT = '#/components/schemas/';
+
+/** JSON Schema's `$defs` become components; references follow. */
+const rehomed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(rehomed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      key === '$ref' && typeof member === 'string' ? member.replace('#/$defs/', COMPONENT) : rehomed(member),
+    ]),
+  );
+};
+
+interface Converted {
+  readonly zodSchema: z.core.$ZodTypes;
+  readonly jsonSchema: Record<string, unknown>;
+}
+
+/** An empty text is taken too, and counts as absent. */
+const orEmpty = (jsonSchema: Record<string, unknown>): void => {
+  const { 'x-or-empty': _, description, ...rest } = jsonSchema;
+  for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+  Object.assign(jsonSchema, description === undefined ? {} : { description }, {
+    anyOf: [rest, { type: 'string', enum: [''] }],
+  });
+};
+
+/**
+ * What a member is documented as, where its own schema is about text of a URL or form. zod leaves out the
+ * default of such a member, for it is given in what the text becomes.
+ */
+const asDocumented = ({ zodSchema, jsonSchema }: Converted): void => {
+  const documented = jsonSchema['x-wire'];
+  const { description } = jsonSchema;
+  if (typeof documented === 'object' && documented !== null) {
+    for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key);
+    Object.assign(jsonSchema, description === undefined ? {} : { description }, documented);
+  }
+  if (jsonSchema['x-or-empty'] === true) orEmpty(jsonSchema);
+  const { def } = zodSchema._zod;
+  if (def.type === 'union' && 'discriminator' in def)
+    jsonSchema['discriminator'] = { propertyName: def.discriminator };
+  if (def.type === 'default') jsonSchema['default'] = def.defaultValue;
+};
+
+/** A zod schema as OpenAPI 3.1 has it; named ones go to `components` and leave a reference. */
+export const schemaOf = (schema: z.ZodType, io: 'input' | 'output', components: Components): Json => {
+  const { $defs = {}, ...top } = z.toJSONSchema(schema, {
+    io,
+    unrepresentable: 'any',
+    override: asDocumented,
+  }) as Record<string, unknown>;
+  for (const [id, definition] of Object.entries($defs as Record<string, unknown>))
+    components[id] = rehomed(definition);
+  const { $schema: _, id, ...plain } = rehomed(top) as Record<string, unknown>;
+  if (typeof id !== 'string') return plain;
+  components[id] = plain;
+  return { $ref: `${COMPONENT}${id}` };
+};
+
+const count = (description: string): Json => ({ type: 'integer', description });
+const word = (description: string): Json => ({ type: 'string', description });
+
+const ISSUE: Json = {
+  type: 'object',
+  description: 'One thing that is wrong with the request.',
+  properties: {
+    loc: {
+      type: 'array',
+      description: '`body`, `query`, `path` or `header`, then the names and positions down to the value.',
+      items: { type: ['string', 'integer'] },
+    },
+    msg: word('What is wrong, in a sentence.'),
+    type: word('What kind of mistake it is.'),
+  },
+  required: ['loc', 'msg', 'type'],
+};
+
+/** Members beside those that every problem has. Where not every answer with the code has one, it is not required. */
+const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, Json>>>>> = {
+  body_too_large: {
+    max_bytes: count('The most bytes that a body may have.'),
+    max_values: count('The most values that a body may have.'),
+  },
+  charge_required: {
+    job_id: word('The job whose examples are asked for.'),
+    required_credits: count('What the charge costs.'),
+  },
+  currency_not_offered: { currency: word('The currency that was sent.') },
+  file_too_large: { max_bytes: count('The most bytes that a file may have.') },
+  insufficient_balance: {
+    available_credits: count('The balance without the credits that running work holds.'),
+    max_refundable_credits: count('The most that can be refunded now.'),
+  },
+  insufficient_credits: {
+    required_credits: count('What the work may cost.'),
+    available_credits: count('The balance without the credits that running work holds.'),
+  },
+  model_provider_error: {
+    provider: word('The provider that failed.'),
+    provider_status: {
+      type: ['integer', 'null'],
+      description: 'The HTTP status of its answer; null where the answer, or none, is what failed.',
+    },
+  },
+  output_schema_mismatch: {
+    validation_errors: {
+      type: 'array',
+      description: 'What does not fit the schema.',
+      items: { $ref: `${COMPONENT}OutputValidationError` },
+    },
+  },
+  plan_required: { plan: word('The plan of the tenant.'), required_plan: word('The plan that includes it.') },
+  price_mismatch: {
+    expected_minor: count('What the price list says, in minor units of the currency, VAT included.'),
+  },
+  rate_limited: {
+    bucket: word('The bucket that is empty: `heavy`, `general`, `upload`, `unread` or `sign_in`.'),
+  },
+  refund_exceeds_original: {
+    refundable_credits: count('Credits of the sale that can still be refunded.'),
+    refundable_amount_minor: {
+      type: ['integer', 'null'],
+      description: 'Money of the sale that can still be refunded, in minor units; null where it had none.',
+    },
+  },
+  refund_mismatch: { reason: word('What is different: `tenant` or `currency`.') },
+  source_unavailable: {
+    source_status: {
+      type: ['integer', 'null'],
+      description:
+        'The HTTP status of the host of `source_url`; null where it did not answer, or not wholly.',
+    },
+  },
+  too_many_pages: {
+    pages: count('Pages of the document.'),
+    max_pages: count('The most pages that are read at once.'),
+  },
+  upload_quota_exceeded: {
+    used_bytes: count('Bytes that are stored.'),
+    quota_bytes: count('The most bytes that may be stored.'),
+  },
+  validation_error: {
+    errors: {
+      type: 'array',
+      description: 'Each thing that is wrong with the request, and where.',
+      items: ISSUE,
+    },
+  },
+};
+
+/** The name of a code's schema: `insufficient_credits` is `InsufficientCreditsProblem`. */
+const schemaNameOf = (wireCode: string): string =>
+  wireCode === 'validation_error'
+    ? 'HTTPValidationError'
+    : `${wireCode.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}Problem`;
+
+const problemSchema = (wireCode: string): Json => {
+  const codes = PROBLEM_CODES.filter((code) => wireCodeOf(code) === wireCode);
+  const statuses = codes.map(statusOf);
+  const titles = codes.map(titleOf);
+  const own = Object.assign({}, ...codes.map((code) => OWN_MEMBERS[code])) as Readonly<Record<string, Json>>;
+  return {
+    type: 'object',
+    description: `${titles.join('. ')}. RFC 9457; what to do: /docs/problems/${wireCode}.`,
+    properties: {
+      type: { const: `/docs/problems/${wireCode}`, description: 'The page of the problem, at this service.' },
+      title: { enum: titles, description: 'The problem in a few words.' },
+      status: { enum: statuses, description: 'Of the HTTP answer.' },
+      code: { const: wireCode, description: "The machine's word for the problem." },
+      detail: word('A sentence for people.'),
+      request_id: word('ID of the request, as in `X-Request-Id`.'),
+      ...own,
+    },
+    required: [
+      ...['type', 'title', 'status', 'code', 'detail', 'request_id'],
+      ...(wireCode === 'validation_error' ? ['errors'] : []),
+    ],
+  };
+};
+
+/** A schema for each code that one of the routes answers with. */
+export const problemSchemas = (routes: readonly Route[]): Readonly<Record<string, Json>> => {
+  const answered = new Set(routes.flatMap(problemsOf).map(wireCodeOf));
+  return Object.fromEntries([...answered].map((code) => [schemaNameOf(code), problemSchema(code)]));
+};
+
+const refTo = (wireCode: string): Json => ({ $ref: `${COMPONENT}${schemaNameOf(wireCode)}` });
+
+const problemContent = (wireCodes: readonly string[]): Json => {
+  const [only] = wireCodes;
+  if (only !== undefined && wireCodes.length === 1) return { schema: refTo(only) };
+  const mapping = Object.fromEntries(wireCodes.map((code) => [code, `${COMPONENT}${schemaNameOf(code)}`]));
+  return { schema: { oneOf: wireCodes.map(refTo), discriminator: { propertyName: 'code', mapping } } };
+};
+
+const RETRY_HEADER = {
+  'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
+};
+
+/** What a route answers when it does not do what was asked, by status. */
+export const problemResponses = (route: Route): Json => {
+  const byStatus = new Map<number, string[]>();
+  for (const code of problemsOf(route))
+    byStatus.set(statusOf(code), [...(byStatus.get(statusOf(code)) ?? []), wireCodeOf(code)]);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      {
+        description: codes.map((code) => `\`${code}\``).join(', '),
+        ...((status === 429 || status === 503) && { headers: RETRY_HEADER }),
+        content: { 'application/problem+json': problemContent([...new Set(codes)]) },
+      },
+    ]),
+  );
+};

@@ -1,0 +1,181 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import type { IdentityProvider, RateLimiter, UsedOnce } from '../../domain/ports/services.ts';
+import {
+  digestOfKey,
+  sealedSession,
+  type Authenticator,
+  type Caller,
+  type Session,
+  type SignedIn,
+} from './keys.ts';
+import { Problem } from './problems.ts';
+import {
+  checkNotForeign,
+  checkOwnPage,
+  cookiesOf,
+  told,
+  type Browser,
+  type Cookies,
+  type Sealing,
+} from './browser.ts';
+import { providerSignIn, type OidcClaimNames, type ProviderSignIn } from './providerSignIn.ts';
+import { signInLimits } from './limits.ts';
+
+interface SessionDeps {
+  readonly sealing: Sealing;
+  readonly used: UsedOnce;
+  readonly keys: Pick<Authenticator, 'authenticate' | 'authenticateHash'>;
+  readonly limiter: RateLimiter;
+  readonly publicUrl: string | undefined;
+  readonly baseUrl: () => string;
+  /** undefined: nobody signs in by a provider. */
+  readonly oidc: { readonly provider: IdentityProvider; readonly claims: OidcClaimNames } | undefined;
+  readonly onRefused: (reason: string, error: unknown) => void;
+  readonly nowMs: () => number;
+}
+
+/** A session, and the cookie that holds it. */
+interface Opened {
+  readonly session: Session;
+  readonly cookie: string;
+}
+
+/** People who are signed in by a browser. */
+export interface Sessions {
+  readonly methods: readonly ('api_key' | 'oidc')[];
+  /** Where browsers reach the service; undefined: at any of its addresses that is this machine's, or https. */
+  readonly publicUrl: string | undefined;
+  /** Whether the request comes with a session, good or not. */
+  isSentBy(browser: Browser): boolean;
+  /** The session of a request; undefined: none, or none that holds. */
+  of(browser: Browser): Promise<Session | undefined>;
+  /** Who acts. Throws 401 `session_expired`, and 403 where a change is asked for by another page. */
+  callerOf(browser: Browser, request: { readonly changes: boolean }): Promise<Caller>;
+  openByKey(browser: Browser, key: string): Promise<Opened>;
+  /** Where it opens nothing, what the sign-in page is told: the link was followed before or is too old, for one. */
+  openByLink(browser: Browser, token: string): Promise<Opened | 'link_used' | 'https_required'>;
+  /** A link that signs an admin in, once. It stands for the key where one is given. */
+  newLink(key: string | undefined): Promise<string>;
+  readonly byProvider: ProviderSignIn;
+  /** From now on the session opens nothing, whoever has a copy; gives the cookie that clears it. */
+  end(browser: Browser, session: Session | undefined): Promise<string>;
+}
+
+const MINUTE_MS = 60_000;
+/** A working day: also of a session by a provider, whose ID token says only until when it is accepted here. */
+const SESSION_MS = 8 * 60 * MINUTE_MS;
+const LINK_MS = 15 * MINUTE_MS;
+
+/** Who acts by a link that stands for no key: whoever may open the operator's socket. */
+const BY_LINK: SignedIn = {
+  ...{ via: 'link', subject: 'sign_in_link', tenant_id: 'operator', role: 'admin', key_hash: null },
+};
+
+const sealedLink = z.object({ link_id: z.uuid(), key_hash: z.string().nullable() });
+
+const expired = (): Problem =>
+  new Problem('session_expired', {
+    detail: 'The session has ended: sign in again.',
+    headers: { 'WWW-Authenticate': 'ApiKey' },
+  });
+
+const wordOf = ({ session_id }: Session): string => `session ${session_id}`;
+
+/** What is opened and ended, however somebody signs in. */
+const sessionBook = ({ sealing, used, keys, nowMs }: SessionDeps, cookies: Cookies) => {
+  /** As its key is now. undefined: the key opens nothing any more. */
+  const underKey = async (session: Session): Promise<Session | undefined> => {
+    if (session.key_hash === null) return session;
+    try {
+      const { tenant_id, role } = await keys.authenticateHash(session.key_hash);
+      return { ...session, tenant_id, role };
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'invalid_api_key') return undefined;
+      throw error;
+    }
+  };
+
+  return {
+    opened: async (browser: Browser, who: SignedIn): Promise<Opened> => {
+      const endsAt = nowMs() + SESSION_MS;
+      const session: Session = {
+        ...who,
+        session_id: randomUUID(),
+        csrf_token: randomBytes(24).toString('base64url'),
+        expires_at: new Date(endsAt).toISOString(),
+      };
+      const sealed = await sealing.seal('session', session, endsAt);
+      return { session, cookie: cookies.setSession(browser, sealed, SESSION_MS / 1000) };
+    },
+    of: async (browser: Browser): Promise<Session | undefined> => {
+      const sealed = cookies.session(browser);
+      const session = sealed && (await sealing.open('session', sealedSession, sealed));
+      if (session === undefined || session === '') return undefined;
+      if (await told(used.isUsed(wordOf(session)))) return undefined;
+      return underKey(session);
+    },
+    end: async (browser: Browser, session: Session | undefined): Promise<string> => {
+      if (session !== undefined) await told(used.use(wordOf(session), Date.parse(session.expires_at)));
+      return cookies.setSession(browser, undefined, 0);
+    },
+  };
+};
+
+/** Sessions of browsers: sealed in a cookie; what has ended before its time is told by `used`. */
+export const sessionsOver = (deps: SessionDeps): Sessions => {
+  const { sealing, used, keys, limiter, publicUrl, oidc, nowMs } = deps;
+  const cookies = cookiesOf(publicUrl);
+  const limits = signInLimits(limiter);
+  const { opened, of, end } = sessionBook(deps, cookies);
+
+  const byHash = async (key_hash: string): Promise<SignedIn> => {
+    const { key_id, tenant_id, role } = await keys.authenticateHash(key_hash);
+    return { via: 'link', subject: key_id, tenant_id, role, key_hash };
+  };
+
+  return {
+    methods: oidc === undefined ? ['api_key'] : ['api_key', 'oidc'],
+    publicUrl,
+    isSentBy: (browser) => cookies.has(browser),
+    of,
+    end,
+    callerOf: async (browser, { changes }) => {
+      const session = await of(browser);
+      if (session === undefined) throw expired();
+      if (changes) checkOwnPage(browser, { publicUrl, csrfToken: session.csrf_token });
+      const { subject, tenant_id, role } = session;
+      return { key_id: subject, tenant_id, role, session };
+    },
+    openByKey: async (browser, key) => {
+      checkNotForeign(browser, publicUrl);
+      cookies.checkKept(browser);
+      await limits.byClient(browser);
+      const { key_id, tenant_id, role } = await keys.authenticate(key);
+      await limits.byAccount(key_id);
+      return opened(browser, {
+        ...{ via: 'api_key', subject: key_id, tenant_id, role, key_hash: digestOfKey(key) },
+      });
+    },
+    openByLink: async (browser, token) => {
+      await limits.byClient(browser);
+      if (!cookies.areKeptBy(browser)) return 'https_required';
+      const link = await sealing.open('link', sealedLink, token);
+      if (link === undefined) return 'link_used';
+      const isFirst = await told(used.use(`link ${link.link_id}`, nowMs() + LINK_MS));
+      if (!isFirst) return 'link_used';
+      return opened(browser, link.key_hash === null ? BY_LINK : await byHash(link.key_hash));
+    },
+    newLink: async (key) => {
+      const key_hash = key === undefined ? null : digestOfKey(key);
+      const token = await sealing.seal('link', { link_id: randomUUID(), key_hash }, nowMs() + LINK_MS);
+      return `${deps.baseUrl()}/v1/session/link?token=${token}`;
+    },
+    byProvider: providerSignIn({
+      ...deps,
+      cookies,
+      limits,
+      opened: async (...who) => (await opened(...who)).cookie,
+    }),
+  };
+};

@@ -1,0 +1,324 @@
+import type { RequestHandler, Express } from 'express';
+import { mayConnectTo } from '@quire/engine/models/guard/addresses';
+import { checkedHost, systemResolve } from '@quire/engine/models/guard/checkBase';
+import { openIdProvider } from '../../adapters/oidc.ts';
+import { ConfigError, type Config } from '../config.ts';
+import { consoleFolder, consolePage } from '../server/pages.ts';
+import { sealingKey, sealingWith } from '../server/browser.ts';
+import { sessionsOver, type Sessions } from '../server/sessions.ts';
+import { newSignInLink } from '../operator/access.ts';
+import { aboutService, listenForOperators, type Operation } from '../operator/socket.ts';
+import type { Context, SomeFactories } from './context.ts';
+import { webhookTransport } from '../../adapters/webhooks.ts';
+import {
+  dueDeliveries,
+  failingSince,
+  webhookIdsOfTenant,
+  webhooksDue,
+  webhooksProjector,
+  webhooksRemoved,
+} from '../../projections/webhooks.ts';
+import { reportDrift } from '../commands/audits.ts';
+import {
+  deliveryStreams,
+  webhookCommands,
+  webhookStreams,
+  type ReceiverPolicy,
+  type Webhooks,
+} from '../commands/webhooks.ts';
+import { webhookAttempts } from '../telemetry/businessMetrics.ts';
+import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
+import { unlessDiverged } from './upkeep.ts';
+import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.ts';
+import { openWorkByStatus } from '../../projections/operations.ts';
+import type { ServiceStateBody } from '../api/serviceSchemas.ts';
+import { projectionsStatus } from '../operator/log.ts';
+import { claimantOf } from '../commands/paymentClaims.ts';
+import { convertDocument } from '../commands/convert.ts';
+import { extractByFields, extractDocument } from '../commands/extract.ts';
+import { refundCredits, sellCredits } from '../commands/sales.ts';
+import type { ApiDeps } from '../api/apiDeps.ts';
+import { pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
+import { uploadCommands } from './uploads.ts';
+import { codeOf } from '../../domain/kernel/json.ts';
+import { apiRoutes, operationRoutes } from '../api/routes.ts';
+import { httpApp } from '../server/app.ts';
+import { httpMetrics, runningRequests, type RunningRequests } from '../server/metrics.ts';
+import { listen, type HttpServer } from '../server/connections.ts';
+import { rateLimitRefusals } from './metrics.ts';
+import { openClaimsBefore } from '../../projections/openClaims.ts';
+import { ALL_TENANTS } from '../queries/queries.ts';
+import { VERSION } from '../version.ts';
+import { operationsOver, type OwnParts } from './operator.ts';
+
+/** The console, as it was built. */
+export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>
+  consolePage({
+    folder: consoleFolder(),
+    uploadOrigin: s3 === undefined ? undefined : new URL(s3.publicEndpoint ?? s3.endpoint).origin,
+  });
+
+/** Strangers cause such lines: one is short, and has no stack. */
+const CAUSE_MAX = 300;
+
+/** What an error says, and what caused it. */
+const causesOf = (error: unknown): string =>
+  error instanceof Error
+    ? [error.message, causesOf(error.cause)].filter((text) => text !== '').join(': ')
+    : '';
+
+/** Sessions on what this process has open. */
+const sessionsOf = (from: Context): Sessions => {
+  const { publicUrl, signIn } = from.config;
+  const { sessionSecret, limiter, baseUrl } = from.parts;
+  const nowMs = () => Date.parse(from.clock.now());
+  const { oidc } = signIn;
+  const used = from.usedOnce;
+  return sessionsOver({
+    sealing: sealingWith(
+      sealingKey(sessionSecret, () => used.epoch()),
+      nowMs,
+    ),
+    used,
+    keys: from.authenticator,
+    limiter,
+    ...{ publicUrl, baseUrl, nowMs },
+    oidc: oidc && { provider: openIdProvider(oidc), claims: oidc.claims },
+    onRefused: (reason, error) =>
+      from.logger.warn({
+        msg: 'nobody was signed in by the provider',
+        reason,
+        cause: causesOf(error).slice(0, CAUSE_MAX),
+      }),
+  });
+};
+
+/** What an operator asks for: a link that signs in. */
+const signInLink = (from: Context): Operation => newSignInLink(() => from.api.sessions.newLink(undefined));
+
+/** The advisory lock that one process holds at a time: the one that sends. */
+const SENDER_LEASE = 0x7768_7365n;
+
+/** How long a sender waits for the read model to have what it wrote, ms. */
+const CAUGHT_UP_MS = 5_000;
+
+/** Where receivers may be: the guard of model bases, with a switch of its own. */
+const receiverPolicy = (from: Context): ReceiverPolicy => {
+  const { webhooksAllowPrivateNetwork: allowPrivateNetwork } = from.config;
+  return {
+    allowPrivateNetwork,
+    mayConnectTo: (address) => mayConnectTo(address, allowPrivateNetwork),
+  };
+};
+
+/** What the routes of webhooks call. */
+const webhooksOf = (from: Context, randomBytes: (count: number) => Uint8Array): Webhooks => {
+  const { log, objects } = from.parts;
+  const box = from.secretBox;
+  const streams = { streams: webhookStreams(log), deliveries: deliveryStreams(log) };
+  const idsOfTenant = webhookIdsOfTenant(from.readSql);
+  const deps = { store: log, clock: from.clock, objects, box, randomBytes, idsOfTenant };
+  return webhookCommands({ ...streams, ...deps });
+};
+
+const senderOf = (from: Context): WebhookSender => {
+  const { log, objects, sql } = from.parts;
+  const { allowPrivateNetwork } = receiverPolicy(from);
+  const [reads, logger, runner] = [from.readSql, from.logger, from.runner];
+  const policy = { allowPrivateNetwork, resolve: systemResolve };
+  return webhookSender({
+    ...{ objects, clock: from.clock, box: from.secretBox },
+    ...{ streams: webhookStreams(log), deliveries: deliveryStreams(log) },
+    transport: webhookTransport({ addressesOf: (url) => checkedHost(url, policy) }),
+    lists: { webhooks: webhooksDue(reads), removed: webhooksRemoved(reads), due: dueDeliveries(reads) },
+    monotonicMs: () => performance.now(),
+    // An embedded log has one process, and that one knows what it sends.
+    leftAfterMs: from.config.eventStoreUrl === undefined ? 0 : undefined,
+    failingSince: failingSince(reads),
+    random: () => Math.random(),
+    onAttempt: webhookAttempts(from.registry),
+    lease: () => sql.tryLock(SENDER_LEASE),
+    caughtUp: (position) =>
+      runner.waitFor(position, { timeoutMs: CAUGHT_UP_MS, projectors: [webhooksProjector.name] }),
+    onError: unlessDiverged((err) => logger.error({ msg: 'webhooks', err })),
+  });
+};
+
+/** What tells the world outside. */
+export const webhooksParts = {
+  webhookSender: senderOf,
+  reportDrift: (from) => reportDrift({ store: from.parts.log, clock: from.clock }),
+} satisfies SomeFactories;
+
+/** How this process and what it stands on do, asked anew each time. */
+const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
+  const { sql, log } = from.parts;
+  const { roles, maxUploadBytes } = from.config;
+  const known = { projectors: READ_MODELS, dropped: DROPPED_READ_MODELS };
+  return async () => {
+    const slots = from.slots;
+    const { isDraining } = from.readiness;
+    const [{ status, version, uptime_seconds, parts }, models, end, work, replicas] = await Promise.all([
+      from.health(),
+      projectionsStatus({ sql, feed: log }, known),
+      log.end(),
+      openWorkByStatus(sql)(),
+      from.replicas.alive(),
+    ]);
+    return {
+      ...{ status, version, uptime_seconds, parts, roles: [...roles], draining: isDraining() },
+      log: { log_id: from.logWatch.logId(), end_position: end?.toString() ?? null },
+      read_models: models.map(({ next, ...model }) => ({
+        ...model,
+        next: next === null ? null : { ...next },
+      })),
+      slots: { in_use: slots.inUse(), max: slots.max, tenants: [...slots.holders()] },
+      rate_limits: [...from.bucketsInUse.list()],
+      work: [...work],
+      replicas: replicas.map(({ roles: theirs, ...replica }) => ({ ...replica, roles: [...theirs] })),
+      max_upload_bytes: maxUploadBytes,
+    };
+  };
+};
+
+/** Everything that the routes call. */
+export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
+  const parts = from.parts;
+  const registry = from.registry;
+  const work = workDeps(from);
+  const uploadParts = uploadCommands(from, work);
+  const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
+  const savedConfigs = from.savedConfigs;
+  const sales = {
+    reference: from.reference,
+    clock: work.clock,
+    payments: from.payments,
+    claimantOf: claimantOf(parts.log),
+  };
+  return {
+    accounts: from.accounts,
+    sellCredits: sellCredits(sales),
+    refundCredits: refundCredits(sales),
+    reference: sales.reference,
+    apiKeys: from.apiKeys,
+    keys: from.authenticator,
+    sessions: sessionsOf(from),
+    hasBootstrapAdmin: from.config.adminApiKey !== undefined,
+    baseUrl: parts.baseUrl,
+    queries: from.queries,
+    reads: from.reads,
+    log: parts.log,
+    audits: from.audits,
+    logId: () => from.logWatch.logId(),
+    llmCosts: from.llmCosts,
+    savedConfigs,
+    checkBase: work.checkBase,
+    rateLimits: from.rateLimits,
+    limits: from.tenantLimits,
+    extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
+    convert: convertDocument(work),
+    operations: operationCommands(from, work),
+    batches: batchCommands(from, work),
+    ...uploadParts,
+    pipelines,
+    webhooks: webhooksOf(from, randomBytes),
+    webhookPolicy: receiverPolicy(from),
+    health: from.health,
+    serviceState: serviceStateOf(from),
+    ready: from.readiness.report,
+    metrics: { contentType: registry.contentType, text: () => registry.metrics() },
+    clock: from.clock,
+    randomBytes,
+  };
+};
+
+/** A port that another process has is a mistake of configuration. */
+const listenOn = (app: Express, { host, port }: Config): Promise<HttpServer> =>
+  listen(app, { host, port }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EADDRINUSE') throw error;
+    throw new ConfigError(
+      `PORT: ${String(port)} on ${host} is in use. Stop that process, or name another port; ` +
+        'each process of one machine needs its own.',
+    );
+  });
+
+interface Served extends HttpServer {
+  readonly running: RunningRequests;
+}
+
+/** Listens for the API, or in a process without that role for health and metrics alone. */
+export const serve = async (from: Context, isApi: boolean): Promise<Served> => {
+  const config = from.config;
+  const parts = from.parts;
+  const limits = from.tenantLimits;
+  const { isDraining } = from.readiness;
+  const running = runningRequests(isDraining);
+  const app = httpApp({
+    // A process without the role `api` answers health and metrics alone.
+    routes: isApi ? apiRoutes : operationRoutes,
+    api: from.api,
+    logger: from.logger,
+    metrics: httpMetrics(from.registry),
+    publicUrl: config.publicUrl,
+    trustProxy: config.trustProxy,
+    pages: isApi ? consoleOf(config) : undefined,
+    corsOrigins: config.corsOrigins,
+    keys: from.authenticator,
+    limits: {
+      limiter: parts.limiter,
+      bucketsOf: (tenantId) => limits.bucketsOf(tenantId),
+      onLimited: rateLimitRefusals(from.registry),
+      inUse: from.bucketsInUse,
+    },
+    replays: from.replays,
+    uploads: {
+      dir: parts.uploadDir,
+      bytesMax: config.maxUploadBytes,
+      inFlight: from.api.inFlight,
+    },
+    clock: from.clock,
+    isDraining,
+    running,
+    tracer: config.tracing === undefined ? undefined : from.tracer,
+  });
+  const server = await listenOn(app, config);
+  if (isApi) parts.address.url = server.url;
+  return { ...server, running };
+};
+
+/** After every claim. */
+const END_OF_TIME = '9999';
+const OPEN_CLAIMS_MAX = 10_000;
+
+/** Keys that an operator makes or revokes count here from the answer on. */
+const ownParts = (from: Context): OwnParts => {
+  const [keys, reads] = [from.authenticator, from.reads];
+  return {
+    apiKeys: from.apiKeys,
+    objects: from.parts.objects,
+    box: from.secretBox,
+    locked: from.lockedObjects,
+    payments: from.payments,
+    listedStreams: () => openClaimsBefore(from.parts.sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
+    onKey: async ({ kind, key_hash, position }) => {
+      reads.note(ALL_TENANTS, position);
+      if (kind === 'revoked') {
+        keys.refuse(key_hash);
+        return;
+      }
+      await reads.settle(ALL_TENANTS);
+      keys.forget(key_hash);
+    },
+  };
+};
+
+/** Does what commands of the command line ask of the running service; `url` is where it listens. */
+export const hearOperators = (from: Context, url: string): ReturnType<typeof listenForOperators> => {
+  const { dataDir, roles } = from.config;
+  const { log, sql } = from.parts;
+  return listenForOperators(dataDir, {
+    ...operationsOver(log, sql, ownParts(from)),
+    'session.link': signInLink(from),
+    'service.about': aboutService({ version: VERSION, url, roles: [...roles] }),
+  });
+};

@@ -1,0 +1,62 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { runAudit, type AuditReport } from '../audit/runAudit.ts';
+import type { ReadModelSnapshot } from '../audit/compareReadModels.ts';
+import type { AuditOptions, AuditProgress } from '../commands/audits.ts';
+import { messageOf } from '../../domain/kernel/json.ts';
+import { runningSocket } from '../operator/socket.ts';
+import { timeNow, withAuditedLog, withReadModels, type AuditedFeed } from './auditedLog.ts';
+import { findSeals } from './seals.ts';
+import type { StoreConfig } from './stores.ts';
+import type { Config } from '../config.ts';
+
+/** What the thread is given: where log, tables and seals are. */
+export type AuditThreadData = Pick<AuditOptions, 'log_only' | 'all'> & {
+  readonly config: StoreConfig & Pick<Config, 's3'>;
+};
+
+/** What the thread tells: how far it is, and once what came of it. */
+export type AuditThreadMessage =
+  { readonly progress: AuditProgress } | { readonly report: AuditReport } | { readonly failed: string };
+
+if (parentPort === null) throw new Error('this module runs in a worker thread');
+const port = parentPort;
+const { config, log_only, all } = workerData as AuditThreadData;
+const ending = new AbortController();
+port.once('message', () => ending.abort());
+
+const tell = (message: AuditThreadMessage): void => port.postMessage(message);
+
+const audit = async (
+  { feed, dense, startChains, startShares }: AuditedFeed,
+  snapshot?: ReadModelSnapshot,
+): Promise<AuditReport> => {
+  const end_position = (await feed.end())?.toString() ?? null;
+  const told = (events: number, position: string | null): void =>
+    tell({ progress: { stage: 'reading_log', events, position, end_position } });
+  told(0, null);
+  const { flaws: sealFlaws, ...found } = await findSeals(config, feed, timeNow());
+  const { report } = await runAudit({
+    ...{ feed, dense, startChains, startShares, snapshot, sealFlaws, ...found },
+    onProgress: (events, position) => told(events, position.toString()),
+    signal: ending.signal,
+    ...(all && { keep: Infinity }),
+  });
+  told(report.facts.events, report.facts.position);
+  return report;
+};
+
+const made = async (log: AuditedFeed): Promise<AuditReport> => {
+  if (log_only) return audit(log);
+  // The process of this thread has the embedded tables open: a second opening would break them.
+  if (config.databaseUrl === undefined && (await runningSocket(config.dataDir)) === undefined)
+    throw new Error('The service does not hand out its read models yet: try again in a moment.');
+  tell({ progress: { stage: 'reading_tables', events: 0, position: null, end_position: null } });
+  return withReadModels(config, (snapshot) => audit(log, snapshot));
+};
+
+try {
+  tell({ report: await withAuditedLog(config, made) });
+} catch (error) {
+  tell({ failed: messageOf(error) });
+}
+port.close();

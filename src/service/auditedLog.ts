@@ -1,0 +1,173 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { rm } from 'node:fs/promises';
+import { newTempFolder } from '@quire/engine/kernel/tempFolders';
+import type { EventFeed } from '../../domain/ports/log.ts';
+import type { ChainsDone, StartChains } from '../audit/chains.ts';
+import type { ChainsOf } from './chainsWorker.ts';
+import { hasDigests } from '../../adapters/sqlite/eventLog.ts';
+import type { StartedShare, StartShares } from '../audit/shares.ts';
+import type { ShareMessage, ShareOf } from './shareWorker.ts';
+import { systemClock } from '../../adapters/local/local.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { snapshotStore, withSnapshot, type ReadModelSnapshot } from '../audit/compareReadModels.ts';
+import { askOperator, runningSocket } from '../operator/socket.ts';
+import { logFileIn, openLog, withSql, type StoreConfig } from './stores.ts';
+
+/** A thread takes some 0.3 s to load what it needs: as long as this many events take. */
+const CHAINS_EVENTS_MIN = 10_000n;
+
+const startedChains = (data: ChainsOf) => {
+  const worker = new Worker(new URL('./chainsWorker.js', import.meta.url), { workerData: data });
+  const done = new Promise<ChainsDone>((resolve, reject) => {
+    worker.once('message', resolve);
+    worker.once('error', reject);
+    worker.once('exit', (code) => reject(new Error(`the thread of the chains ended with ${String(code)}`)));
+  });
+  return { upTo: data.upTo, done, stop: () => worker.terminate() };
+};
+
+interface ChainsOptions {
+  /** Shorter logs are read by one thread. */
+  readonly eventsMin?: bigint;
+}
+
+/** Starts the chains half of an audit of the embedded log at `path`. */
+export const chainsThread =
+  (
+    feed: Pick<EventFeed, 'end'>,
+    path: string,
+    { eventsMin = CHAINS_EVENTS_MIN }: ChainsOptions = {},
+  ): StartChains =>
+  async (work) => {
+    const upTo = await feed.end();
+    if (upTo === undefined || upTo < eventsMin || availableParallelism() < 2) return undefined;
+    return startedChains({ path, upTo, work });
+  };
+
+/** Two threads load what they need in some 0.6 s of a core: a tenth of what so many events take. */
+const SHARES_EVENTS_MIN = 100_000n;
+/** Each reads past the rows of the others, so that more of them gain ever less. */
+const THREADS_MAX = 8;
+
+const startedShare = (data: ShareOf, onProgress: (events: number) => void) => {
+  const worker = new Worker(new URL('./shareWorker.js', import.meta.url), { workerData: data });
+  const told = <T>(pick: (message: ShareMessage) => T | undefined): Promise<T> =>
+    new Promise((resolve, reject) => {
+      worker.on('message', (message: ShareMessage) => {
+        const picked = pick(message);
+        if (picked !== undefined) resolve(picked);
+      });
+      worker.once('error', reject);
+      worker.once('exit', (code) => reject(new Error(`the thread of a share ended with ${String(code)}`)));
+    });
+  worker.on('message', (message: ShareMessage) => {
+    if ('events' in message) onProgress(message.events);
+  });
+  const done = told((message) => ('done' in message ? message.done : undefined));
+  // It is asked for after the reading; until then an end of the thread is told by `read`.
+  done.catch(() => undefined);
+  const share: StartedShare = {
+    read: told((message) => ('latest' in message ? message.latest : undefined)),
+    finish: (latest) => {
+      worker.postMessage(latest);
+      return done;
+    },
+  };
+  return { share, stop: () => worker.terminate() };
+};
+
+interface SharesOptions {
+  /** Shorter logs are read by fewer threads. */
+  readonly eventsMin?: bigint;
+  readonly threads?: number;
+}
+
+/** Starts the shares of an audit of the embedded log at `path`, a thread for each. */
+export const shareThreads =
+  (feed: Pick<EventFeed, 'end'>, path: string, options: SharesOptions = {}): StartShares =>
+  async (wanted, onProgress) => {
+    const { eventsMin = SHARES_EVENTS_MIN, threads = Math.min(THREADS_MAX, availableParallelism()) } =
+      options;
+    const upTo = await feed.end();
+    if (upTo === undefined || upTo < eventsMin || threads < 2 || !hasDigests(path)) return undefined;
+    const read = Array.from({ length: threads }, () => 0);
+    const all = read.map((_, share) =>
+      startedShare({ path, share, of: threads, upTo, wanted: [...wanted, upTo.toString()] }, (events) => {
+        read[share] = events;
+        onProgress(read.reduce((sum, each) => sum + each, 0));
+      }),
+    );
+    const stop = () => Promise.all(all.map((one) => one.stop()));
+    return { upTo, shares: all.map(({ share }) => share), stop };
+  };
+
+/** The log to audit. */
+export interface AuditedFeed {
+  readonly feed: EventFeed;
+  /** Positions have no gaps: true of the embedded log. */
+  readonly dense: boolean;
+  /** Only the embedded log can be read by two threads: each opens its file. */
+  readonly startChains?: StartChains;
+  readonly startShares?: StartShares;
+}
+
+/** Opens the log for reading only; works beside a running service. */
+export const withAuditedLog = async <T>(
+  config: StoreConfig,
+  work: (log: AuditedFeed) => Promise<T>,
+): Promise<T> => {
+  const feed = await openLog(config, { readOnly: true, stored: true });
+  try {
+    if (config.eventStoreUrl !== undefined) return await work({ feed, dense: false });
+    const path = logFileIn(config.dataDir);
+    const [startChains, startShares] = [chainsThread(feed, path), shareThreads(feed, path)];
+    return await work({ feed, dense: true, startChains, startShares });
+  } finally {
+    await feed.close();
+  }
+};
+
+const fromDatabase = <T>(
+  config: StoreConfig,
+  work: (snapshot: ReadModelSnapshot) => Promise<T>,
+): Promise<T> =>
+  withSql(config, ({ sql, recreated }) =>
+    withSnapshot(sql, READ_MODELS, (snapshot) =>
+      recreated === null
+        ? work(snapshot)
+        : work({ ...snapshot, missing: [`tables were lost (${recreated})`, ...snapshot.missing] }),
+    ),
+  );
+
+/** The service sends its rows as of one moment; they are put down before anything is compared with them. */
+const fromService = async <T>(
+  socket: string,
+  work: (snapshot: ReadModelSnapshot) => Promise<T>,
+): Promise<T> => {
+  const folder = await newTempFolder('audit');
+  const store = snapshotStore(folder);
+  try {
+    const send = (item: unknown) => store.write(String(item));
+    const { signal } = new AbortController();
+    await askOperator(socket, { name: 'projections.snapshot', input: {} }, { send, signal });
+    return await work(await store.finish());
+  } finally {
+    await store.close().finally(() => rm(folder, { recursive: true, force: true }));
+  }
+};
+
+/**
+ * Hands out the read models at one moment: from Postgres where DATABASE_URL names it, from the running
+ * service that owns the data folder, or from the folder itself under its lock.
+ */
+export const withReadModels = async <T>(
+  config: StoreConfig,
+  work: (snapshot: ReadModelSnapshot) => Promise<T>,
+): Promise<T> => {
+  const socket = config.databaseUrl === undefined ? await runningSocket(config.dataDir) : undefined;
+  return socket === undefined ? fromDatabase(config, work) : fromService(socket, work);
+};
+
+/** The time that a seal is made at. */
+export const timeNow = (): string => systemClock().now();

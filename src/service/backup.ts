@@ -1,0 +1,120 @@
+import { existsSync } from 'node:fs';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { copyEventLog, openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { LOCK_FILES, RESTORING } from '../../adapters/local/dataFolder.ts';
+import { objectFileOf, WHOLE_OBJECTS } from '../../adapters/local/objectFolder.ts';
+import { headerLogIdOf } from '../../adapters/sqlite/eventLogFile.ts';
+import { systemClock } from '../../adapters/local/local.ts';
+import {
+  auditCopy,
+  checkBackup,
+  contentOf,
+  isWithin,
+  restoreBackup,
+  type AuditedCopy,
+  type CheckedBackup,
+  type OpenedLog,
+  type RestoreRequest,
+} from '../backup/restoreBackup.ts';
+import { DATA } from '../backup/files.ts';
+import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '../backup/makeBackup.ts';
+import type { Config } from '../config.ts';
+import { OperatorError } from '../operator/socket.ts';
+import { ENCRYPTION_SECRET, underLock } from './stores.ts';
+import { VERSION } from '../version.ts';
+
+const LOG = 'events.db';
+const OBJECTS = 'objects';
+const UPLOAD_SECRET = 'upload-secret';
+/** Made by file systems, not by anybody. */
+const HARMLESS = [...LOCK_FILES, 'lost+found'];
+
+/** Opens a copied log, which no service has open, for reading only. */
+export const openCopiedLog = (path: string): OpenedLog => {
+  const feed = openSqliteEventLog({ path, readOnly: true, stored: true });
+  return { feed, headerId: headerLogIdOf(path), close: () => feed.close() };
+};
+
+export const dataFolderOf = ({ dataDir, s3 }: Pick<Config, 'dataDir' | 's3'>): DataFolder => ({
+  path: dataDir,
+  log: LOG,
+  objects: s3 === undefined ? `${OBJECTS}/${WHOLE_OBJECTS}` : undefined,
+  objectFile: (key) => `${OBJECTS}/${objectFileOf(key)}`,
+  secrets: [UPLOAD_SECRET, ENCRYPTION_SECRET],
+});
+
+const refuseToBackUp = (config: Config, target: string): void => {
+  const { dataDir, eventStoreUrl } = config;
+  if (eventStoreUrl !== undefined)
+    throw new OperatorError(
+      'The event log is in EventStoreDB (EVENTSTORE_URL): back it up with the means of that ' +
+        'server. This command backs up an embedded data folder.',
+      2,
+    );
+  if (existsSync(join(dataDir, RESTORING)))
+    throw new OperatorError(
+      `${dataDir} holds a restore that was cut short: there is nothing whole to back up.`,
+    );
+  if (!existsSync(join(dataDir, LOG)))
+    throw new OperatorError(`There is no event log in ${dataDir}. Set DATA_DIR as the service has it.`);
+  if (isWithin(resolve(target), dataDir))
+    throw new OperatorError(
+      `${target} is in the data folder and would be lost with it: name a folder elsewhere.`,
+      2,
+    );
+};
+
+/** Backs up the embedded data folder, beside a running service or without one, into the new folder `target`. */
+export const backUp = async (config: Config, target: string, signal: AbortSignal): Promise<MadeBackup> => {
+  refuseToBackUp(config, target);
+  const deps: BackupDeps = {
+    data: dataFolderOf(config),
+    copyLog: copyEventLog,
+    open: openCopiedLog,
+    version: VERSION,
+    now: () => systemClock().now(),
+  };
+  return makeBackup(deps, target, signal);
+};
+
+type WholeBackup = Extract<CheckedBackup, { kind: 'whole' }>;
+
+/** Checks every file of a backup, then audits its log. `whole` throws for a backup that is broken. */
+export const verifyBackup = async (
+  folder: string,
+  whole: (folder: string, checked: CheckedBackup) => WholeBackup,
+  signal: AbortSignal,
+): Promise<Pick<WholeBackup, 'manifest'> & { readonly audited: AuditedCopy }> => {
+  const { manifest, seal } = whole(folder, await checkBackup(folder, signal));
+  const path = join(folder, DATA, LOG);
+  const { log_id } = manifest.log;
+  return { manifest, audited: await auditCopy({ open: openCopiedLog, path, seal, log_id, signal }) };
+};
+
+const refuseFull = async (dataDir: string): Promise<void> => {
+  const found = await contentOf(dataDir, HARMLESS);
+  if (found.length === 0 || (found.length === 1 && found[0] === RESTORING)) return;
+  const what = found.includes(RESTORING)
+    ? 'what is left of a restore that was cut short: remove all of it, and restore again'
+    : `${found.slice(0, 5).join(', ')}: a backup is restored into an empty folder only. Name ` +
+      'another one with --data-dir, or move this one away';
+  throw new OperatorError(`${dataDir} holds ${what}.`);
+};
+
+/** What is restored into a backup would be a part of it, and the backup broken. */
+const refuseWithin = ({ backup, dataDir }: RestoreRequest): void => {
+  const way = relative(backup, dataDir);
+  if (way.startsWith('..') || isAbsolute(way)) return;
+  throw new OperatorError(`${dataDir} is inside the backup: name a folder outside of it with --data-dir.`);
+};
+
+/** Restores a backup that was checked into an empty data folder, under its lock. */
+export const restore = async (request: RestoreRequest): Promise<AuditedCopy> => {
+  refuseWithin(request);
+  await refuseFull(request.dataDir);
+  const work = async (): Promise<AuditedCopy> => {
+    await refuseFull(request.dataDir);
+    return restoreBackup({ log: LOG, staging: RESTORING, open: openCopiedLog }, request);
+  };
+  return underLock(request.dataDir, work, { whileRestoring: true });
+};

@@ -1,0 +1,168 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { ModelProviders } from '@quire/engine/ports/modelProvider';
+import type { Audits, reportDrift } from '../commands/audits.ts';
+import type {
+  LockedObjects,
+  ReplayStore,
+  Replicas,
+  SecretBox,
+  UsedOnce,
+} from '../../domain/ports/services.ts';
+import type { LogSealer } from '../commands/sealing.ts';
+import type { Clock, Tracer } from '../../domain/ports/log.ts';
+import type { Trainer } from '../../domain/ports/trainer.ts';
+import type { SqlTx } from '../../projections/engine/ports.ts';
+import type { LogWatch } from '../../projections/engine/divergence.ts';
+import type { ProjectionRunner } from '../../projections/engine/runner.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { ApiKeys, RateLimitCommands } from '../commands/apiKeys.ts';
+import type { Documents } from '../commands/uploads.ts';
+import type { ExtractDeps } from '../commands/extract.ts';
+import type { HeavySlots } from '../commands/slots.ts';
+import type { Overruns } from '../commands/countPages.ts';
+import type { HoldSweeper, ObjectSweeper } from '../commands/sweeping.ts';
+import type { LlmCosts } from '../commands/llmCosts.ts';
+import type { Payments } from '../commands/payments.ts';
+import type { ReferenceData } from '../commands/reference.ts';
+import type { SavedConfigs } from '../commands/savedConfigs.ts';
+import type { KeptFacts, UnfinishedSweeper, UsageLog } from '../commands/usageLog.ts';
+import type { Config } from '../config.ts';
+import type { ApiDeps } from '../api/apiDeps.ts';
+import type { Authenticator } from '../server/keys.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
+import type { HealthReport } from '../api/serviceSchemas.ts';
+import type { BucketsInUse, TenantLimits } from '../server/limits.ts';
+import type { CountSwept, DriftCheck, ProjectionCounters } from '../telemetry/businessMetrics.ts';
+import type { BatchWorker } from '../worker/batches.ts';
+import type { QueueWorker } from '../worker/queue.ts';
+import type { WebhookSender } from '../worker/webhooks.ts';
+import type { Parts } from './parts.ts';
+import type { Readiness } from './health.ts';
+import type { ProviderMetrics } from './metrics.ts';
+
+/** What the process is made of: each part is made when it is first asked for, and once. */
+export interface Context {
+  /** Audits that are asked for while the service runs. */
+  readonly audits: Audits;
+  /** Configuration. */
+  readonly config: Config;
+  /** Opened parts. */
+  readonly parts: Parts;
+  /** Logger. */
+  readonly logger: Logger;
+  /** Metrics registry. */
+  readonly registry: Registry;
+  /** Metrics of model providers. */
+  readonly providerMetrics: ProviderMetrics;
+  /** Counters of projections. */
+  readonly projectionCounters: ProjectionCounters;
+  /** Counter of what sweepers did. */
+  readonly countSwept: CountSwept;
+  /** Check of balances. */
+  readonly driftCheck: DriftCheck;
+  /** Tracer. */
+  readonly tracer: Tracer;
+  /** Readiness. */
+  readonly readiness: Readiness;
+  /** Health. */
+  readonly health: () => Promise<HealthReport>;
+  /** Clock. */
+  readonly clock: Clock;
+  /** Words that count once. */
+  readonly usedOnce: UsedOnce;
+  /** Processes of the service. */
+  readonly replicas: Replicas;
+  /** Replay store. */
+  readonly replays: ReplayStore;
+  /** Account writer. */
+  readonly accounts: AccountWriter;
+  /** Payments. */
+  readonly payments: Payments;
+  /** Price lists, billing configs, rates. */
+  readonly reference: ReferenceData;
+  /** API key commands. */
+  readonly apiKeys: ApiKeys;
+  /** Model cost commands. */
+  readonly llmCosts: LlmCosts;
+  /** Rate-limit commands. */
+  readonly rateLimits: RateLimitCommands;
+  /** Rate-limit buckets in use. */
+  readonly bucketsInUse: BucketsInUse;
+  /** Rate limits by tenant. */
+  readonly tenantLimits: TenantLimits;
+  /** Watch over the log. */
+  readonly logWatch: LogWatch;
+  /** Read models while they are sound. */
+  readonly readSql: SqlTx;
+  /** Queries. */
+  readonly queries: Queries;
+  /** Authenticator. */
+  readonly authenticator: Authenticator;
+  /** Projection runner. */
+  readonly runner: ProjectionRunner;
+  /** Read your writes. */
+  readonly reads: ReadYourWrites;
+  /** Saved config commands. */
+  readonly savedConfigs: SavedConfigs;
+  /** Secret box. */
+  readonly secretBox: SecretBox | undefined;
+  /** Trainer. */
+  readonly trainer: Trainer;
+  /** Worker of training jobs. */
+  readonly trainingWorker: QueueWorker;
+  /** Worker of operations. */
+  readonly operationWorker: QueueWorker;
+  /** Sender of webhooks. */
+  readonly webhookSender: WebhookSender;
+  /** What drift is written down with. */
+  readonly reportDrift: ReturnType<typeof reportDrift>;
+  /** Worker of batches. */
+  readonly batchWorker: BatchWorker;
+  /** Model providers. */
+  readonly models: ModelProviders;
+  /** Deadlines of extraction by mode, ms. */
+  readonly extractDeadlines: ExtractDeps['deadlineMs'];
+  /** Heavy slots. */
+  readonly slots: HeavySlots;
+  /** Overruns. */
+  readonly overruns: Overruns;
+  /** Sweeper. */
+  readonly sweeper: HoldSweeper;
+  /** Usage events of work. */
+  readonly usageLog: UsageLog;
+  /** Facts of work on their way to the log. */
+  readonly facts: KeptFacts;
+  /** Sweeper of unfinished work. */
+  readonly unfinishedSweeper: UnfinishedSweeper;
+  /** Document streams. */
+  readonly documents: Documents;
+  /** null: the service does not seal by itself. */
+  readonly logSealer: LogSealer | null;
+  /** Locked objects. */
+  readonly lockedObjects: LockedObjects;
+  /** Object sweeper. */
+  readonly objectSweeper: ObjectSweeper;
+  /** What the routes call. */
+  readonly api: ApiDeps;
+}
+
+/** How parts are made, each of others. */
+type Factories = { readonly [Name in keyof Context]: (from: Context) => Context[Name] };
+
+/** Parts that one file knows how to make. */
+export type SomeFactories = Partial<Factories>;
+
+/** A context over its factories. */
+export const contextOf = (factories: Factories): Context => {
+  const context = {} as Context;
+  for (const name of Object.keys(factories) as (keyof Context)[]) {
+    const get = (): unknown => {
+      const value = factories[name](context);
+      Object.defineProperty(context, name, { value, enumerable: true });
+      return value;
+    };
+    Object.defineProperty(context, name, { get, enumerable: true, configurable: true });
+  }
+  return context;
+};

@@ -1,0 +1,208 @@
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { aesSecretBox } from '../../adapters/local/local.ts';
+import { knownSecret, secretFile } from '../../adapters/local/objectFolder.ts';
+import type { SecretBox } from '../../domain/ports/services.ts';
+import type { Config } from '../config.ts';
+import { OperatorError } from '../operator/socket.ts';
+import { reasonOf } from '../doctor/doctor.ts';
+import type { Projecting, ProjectingSql } from './projecting.ts';
+import { messageOf } from '../../domain/kernel/json.ts';
+import { lockDataDir } from '../../adapters/local/dataFolder.ts';
+import type { SqliteEventLog, SqliteEventLogOptions } from '../../adapters/sqlite/eventLog.ts';
+import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
+import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { complain } from './output.ts';
+
+/** The file of the key that a service makes in its data folder where it was given none. */
+export const ENCRYPTION_SECRET = 'encryption-secret';
+
+type KeyConfig = Pick<Config, 'dataDir' | 'eventStoreUrl' | 'secretKeys'>;
+
+/** The key of the data folder; undefined where there is none, and where other processes share the event log. */
+export const folderKey = async ({ eventStoreUrl, dataDir }: KeyConfig): Promise<Uint8Array | undefined> =>
+  eventStoreUrl === undefined ? knownSecret(join(dataDir, ENCRYPTION_SECRET)) : undefined;
+
+/** The same, made where it is missing and FIELD_ENCRYPTION_KEY is not set. */
+export const folderKeyForService = (config: KeyConfig): Promise<Uint8Array | undefined> =>
+  config.eventStoreUrl === undefined && config.secretKeys === undefined
+    ? secretFile(join(config.dataDir, ENCRYPTION_SECRET))
+    : folderKey(config);
+
+/**
+ * What seals own keys of callers and secrets of webhooks: FIELD_ENCRYPTION_KEY, else the key of the data folder, which
+ * opens what it has sealed in either case. undefined where there is neither.
+ */
+export const secretBoxOf = (
+  { secretKeys }: Pick<Config, 'secretKeys'>,
+  ofFolder?: Uint8Array,
+): SecretBox | undefined => {
+  const own = ofFolder === undefined ? [] : [Buffer.from(ofFolder).toString('base64')];
+  const [current = own[0], old] =
+    secretKeys === undefined ? [undefined, []] : [secretKeys.current, [...secretKeys.old, ...own]];
+  return current === undefined ? undefined : aesSecretBox({ current, old });
+};
+
+/** A server that the configuration names and that a start cannot do without. */
+interface NeededServer {
+  /** What it is and where: never an address with a password. */
+  readonly name: string;
+  /** The variable that names it. */
+  readonly variable: string;
+}
+
+/** How long a start waits for its servers, and who is told of it. */
+export interface StartWait {
+  readonly waitMs: number;
+  /** Told once of each server that does not answer at once. */
+  readonly onWait: (server: NeededServer, reason: string) => void;
+  /** Ends the wait, which then throws. */
+  readonly told: AbortSignal;
+}
+
+/** A server did not answer in the time that a start has. */
+export class ServerAway extends OperatorError {
+  constructor({ name, variable }: NeededServer, waitMs: number, reason: string) {
+    super(
+      `${name} did not answer within ${String(waitMs / 1000)} s (${reason}): look whether it ` +
+        `runs, and whether ${variable} is right.`,
+    );
+  }
+}
+
+const FIRST_PAUSE_MS = 250;
+const PAUSE_MAX_MS = 5_000;
+
+const late = Symbol('late');
+
+/** Asks until the server answers, more and more seldom. Throws ServerAway when the time is over. */
+export const answerOf = async <T>(
+  server: NeededServer,
+  ask: () => Promise<T>,
+  { waitMs, onWait, told }: StartWait,
+): Promise<T> => {
+  const until = performance.now() + waitMs;
+  const left = () => Math.max(0, until - performance.now());
+  let reason = 'no answer';
+  for (let attempt = 0; ; attempt += 1) {
+    const over = new AbortController();
+    try {
+      const timeUp = pause(left(), late, { signal: AbortSignal.any([over.signal, told]) }).catch(() => late);
+      const answer = await Promise.race([ask(), timeUp]);
+      if (answer !== late) return answer as T;
+    } catch (error) {
+      reason = reasonOf(error);
+    } finally {
+      over.abort();
+    }
+    told.throwIfAborted();
+    if (left() === 0) throw new ServerAway(server, waitMs, reason);
+    if (attempt === 0) onWait(server, reason);
+    await pause(Math.min(left(), PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** attempt), undefined, { signal: told });
+  }
+};
+
+/** What the configuration says of the projections. */
+export const projectingAs = ({
+  rebuildDiverged,
+  tracing,
+}: Pick<Config, 'rebuildDiverged' | 'tracing'>): Projecting => ({
+  diverged: rebuildDiverged === 'auto' ? 'rebuild' : 'leave',
+  isTraced: tracing !== undefined,
+});
+
+// A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
+
+/** Where log and read models are. */
+export type StoreConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl'>;
+
+/** The file of the embedded event log. */
+export const logFileIn = (dataDir: string): string => join(dataDir, 'events.db');
+
+/** Opens the log that the configuration names: EventStoreDB, or the embedded one, for which `options` are. */
+export const openLog = async (
+  { eventStoreUrl, dataDir }: StoreConfig,
+  options: Omit<SqliteEventLogOptions, 'path'> = {},
+): Promise<SqliteEventLog> => {
+  if (eventStoreUrl !== undefined) {
+    const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+    return openEventStoreDb({ connectionString: eventStoreUrl });
+  }
+  const { openSqliteEventLog } = await import('../../adapters/sqlite/eventLog.ts');
+  return openSqliteEventLog({ path: logFileIn(dataDir), ...options });
+};
+
+/** The log for reading only: works beside a running service. Throws OperatorError when there is none. */
+export const withLogReader = async <T>(
+  config: Config,
+  work: (log: EventStore & EventFeed) => Promise<T>,
+): Promise<T> => {
+  const log = await openLog(config, { readOnly: true }).catch((error: unknown) => {
+    throw new OperatorError(
+      `The event log cannot be read: ${messageOf(error)}. Set DATA_DIR or EVENTSTORE_URL as the service has it.`,
+    );
+  });
+  try {
+    return await work(log);
+  } finally {
+    await log.close();
+  }
+};
+
+/** Opens the read models' database. An embedded one needs the lock of its data folder. */
+const openSql = async ({ databaseUrl, dataDir }: StoreConfig): Promise<EmbeddedSql> => {
+  if (databaseUrl !== undefined) {
+    const { postgresSql } = await import('../../adapters/postgres.ts');
+    return { sql: postgresSql({ url: databaseUrl }), recreated: null };
+  }
+  const { pgliteSql } = await import('../../adapters/pglite/sql.ts');
+  return pgliteSql(join(dataDir, 'read-models'));
+};
+
+/**
+ * Opens the read models' database for the service: an embedded one shares its thread with the projections, which
+ * read the log from its file where that is embedded too.
+ */
+export const openServiceSql = async (
+  config: Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl' | 'rebuildDiverged' | 'tracing'>,
+): Promise<EmbeddedSql & Partial<ProjectingSql>> => {
+  const { dataDir, databaseUrl, eventStoreUrl } = config;
+  if (databaseUrl !== undefined || eventStoreUrl !== undefined) return openSql(config);
+  const { openProjecting } = await import('./projecting.ts');
+  return openProjecting(
+    { folder: join(dataDir, 'read-models'), logFile: logFileIn(dataDir) },
+    projectingAs(config),
+  );
+};
+
+const exitOnLostLock = (): never => {
+  complain('The data folder was taken by another process.\n');
+  process.exit(1);
+};
+
+/** Does what needs a data folder for itself; the process ends when another one takes the folder. */
+export const underLock = async <T>(
+  dataDir: string,
+  work: () => Promise<T>,
+  options?: Parameters<typeof lockDataDir>[2],
+): Promise<T> => {
+  const lock = await lockDataDir(dataDir, exitOnLostLock, options);
+  try {
+    return await work();
+  } finally {
+    await lock.release();
+  }
+};
+
+/** The read models' database for a command: an embedded one under the lock of its data folder. */
+export const withSql = <T>(config: StoreConfig, work: (opened: EmbeddedSql) => Promise<T>): Promise<T> => {
+  const use = async (): Promise<T> => {
+    const opened = await openSql(config);
+    try {
+      return await work(opened);
+    } finally {
+      await opened.sql.close();
+    }
+  };
+  return config.databaseUrl === undefined ? underLock(config.dataDir, use) : use();
+};

@@ -1,0 +1,192 @@
+import { checkSource } from '@quire/engine/models/guard/checkSource';
+import { systemResolve } from '@quire/engine/models/guard/checkBase';
+import { awaitedDocuments } from '../../projections/batches.ts';
+import { documentsByIds, uploadedBytesOfTenant } from '../../projections/documents.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import type { SqlTx } from '../../projections/engine/ports.ts';
+import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
+import { httpSource } from '../../adapters/sources.ts';
+import { bytesInFlight } from '../commands/slots.ts';
+import { countPages, recentFailures, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
+import {
+  documents,
+  guardedObjects,
+  presignUpload,
+  uploadReceiver,
+  uploadStock,
+  type UploadStock,
+} from '../commands/uploads.ts';
+import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../commands/sweeping.ts';
+import { usageEndedAt } from '../../domain/workEvents.ts';
+import { batches } from '../commands/batches.ts';
+import { operations } from '../commands/operations.ts';
+import { jobMoney, removeUpload, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
+import { cancelWork } from '../commands/queue.ts';
+import { uploads } from '../commands/fetchUpload.ts';
+import type { ApiDeps } from '../api/apiDeps.ts';
+import { unlessDiverged } from './upkeep.ts';
+import type { Context, SomeFactories } from './context.ts';
+
+/** Those of the documents that were used, and whose file is kept as far as the read models know. */
+const usedOf = (sql: SqlTx) => {
+  const known = documentsByIds(sql);
+  return async (ids: readonly string[]) => (await known(ids)).filter(({ removed_at }) => removed_at === null);
+};
+
+const ENDED_OR_OPEN = ({ finished_at }: { readonly finished_at: string | null }) =>
+  finished_at === null ? ({ kind: 'open' } as const) : ({ kind: 'ended', at: finished_at } as const);
+
+/** What the log says of the work that objects are for. */
+const workFates = (from: Context): WorkObjectsDeps => {
+  const { log } = from.parts;
+  const usage = from.usageLog;
+  const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
+  const unknown = { kind: 'unknown' } as const;
+  return {
+    queuedFate: async (id) => {
+      if (id.startsWith('op_')) {
+        const state = await ops.stateOf(id);
+        return state.accepted === null ? unknown : ENDED_OR_OPEN(state);
+      }
+      if (id.startsWith('job_')) {
+        const state = await jobs.stateOf(id);
+        if (state.accepted === null) return unknown;
+        return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, state.accepted.input_sha256) };
+      }
+      const { accepted, ended } = await bats.stateOf(id);
+      return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
+    },
+    workFate: async (operation_id) => {
+      const operation = operation_id.startsWith('ext_') ? 'extract' : 'to_markdown';
+      const state = await usage.stateOf({ operation, operation_id });
+      const at = usageEndedAt(state);
+      if (at !== null) return { kind: 'ended', at };
+      return state.requested === null ? unknown : { kind: 'open' };
+    },
+  };
+};
+
+/** What a sweep of objects works on, and whom it tells. */
+export const sweptObjects = (from: Context): ObjectSweeperDeps => {
+  const logger = from.logger;
+  const count = from.countSwept;
+  const sql = from.readSql;
+  return {
+    objects: from.parts.objects,
+    documents: from.documents,
+    ...workFates(from),
+    usedOf: usedOf(sql),
+    learnedOf: async (documents) => {
+      const learned = await jobsLearningFrom(sql)(documents, { open: false });
+      return new Set(learned.map(({ document_id }) => document_id));
+    },
+    awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
+    retentionDays: from.config.uploadRetentionDays,
+    clock: from.clock,
+    onSweep: (report) => {
+      count('upload', 'settled', report.uploads);
+      count('expired_upload', 'settled', report.expired);
+      count('result', 'settled', report.results);
+      count('object', 'left', report.left);
+      if (report.uploads + report.expired + report.results + report.left > 0)
+        logger.info({ msg: 'object sweep', ...report });
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'object sweep failed', err })),
+  };
+};
+
+/** Documents and what becomes of the objects that nobody uses. */
+export const uploadsParts = {
+  documents: (from) => documents(from.parts.log),
+  objectSweeper: (from) => objectSweeper(sweptObjects(from)),
+} satisfies SomeFactories;
+
+/** Documents that one call counts at the same time: one, where each needs a file of its own. */
+const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
+
+/** A tenant may send so many files of the largest size at once. */
+const FILES_IN_FLIGHT = 4;
+
+type UploadCommands = Pick<
+  ApiDeps,
+  'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'inFlight' | 'countPages'
+>;
+
+const stockOf = (from: Context): UploadStock => {
+  const { sql, objects } = from.parts;
+  const kept = usedOf(sql);
+  return uploadStock({
+    objects: guardedObjects(objects),
+    documents: from.documents,
+    usedBytesOf: uploadedBytesOfTenant(sql),
+    usedOf: async (ids) => new Set((await kept(ids)).map(({ document_id }) => document_id)),
+    quotaBytes: from.config.uploadQuotaBytes,
+    nowMs: () => performance.now(),
+  });
+};
+
+const removal = (
+  from: Context,
+  { objects, stock }: { readonly objects: ObjectStore; readonly stock: UploadStock },
+): ApiDeps['removeUpload'] => {
+  const reads = from.reads;
+  const { sql, log: store } = from.parts;
+  const learningFrom = jobsLearningFrom(sql);
+  const clock = from.clock;
+  const jobs = {
+    ...{ store, objects, clock, jobs: trainingJobs(store), accounts: from.accounts },
+    wrote: (tenantId: string, position: bigint) => reads.note(tenantId, position),
+  };
+  return removeUpload({
+    documents: from.documents,
+    objects,
+    stock,
+    learningFrom: (document) => learningFrom([document], { open: true }),
+    cancelJob: (name, meta) => cancelWork(jobs, jobMoney(jobs), { name, meta }),
+    clock,
+    settle: async (tenantId, position) => {
+      reads.note(tenantId, position);
+      await reads.settle(tenantId);
+    },
+  });
+};
+
+/** What the routes of uploads and documents call. */
+export const uploadCommands = (
+  from: Context,
+  work: Omit<CountPagesDeps, 'documents' | 'uploads' | 'failures' | 'atOnce'>,
+): UploadCommands => {
+  const parts = from.parts;
+  const { maxUploadBytes: bytesMax, sourceUrls } = from.config;
+  const clock = from.clock;
+  const own = from.documents;
+  const objects = guardedObjects(parts.objects);
+  const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
+  const failures = recentFailures<Counted>(() => performance.now());
+  const atOnce = objects.link === undefined ? COUNTED_AT_ONCE.copied : COUNTED_AT_ONCE.inPlace;
+  const stock = stockOf(from);
+  const inFlight = bytesInFlight(FILES_IN_FLIGHT * bytesMax);
+  return {
+    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock }),
+    receiver: uploadReceiver({
+      documents: own,
+      objects,
+      signatures: parts.uploads.signatures,
+      clock,
+      limiter: parts.limiter,
+      inFlight,
+      stock,
+      onStored: failures.forget,
+    }),
+    uploads: fetched,
+    sources: {
+      source: sourceUrls.allowed ? httpSource() : undefined,
+      checkSource: (url) =>
+        checkSource(url, { allowPrivateNetwork: sourceUrls.allowPrivateNetwork, resolve: systemResolve }),
+      ...{ dir: parts.uploadDir, bytesMax, inFlight },
+    },
+    removeUpload: removal(from, { objects, stock }),
+    inFlight,
+    countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
+  };
+};

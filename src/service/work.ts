@@ -1,0 +1,324 @@
+import { readFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { modelWork } from '@quire/engine/models/byModel/workByModel';
+import { openLlmTrainer } from '@quire/engine/learning/prompts/llmTrainer';
+import type { LlmTrainerDeps } from '@quire/engine/learning/prompts/asking';
+import type { DocumentTools } from '@quire/engine/ports/documentTools';
+import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
+import { modelCallFact } from '../commands/llmCosts.ts';
+import type { ModelDeps } from '../commands/models.ts';
+import type { LogCall } from '../commands/deliverWork.ts';
+import type { Context, SomeFactories } from './context.ts';
+import type { ProviderMetrics } from './metrics.ts';
+import { activeBillingConfig } from '../../domain/billingConfig.ts';
+import { extractDocument, type ExtractDeps } from '../commands/extract.ts';
+import { guardedObjects } from '../commands/uploads.ts';
+import {
+  CONVERT_DEADLINE_MS,
+  INSPECT_DEADLINE_MS,
+  LONG_PAGES_MAX,
+  PAGES_MAX,
+  EXTRACT_DEADLINES_MS,
+  LEARN_DEADLINE_MS,
+} from './documents.ts';
+import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
+import {
+  acceptOperation,
+  keyOfResult,
+  operationMoney,
+  operationProblems,
+  operations,
+  type OperationCommands,
+} from '../commands/operations.ts';
+import { abandonWork, cancelWork } from '../commands/queue.ts';
+import { artifacts, deployments, type PipelineCommands } from '../commands/deployments.ts';
+import { trainingJobs, createTrainingJob, jobMoney, type CreateTrainingDeps } from '../commands/training.ts';
+import { convertDocument } from '../commands/convert.ts';
+import { storedBody } from '../commands/storedResult.ts';
+import { beginTask, bringTo, operationWorker, type TaskBeginner } from '../worker/operations.ts';
+import { listsOn } from '../../projections/queue.ts';
+import type { QueueWorker } from '../worker/queue.ts';
+import { unlessDiverged } from './upkeep.ts';
+import {
+  batchesToBegin,
+  batchesToEnd,
+  documentsLeft,
+  openBatchesOfTenant,
+  operationsToCancel,
+  progressOfBatch,
+} from '../../projections/batches.ts';
+import { acceptBatch, batches, cancelBatch, type BatchCommands } from '../commands/batches.ts';
+import { uploads, type Uploads } from '../commands/fetchUpload.ts';
+import { heavySlots } from '../commands/slots.ts';
+import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../worker/batches.ts';
+import type { ExampleSource, Trainer } from '../../domain/ports/trainer.ts';
+import type { SecretBox } from '../../domain/ports/services.ts';
+import { jobLists } from '../../projections/trainingJobs.ts';
+import type { CountPagesDeps } from '../commands/countPages.ts';
+import { exportExamples } from '../commands/exportExamples.ts';
+import type { ApiDeps } from '../api/apiDeps.ts';
+import { trainingWorker, trainer } from '../worker/training.ts';
+
+/** Tokens are counted before they are logged: a log that fails changes no metric. */
+const counted =
+  ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
+  (work, call) => {
+    onTokens(call.ref.provider, call.usage);
+    return log(work, call);
+  };
+
+/** Models as work on documents needs them: to do it, and to log what each call of one used. */
+const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } => {
+  const { workers } = from.parts;
+  const providers = from.models;
+  const clock = from.clock;
+  const facts = from.facts;
+  return {
+    checkBase: providers.checkBase,
+    modelWork: modelWork({
+      providers,
+      tools: workers.tools,
+      parser: workers.parser,
+      schemas: workers.schemaValidator,
+      localDeadlinesMs: from.config.localDeadlinesMs,
+      readFile: (path) => readFile(path),
+    }),
+    logCall: counted(from.providerMetrics, (work, call) => facts.record(modelCallFact(clock, work, call))),
+  };
+};
+
+/** What work on documents stands on. */
+type WorkDeps = ExtractDeps & { readonly convertDeadlineMs: number };
+
+export const workDeps = (from: Context): WorkDeps => {
+  const { log, objects, workers } = from.parts;
+  const clock = from.clock;
+  const reference = from.reference;
+  const reads = from.reads;
+  const wrote = (tenantId: string, position: bigint) => reads.note(tenantId, position);
+  const { platformModels, localDeadlinesMs } = from.config;
+  return {
+    accounts: from.accounts,
+    billingConfig: async () => {
+      const active = activeBillingConfig(await reference.billingConfig());
+      if (active === undefined) throw new Error('there is no billing config yet');
+      return active;
+    },
+    clock,
+    store: log,
+    objects: guardedObjects(objects),
+    parser: workers.parser,
+    engine: workers.localEngine,
+    usage: from.usageLog,
+    slots: from.slots,
+    overruns: from.overruns,
+    facts: from.facts,
+    ...modelParts(from),
+    pagesMax: PAGES_MAX,
+    longPagesMax: LONG_PAGES_MAX,
+    ranged: workers.ranged,
+    inspectDeadlineMs: INSPECT_DEADLINE_MS,
+    convertDeadlineMs: CONVERT_DEADLINE_MS,
+    deadlineMs: from.extractDeadlines,
+    localDeadlinesMs,
+    platformModels,
+    wrote,
+  };
+};
+
+/** What the routes of operations call. */
+export const operationCommands = (from: Context, work: WorkDeps): OperationCommands => {
+  const streams = operations(work.store);
+  const deps = {
+    ...work,
+    operations: streams,
+    secrets: from.secretBox,
+    openOf: openOperationsOfTenant(from.readSql),
+    quotaBytes: from.config.uploadQuotaBytes,
+  };
+  const problems = operationProblems(work.objects);
+  const money = operationMoney(deps);
+  return {
+    accept: acceptOperation(deps),
+    cancel: (name, meta) => cancelWork(deps, money, { name, meta }),
+    abandon: (name) => abandonWork(deps, money, name),
+    streams,
+    result: async (state, ends) => {
+      const key = keyOfResult(state);
+      return key === undefined ? undefined : await storedBody(work.objects, key, ends);
+    },
+    problem: (operationId) => problems.find(operationId),
+  };
+};
+
+/** What begins the work of operations. */
+const taskBeginner = (work: WorkDeps): TaskBeginner => {
+  const { store, objects } = work;
+  return beginTask({
+    artifacts: artifacts({ store, objects, jobs: trainingJobs(store) }),
+    extract: extractDocument(work),
+    convert: convertDocument(work),
+  });
+};
+
+const operationWorkerOf = (from: Context): QueueWorker => {
+  const work = workDeps(from);
+  const sql = from.readSql;
+  const logger = from.logger;
+  const { workers } = from.parts;
+  return operationWorker({
+    ...work,
+    operations: operations(work.store),
+    secrets: from.secretBox,
+    begin: taskBeginner(work),
+    bring: bringTo(from.parts.uploadDir),
+    worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    tickMs: 2_000,
+    places: from.config.workerPlaces,
+    turns: { listen: (charged) => workers.listen(charged) },
+    lists: listsOn(operationLists, sql),
+    onError: unlessDiverged((err) => logger.error({ msg: 'operation', err })),
+  });
+};
+
+/** The worker that does what was accepted to be done later. */
+export const operationsParts = {
+  operationWorker: operationWorkerOf,
+} satisfies SomeFactories;
+
+/** What the routes of batches call. */
+export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
+  const streams = batches(work.store);
+  const { clock, objects, wrote } = work;
+  const secrets = from.secretBox;
+  const openOf = openBatchesOfTenant(from.readSql);
+  return {
+    accept: acceptBatch({ batches: streams, store: work.store, objects, secrets, clock, openOf, wrote }),
+    cancel: cancelBatch({ batches: streams, wrote }),
+    streams,
+  };
+};
+
+const batchWorkerOf = (from: Context): BatchWorker => {
+  // Its documents have places of their own: requests that wait for an answer keep their slots.
+  const work = { ...workDeps(from), slots: heavySlots(FED_AT_ONCE * FED_AT_ONCE) };
+  const { objects, clock, wrote, store } = work;
+  const sql = from.readSql;
+  const logger = from.logger;
+  const { maxUploadBytes: bytesMax } = from.config;
+  const { uploadDir, workers } = from.parts;
+  return batchWorker({
+    ...{ objects, clock, wrote, batches: batches(store), secrets: from.secretBox },
+    operations: operationCommands(from, work),
+    uploads: uploads({ documents: from.documents, objects, uploadDir, bytesMax }),
+    begin: taskBeginner(work),
+    turns: { listen: (charged) => workers.listen(charged) },
+    lists: {
+      toBegin: batchesToBegin(sql),
+      left: documentsLeft(sql),
+      toCancel: operationsToCancel(sql),
+      toEnd: batchesToEnd(sql),
+      progress: progressOfBatch(sql),
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'batch', err })),
+  });
+};
+
+/** The worker that makes operations of the documents of batches. */
+export const batchesParts = {
+  batchWorker: batchWorkerOf,
+} satisfies SomeFactories;
+
+/** Documents of examples, from where clients uploaded them to. */
+export const uploadedExamples = (uploads: Uploads): ExampleSource => ({
+  fetch: async (tenant_id, document_id) => {
+    const fetched = await uploads.fetch({ tenant_id, allTenants: false }, { document_id });
+    return fetched.kind === 'problem' ? fetched : { kind: 'ok', file: fetched.file };
+  },
+});
+
+type CreateParts = Pick<
+  CreateTrainingDeps,
+  'accounts' | 'store' | 'clock' | 'wrote' | 'objects' | 'billingConfig' | 'checkBase' | 'documents'
+> &
+  Pick<CountPagesDeps, 'parser' | 'pagesMax'> & {
+    readonly parser: Parameters<typeof exportExamples>[0]['parser'];
+  };
+
+/** What the routes of training jobs, artifacts and deployments call. */
+export const pipelineCommands = (
+  work: CreateParts,
+  api: Pick<ApiDeps, 'uploads' | 'countPages'>,
+  secrets: SecretBox | undefined,
+): PipelineCommands => {
+  const { store, objects, clock, wrote } = work;
+  const jobs = trainingJobs(store);
+  const found = artifacts({ store, objects, jobs });
+  const deps = { ...work, ...api, jobs, secrets };
+  const source = uploadedExamples(api.uploads);
+  return {
+    createJob: createTrainingJob(deps),
+    cancelJob: (name, meta) => cancelWork(deps, jobMoney(deps), { name, meta }),
+    exportExamples: exportExamples({ ...deps, source, deadlineMs: CONVERT_DEADLINE_MS }),
+    jobs,
+    artifacts: found,
+    deployments: deployments({ store, artifacts: found, clock, wrote }),
+  };
+};
+
+/** The worker of training jobs, once there is something that learns. */
+const trainingWorkerOf = (from: Context, trainer: Trainer, secrets: SecretBox | undefined): QueueWorker => {
+  const { log: store, objects: stored } = from.parts;
+  const reads = from.reads;
+  const logger = from.logger;
+  const objects = guardedObjects(stored);
+  const jobs = trainingJobs(store);
+  return trainingWorker({
+    ...{ store, objects, jobs, trainer, secrets },
+    accounts: from.accounts,
+    clock: from.clock,
+    wrote: (tenantId, position) => reads.note(tenantId, position),
+    artifacts: artifacts({ store, objects, jobs }),
+    source: uploadedExamples(from.api.uploads),
+    worker: `${hostname()}-${randomUUID().slice(0, 8)}`,
+    tickMs: 5_000,
+    lists: listsOn(jobLists, from.readSql),
+    onError: unlessDiverged((err) => logger.error({ msg: 'training', err })),
+  });
+};
+
+/** What cannot be scored in time counts as no answer. */
+const scoredBeside =
+  (tools: DocumentTools, deadlineMs: number): LlmTrainerDeps['score'] =>
+  async (answered, { signal, share }) => {
+    const outcome = await tools.score(answered, { deadlineMs, signal, share });
+    signal.throwIfAborted();
+    return outcome.kind === 'scored' ? outcome.scored : scoredAnswer(answered.expected, undefined);
+  };
+
+const trainerOf = (from: Context): Trainer => {
+  const { workers } = from.parts;
+  const { platformModels, localDeadlinesMs } = from.config;
+  const { logCall } = modelParts(from);
+  return trainer({
+    parser: workers.parser,
+    learner: workers.learner,
+    pagesMax: PAGES_MAX,
+    parseDeadlinesMs: localDeadlinesMs,
+    learnDeadlineMs: LEARN_DEADLINE_MS,
+    llmTrainer: openLlmTrainer({
+      providers: from.models,
+      requestDeadlineMs: EXTRACT_DEADLINES_MS.standard,
+      score: scoredBeside(workers.tools, localDeadlinesMs.fast),
+    }),
+    platformModels,
+    logCall,
+  });
+};
+
+/** What learns, and the worker that takes jobs to it. */
+export const trainingParts = {
+  trainer: trainerOf,
+  trainingWorker: (from): QueueWorker => trainingWorkerOf(from, from.trainer, from.secretBox),
+} satisfies SomeFactories;
