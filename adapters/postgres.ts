@@ -55,7 +55,7 @@ export const isConnectionLost = (error: unknown): boolean => {
   if (/^(08|53|57|58)...$/.test(code)) return true;
   if (/^E[A-Z]+$/.test(code)) return true;
   // The driver's own errors have no code and no class.
-  // eslint-disable-next-line no-restricted-syntax -- translated into SqlUnavailable below
+  // eslint-disable-next-line house/no-telling-errors-by-text -- translated into SqlUnavailable below
   return error instanceof Error && /^(Connection terminated|timeout exceeded|Client)/i.test(error.message);
 };
 

@@ -20,7 +20,13 @@ const halves =
 const inThread = (path: string): StartChains => {
   const feed = openSqliteEventLog({ path, readOnly: true });
   const start = chainsThread(feed, path, { eventsMin: 0n });
-  return (work) => start(work).finally(() => feed.close());
+  return async (work) => {
+    try {
+      return await start(work);
+    } finally {
+      await feed.close();
+    }
+  };
 };
 
 describe('an audit by two threads', () => {

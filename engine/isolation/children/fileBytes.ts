@@ -45,7 +45,11 @@ export const sentTo = async (
     await tell({ ...job, file: { ...facts, bytesCount } });
     await copied(file, bytesCount, pipe);
   };
-  return diedUnless(send()).finally(() => file.close());
+  try {
+    return await diedUnless(send());
+  } finally {
+    await file.close();
+  }
 };
 
 const diedUnless = (sending: Promise<void>): Promise<JobOutcome | undefined> =>

@@ -93,7 +93,13 @@ describe('an audit by shares', () => {
   const inThreads = (threads: number): StartShares => {
     const feed = openSqliteEventLog({ path, readOnly: true });
     const start = shareThreads(feed, path, { eventsMin: 0n, threads });
-    return (...work) => start(...work).finally(() => feed.close());
+    return async (...work) => {
+      try {
+        return await start(...work);
+      } finally {
+        await feed.close();
+      }
+    };
   };
 
   for (const of of [1, 2, 5])
