@@ -11,7 +11,7 @@ interface AnyPage {
 /** The calls that answer with a page of a list. */
 type ListName = { [Name in keyof Api]: Answer<Name> extends AnyPage ? Name : never }[keyof Api];
 type ItemOf<Name extends ListName> = Extract<Answer<Name>, AnyPage>['items'][number];
-type InputOf<Name extends ListName> = NonNullable<Parameters<Api[Name]>[0]>;
+type ListInput<Name extends ListName> = NonNullable<Parameters<Api[Name]>[0]>;
 
 /** A list as far as it was loaded. */
 export interface Pages<Item> {
@@ -30,7 +30,7 @@ const PAGE = 200;
 /** Reads a list page by page: `usePages('listUsage', { path: { tenant_id } })`. Filters belong in its input. */
 export const usePages = <Name extends ListName>(
   name: Name,
-  input: InputOf<Name>,
+  input: ListInput<Name>,
   options: { readonly refetchInterval?: number | false } = {},
 ): Pages<ItemOf<Name>> => {
   const { refetchInterval = false } = options;

@@ -1,4 +1,4 @@
-import { audit as texts } from '../../texts/audit.ts';
+import { audit } from '../../texts/audit.ts';
 import { useActing } from '../../api/useSession.ts';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { PageHeader } from '../../ui/pageHeader.tsx';
@@ -16,10 +16,10 @@ export default function AuditPage() {
   const show = (stream: string, from: string | undefined): void =>
     change({ tab: undefined, stream, from, tenant: undefined, order: undefined });
   const tabs = [
-    { id: 'timeline', name: texts.tabs.timeline, content: <Timeline at={at} onChange={change} /> },
+    { id: 'timeline', name: audit.tabs.timeline, content: <Timeline at={at} onChange={change} /> },
     {
       id: 'balance',
-      name: texts.tabs.balance,
+      name: audit.tabs.balance,
       content: (
         <ForTenant>
           <Balance onShow={({ revision }) => show(`account-${tenantId ?? ''}`, revision)} />
@@ -28,16 +28,16 @@ export default function AuditPage() {
     },
     {
       id: 'audits',
-      name: texts.tabs.audits,
+      name: audit.tabs.audits,
       content: <Audits onShow={({ stream, revision }) => stream !== undefined && show(stream, revision)} />,
     },
-    { id: 'seals', name: texts.tabs.seals, content: <Seals /> },
+    { id: 'seals', name: audit.tabs.seals, content: <Seals /> },
   ];
   return (
     <>
-      <PageHeader title={texts.title} say={texts.say} />
+      <PageHeader title={audit.title} say={audit.say} />
       <Tabs
-        label={texts.tabs.name}
+        label={audit.tabs.name}
         tabs={tabs}
         value={at.tab ?? 'timeline'}
         onChange={(tab) => change({ tab: tab === 'timeline' ? undefined : tab })}

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { faultOf } from '../../api/faults.ts';
 import { usePages } from '../../api/usePages.ts';
 import { useActing, useTenantId } from '../../api/useSession.ts';
-import { configs as texts } from '../../texts/configs.ts';
+import { configs } from '../../texts/configs.ts';
 import { Button } from '../../ui/button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ForTenant } from '../../ui/forTenant.tsx';
@@ -16,10 +16,10 @@ import { fieldsOf, type Config } from './config.ts';
 import { OneConfig } from './oneConfig.tsx';
 import { PublishDialog } from './publishDialog.tsx';
 
-const { columns: names } = texts;
+const { columns: names } = configs;
 
 const COLUMNS: readonly Column<Config>[] = [
-  { id: 'name', name: names.name, value: ({ name }) => name ?? texts.unnamed, share: 1.6 },
+  { id: 'name', name: names.name, value: ({ name }) => name ?? configs.unnamed, share: 1.6 },
   { id: 'id', name: names.id, value: ({ config_id }) => config_id, share: 2 },
   { id: 'version', name: names.version, value: ({ version }) => version, isNumber: true, share: 0.7 },
   { id: 'mode', name: names.mode, value: ({ mode }) => mode, share: 0.8 },
@@ -45,14 +45,14 @@ function ConfigList() {
   const open = isAdmin && (
     <Button look="primary" onClick={() => publish(true)}>
       <Plus aria-hidden className="size-4" />
-      {texts.publish.first}
+      {configs.publish.first}
     </Button>
   );
   if (list.error !== null && !isNew) return <ProblemNote error={list.error} onRetry={list.again} />;
   return (
     <>
       <DataTable
-        label={texts.list}
+        label={configs.list}
         columns={COLUMNS}
         items={isNew ? [] : list.items}
         idOf={({ config_id }) => config_id}
@@ -61,7 +61,7 @@ function ConfigList() {
         isLoadingMore={list.isLoadingMore}
         actions={open}
         empty={
-          <Empty title={texts.empty.title} say={isAdmin ? texts.empty.say : texts.empty.tenantSay}>
+          <Empty title={configs.empty.title} say={isAdmin ? configs.empty.say : configs.empty.tenantSay}>
             {open}
           </Empty>
         }
@@ -80,7 +80,7 @@ function OfTenant() {
 export default function ConfigsPage() {
   return (
     <>
-      <PageHeader title={texts.title} say={texts.say} />
+      <PageHeader title={configs.title} say={configs.say} />
       <ForTenant>
         <OfTenant />
       </ForTenant>

@@ -2,7 +2,7 @@ import type { Api } from '@quire/client';
 import { useState } from 'react';
 import { useRead } from '../../api/hooks.ts';
 import { useActing } from '../../api/useSession.ts';
-import { configs as texts } from '../../texts/configs.ts';
+import { configs } from '../../texts/configs.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -26,7 +26,7 @@ interface SideProps {
 }
 
 function Side({ label, versions, shown, onChoose }: SideProps) {
-  const choices = versions.map(({ version }) => ({ value: String(version), name: texts.version(version) }));
+  const choices = versions.map(({ version }) => ({ value: String(version), name: configs.version(version) }));
   return (
     <div className="flex min-w-0 flex-wrap items-center gap-3">
       <span className="w-40">
@@ -51,18 +51,18 @@ function Compare({ versions }: { versions: readonly Config[] }) {
   if (before === undefined)
     return (
       <>
-        <p className="mb-3 text-soft">{texts.only}</p>
-        <JsonEditor label={texts.version(after.version)} value={textOf(after)} />
+        <p className="mb-3 text-soft">{configs.only}</p>
+        <JsonEditor label={configs.version(after.version)} value={textOf(after)} />
       </>
     );
   return (
     <>
       <div className="mb-3 grid gap-4 sm:grid-cols-2">
-        <Side label={texts.before} versions={versions} shown={before} onChoose={setLeft} />
-        <Side label={texts.after} versions={versions} shown={after} onChoose={setRight} />
+        <Side label={configs.before} versions={versions} shown={before} onChoose={setLeft} />
+        <Side label={configs.after} versions={versions} shown={after} onChoose={setRight} />
       </div>
-      {textOf(before) === textOf(after) && <p className="text-soft">{texts.same}</p>}
-      <Diff label={texts.compare} before={textOf(before)} after={textOf(after)} />
+      {textOf(before) === textOf(after) && <p className="text-soft">{configs.same}</p>}
+      <Diff label={configs.compare} before={textOf(before)} after={textOf(after)} />
     </>
   );
 }
@@ -73,10 +73,10 @@ function Actions({ latest }: { latest: Config }) {
   return (
     <>
       <Button look="primary" onClick={() => onDo('publish')}>
-        {texts.publish.next}
+        {configs.publish.next}
       </Button>
       <Button look="danger" onClick={() => onDo('revoke')}>
-        {texts.revoke.open}
+        {configs.revoke.open}
       </Button>
       {doing === 'publish' && <PublishDialog of={latest} onClose={onClose} />}
       {doing === 'revoke' && <RevokeDialog of={latest} onClose={onClose} />}
@@ -93,15 +93,15 @@ function Shown({ of: { config_id, versions, revoked_at } }: { of: History }) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-3">
-        <h2 className="text-base font-semibold">{latest?.name ?? texts.unnamed}</h2>
+        <h2 className="text-base font-semibold">{latest?.name ?? configs.unnamed}</h2>
         <code className="text-[13px]">{config_id}</code>
         <Copy text={config_id} />
-        <Badge tone={isRevoked ? 'bad' : 'good'}>{isRevoked ? texts.revoked : texts.current}</Badge>
+        <Badge tone={isRevoked ? 'bad' : 'good'}>{isRevoked ? configs.revoked : configs.current}</Badge>
         <span className="ml-auto flex gap-2">
           {session.role === 'admin' && !isRevoked && latest !== undefined && <Actions latest={latest} />}
         </span>
       </div>
-      <Card title={texts.compare}>
+      <Card title={configs.compare}>
         <Compare versions={versions} />
       </Card>
     </>
@@ -113,7 +113,7 @@ export function OneConfig({ config_id }: { config_id: string }) {
   const { data, error, refetch } = useRead('getConfig', { path: { config_id } });
   return (
     <div className="flex flex-col gap-4">
-      <Go to="/configs">← {texts.back}</Go>
+      <Go to="/configs">← {configs.back}</Go>
       <ProblemNote error={error} onRetry={() => void refetch()} />
       {data === undefined && error === null && <Skeleton lines={6} />}
       {data !== undefined && <Shown of={data} />}

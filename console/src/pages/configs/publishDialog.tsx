@@ -13,16 +13,16 @@ import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { ProblemNote } from '../../ui/problemNote.tsx';
 import { parsedObject, type Config } from './config.ts';
 
-const texts = configs.publish;
+const publishTexts = configs.publish;
 
 const CONFIDENCE = /^(?:0?\.\d+|0|1|1\.0+|)$/;
 const schema = z.object({
-  name: z.string().trim().max(200, texts.tooLong),
+  name: z.string().trim().max(200, publishTexts.tooLong),
   mode: z.enum(['fast', 'standard', 'robust']),
-  confidence: z.string().trim().regex(CONFIDENCE, texts.badConfidence),
-  artifact: z.string().trim().max(200, texts.tooLong),
+  confidence: z.string().trim().regex(CONFIDENCE, publishTexts.badConfidence),
+  artifact: z.string().trim().max(200, publishTexts.tooLong),
 });
-const MODES = Object.entries(texts.modes).map(([value, name]) => ({ value, name }));
+const MODES = Object.entries(publishTexts.modes).map(([value, name]) => ({ value, name }));
 const FIRST = JSON.stringify({ type: 'object', properties: { total: { type: 'number' } } }, undefined, 2);
 
 type Values = z.infer<typeof schema>;
@@ -63,26 +63,26 @@ export function PublishDialog({ of, onClose }: PublishDialogProps) {
       .mutateAsync({ body: { tenant_id, ...own, ...settingsOf(values), schema: parsed } })
       .catch(() => undefined); // the note says it
     if (answer === undefined) return;
-    toast(texts.done(answer.version));
+    toast(publishTexts.done(answer.version));
     onClose();
     await cache.invalidateQueries({ queryKey: ['listConfigs'] });
     await cache.invalidateQueries({ queryKey: ['getConfig'] });
   };
   return (
-    <Dialog isOpen isWide onOpenChange={onClose} title={texts.title} say={texts.say}>
+    <Dialog isOpen isWide onOpenChange={onClose} title={publishTexts.title} say={publishTexts.say}>
       <Form<Values> schema={schema} initial={initialOf(of)} onSubmit={send}>
         <div className="grid gap-4 sm:grid-cols-2">
-          <TextField name="name" label={texts.name} autoComplete="off" />
-          <SelectField name="mode" label={texts.mode} choices={MODES} />
-          <TextField name="confidence" label={texts.confidence} say={texts.confidenceSay} />
-          <TextField name="artifact" label={texts.artifact} say={texts.artifactSay} />
+          <TextField name="name" label={publishTexts.name} autoComplete="off" />
+          <SelectField name="mode" label={publishTexts.mode} choices={MODES} />
+          <TextField name="confidence" label={publishTexts.confidence} say={publishTexts.confidenceSay} />
+          <TextField name="artifact" label={publishTexts.artifact} say={publishTexts.artifactSay} />
         </div>
         <div className="flex flex-col gap-1">
-          <span className="font-medium">{texts.schema}</span>
-          <JsonEditor label={texts.schema} value={text} onChange={setText} height="280px" />
+          <span className="font-medium">{publishTexts.schema}</span>
+          <JsonEditor label={publishTexts.schema} value={text} onChange={setText} height="280px" />
           {isWrong && (
             <p role="alert" className="text-[13px] text-bad">
-              {texts.badSchema}
+              {publishTexts.badSchema}
             </p>
           )}
         </div>
@@ -90,7 +90,7 @@ export function PublishDialog({ of, onClose }: PublishDialogProps) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{shell.cancel}</Button>
           <Button look="primary" type="submit" isBusy={publish.isPending}>
-            {texts.submit}
+            {publishTexts.submit}
           </Button>
         </div>
       </Form>

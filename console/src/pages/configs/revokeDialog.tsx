@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { ProblemNote } from '../../ui/problemNote.tsx';
 import type { Config } from './config.ts';
 
-const texts = configs.revoke;
+const revokeTexts = configs.revoke;
 
 /** Asks before a config stops for good. */
 export function RevokeDialog({ of, onClose }: { of: Config; onClose: () => void }) {
@@ -20,18 +20,23 @@ export function RevokeDialog({ of, onClose }: { of: Config; onClose: () => void 
     } catch {
       return; // the note says it
     }
-    toast(texts.done);
+    toast(revokeTexts.done);
     onClose();
     await cache.invalidateQueries({ queryKey: ['listConfigs'] });
     await cache.invalidateQueries({ queryKey: ['getConfig'] });
   };
   return (
-    <Dialog isOpen onOpenChange={onClose} title={texts.title(of.name ?? of.config_id)} say={texts.say}>
+    <Dialog
+      isOpen
+      onOpenChange={onClose}
+      title={revokeTexts.title(of.name ?? of.config_id)}
+      say={revokeTexts.say}
+    >
       <ProblemNote error={revoke.error} />
       <div className="flex justify-end gap-2">
         <Button onClick={onClose}>{shell.cancel}</Button>
         <Button look="danger" isBusy={revoke.isPending} onClick={() => void send()}>
-          {texts.submit}
+          {revokeTexts.submit}
         </Button>
       </div>
     </Dialog>

@@ -12,7 +12,8 @@ import { DeployDialog } from './deployDialog.tsx';
 import type { Artifact } from './pipeline.ts';
 import { Scores } from './scores.tsx';
 
-const { columns: names, artifacts: texts } = pipelines;
+const { columns: names } = pipelines;
+const { artifacts: artifactTexts } = pipelines;
 
 const COLUMNS: readonly Column<Artifact>[] = [
   { id: 'artifact', name: names.artifact, value: ({ artifact_id }) => artifact_id, share: 2.4 },
@@ -50,7 +51,7 @@ function Opened({ of }: { of: Artifact }) {
       title={of.artifact_id}
       actions={
         <Button look="primary" onClick={() => deploy(true)}>
-          {texts.deploy}
+          {artifactTexts.deploy}
         </Button>
       }
     >
@@ -70,14 +71,14 @@ export function Artifacts() {
   return (
     <div className="flex flex-col gap-4">
       <DataTable
-        label={texts.list}
+        label={artifactTexts.list}
         columns={COLUMNS}
         items={list.items}
         idOf={({ artifact_id }) => artifact_id}
         onOpen={({ artifact_id }) => choose(artifact_id)}
         onMore={list.more}
         isLoadingMore={list.isLoadingMore}
-        empty={<Empty title={texts.empty.title} say={texts.empty.say} />}
+        empty={<Empty title={artifactTexts.empty.title} say={artifactTexts.empty.say} />}
         height={320}
       />
       {opened !== undefined && <Opened key={opened.artifact_id} of={opened} />}

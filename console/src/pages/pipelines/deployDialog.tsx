@@ -8,10 +8,14 @@ import { ProblemNote } from '../../ui/problemNote.tsx';
 import type { Artifact } from './pipeline.ts';
 import { useActivate } from './useActivate.ts';
 
-const texts = pipelines.deploy;
+const deployTexts = pipelines.deploy;
 const schema = z.object({
-  environment: z.string().trim().min(1, texts.required).max(64, texts.required),
-  percent: z.number(texts.badShare).int(texts.badShare).min(1, texts.badShare).max(100, texts.badShare),
+  environment: z.string().trim().min(1, deployTexts.required).max(64, deployTexts.required),
+  percent: z
+    .number(deployTexts.badShare)
+    .int(deployTexts.badShare)
+    .min(1, deployTexts.badShare)
+    .max(100, deployTexts.badShare),
 });
 type Values = z.infer<typeof schema>;
 
@@ -20,7 +24,7 @@ export function DeployDialog({ of, onClose }: { of: Artifact; onClose: () => voi
   const { run, error, isBusy } = useActivate(onClose);
   const { tenant_id, project_id, task_id, artifact_id, artifact_uri } = of;
   return (
-    <Dialog isOpen onOpenChange={onClose} title={texts.title} say={texts.say}>
+    <Dialog isOpen onOpenChange={onClose} title={deployTexts.title} say={deployTexts.say}>
       <Form<Values>
         schema={schema}
         initial={{ environment: 'prod', percent: 100 }}
@@ -31,13 +35,13 @@ export function DeployDialog({ of, onClose }: { of: Artifact; onClose: () => voi
         <p className="break-all">
           <code>{artifact_id}</code>
         </p>
-        <TextField name="environment" label={texts.environment} />
-        <TextField name="percent" label={texts.share} type="number" />
+        <TextField name="environment" label={deployTexts.environment} />
+        <TextField name="percent" label={deployTexts.share} type="number" />
         <ProblemNote error={error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{shell.cancel}</Button>
           <Button look="primary" type="submit" isBusy={isBusy}>
-            {texts.submit}
+            {deployTexts.submit}
           </Button>
         </div>
       </Form>

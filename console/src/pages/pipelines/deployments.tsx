@@ -13,7 +13,8 @@ import { Time } from '../../ui/values/time.tsx';
 import { TONES, type Deployment } from './pipeline.ts';
 import { useActivate } from './useActivate.ts';
 
-const { columns: names, deployments: texts } = pipelines;
+const { columns: names } = pipelines;
+const { deployments: texts } = pipelines;
 
 function BackDialog({ of, onClose }: { of: Deployment; onClose: () => void }) {
   const { run, error, isBusy } = useActivate(onClose);

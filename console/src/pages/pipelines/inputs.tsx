@@ -3,7 +3,7 @@ import { pipelines } from '../../texts/pipelines.ts';
 import { JsonEditor } from '../../ui/editor/jsonEditor.tsx';
 import { CONTROL } from '../../ui/form/control.ts';
 
-const texts = pipelines.start;
+const startTexts = pipelines.start;
 
 interface JsonInputProps {
   readonly label: string;
@@ -37,12 +37,12 @@ export function ExamplesInput({ value, onChange, error, count }: ExamplesInputPr
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <label htmlFor={`${id}-text`} className="font-medium">
-        {texts.examples}
+        {startTexts.examples}
       </label>
       <textarea
         id={`${id}-text`}
         value={value}
-        placeholder={texts.examplesLike}
+        placeholder={startTexts.examplesLike}
         spellCheck={false}
         aria-invalid={error !== undefined}
         onChange={({ target }) => onChange(target.value)}
@@ -54,10 +54,10 @@ export function ExamplesInput({ value, onChange, error, count }: ExamplesInputPr
         </p>
       )}
       <p className="text-[13px] text-soft">
-        {texts.count(count)}. {texts.examplesSay}
+        {startTexts.count(count)}. {startTexts.examplesSay}
       </p>
       <label htmlFor={id} className="text-[13px] font-medium">
-        {texts.file}
+        {startTexts.file}
       </label>
       <input
         id={id}

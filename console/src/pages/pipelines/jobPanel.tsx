@@ -14,7 +14,7 @@ import { isGoing, TONES } from './pipeline.ts';
 import { Scores } from './scores.tsx';
 
 const texts = pipelines.jobs;
-const EACH = 1_500;
+const EACH_OF_ONE_MS = 1_500;
 
 type Status = Awaited<ReturnType<Api['getTrainingJob']>>;
 
@@ -59,7 +59,8 @@ export function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => v
   const { data, error, refetch } = useQuery({
     queryKey: ['getTrainingJob', job_id],
     queryFn: ({ signal }) => api.getTrainingJob({ path: { job_id } }, { signal }),
-    refetchInterval: ({ state }) => (state.data === undefined || isGoing(state.data.status) ? EACH : false),
+    refetchInterval: ({ state }) =>
+      state.data === undefined || isGoing(state.data.status) ? EACH_OF_ONE_MS : false,
   });
   const status = data?.status;
   const isOver = status !== undefined && !isGoing(status);

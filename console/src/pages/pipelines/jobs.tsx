@@ -15,7 +15,8 @@ import { JobPanel } from './jobPanel.tsx';
 import { isGoing, TONES, type Job } from './pipeline.ts';
 import { StartDialog } from './startDialog.tsx';
 
-const { columns: names, jobs: texts } = pipelines;
+const texts = pipelines.jobs;
+const { columns: names } = pipelines;
 
 const statusText = (status: string): string =>
   (pipelines.statuses as Readonly<Record<string, string>>)[status] ?? status;
@@ -58,14 +59,14 @@ const COLUMNS: readonly Column<Job>[] = [
   },
 ];
 
-const EACH = 5_000;
+const EACH_MS = 5_000;
 
 /** The training jobs, and one of them as it goes on. */
 export function Jobs() {
   const tenant_id = useTenantId();
   const [job, choose] = useAddressValue('job');
   const [isStarting, start] = useState(false);
-  const list = usePages('listTrainingJobs', { query: { tenant_id } }, { refetchInterval: EACH });
+  const list = usePages('listTrainingJobs', { query: { tenant_id } }, { refetchInterval: EACH_MS });
   const open = (
     <Button look="primary" onClick={() => start(true)}>
       <Plus aria-hidden className="size-4" />

@@ -4,9 +4,9 @@ import { pipelines } from '../../texts/pipelines.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { ProblemNote } from '../../ui/problemNote.tsx';
 
-const texts = pipelines.start;
+const startTexts = pipelines.start;
 
-export type Tier = keyof typeof texts.tiers;
+export type Tier = keyof typeof startTexts.tiers;
 
 /** What the training that is being written down would cost. */
 export function QuoteLine({ tier, examples }: { tier: Tier; examples: number }) {
@@ -18,9 +18,9 @@ export function QuoteLine({ tier, examples }: { tier: Tier; examples: number }) 
   const { credits, available_credits, sufficient, plan_allows } = data;
   return (
     <p aria-live="polite" className="flex flex-wrap items-center gap-2">
-      {texts.quote(credits.toLocaleString('en'), available_credits.toLocaleString('en'))}
-      {!sufficient && <Badge tone="bad">{texts.short}</Badge>}
-      {!plan_allows && <Badge tone="bad">{texts.plan}</Badge>}
+      {startTexts.quote(credits.toLocaleString('en'), available_credits.toLocaleString('en'))}
+      {!sufficient && <Badge tone="bad">{startTexts.short}</Badge>}
+      {!plan_allows && <Badge tone="bad">{startTexts.plan}</Badge>}
     </p>
   );
 }

@@ -16,17 +16,17 @@ import { ExamplesInput, JsonInput } from './inputs.tsx';
 import { examplesOf, linesOf, parsedObject } from './pipeline.ts';
 import { QuoteLine, type Tier } from './quoteLine.tsx';
 
-const texts = pipelines.start;
+const startTexts = pipelines.start;
 
-const scope = z.string().trim().min(1, texts.required).max(128, texts.required);
+const scope = z.string().trim().min(1, startTexts.required).max(128, startTexts.required);
 const schema = z.object({
-  name: z.string().trim().max(200, texts.tooLong),
+  name: z.string().trim().max(200, startTexts.tooLong),
   project_id: scope,
   task_id: scope,
 });
 type Values = z.infer<typeof schema>;
 
-const TIERS = Object.entries(texts.tiers).map(([value, name]) => ({ value, name }));
+const TIERS = Object.entries(startTexts.tiers).map(([value, name]) => ({ value, name }));
 const FIRST = JSON.stringify({ type: 'object', properties: { total: { type: 'number' } } }, undefined, 2);
 
 interface StartDialogProps {
@@ -53,44 +53,44 @@ export function StartDialog({ onStarted, onClose }: StartDialogProps) {
     const body = { tenant_id, ...scopes, ...own, schema: target, examples: [...examples] };
     const answer = await create.mutateAsync({ body }).catch(() => undefined); // the note says it
     if (answer === undefined) return;
-    toast(texts.done);
+    toast(startTexts.done);
     onClose();
     onStarted(answer.job_id);
     await cache.invalidateQueries({ queryKey: ['listTrainingJobs'] });
   };
   return (
-    <Dialog isOpen isWide onOpenChange={onClose} title={texts.title} say={texts.say}>
+    <Dialog isOpen isWide onOpenChange={onClose} title={startTexts.title} say={startTexts.say}>
       <Form<Values>
         schema={schema}
         initial={{ name: '', project_id: 'default', task_id: 'default' }}
         onSubmit={send}
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <TextField name="name" label={texts.name} autoComplete="off" />
+          <TextField name="name" label={startTexts.name} autoComplete="off" />
           <div className="flex flex-col gap-1">
-            <span className="font-medium">{texts.tier}</span>
+            <span className="font-medium">{startTexts.tier}</span>
             <Select
-              label={texts.tier}
+              label={startTexts.tier}
               choices={TIERS}
               value={tier}
               onChange={(value) => setTier(value as Tier)}
             />
           </div>
-          <TextField name="project_id" label={texts.project} />
-          <TextField name="task_id" label={texts.task} />
+          <TextField name="project_id" label={startTexts.project} />
+          <TextField name="task_id" label={startTexts.task} />
         </div>
         <div className="grid gap-4 md:grid-cols-2">
           <JsonInput
-            label={texts.schema}
+            label={startTexts.schema}
             value={fields}
             onChange={setFields}
-            error={isTried && target === undefined ? texts.badSchema : undefined}
+            error={isTried && target === undefined ? startTexts.badSchema : undefined}
           />
           <ExamplesInput
             value={given}
             onChange={setGiven}
             count={examples.length}
-            error={isTried && !isEnough ? texts.badExamples : undefined}
+            error={isTried && !isEnough ? startTexts.badExamples : undefined}
           />
         </div>
         <QuoteLine tier={tier} examples={examples.length} />
@@ -98,7 +98,7 @@ export function StartDialog({ onStarted, onClose }: StartDialogProps) {
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{shell.cancel}</Button>
           <Button look="primary" type="submit" isBusy={create.isPending}>
-            {texts.submit}
+            {startTexts.submit}
           </Button>
         </div>
       </Form>

@@ -6,11 +6,11 @@ import { classes } from '../../ui/classes.ts';
 import invoiceUrl from './samples/invoice.pdf?url';
 import twoPagesUrl from './samples/invoice-2-pages.pdf?url';
 
-const { drop: texts } = playground;
+const { drop: dropTexts } = playground;
 
 const SAMPLES = [
-  { name: texts.sample.invoice, file: 'invoice.pdf', url: invoiceUrl },
-  { name: texts.sample.twoPages, file: 'invoice-2-pages.pdf', url: twoPagesUrl },
+  { name: dropTexts.sample.invoice, file: 'invoice.pdf', url: invoiceUrl },
+  { name: dropTexts.sample.twoPages, file: 'invoice-2-pages.pdf', url: twoPagesUrl },
 ];
 
 interface DropZoneProps {
@@ -48,23 +48,23 @@ export function DropZone({ onFile, onFault }: DropZoneProps) {
       }}
     >
       <FileUp aria-hidden className="size-8 text-soft" />
-      <p className="text-base font-medium">{texts.title}</p>
-      <p className="max-w-prose text-soft">{texts.say}</p>
+      <p className="text-base font-medium">{dropTexts.title}</p>
+      <p className="max-w-prose text-soft">{dropTexts.say}</p>
       <input
         ref={input}
         type="file"
         className="sr-only"
         tabIndex={-1}
-        aria-label={texts.choose}
+        aria-label={dropTexts.choose}
         onChange={({ target }) => {
           const file = target.files?.[0];
           if (file !== undefined) onFile(file);
         }}
       />
       <Button look="primary" onClick={() => input.current?.click()}>
-        {texts.choose}
+        {dropTexts.choose}
       </Button>
-      <p className="mt-4 text-soft">{texts.samples}</p>
+      <p className="mt-4 text-soft">{dropTexts.samples}</p>
       <div className="flex flex-wrap justify-center gap-2">
         {SAMPLES.map(({ name, file, url }) => (
           <Button key={file} onClick={() => void loadSample(url, file).then(onFile, onFault)}>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { playground as texts } from '../../texts/playground.ts';
+import { playground } from '../../texts/playground.ts';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { PageHeader } from '../../ui/pageHeader.tsx';
 import { ProblemNote } from '../../ui/problemNote.tsx';
@@ -35,7 +35,7 @@ function Playground() {
 export default function PlaygroundPage() {
   return (
     <>
-      <PageHeader title={texts.title} say={texts.say} />
+      <PageHeader title={playground.title} say={playground.say} />
       <ForTenant>
         <Playground />
       </ForTenant>

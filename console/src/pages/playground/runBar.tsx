@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Going } from './reading/going.tsx';
 import type { Step } from './reading/ways.ts';
 
-const { run: texts } = playground;
+const { run: runTexts } = playground;
 
 interface RunBarProps {
   readonly quote: QuoteResponse | undefined;
@@ -17,11 +17,11 @@ interface RunBarProps {
 }
 
 function Quote({ quote }: { quote: QuoteResponse | undefined }) {
-  if (quote === undefined) return <span className="text-soft">{texts.unknownPages}</span>;
+  if (quote === undefined) return <span className="text-soft">{runTexts.unknownPages}</span>;
   return (
     <span className="text-soft">
-      {texts.quote(quote.credits, quote.pages, quote.free_pages_applied)}
-      {!quote.sufficient && <span className="text-bad"> {texts.short}</span>}
+      {runTexts.quote(quote.credits, quote.pages, quote.free_pages_applied)}
+      {!quote.sufficient && <span className="text-bad"> {runTexts.short}</span>}
     </span>
   );
 }
@@ -31,13 +31,13 @@ export function RunBar({ quote, step, isRunning, canRun, answer, onRun, onStop }
   return (
     <div className="flex flex-wrap items-center gap-3">
       <Button look="primary" isBusy={isRunning} disabled={!canRun} onClick={onRun}>
-        {texts.run}
+        {runTexts.run}
       </Button>
       {isRunning ? <Going step={step} onStop={onStop} /> : <Quote quote={quote} />}
       {answer !== undefined && !isRunning && (
         <span className="text-soft" data-cost={answer.cost.credits_used}>
-          {texts.cost(answer.cost.credits_used, answer.cost.pages)}
-          {answer.cost.balance_remaining !== null && `, ${texts.left(answer.cost.balance_remaining)}`}
+          {runTexts.cost(answer.cost.credits_used, answer.cost.pages)}
+          {answer.cost.balance_remaining !== null && `, ${runTexts.left(answer.cost.balance_remaining)}`}
         </span>
       )}
     </div>

@@ -2,7 +2,7 @@ import type { MarkdownResult } from '@quire/client';
 import { useMemo, useState } from 'react';
 import { useRead } from '../../api/hooks.ts';
 import { useTenantId } from '../../api/useSession.ts';
-import { playground as texts } from '../../texts/playground.ts';
+import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { Card } from '../../ui/card.tsx';
 import { ProblemNote } from '../../ui/problemNote.tsx';
@@ -107,12 +107,12 @@ export function Workbench({ file, schemaText, onSchema, onOther }: WorkbenchProp
         title={file.name}
         actions={
           <Button size="small" onClick={onOther}>
-            {texts.drop.other}
+            {playground.drop.other}
           </Button>
         }
         className="lg:sticky lg:top-16 lg:self-start"
       >
-        {isBroken && <p role="alert">{texts.notOpened}</p>}
+        {isBroken && <p role="alert">{playground.notOpened}</p>}
         <DocumentView
           file={file}
           rows={rows}

@@ -16,7 +16,7 @@ const { columns: names } = texts;
 
 type Entry = Omit<Used, 'kind'> & { readonly kind: keyof typeof texts.kinds };
 
-const COLUMNS: readonly Column<Entry>[] = [
+const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'time',
     name: names.time,
@@ -90,7 +90,7 @@ function Entries({ label, list }: EntriesProps) {
       {list.error === null && (
         <DataTable
           label={label}
-          columns={COLUMNS}
+          columns={ENTRY_COLUMNS}
           items={items?.filter((item) => category === ALL || item.category === category)}
           idOf={({ id }) => id}
           onMore={list.more}

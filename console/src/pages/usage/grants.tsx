@@ -16,7 +16,7 @@ const { columns: names } = texts;
 const money = (minor: number | null, currency: string) =>
   minor === null ? '–' : <Money amount={majorText(minor, currency)} currency={currency} />;
 
-const COLUMNS: readonly Column<Grant>[] = [
+const GRANT_COLUMNS: readonly Column<Grant>[] = [
   {
     id: 'time',
     name: names.time,
@@ -79,7 +79,7 @@ export function Grants() {
   return (
     <DataTable
       label={texts.grantsList}
-      columns={COLUMNS}
+      columns={GRANT_COLUMNS}
       items={list.items}
       idOf={({ grant_id }) => grant_id}
       onMore={list.more}

@@ -12,11 +12,11 @@ import { ProblemNote } from '../../ui/problemNote.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { Credits, Money } from '../../ui/values/numbers.tsx';
 
-const texts = usage.quote;
+const quoteTexts = usage.quote;
 type Quote = Awaited<ReturnType<Api['getQuote']>>;
-type Operation = keyof typeof texts.operations;
-type Mode = keyof typeof texts.modes;
-type Billing = keyof typeof texts.billings;
+type Operation = keyof typeof quoteTexts.operations;
+type Mode = keyof typeof quoteTexts.modes;
+type Billing = keyof typeof quoteTexts.billings;
 
 interface Asked {
   readonly operation: Operation;
@@ -70,22 +70,22 @@ function Result({ quote }: { quote: Quote }) {
   return (
     <div aria-live="polite">
       <p className="text-3xl font-semibold">
-        <Credits value={quote.credits} /> <span className="text-base text-soft">{texts.result}</span>
+        <Credits value={quote.credits} /> <span className="text-base text-soft">{quoteTexts.result}</span>
       </p>
       <dl className="mt-3">
-        <Figure name={texts.free}>{quote.free_pages_applied.toLocaleString('en')}</Figure>
-        <Figure name={texts.billable}>{quote.billable_pages.toLocaleString('en')}</Figure>
-        <Figure name={texts.perPage}>{quote.credits_per_page}</Figure>
-        <Figure name={texts.value}>
+        <Figure name={quoteTexts.free}>{quote.free_pages_applied.toLocaleString('en')}</Figure>
+        <Figure name={quoteTexts.billable}>{quote.billable_pages.toLocaleString('en')}</Figure>
+        <Figure name={quoteTexts.perPage}>{quote.credits_per_page}</Figure>
+        <Figure name={quoteTexts.value}>
           <Money amount={quote.list_value_usd} currency="USD" />
         </Figure>
-        <Figure name={texts.left}>
+        <Figure name={quoteTexts.left}>
           <Credits value={quote.available_credits - quote.credits} />
         </Figure>
       </dl>
       <p className="mt-3">
         <Badge tone={quote.sufficient ? 'good' : 'bad'}>
-          {quote.sufficient ? texts.enough : texts.short}
+          {quote.sufficient ? quoteTexts.enough : quoteTexts.short}
         </Badge>
       </p>
     </div>
@@ -116,28 +116,28 @@ export function QuoteCalculator() {
   } as const;
   const quote = useRead('getQuote', { query }, { enabled: isRight });
   return (
-    <Card title={texts.title} className="max-w-3xl">
+    <Card title={quoteTexts.title} className="max-w-3xl">
       <div className="grid gap-6 sm:grid-cols-2">
         <div className="flex flex-col gap-4">
           <Choose
-            label={texts.operation}
-            names={texts.operations}
+            label={quoteTexts.operation}
+            names={quoteTexts.operations}
             value={asked.operation}
             onChange={(value) => ask({ ...asked, operation: value })}
           />
           <Choose
-            label={texts.mode}
-            names={texts.modes}
+            label={quoteTexts.mode}
+            names={quoteTexts.modes}
             value={asked.mode}
             onChange={(value) => ask({ ...asked, mode: value })}
           />
           <Choose
-            label={texts.billing}
-            names={texts.billings}
+            label={quoteTexts.billing}
+            names={quoteTexts.billings}
             value={asked.billing}
             onChange={(value) => ask({ ...asked, billing: value })}
           />
-          <Field label={texts.pages} error={PAGES.test(asked.pages) ? undefined : texts.badPages}>
+          <Field label={quoteTexts.pages} error={PAGES.test(asked.pages) ? undefined : quoteTexts.badPages}>
             <PagesInput value={asked.pages} onChange={(value) => ask({ ...asked, pages: value })} />
           </Field>
         </div>

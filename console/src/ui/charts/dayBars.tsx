@@ -3,7 +3,7 @@ import { Skeleton } from '../skeleton.tsx';
 import { FiguresTable } from './figuresTable.tsx';
 import type { DayBarsProps } from './drawnDays.tsx';
 
-const Drawn = lazy(() => import('./drawnDays.tsx'));
+const DrawnDays = lazy(async () => ({ default: (await import('./drawnDays.tsx')).DrawnDays }));
 
 /** Stacked bars, one a day. The same figures stand in a table for those who do not see them. */
 export function DayBars(props: DayBarsProps) {
@@ -12,7 +12,7 @@ export function DayBars(props: DayBarsProps) {
     <figure aria-label={label} className="m-0">
       <div aria-hidden className="h-64">
         <Suspense fallback={<Skeleton className="h-64" />}>
-          <Drawn {...props} />
+          <DrawnDays {...props} />
         </Suspense>
       </div>
       <FiguresTable

@@ -3,7 +3,7 @@ import { Skeleton } from '../skeleton.tsx';
 import { FiguresTable } from './figuresTable.tsx';
 import type { DayLineProps } from './drawnLine.tsx';
 
-const Drawn = lazy(() => import('./drawnLine.tsx'));
+const DrawnLine = lazy(async () => ({ default: (await import('./drawnLine.tsx')).DrawnLine }));
 
 /** A figure by day, and a limit across it. The same figures stand in a table for those who do not see them. */
 export function DayLine(props: DayLineProps) {
@@ -13,7 +13,7 @@ export function DayLine(props: DayLineProps) {
     <figure aria-label={label} className="m-0">
       <div aria-hidden className="h-64">
         <Suspense fallback={<Skeleton className="h-64" />}>
-          <Drawn {...props} />
+          <DrawnLine {...props} />
         </Suspense>
       </div>
       <FiguresTable

@@ -14,7 +14,7 @@ export interface DayBarsProps {
 }
 
 /** Loaded with recharts when the first chart is shown. */
-export default function DrawnDays({ days, series, format }: DayBarsProps) {
+export function DrawnDays({ days, series, format }: DayBarsProps) {
   const rows = days.map(({ day, values }) => ({ day, ...values }));
   return (
     <ResponsiveContainer width="100%" height="100%">

@@ -24,7 +24,7 @@ const limitLabel = (value: string) =>
   ({ value, position: 'insideTopLeft', fill: 'var(--warn)', fontSize: 12 }) as const;
 
 /** Loaded with recharts when the first chart is shown. */
-export default function DrawnLine({ name, days, limit, format }: DayLineProps) {
+export function DrawnLine({ name, days, limit, format }: DayLineProps) {
   return (
     <ResponsiveContainer width="100%" height="100%">
       <AreaChart accessibilityLayer={false} data={[...days]} margin={{ top: 8, left: 8, right: 8 }}>

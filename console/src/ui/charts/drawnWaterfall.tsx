@@ -48,7 +48,7 @@ const placed = (steps: readonly Step[], format: (value: number) => string): read
 };
 
 /** Loaded with recharts when the first chart is shown. */
-export default function DrawnWaterfall({ steps, format }: WaterfallProps) {
+export function DrawnWaterfall({ steps, format }: WaterfallProps) {
   const rows = placed(steps, format);
   return (
     <ResponsiveContainer width="100%" height="100%">

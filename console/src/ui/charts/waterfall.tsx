@@ -3,7 +3,7 @@ import { Skeleton } from '../skeleton.tsx';
 import { FiguresTable } from './figuresTable.tsx';
 import type { WaterfallProps } from './drawnWaterfall.tsx';
 
-const Drawn = lazy(() => import('./drawnWaterfall.tsx'));
+const DrawnWaterfall = lazy(async () => ({ default: (await import('./drawnWaterfall.tsx')).DrawnWaterfall }));
 
 /** How one figure becomes another, step by step. */
 export function Waterfall(props: WaterfallProps) {
@@ -12,7 +12,7 @@ export function Waterfall(props: WaterfallProps) {
     <figure aria-label={label} className="m-0">
       <div aria-hidden className="h-72">
         <Suspense fallback={<Skeleton className="h-72" />}>
-          <Drawn {...props} />
+          <DrawnWaterfall {...props} />
         </Suspense>
       </div>
       <FiguresTable

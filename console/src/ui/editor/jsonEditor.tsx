@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react';
 import { Skeleton } from '../skeleton.tsx';
 import type { EditedText, JsonEditorProps } from './loadedEditor.tsx';
 
-const Loaded = lazy(() => import('./loadedEditor.tsx'));
+const LoadedEditor = lazy(() => import('./loadedEditor.tsx'));
 
 /**
  * JSON with colours, folding and its faults marked. Loaded when it is first shown; it has its height before: a
@@ -16,7 +16,7 @@ export function JsonEditor({ height = '320px', ...props }: EditedText & Partial<
   );
   return (
     <Suspense fallback={loading}>
-      <Loaded height={height} {...props} />
+      <LoadedEditor height={height} {...props} />
     </Suspense>
   );
 }

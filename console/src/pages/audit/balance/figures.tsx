@@ -9,7 +9,8 @@ import { Time } from '../../../ui/values/time.tsx';
 import { wordsOf } from '../timeline/words.ts';
 import { firstOf } from './moment.ts';
 
-const { figures: names, ...texts } = audit.balance;
+const texts = audit.balance;
+const { figures: names } = texts;
 
 interface FiguresProps {
   readonly balance: BalanceAt;

@@ -7,7 +7,7 @@ import { ProblemNote } from '../../../ui/problemNote.tsx';
 import { DataTable, type Column } from '../../../ui/table/dataTable.tsx';
 import { Time } from '../../../ui/values/time.tsx';
 
-const { columns: names, ...texts } = audit.seals;
+const { columns: names, ...sealTexts } = audit.seals;
 
 const TONES = { holds: 'good', differs: 'bad', not_checked: 'neutral' } as const;
 
@@ -24,15 +24,15 @@ const COLUMNS: readonly Column<SealItem>[] = [
   {
     id: 'state',
     name: names.state,
-    value: (seal) => texts.state[seal.state],
-    show: (seal) => <Badge tone={TONES[seal.state]}>{texts.state[seal.state]}</Badge>,
+    value: (seal) => sealTexts.state[seal.state],
+    show: (seal) => <Badge tone={TONES[seal.state]}>{sealTexts.state[seal.state]}</Badge>,
   },
   {
     id: 'continues',
     name: names.continues,
-    value: (seal) => (seal.continues ? texts.yes : texts.no),
+    value: (seal) => (seal.continues ? sealTexts.yes : sealTexts.no),
     show: (seal) => (
-      <Badge tone={seal.continues ? 'good' : 'bad'}>{seal.continues ? texts.yes : texts.no}</Badge>
+      <Badge tone={seal.continues ? 'good' : 'bad'}>{seal.continues ? sealTexts.yes : sealTexts.no}</Badge>
     ),
   },
   {
@@ -56,11 +56,11 @@ export function Seals() {
   if (seals.error !== null) return <ProblemNote error={seals.error} onRetry={() => void seals.refetch()} />;
   return (
     <DataTable
-      label={texts.list}
+      label={sealTexts.list}
       columns={COLUMNS}
       items={seals.data?.items}
       idOf={({ revision }) => revision}
-      empty={<Empty title={texts.empty} say={texts.emptySay} />}
+      empty={<Empty title={sealTexts.empty} say={sealTexts.emptySay} />}
     />
   );
 }

@@ -5,7 +5,7 @@ import { classes } from '../../../ui/classes.ts';
 import { ProblemNote } from '../../../ui/problemNote.tsx';
 import type { Break, Verified } from '../verification/verifier.ts';
 
-const texts = audit.chain;
+const chainTexts = audit.chain;
 
 const count = (value: number): string => value.toLocaleString('en');
 
@@ -14,22 +14,22 @@ const firstOf = (breaks: Verified['breaks']): Break | undefined =>
   [...breaks.values()].sort((a, b) => (BigInt(a.position) < BigInt(b.position) ? -1 : 1))[0];
 
 const headOf = ({ state, checked, verified, breaks }: Verified): string => {
-  if (breaks.size > 0) return texts.broken(count(verified), count(checked));
-  if (state === 'running') return texts.running(count(checked));
-  if (state === 'failed') return texts.failed;
-  if (state === 'paused') return texts.paused(count(verified));
-  return checked === 0 ? texts.none : texts.done(count(verified), count(checked));
+  if (breaks.size > 0) return chainTexts.broken(count(verified), count(checked));
+  if (state === 'running') return chainTexts.running(count(checked));
+  if (state === 'failed') return chainTexts.failed;
+  if (state === 'paused') return chainTexts.paused(count(verified));
+  return checked === 0 ? chainTexts.none : chainTexts.done(count(verified), count(checked));
 };
 
 function First({ first, more, onShow }: { first: Break; more: number; onShow: (first: Break) => void }) {
   return (
     <p className="flex flex-wrap items-center gap-2 text-[13px]">
       <span className="min-w-0 break-all">
-        {texts.first(first.stream, first.revision)}. {audit.flaws[first.flaw]}
-        {more > 0 && ` ${texts.more(more)}`}
+        {chainTexts.first(first.stream, first.revision)}. {audit.flaws[first.flaw]}
+        {more > 0 && ` ${chainTexts.more(more)}`}
       </span>
       <Button size="small" onClick={() => onShow(first)}>
-        {texts.show}
+        {chainTexts.show}
       </Button>
     </p>
   );
@@ -69,20 +69,20 @@ export function ChainNote({ verified, onGoOn, onShow }: ChainNoteProps) {
   return (
     <div
       role="status"
-      aria-label={texts.title}
+      aria-label={chainTexts.title}
       data-state={state}
       className={classes('flex items-start gap-3 rounded-lg border p-3', FRAMES[mood])}
     >
       <Sign mood={mood} isRunning={state === 'running'} />
       <div className="flex min-w-0 flex-1 flex-col gap-1">
         <p className="font-medium">{headOf(verified)}</p>
-        {mood === 'good' && <p className="text-[13px] text-soft">{texts.whole}</p>}
+        {mood === 'good' && <p className="text-[13px] text-soft">{chainTexts.whole}</p>}
         {first !== undefined && <First first={first} more={breaks.size - 1} onShow={onShow} />}
         <ProblemNote error={error} onRetry={onGoOn} />
       </div>
       {state === 'paused' && (
         <Button size="small" onClick={onGoOn}>
-          {texts.goOn}
+          {chainTexts.goOn}
         </Button>
       )}
     </div>

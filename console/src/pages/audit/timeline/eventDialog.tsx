@@ -10,7 +10,7 @@ import type { Verdict } from '../verification/verifier.ts';
 import type { SeenEvent } from './useEvents.ts';
 import { wordsOf } from './words.ts';
 
-const texts = audit.event;
+const eventTexts = audit.event;
 
 const TONES: Readonly<Record<Verdict['kind'], Tone>> = {
   verified: 'good',
@@ -31,7 +31,7 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 function Hash({ name, text }: { name: string; text: string | null }) {
   return (
     <Fact name={name}>
-      <code className="text-[13px] break-all">{text ?? texts.unknown}</code>{' '}
+      <code className="text-[13px] break-all">{text ?? eventTexts.unknown}</code>{' '}
       {text !== null && <Copy text={text} />}
     </Fact>
   );
@@ -61,30 +61,30 @@ export function EventDialog({ seen: { event }, verdict, onClose, onStream }: Eve
         {say}
       </p>
       <dl className="grid gap-3 sm:grid-cols-2">
-        <Fact name={texts.who}>{who ?? texts.unknown}</Fact>
-        <Fact name={texts.when}>
+        <Fact name={eventTexts.who}>{who ?? eventTexts.unknown}</Fact>
+        <Fact name={eventTexts.when}>
           <Time at={when} />
         </Fact>
-        <Fact name={texts.why}>{why ?? texts.unknown}</Fact>
-        <Fact name={texts.request}>
-          <code className="text-[13px] break-all">{request ?? texts.unknown}</code>
+        <Fact name={eventTexts.why}>{why ?? eventTexts.unknown}</Fact>
+        <Fact name={eventTexts.request}>
+          <code className="text-[13px] break-all">{request ?? eventTexts.unknown}</code>
         </Fact>
-        <Fact name={texts.stream}>
+        <Fact name={eventTexts.stream}>
           <span className="break-all">{event.stream}</span>{' '}
           <Button size="small" look="quiet" onClick={() => onStream(event.stream)}>
-            {texts.streamOnly}
+            {eventTexts.streamOnly}
           </Button>
         </Fact>
-        <Fact name={texts.place}>
+        <Fact name={eventTexts.place}>
           {audit.list.revision(event.revision)}, {audit.list.position(event.position)}
         </Fact>
-        <Hash name={texts.hash} text={event.hash} />
-        <Hash name={texts.previous} text={event.prev_hash} />
+        <Hash name={eventTexts.hash} text={event.hash} />
+        <Hash name={eventTexts.previous} text={event.prev_hash} />
       </dl>
       {json === undefined ? (
-        <p className="text-bad">{texts.unreadable}</p>
+        <p className="text-bad">{eventTexts.unreadable}</p>
       ) : (
-        <JsonEditor label={texts.json} value={json} />
+        <JsonEditor label={eventTexts.json} value={json} />
       )}
     </Dialog>
   );

@@ -1,5 +1,5 @@
 import { Check, CircleDashed, OctagonX, TriangleAlert } from 'lucide-react';
-import { audit as texts } from '../../../texts/audit.ts';
+import { audit } from '../../../texts/audit.ts';
 import { classes } from '../../../ui/classes.ts';
 import { Time } from '../../../ui/values/time.tsx';
 import type { Verdict } from '../verification/verifier.ts';
@@ -22,8 +22,8 @@ export function Mark({ verdict }: { verdict: Verdict }) {
   return (
     <span
       role="img"
-      aria-label={texts.verdict[verdict.kind]}
-      title={texts.verdict[verdict.kind]}
+      aria-label={audit.verdict[verdict.kind]}
+      title={audit.verdict[verdict.kind]}
       className={classes('z-10 inline-flex size-6 shrink-0 items-center justify-center rounded-full', look)}
     >
       <Icon aria-hidden className="size-3.5" />
@@ -70,8 +70,8 @@ export function EventLine({ id, seen, verdict, top, isActive, onOpen }: EventLin
           <span className="sm:hidden">
             <Time at={when} /> ·{' '}
           </span>
-          {event.stream} · {texts.list.revision(event.revision)}
-          {who !== undefined && ` · ${texts.list.by} ${who}`}
+          {event.stream} · {audit.list.revision(event.revision)}
+          {who !== undefined && ` · ${audit.list.by} ${who}`}
           {why !== undefined && ` · ${why}`}
         </span>
       </span>

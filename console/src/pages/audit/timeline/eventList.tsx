@@ -1,6 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react';
-import { audit as texts } from '../../../texts/audit.ts';
+import { audit } from '../../../texts/audit.ts';
 import { verdictOf, type Verified } from '../verification/verifier.ts';
 import { EventLine, LINE_HEIGHT } from './eventLine.tsx';
 import type { SeenEvent } from './useEvents.ts';
@@ -55,7 +55,7 @@ export function EventList({ items, verified, onOpen, onMore }: EventListProps) {
       ref={place}
       role="listbox"
       tabIndex={0}
-      aria-label={texts.list.name}
+      aria-label={audit.list.name}
       aria-activedescendant={idOf(active)}
       onKeyDown={onKeyDown}
       className="group/list h-[64vh] min-h-80 overflow-auto rounded-lg border border-line bg-surface"

@@ -8,7 +8,7 @@ import { CONTROL } from '../../../ui/form/control.ts';
 import { Select } from '../../../ui/form/select.tsx';
 import type { AuditAddress } from '../address.ts';
 
-const texts = audit.scope;
+const scopeTexts = audit.scope;
 
 interface FilterProps {
   readonly label: string;
@@ -68,14 +68,14 @@ export function ScopeBar({ at, onChange, onAgain }: ScopeBarProps) {
   return (
     <div className="flex flex-wrap items-end gap-2">
       <Filter
-        label={texts.stream}
-        hint={texts.streamHint}
+        label={scopeTexts.stream}
+        hint={scopeTexts.streamHint}
         value={stream}
         onChange={(next) => onChange({ stream: next, from: undefined })}
       />
       <Filter
-        label={texts.tenant}
-        hint={texts.tenantHint}
+        label={scopeTexts.tenant}
+        hint={scopeTexts.tenantHint}
         value={tenant}
         list="audit-tenants"
         onChange={(next) => onChange({ tenant: next, from: undefined })}
@@ -86,19 +86,19 @@ export function ScopeBar({ at, onChange, onAgain }: ScopeBarProps) {
         ))}
       </datalist>
       <Filter
-        label={stream === undefined ? texts.fromPosition : texts.fromRevision}
-        hint={texts.fromHint}
+        label={stream === undefined ? scopeTexts.fromPosition : scopeTexts.fromRevision}
+        hint={scopeTexts.fromHint}
         value={from}
         isNumber
         onChange={(next) => onChange({ from: next })}
       />
       <div className="w-36">
         <Select
-          label={texts.order}
+          label={scopeTexts.order}
           value={order === 'oldest' ? 'oldest' : 'newest'}
           choices={[
-            { value: 'newest', name: texts.newest },
-            { value: 'oldest', name: texts.oldest },
+            { value: 'newest', name: scopeTexts.newest },
+            { value: 'oldest', name: scopeTexts.oldest },
           ]}
           onChange={(next) => onChange({ order: next === 'oldest' ? next : undefined })}
         />
@@ -108,16 +108,16 @@ export function ScopeBar({ at, onChange, onAgain }: ScopeBarProps) {
           look="quiet"
           onClick={() => onChange({ stream: undefined, tenant: undefined, from: undefined })}
         >
-          {texts.clear}
+          {scopeTexts.clear}
         </Button>
       )}
-      <Button size="icon" aria-label={texts.again} onClick={onAgain}>
+      <Button size="icon" aria-label={scopeTexts.again} onClick={onAgain}>
         <RefreshCw aria-hidden className="size-4" />
       </Button>
       <Button asChild>
         <a href={address} download={`events-${stream ?? tenant ?? 'all'}.ndjson`}>
           <Download aria-hidden className="size-4" />
-          {texts.export}
+          {scopeTexts.export}
         </a>
       </Button>
     </div>

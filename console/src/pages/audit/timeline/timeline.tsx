@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { audit as texts } from '../../../texts/audit.ts';
+import { audit } from '../../../texts/audit.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Empty } from '../../../ui/empty.tsx';
 import { ProblemNote } from '../../../ui/problemNote.tsx';
@@ -29,7 +29,7 @@ function Loaded({ events, verified, onStream }: LoadedProps) {
   const [open, setOpen] = useState<SeenEvent>();
   const items = events.data?.pages.flatMap((page) => page.items) ?? [];
   const isMore = events.hasNextPage && !events.isFetchingNextPage && !events.isError;
-  if (items.length === 0) return <Empty title={texts.list.empty} say={texts.list.emptySay} />;
+  if (items.length === 0) return <Empty title={audit.list.empty} say={audit.list.emptySay} />;
   return (
     <>
       <EventList
@@ -77,7 +77,7 @@ export function Timeline({ at, onChange }: TimelineProps) {
           isBusy={events.isFetchingPreviousPage}
           onClick={() => void events.fetchPreviousPage()}
         >
-          {texts.list.earlier}
+          {audit.list.earlier}
         </Button>
       )}
       <ProblemNote error={events.error} onRetry={() => void events.refetch()} />

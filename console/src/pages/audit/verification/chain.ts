@@ -44,10 +44,10 @@ export const contentFlawOf = async (event: LogEvent): Promise<Flaw | null> => {
   return event.event_id === idOf(hash) ? null : 'id';
 };
 
-const START: Before = { hash: null, revision: '-1', hash_version: 1 };
+const CHAIN_START: Before = { hash: null, revision: '-1', hash_version: 1 };
 
 /** What is wrong with the place of an event in its stream; `before` is left out for the first. */
-export const linkFlawOf = (event: LogEvent, before = START): Flaw | null => {
+export const linkFlawOf = (event: LogEvent, before = CHAIN_START): Flaw | null => {
   const { metadata = {} } = coveredOf(event);
   if ((metadata['prev_hash'] ?? null) !== before.hash) return 'previous';
   if (BigInt(event.revision) !== BigInt(before.revision) + 1n) return 'missing';

@@ -16,11 +16,11 @@ import { Confirm } from './confirm.tsx';
 import { changesOf, faultOf, PRICES, type Entry } from './entries.ts';
 import { EntryLines } from './entryLines.tsx';
 
-const CHECKED = { amounts: PRICES, words: texts.prices };
+const PRICES_CHECKED = { amounts: PRICES, words: texts.prices };
 
 type Active = CreditPriceListResponse['entries'][number];
 
-const COLUMNS: readonly Column<Active>[] = [
+const PRICE_COLUMNS: readonly Column<Active>[] = [
   { id: 'currency', name: texts.prices.currency, value: ({ currency }) => currency },
   {
     id: 'price',
@@ -57,7 +57,7 @@ function NextVersion({ list }: { list: CreditPriceListResponse }) {
   const changes = changesOf(active, entries, shown);
   const isSame = changes.every(({ state }) => state === 'same');
   const isBad =
-    entries.length === 0 || entries.some((entry) => faultOf(entry, entries, CHECKED) !== undefined);
+    entries.length === 0 || entries.some((entry) => faultOf(entry, entries, PRICES_CHECKED) !== undefined);
   const send = async (): Promise<boolean> => {
     const body = {
       expected_version: list.version,
@@ -125,7 +125,7 @@ export function PriceList() {
         </p>
         <DataTable
           label={texts.tabs.prices}
-          columns={COLUMNS}
+          columns={PRICE_COLUMNS}
           items={entries}
           idOf={({ currency }) => currency}
         />

@@ -17,7 +17,7 @@ import { changesOf, faultOf, isCurrency, RATES, type Entry } from './entries.ts'
 import { EntryLines } from './entryLines.tsx';
 
 const BASE = 'EUR';
-const CHECKED = { amounts: RATES, words: texts.prices };
+const RATES_CHECKED = { amounts: RATES, words: texts.prices };
 
 /** A currency with its last rate before a day; null: none is known. */
 interface Known {
@@ -25,7 +25,7 @@ interface Known {
   readonly rate: FxRateResponse | null;
 }
 
-const COLUMNS: readonly Column<Known>[] = [
+const RATE_COLUMNS: readonly Column<Known>[] = [
   { id: 'currency', name: texts.prices.currency, value: ({ currency }) => currency },
   {
     id: 'rate',
@@ -100,7 +100,8 @@ function PublishDay({ known, day }: { known: readonly Known[]; day: string }) {
     active.filter(({ currency }) => filled.some((entry) => entry.currency === currency)),
     filled,
   );
-  const isBad = filled.length === 0 || filled.some((entry) => faultOf(entry, entries, CHECKED) !== undefined);
+  const isBad =
+    filled.length === 0 || filled.some((entry) => faultOf(entry, entries, RATES_CHECKED) !== undefined);
   const send = async (): Promise<boolean> => {
     const rates = Object.fromEntries(filled.map(({ currency, amount }) => [currency, amount.trim()]));
     const answer = await publish
@@ -147,7 +148,7 @@ function RatesOf({ currencies }: { currencies: readonly string[] }) {
         <Card title={texts.rates.known}>
           <DataTable
             label={texts.tabs.rates}
-            columns={COLUMNS}
+            columns={RATE_COLUMNS}
             items={known}
             idOf={({ currency }) => currency}
           />

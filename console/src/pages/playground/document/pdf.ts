@@ -54,8 +54,6 @@ export const smallPages =
     };
   };
 
-export type { PDFDocumentProxy, PDFPageProxy };
-
 interface Item {
   readonly str: string;
   readonly transform: readonly number[];

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { Skeleton } from '../../../ui/skeleton.tsx';
 import { Overlay } from './overlay.tsx';
-import { openPdf, smallPages, wordsIn, type PDFDocumentProxy, type PDFPageProxy } from './pdf.ts';
+import type { PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist';
+import { openPdf, smallPages, wordsIn } from './pdf.ts';
 import { letGo, useNear } from './useNear.ts';
 import type { ViewProps } from './viewProps.ts';
 

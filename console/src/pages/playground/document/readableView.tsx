@@ -10,7 +10,9 @@ import { Cited } from './preview/cited.tsx';
 import { usePreview } from './preview/usePreview.ts';
 import { wantedOf } from './preview/wanted.ts';
 
-const MarkedMarkdown = lazy(() => import('./preview/markedMarkdown.tsx'));
+const MarkedMarkdown = lazy(async () => ({
+  default: (await import('./preview/markedMarkdown.tsx')).MarkedMarkdown,
+}));
 
 interface ReadableProps {
   readonly file: File;

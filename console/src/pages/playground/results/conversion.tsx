@@ -11,7 +11,7 @@ import type { Step } from '../reading/ways.ts';
 
 const { results: texts } = playground;
 
-const MarkdownView = lazy(() => import('./markdownView.tsx'));
+const MarkdownView = lazy(async () => ({ default: (await import('./markdownView.tsx')).MarkdownView }));
 
 /** The conversion of a document, or the way to it. */
 export interface Conversion {

@@ -130,6 +130,6 @@ const tokensOf = (markdown: string): readonly Token[] => {
 };
 
 /** Markdown of a document as elements: its HTML is shown as text, its pictures by their words, nothing is loaded. */
-export default function MarkdownView({ markdown }: { markdown: string }) {
+export function MarkdownView({ markdown }: { markdown: string }) {
   return <div className="flex flex-col gap-3 break-words">{drawn(tokensOf(markdown))}</div>;
 }

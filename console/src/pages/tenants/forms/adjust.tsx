@@ -13,7 +13,7 @@ import type { Account, FormProps } from './sell.tsx';
 const WHOLE = /^[-−+]?\d{1,15}$/;
 const countOf = (text: string): number => Number(text.replace('−', '-'));
 
-const schema = z.object({
+const adjustSchema = z.object({
   credits: z
     .string()
     .trim()
@@ -23,10 +23,10 @@ const schema = z.object({
   mayBeNegative: z.boolean(),
 });
 
-type Values = z.infer<typeof schema>;
+type AdjustValues = z.infer<typeof adjustSchema>;
 
 function AdjustEffect({ account }: { account: Account }) {
-  const { control } = useFormContext<Values>();
+  const { control } = useFormContext<AdjustValues>();
   const { credits = '', mayBeNegative = false } = useWatch({ control });
   const text = credits.trim();
   if (!WHOLE.test(text) || countOf(text) === 0) return <Effect />;
@@ -45,7 +45,7 @@ function AdjustEffect({ account }: { account: Account }) {
 }
 
 function MayBeNegative() {
-  const { register } = useFormContext<Values>();
+  const { register } = useFormContext<AdjustValues>();
   return (
     <label className="flex items-center gap-2">
       <input type="checkbox" {...register('mayBeNegative')} className="size-4 accent-(--accent)" />
@@ -75,13 +75,13 @@ export function Adjust({ account, onDone }: FormProps) {
         </EffectLine>
       </Booked>
     );
-  const submit = async ({ credits, reason, mayBeNegative }: Values): Promise<void> => {
+  const submit = async ({ credits, reason, mayBeNegative }: AdjustValues): Promise<void> => {
     const body = { credits: countOf(credits.trim()), reason: reason.trim(), allow_negative: mayBeNegative };
     await adjustment.mutateAsync({ path: { tenant_id: account.tenantId }, body }).catch(() => undefined);
   };
   return (
-    <Form<Values>
-      schema={schema}
+    <Form<AdjustValues>
+      schema={adjustSchema}
       initial={{ credits: '', reason: '', mayBeNegative: false }}
       onSubmit={submit}
     >

@@ -10,13 +10,13 @@ import { Becomes, Effect, EffectLine } from '../parts/effect.tsx';
 import { PlanBadge } from '../parts/planBadge.tsx';
 import type { Account, FormProps } from './sell.tsx';
 
-const schema = z.object({ plan: z.enum(['free', 'paid', 'enterprise']), reason: z.string() });
-type Values = z.infer<typeof schema>;
+const planSchema = z.object({ plan: z.enum(['free', 'paid', 'enterprise']), reason: z.string() });
+type PlanValues = z.infer<typeof planSchema>;
 
-const CHOICES = schema.shape.plan.options.map((value) => ({ value, name: texts.plan.names[value] }));
+const CHOICES = planSchema.shape.plan.options.map((value) => ({ value, name: texts.plan.names[value] }));
 
 function PlanEffect({ account }: { account: Account }) {
-  const { control } = useFormContext<Values>();
+  const { control } = useFormContext<PlanValues>();
   const { plan = account.plan } = useWatch({ control });
   if (plan === account.plan) return <p className="text-soft">{texts.plan.same}</p>;
   return (
@@ -46,12 +46,12 @@ export function SetPlan({ account, onDone }: FormProps) {
         </EffectLine>
       </Booked>
     );
-  const submit = async ({ plan, reason }: Values): Promise<void> => {
+  const submit = async ({ plan, reason }: PlanValues): Promise<void> => {
     const body = { plan, ...(reason === '' ? {} : { reason }) };
     await change.mutateAsync({ path: { tenant_id: account.tenantId }, body }).catch(() => undefined);
   };
   return (
-    <Form<Values> schema={schema} initial={{ plan: account.plan, reason: '' }} onSubmit={submit}>
+    <Form<PlanValues> schema={planSchema} initial={{ plan: account.plan, reason: '' }} onSubmit={submit}>
       <p className="text-soft">{texts.plan.say}</p>
       <SelectField name="plan" label={texts.plan.plan} choices={CHOICES} />
       <TextField name="reason" label={texts.plan.reason} />

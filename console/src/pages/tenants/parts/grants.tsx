@@ -23,7 +23,7 @@ const money = (id: string, name: string, minorOf: (item: GrantItem) => number | 
   },
 });
 
-const COLUMNS: readonly Column<GrantItem>[] = [
+const GRANT_COLUMNS: readonly Column<GrantItem>[] = [
   {
     id: 'occurred_at',
     name: texts.grants.when,
@@ -75,7 +75,7 @@ export function Grants({ tenantId, onRefund }: GrantsProps) {
   return (
     <DataTable
       label={texts.tabs.grants}
-      columns={COLUMNS}
+      columns={GRANT_COLUMNS}
       items={list.items}
       idOf={({ grant_id }) => grant_id}
       onOpen={({ kind, grant_id }) => {

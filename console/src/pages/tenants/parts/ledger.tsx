@@ -15,7 +15,7 @@ const TONES: Readonly<Record<LedgerItem['kind'], Tone>> = {
   admin_adjustment: 'accent',
 };
 
-const COLUMNS: readonly Column<LedgerItem>[] = [
+const LEDGER_COLUMNS: readonly Column<LedgerItem>[] = [
   {
     id: 'created_at',
     name: texts.ledger.when,
@@ -67,7 +67,7 @@ export function Ledger({ tenantId }: { tenantId: string }) {
   return (
     <DataTable
       label={texts.tabs.ledger}
-      columns={COLUMNS}
+      columns={LEDGER_COLUMNS}
       items={list.items}
       idOf={({ id }) => id}
       onMore={list.more}

@@ -20,16 +20,16 @@ export interface ValueTable {
 export type Part =
   { readonly kind: 'row'; readonly row: ValueRow } | { readonly kind: 'table'; readonly table: ValueTable };
 
-const isGroup = ({ value }: ValueRow): boolean => value === undefined;
+const isGroupRow = ({ value }: ValueRow): boolean => value === undefined;
 
 /** The objects of a list with their plain members; undefined where something else is among them. */
 const linesOf = (list: ValueRow, inside: readonly ValueRow[]): readonly TableLine[] | undefined => {
   const lines: { path: string; cells: Map<string, ValueRow>; errors: readonly string[] }[] = [];
   for (const row of inside) {
     if (row.depth === list.depth + 1) {
-      if (!isGroup(row) || row.path !== `${list.path}/${String(lines.length)}`) return undefined;
+      if (!isGroupRow(row) || row.path !== `${list.path}/${String(lines.length)}`) return undefined;
       lines.push({ path: row.path, cells: new Map(), errors: row.errors });
-    } else if (isGroup(row) || row.depth !== list.depth + 2) return undefined;
+    } else if (isGroupRow(row) || row.depth !== list.depth + 2) return undefined;
     else lines.at(-1)?.cells.set(row.name, row);
   }
   return lines.length === 0 ? undefined : lines;
@@ -58,7 +58,7 @@ export const partsOf = (rows: readonly ValueRow[]): readonly Part[] => {
     if (row === undefined) continue;
     let end = at + 1;
     // looked at only where a list begins: else each group would walk all that is below it
-    if (isGroup(row) && rows[end]?.path === `${row.path}/0`)
+    if (isGroupRow(row) && rows[end]?.path === `${row.path}/0`)
       while (rows[end]?.path.startsWith(`${row.path}/`) === true) end += 1;
     const table = tableOf(row, rows.slice(at + 1, end));
     parts.push(table === undefined ? { kind: 'row', row } : { kind: 'table', table });
