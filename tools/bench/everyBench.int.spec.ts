@@ -32,23 +32,12 @@ describe('every benchmark runs', function () {
   this.timeout(180_000);
   after(() => folder.remove());
 
-  it('bench:path', async () => {
-    const said = await ran('tools/bench/workPathMain', { BENCH_RUNS: '2', BENCH_CPU_RUNS: '2' });
-    expect(said).to.match(/[1-9]\d* files, [1-9]\d* functions/);
-    expect(said).to.match(/\d ms an extraction/);
-  });
-
   it('bench:longdocument', async () => {
     const said = await ran('tools/bench/longDocument/longDocumentMain', {
       BENCH_PAGES: '24',
       BENCH_STEP: '12',
     });
     expect(said.match(/\| joined \|/g)).to.have.length(2);
-  });
-
-  it('bench:openings', async () => {
-    const said = await ran('tools/bench/openingsMain', { BENCH_SHARE: '0.05', BENCH_ONLY: 'two.pdf' });
-    expect(said).to.include('found open');
   });
 
   it('bench:documents', async () => {
