@@ -1,13 +1,19 @@
 import './styles.css';
+import { setNonce } from 'get-nonce';
 import 'sonner/dist/styles.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { cache } from './app/cache.ts';
-import { router } from './app/router.tsx';
-import { giveStyleNonce } from './app/styleNonce.ts';
+import { styleNonce } from './ui/style.ts';
+import { cache, router } from './app/router.tsx';
 import { applyTheme } from './app/theme.ts';
+
+/** Lets the scroll lock of dialogs and menus add its style tag under the page's policy. */
+const giveStyleNonce = (): void => {
+  const nonce = styleNonce();
+  if (nonce !== undefined) setNonce(nonce);
+};
 
 giveStyleNonce();
 applyTheme();

@@ -46,9 +46,12 @@ describe('every benchmark runs', function () {
     expect(said.match(/\| joined \|/g)).to.have.length(2);
   });
 
-  it('bench:openings', async () => {
-    const said = await ran('tools/bench/openingsMain', { BENCH_SHARE: '0.05', BENCH_ONLY: 'two.pdf' });
-    expect(said).to.include('found open');
+  it('bench:longdocument', async () => {
+    const said = await ran('tools/bench/longDocument/longDocumentMain', {
+      BENCH_PAGES: '24',
+      BENCH_STEP: '12',
+    });
+    expect(said.match(/\| joined \|/g)).to.have.length(2);
   });
 
   it('bench:documents', async () => {

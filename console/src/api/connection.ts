@@ -1,5 +1,13 @@
-import { Quire } from '@quire/client';
-import { connection } from './send.ts';
+import { Quire, type Api } from '@quire/client';
+import {
+  useMutation,
+  useQuery,
+  keepPreviousData,
+  useInfiniteQuery,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { connection, readAgainIfLate } from './send.ts';
 
 /**
  * The service as the signed-in person sees it: `quire.api.<operationId>({ path, query, body })`, typed by the
@@ -9,3 +17,149 @@ export const quire = new Quire(connection);
 
 /** Every call of the service by its operation ID. */
 export const api = quire.api;
+
+type Named = keyof Api;
+type InputOf<Name extends Named> = Parameters<Api[Name]>[0];
+type AnswerOf<Name extends Named> = Awaited<ReturnType<Api[Name]>>;
+type AnyCall = (input: unknown, options: unknown) => Promise<unknown>;
+
+const calls = api as unknown as Readonly<Record<Named, AnyCall>>;
+const callOf = (name: Named): AnyCall => calls[name];
+
+interface ReadOptions {
+  /** False: not read yet, such as before a tenant is chosen. */
+  readonly enabled?: boolean;
+  /** Read again after so many milliseconds. */
+  readonly refetchInterval?: number;
+}
+
+/**
+ * Reads by a call of the service: `useRead('getBalance', { path: { tenant_id } })`. Its key in the cache is
+ * `[name, input]`, so `queryClient.invalidateQueries({ queryKey: ['getBalance'] })` reads all balances again.
+ */
+export const useRead = <Name extends Named>(
+  name: Name,
+  input?: InputOf<Name>,
+  options: ReadOptions = {},
+): UseQueryResult<AnswerOf<Name>> =>
+  useQuery({
+    queryKey: [name, input ?? {}],
+    queryFn: async (read) => {
+      const answer = (await callOf(name)(input, { signal: read.signal })) as AnswerOf<Name>;
+      readAgainIfLate(read);
+      return answer;
+    },
+    ...options,
+  });
+
+/**
+ * Changes something by a call of the service: `const sale = useChange('addCredits')`, then `sale.mutate({ body })`.
+ * What is sent keeps one idempotency key until it succeeded or its input changed: a double click or a lost answer
+ * never counts twice, and a new try is the same request.
+ */
+export const useChange = <Name extends Named>(name: Name) => {
+  const key = useRef<{ readonly of: string; readonly value: string }>(undefined);
+  const running = useRef<{ readonly of: string; readonly answer: Promise<AnswerOf<Name>> }>(undefined);
+  return useMutation({
+    mutationKey: [name],
+    mutationFn: (input: InputOf<Name>): Promise<AnswerOf<Name>> => {
+      const said = JSON.stringify(input);
+      if (running.current?.of === said) return running.current.answer;
+      if (key.current?.of !== said) key.current = { of: said, value: crypto.randomUUID() };
+      const answer = callOf(name)(input, { idempotencyKey: key.current.value }) as Promise<AnswerOf<Name>>;
+      running.current = { of: said, answer };
+      const done = (): void => {
+        running.current = undefined;
+      };
+      answer.then(() => {
+        key.current = undefined;
+        done();
+      }, done);
+      return answer;
+    },
+  });
+};
+
+type Answer<Name extends keyof Api> = Awaited<ReturnType<Api[Name]>>;
+interface AnyPage {
+  readonly items: readonly unknown[];
+  readonly total: number;
+}
+/** The calls that answer with a page of a list. */
+type ListName = { [Name in keyof Api]: Answer<Name> extends AnyPage ? Name : never }[keyof Api];
+type ItemOf<Name extends ListName> = Extract<Answer<Name>, AnyPage>['items'][number];
+type ListInput<Name extends ListName> = NonNullable<Parameters<Api[Name]>[0]>;
+
+/** A list as far as it was loaded. */
+export interface Pages<Item> {
+  /** undefined: the first page is being loaded. */
+  readonly items: readonly Item[] | undefined;
+  readonly total: number | undefined;
+  readonly error: unknown;
+  readonly again: () => void;
+  /** undefined: all of it is there. */
+  readonly more: (() => void) | undefined;
+  readonly isLoadingMore: boolean;
+}
+
+const PAGE = 200;
+
+/** Reads a list page by page: `usePages('listUsage', { path: { tenant_id } })`. Filters belong in its input. */
+export const usePages = <Name extends ListName>(
+  name: Name,
+  input: ListInput<Name>,
+  options: { readonly refetchInterval?: number | false } = {},
+): Pages<ItemOf<Name>> => {
+  const { refetchInterval = false } = options;
+  const call = api[name] as (input: unknown, options: unknown) => Promise<AnyPage>;
+  const { query = {} }: { readonly query?: object } = input;
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
+    queryKey: [name, input, 'pages'],
+    initialPageParam: 0,
+    queryFn: async (read) => {
+      const { signal, pageParam } = read;
+      const page = await call({ ...input, query: { ...query, limit: PAGE, offset: pageParam } }, { signal });
+      readAgainIfLate(read);
+      return page;
+    },
+    getNextPageParam: ({ items, total }, _all, offset) => {
+      const next = offset + items.length;
+      return items.length === 0 || next >= total ? undefined : next;
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval,
+  });
+  return {
+    items: data?.pages.flatMap(({ items }) => items as readonly ItemOf<Name>[]),
+    total: data?.pages.at(-1)?.total,
+    error,
+    again: () => void refetch(),
+    more: hasNextPage ? () => void fetchNextPage() : undefined,
+    isLoadingMore: isFetchingNextPage,
+  };
+};
+
+/**
+ * A form that moves credits or money. It has one identity from when it is opened, whatever is typed into it:
+ * a second click joins the first, and a new try after a lost answer is the same booking, also if its input was
+ * changed in between (the service then refuses it instead of booking twice). Only a 2xx answer binds the identity.
+ */
+export const useBooking = <Name extends Named>(name: Name) => {
+  const [identity] = useState(() => crypto.randomUUID());
+  const running = useRef<Promise<AnswerOf<Name>>>(undefined);
+  const call = (api as unknown as Readonly<Record<Named, AnyCall>>)[name];
+  const booking = useMutation({
+    mutationKey: [name],
+    mutationFn: (input: InputOf<Name>): Promise<AnswerOf<Name>> => {
+      if (running.current !== undefined) return running.current;
+      const answer = call(input, { idempotencyKey: identity }) as Promise<AnswerOf<Name>>;
+      running.current = answer;
+      const done = (): void => {
+        running.current = undefined;
+      };
+      answer.then(done, done);
+      return answer;
+    },
+  });
+  return { ...booking, identity };
+};

@@ -45,14 +45,14 @@ export const PAGES: readonly Page[] = [
     name: nav.keys,
     icon: KeyRound,
     isOperators: false,
-    load: () => import('../pages/keys/index.tsx'),
+    load: () => import('../pages/keys.tsx'),
   },
   {
     path: '/configs',
     name: nav.configs,
     icon: FileCog,
     isOperators: false,
-    load: () => import('../pages/configs/index.tsx'),
+    load: () => import('../pages/configs.tsx'),
   },
   {
     path: '/pipelines',
@@ -87,6 +87,6 @@ export const PAGES: readonly Page[] = [
     name: nav.operation,
     icon: Activity,
     isOperators: true,
-    load: () => import('../pages/operation/index.tsx'),
+    load: () => import('../pages/operation.tsx'),
   },
 ];

@@ -1,19 +1,39 @@
-/* eslint-disable @typescript-eslint/only-throw-error -- a redirect is how the router is told */
+import { QueryClient } from '@tanstack/react-query';
 import {
+  Outlet,
   createRootRoute,
   createRoute,
   createRouter,
   lazyRouteComponent,
   redirect,
 } from '@tanstack/react-router';
-import { sessionQuery } from '../api/useSession.ts';
-import { cache } from './cache.ts';
-import { Broken, NotFound } from './frame/failures.tsx';
-import { Frame } from './frame/frame.tsx';
+import { Tooltip } from 'radix-ui';
+import { Toaster } from 'sonner';
+import { useShownTheme } from './theme.ts';
+import { sessionQuery } from '../api/session.ts';
+import { Broken, NotFound, Frame } from './frame.tsx';
 import { PAGES } from './pages.ts';
-import { Root } from './root.tsx';
-import { SignedInPage } from './session/signedInPage.tsx';
-import { SignInPage } from './session/signInPage.tsx';
+import { SignedInPage, SignInPage } from './signIn.tsx';
+
+/** What was read from the service. Nothing is read again behind a person's back, but what was answered too early. */
+export const cache = new QueryClient({
+  defaultOptions: {
+    queries: { retry: false, refetchOnWindowFocus: false, staleTime: 10_000 },
+    mutations: { retry: false },
+  },
+});
+
+/** Around every page, signed in or not. */
+function Root() {
+  return (
+    <Tooltip.Provider delayDuration={300}>
+      <Outlet />
+      <Toaster theme={useShownTheme()} position="bottom-right" closeButton />
+    </Tooltip.Provider>
+  );
+}
+
+/* eslint-disable @typescript-eslint/only-throw-error -- a redirect is how the router is told */
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: Broken });
 

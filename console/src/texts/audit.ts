@@ -175,3 +175,122 @@ export const audit = {
     no: 'No',
   },
 } as const;
+
+/** What an event says of itself. */
+export type EventData = Readonly<Record<string, unknown>>;
+
+type Sentence = (data: EventData) => string;
+
+const text = (data: EventData, name: string): string => {
+  const value = data[name];
+  if (typeof value === 'string') return value.replaceAll('_', ' ');
+  if (typeof value === 'number') return value.toLocaleString('en').replace('-', '−');
+  return value === null || value === undefined ? '–' : JSON.stringify(value);
+};
+
+/** An ID or a name as it is. */
+const name = (data: EventData, member: string): string => {
+  const value = data[member];
+  return typeof value === 'string' ? value : text(data, member);
+};
+
+const many = (data: EventData, member: string, one: string): string =>
+  `${text(data, member)} ${data[member] === 1 ? one : `${one}s`}`;
+
+const credits = (data: EventData): string => many(data, 'credits', 'credit');
+const pages = (data: EventData): string => many(data, 'pages', 'page');
+const left = (data: EventData): string => `balance ${text(data, 'balance_after')}`;
+const file = (data: EventData): string =>
+  typeof data['file_name'] === 'string' ? `“${data['file_name']}”` : name(data, 'document_id');
+
+const ACCOUNTS: Readonly<Record<string, Sentence>> = {
+  AccountOpened: (d) => `Account of ${name(d, 'tenant_id')} opened`,
+  PlanSet: (d) => `Plan set from ${text(d, 'previous_plan')} to ${text(d, 'plan')}`,
+  CreditsGranted: (d) => `${credits(d)} granted for payment ${name(d, 'provider_txn_id')}, ${left(d)}`,
+  CreditsRefunded: (d) => `${credits(d)} taken back for refund ${name(d, 'provider_txn_id')}, ${left(d)}`,
+  CreditsAdjusted: (d) => `Balance adjusted by ${credits(d)}, ${left(d)}`,
+  CreditsHeld: (d) => `${credits(d)} held for ${text(d, 'operation')} of ${pages(d)}`,
+  HoldReleased: (d) => `Hold given back: ${text(d, 'reason')}`,
+  CreditsBurned: (d) => `${credits(d)} used for ${text(d, 'operation')} of ${pages(d)}, ${left(d)}`,
+  PaymentClaimed: (d) => `Payment ${name(d, 'provider_txn_id')} claimed for a ${text(d, 'kind')}`,
+  PaymentReleased: (d) => `Payment ${name(d, 'provider_txn_id')} released`,
+};
+
+const BOOKS: Readonly<Record<string, Sentence>> = {
+  PriceListPublished: (d) => `Price list ${text(d, 'version')} published`,
+  BillingConfigPublished: (d) => `Billing config ${text(d, 'version')} published`,
+  BillingRateSet: (d) => `Billing rate set, version ${text(d, 'version')}`,
+  ProviderPricePublished: (d) => `Price of ${name(d, 'model_name')} at ${name(d, 'provider')} published`,
+  ModelPriceSet: (d) => `Price of ${name(d, 'model_name')} set`,
+  FxRatesPublished: (d) => `Exchange rates of ${name(d, 'date')} published`,
+  LlmCostLogged: (d) => `Cost of ${name(d, 'model_name')} noted: ${text(d, 'cost_usd')} USD`,
+  RateLimitsOverridden: (d) => `Rate limits of ${name(d, 'tenant_id')} set`,
+  RateLimitsReset: (d) => `Rate limits of ${name(d, 'tenant_id')} back to the default`,
+  ApiKeyIssued: (d) => `Key ${name(d, 'prefix')}…${name(d, 'last4')} made (${text(d, 'role')})`,
+  ApiKeyRotated: (d) => `Key ${name(d, 'key_id')} replaced by ${name(d, 'replaced_by')}`,
+  ApiKeyRevoked: (d) => `Key ${name(d, 'key_id')} revoked`,
+  ConfigPublished: (d) => `Config ${name(d, 'config_id')} published, version ${text(d, 'version')}`,
+  ConfigRevoked: (d) => `Config ${name(d, 'config_id')} revoked`,
+};
+
+const DOCUMENTS: Readonly<Record<string, Sentence>> = {
+  UploadPresigned: (d) => `Upload of ${file(d)} begun`,
+  DocumentRegistered: (d) => `Document ${file(d)} taken in, ${pages(d)}`,
+  UploadRemoved: (d) => `Upload ${name(d, 'document_id')} removed: ${text(d, 'reason')}`,
+  ExtractionRequested: (d) => `Extraction of ${pages(d)} begun (${text(d, 'mode')})`,
+  ExtractionCompleted: (d) => `Extraction of ${pages(d)} done: ${text(d, 'status')}`,
+  ExtractionFailed: (d) => `Extraction failed: ${text(d, 'code')}`,
+  ConversionRequested: (d) => `Conversion of ${pages(d)} begun (${text(d, 'mode')})`,
+  ConversionCompleted: (d) => `Conversion of ${pages(d)} done: ${text(d, 'status')}`,
+  ConversionFailed: (d) => `Conversion failed: ${text(d, 'code')}`,
+  OperationAccepted: (d) => `Operation accepted: ${text(d, 'kind')} of ${pages(d)}`,
+  OperationStarted: (d) => `Operation begun, attempt ${text(d, 'attempt')}`,
+  OperationProgressed: (d) => `Operation has done ${many(d, 'pages_done', 'page')}`,
+  OperationSucceeded: (d) => `Operation done: ${text(d, 'outcome')}`,
+  OperationFailed: (d) => `Operation failed: ${text(d, 'code')}`,
+  OperationCancelled: () => 'Operation cancelled',
+  BatchAccepted: (d) => `Batch ${name(d, 'batch_id')} accepted`,
+  BatchDocumentsBegun: (d) => `${many(d, 'count', 'document')} of a batch begun`,
+  BatchDocumentsRefused: () => 'Documents of a batch refused',
+  BatchCancelled: () => 'Batch cancelled',
+  BatchEnded: (d) => `Batch ended: ${text(d, 'succeeded')} succeeded, ${text(d, 'failed')} failed`,
+};
+
+const PIPELINES: Readonly<Record<string, Sentence>> = {
+  TrainingJobCreated: (d) => `Training with ${many(d, 'examples', 'example')} ordered for ${credits(d)}`,
+  TrainingJobStarted: (d) => `Training begun, attempt ${text(d, 'attempt')}`,
+  TrainingJobProgressed: () => 'Training went on',
+  TrainingJobSucceeded: (d) =>
+    `Training done: score ${text(d, 'baseline_score')} to ${text(d, 'best_score')}`,
+  TrainingJobFailed: (d) => `Training failed: ${text(d, 'code')}`,
+  TrainingJobCancelled: () => 'Training cancelled',
+  ArtifactPublished: (d) => `Artifact ${name(d, 'artifact_id')} published`,
+  DeploymentActivated: (d) => `${name(d, 'artifact_id')} deployed to ${name(d, 'environment')}`,
+  DeploymentRetired: (d) => `${name(d, 'artifact_id')} retired from ${name(d, 'environment')}`,
+};
+
+const OTHERS: Readonly<Record<string, Sentence>> = {
+  WebhookCreated: (d) => `Webhook to ${name(d, 'url')} made`,
+  WebhookChanged: (d) => `Webhook to ${name(d, 'url')} changed`,
+  WebhookSecretRotated: (d) => `Secret of webhook ${name(d, 'webhook_id')} replaced`,
+  WebhookDisabled: (d) => `Webhook ${name(d, 'webhook_id')} switched off: ${text(d, 'reason')}`,
+  WebhookRemoved: (d) => `Webhook ${name(d, 'webhook_id')} removed`,
+  WebhookDeliveryStarted: (d) => `Delivery begun (${text(d, 'attempt')})`,
+  WebhookDeliveryAttempted: (d) =>
+    `Delivery attempted (${text(d, 'attempt')}): ${text(d, d['error'] === null ? 'response_status' : 'error')}`,
+  WebhookDeliveryResent: (d) => `Delivery ${name(d, 'delivery_id')} sent again`,
+  PlaceTaken: (d) => `Place for one of the ${text(d, 'thing')} taken`,
+  DriftFound: (d) => `Balances of ${many(d, 'tenants_drifting', 'tenant')} differ from the log`,
+  DriftGone: () => 'All balances match the log again',
+  AuditFound: (d) => `An audit has ${many(d, 'findings', 'finding')}`,
+  LogOpened: () => 'Log opened',
+  LogSealed: () => 'Log sealed',
+};
+
+const SENTENCES: ReadonlyMap<string, Sentence> = new Map(
+  [ACCOUNTS, BOOKS, DOCUMENTS, PIPELINES, OTHERS].flatMap((group) => Object.entries(group)),
+);
+
+/** What happened, in a sentence; a type that this release does not know is its name in words. */
+export const sentenceOf = (type: string, data: EventData): string =>
+  SENTENCES.get(type)?.(data) ?? type.replace(/(?<=[a-z])(?=[A-Z])/g, ' ');

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { classes } from './classes.ts';
+import { classes } from './style.ts';
 
 interface CardProps {
   readonly title?: string;
@@ -21,5 +21,53 @@ export function Card({ title, actions, className, children }: CardProps) {
       )}
       {children}
     </section>
+  );
+}
+
+/** One figure with its name, and a line that explains it. */
+export function Stat({ name, value, say }: { name: string; value: ReactNode; say?: ReactNode }) {
+  return (
+    <div className="rounded-lg border border-line bg-surface p-4">
+      <div className="text-[13px] text-soft">{name}</div>
+      <div className="mt-1 text-2xl leading-8 font-semibold">{value}</div>
+      {say !== undefined && <div className="text-[13px] text-soft">{say}</div>}
+    </div>
+  );
+}
+
+const TONES = {
+  neutral: 'bg-sunken text-soft',
+  accent: 'bg-accent-soft text-accent',
+  good: 'bg-good-soft text-good',
+  warn: 'bg-warn-soft text-warn',
+  bad: 'bg-bad-soft text-bad',
+} as const;
+
+export type Tone = keyof typeof TONES;
+
+/** A state in a word. */
+export function Badge({ tone = 'neutral', children }: { tone?: Tone; children: ReactNode }) {
+  return (
+    <span
+      className={classes(
+        'inline-flex items-center gap-1 rounded px-1.5 text-xs leading-5 font-medium whitespace-nowrap',
+        TONES[tone],
+      )}
+    >
+      {children}
+    </span>
+  );
+}
+
+/** Title of a page, one line that says what it is for, and what can be done on it. */
+export function PageHeader({ title, say, children }: { title: string; say?: string; children?: ReactNode }) {
+  return (
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-4">
+      <div>
+        <h1 className="text-xl leading-7 font-semibold">{title}</h1>
+        {say !== undefined && <p className="text-soft">{say}</p>}
+      </div>
+      {children !== undefined && <div className="flex flex-wrap items-center gap-2">{children}</div>}
+    </header>
   );
 }

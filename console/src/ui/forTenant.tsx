@@ -1,9 +1,9 @@
 import { useState, type ReactNode } from 'react';
-import { useActing } from '../api/useSession.ts';
-import { useRead } from '../api/hooks.ts';
+import { useActing } from '../api/session.ts';
+import { useRead } from '../api/connection.ts';
 import { shell } from '../texts/shell.ts';
-import { Empty } from './empty.tsx';
-import { CONTROL } from './form/control.ts';
+import { Empty } from './states.tsx';
+import { CONTROL } from './style.ts';
 
 /** The tenants that are offered before one types. */
 const OFFERED = 100;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changesOf, faultOf, PRICES, RATES, type Entry } from '../../src/pages/finance/prices/entries.ts';
+import { changesOf, faultOf, PRICES, RATES, type Entry } from '../../src/pages/finance/entries.ts';
 
 const words = { badCurrency: 'currency', badPrice: 'amount', twice: 'twice' };
 const entry = (currency: string, amount: string, key = currency): Entry => ({

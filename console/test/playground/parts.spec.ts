@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { partsOf, type Part } from '../../src/pages/playground/results/values/parts.ts';
-import { valueRows } from '../../src/pages/playground/values.ts';
+import { partsOf, valueRows, type Part } from '../../src/pages/playground/values.ts';
 
 const partsIn = (result: unknown): readonly Part[] =>
   partsOf(valueRows(result, undefined, { citations: [], errors: null }));

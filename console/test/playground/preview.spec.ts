@@ -1,9 +1,13 @@
 import { expect } from 'chai';
 import { zipOf } from '../../../engine/test/support/officeFiles.ts';
-import { previewKind } from '../../src/pages/playground/document/preview/kinds.ts';
-import { lettersOf, placeOf, type Wanted } from '../../src/pages/playground/document/preview/place.ts';
-import { previewMarkdown } from '../../src/pages/playground/document/preview/previewMarkdown.ts';
-import { wantedOf } from '../../src/pages/playground/document/preview/wanted.ts';
+import {
+  previewKind,
+  lettersOf,
+  placeOf,
+  wantedOf,
+  type Wanted,
+} from '../../src/pages/playground/preview.ts';
+import { previewMarkdown } from '../../src/pages/playground/previewMarkdown.ts';
 import { valueRows } from '../../src/pages/playground/values.ts';
 
 const read = (content: string | Buffer, name: string): Promise<string> => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { csvOf } from '../../src/ui/table/csv.ts';
+import { csvOf } from '../../src/ui/csv.ts';
 
 const cellOf = (value: unknown): string => csvOf(['name'], [[value]]).slice('name\r\n'.length);
 

@@ -1,16 +1,14 @@
 import { useState } from 'react';
 import { finance as texts } from '../../texts/finance.ts';
-import { CONTROL } from '../../ui/form/control.ts';
+import { CONTROL } from '../../ui/style.ts';
 import { useAddressValue } from '../../ui/go.tsx';
-import { PageHeader } from '../../ui/pageHeader.tsx';
+import { PageHeader } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Costs } from './costs/costs.tsx';
-import { Margin } from './margin/margin.tsx';
-import { CloseMonth } from './month/closeMonth.tsx';
+import { Costs } from './costs.tsx';
+import { Margin } from './margin.tsx';
+import { CloseMonth, Reconciliation } from './month.tsx';
 import { periodOf } from './period.ts';
-import { PriceList } from './prices/priceList.tsx';
-import { Rates } from './prices/rates.tsx';
-import { Reconciliation } from './month/reconciliation.tsx';
+import { PriceList, Rates } from './prices.tsx';
 
 /** Finance: the books of a month. */
 export default function FinancePage() {

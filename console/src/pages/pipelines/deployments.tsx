@@ -1,19 +1,161 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { toast } from 'sonner';
+import { z } from 'zod';
 import { useState } from 'react';
-import { usePages } from '../../api/usePages.ts';
-import { useTenantId } from '../../api/useSession.ts';
+import { useChange, usePages } from '../../api/connection.ts';
 import { pipelines } from '../../texts/pipelines.ts';
 import { shell } from '../../texts/shell.ts';
-import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { Dialog } from '../../ui/overlay/dialog.tsx';
-import { ProblemNote } from '../../ui/problemNote.tsx';
-import { DataTable, type Column } from '../../ui/table/dataTable.tsx';
-import { Time } from '../../ui/values/time.tsx';
-import { TONES, type Deployment } from './pipeline.ts';
-import { useActivate } from './useActivate.ts';
+import { Form, TextField } from '../../ui/form.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ProblemNote, Empty } from '../../ui/states.tsx';
+import { Scores, TONES, type Artifact, type Deployment } from './pipeline.tsx';
+import { useTenantId } from '../../api/session.ts';
+import { Card, Badge } from '../../ui/card.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/values.tsx';
 
-const { columns: names, deployments: texts } = pipelines;
+/** What is activated, and where. */
+interface Activation {
+  readonly tenant_id: string;
+  readonly project_id: string;
+  readonly task_id: string;
+  readonly environment?: string;
+  readonly artifact_id: string;
+  readonly artifact_uri: string;
+}
+
+/** Makes a project use an artifact, for a share of its documents. */
+const useActivate = (onDone: () => void) => {
+  const cache = useQueryClient();
+  const activate = useChange('activateDeployment');
+  const run = async (activation: Activation, percent: number): Promise<void> => {
+    const rollout = percent === 100 ? null : { strategy: 'canary' as const, percent };
+    const answer = await activate.mutateAsync({ body: { ...activation, rollout } }).catch(() => undefined);
+    if (answer === undefined) return;
+    toast(pipelines.deploy.done);
+    onDone();
+    await cache.invalidateQueries({ queryKey: ['listDeployments'] });
+  };
+  return { run, error: activate.error, isBusy: activate.isPending };
+};
+
+const deployTexts = pipelines.deploy;
+const schema = z.object({
+  environment: z.string().trim().min(1, deployTexts.required).max(64, deployTexts.required),
+  percent: z
+    .number(deployTexts.badShare)
+    .int(deployTexts.badShare)
+    .min(1, deployTexts.badShare)
+    .max(100, deployTexts.badShare),
+});
+type Values = z.infer<typeof schema>;
+
+/** Deploys an artifact for all documents of its project, or a share of them. */
+function DeployDialog({ of, onClose }: { of: Artifact; onClose: () => void }) {
+  const { run, error, isBusy } = useActivate(onClose);
+  const { tenant_id, project_id, task_id, artifact_id, artifact_uri } = of;
+  return (
+    <Dialog isOpen onOpenChange={onClose} title={deployTexts.title} say={deployTexts.say}>
+      <Form<Values>
+        schema={schema}
+        initial={{ environment: 'prod', percent: 100 }}
+        onSubmit={({ environment, percent }) =>
+          run({ tenant_id, project_id, task_id, environment, artifact_id, artifact_uri }, percent)
+        }
+      >
+        <p className="break-all">
+          <code>{artifact_id}</code>
+        </p>
+        <TextField name="environment" label={deployTexts.environment} />
+        <TextField name="percent" label={deployTexts.share} type="number" />
+        <ProblemNote error={error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{shell.cancel}</Button>
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            {deployTexts.submit}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+const { columns: names } = pipelines;
+const { artifacts: artifactTexts } = pipelines;
+
+const COLUMNS: readonly Column<Artifact>[] = [
+  { id: 'artifact', name: names.artifact, value: ({ artifact_id }) => artifact_id, share: 2.4 },
+  { id: 'project', name: names.project, value: ({ project_id }) => project_id },
+  { id: 'task', name: names.task, value: ({ task_id }) => task_id },
+  {
+    id: 'before',
+    name: names.before,
+    value: ({ baseline_score }) => baseline_score,
+    show: ({ baseline_score }) => pipelines.score(baseline_score),
+    isNumber: true,
+    share: 0.7,
+  },
+  {
+    id: 'after',
+    name: names.after,
+    value: ({ best_score }) => best_score,
+    show: ({ best_score }) => pipelines.score(best_score),
+    isNumber: true,
+    share: 0.7,
+  },
+  {
+    id: 'created',
+    name: names.created,
+    value: ({ created_at }) => created_at,
+    show: ({ created_at }) => <Time at={created_at} />,
+    share: 1.5,
+  },
+];
+
+function Opened({ of }: { of: Artifact }) {
+  const [isDeploying, deploy] = useState(false);
+  return (
+    <Card
+      title={of.artifact_id}
+      actions={
+        <Button look="primary" onClick={() => deploy(true)}>
+          {artifactTexts.deploy}
+        </Button>
+      }
+    >
+      <Scores all={{ baseline: of.baseline_score, best: of.best_score }} fields={of.per_field} />
+      {isDeploying && <DeployDialog of={of} onClose={() => deploy(false)} />}
+    </Card>
+  );
+}
+
+/** What was learned, with its scores, ready to deploy. */
+export function Artifacts() {
+  const tenant_id = useTenantId();
+  const list = usePages('listArtifacts', { query: { tenant_id } });
+  const [chosen, choose] = useState<string>();
+  const opened = list.items?.find(({ artifact_id }) => artifact_id === chosen) ?? list.items?.[0];
+  if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
+  return (
+    <div className="flex flex-col gap-4">
+      <DataTable
+        label={artifactTexts.list}
+        columns={COLUMNS}
+        items={list.items}
+        idOf={({ artifact_id }) => artifact_id}
+        onOpen={({ artifact_id }) => choose(artifact_id)}
+        onMore={list.more}
+        isLoadingMore={list.isLoadingMore}
+        empty={<Empty title={artifactTexts.empty.title} say={artifactTexts.empty.say} />}
+        height={320}
+      />
+      {opened !== undefined && <Opened key={opened.artifact_id} of={opened} />}
+    </div>
+  );
+}
+
+const { deployments: texts } = pipelines;
 
 function BackDialog({ of, onClose }: { of: Deployment; onClose: () => void }) {
   const { run, error, isBusy } = useActivate(onClose);

@@ -1,10 +1,9 @@
 import { pipelines as texts } from '../../texts/pipelines.ts';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
-import { PageHeader } from '../../ui/pageHeader.tsx';
+import { PageHeader } from '../../ui/card.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { Artifacts } from './artifacts.tsx';
-import { Deployments } from './deployments.tsx';
+import { Artifacts, Deployments } from './deployments.tsx';
 import { Jobs } from './jobs.tsx';
 
 const TABS = [

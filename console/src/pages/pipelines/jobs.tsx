@@ -1,21 +1,282 @@
+import { useId, useState, useEffect } from 'react';
+import { useQueryClient, useQuery } from '@tanstack/react-query';
+import { toast } from 'sonner';
+import { z } from 'zod';
+import type { Api } from '@quire/client';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
-import { usePages } from '../../api/usePages.ts';
-import { useTenantId } from '../../api/useSession.ts';
 import { pipelines } from '../../texts/pipelines.ts';
-import { Badge } from '../../ui/badge.tsx';
+import { JsonEditor } from '../../ui/editor.tsx';
+import { CONTROL } from '../../ui/style.ts';
+import { useRead, useChange, api, usePages } from '../../api/connection.ts';
+import { useTenantId } from '../../api/session.ts';
+import { Badge, Card } from '../../ui/card.tsx';
+import { ProblemNote, ProgressBar, Skeleton, Empty } from '../../ui/states.tsx';
+import { keptExamples } from '../../api/uploads.ts';
+import { shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { Form, TextField } from '../../ui/form.tsx';
+import { Select } from '../../ui/select.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { examplesOf, linesOf, parsedObject, isGoing, TONES, Scores, type Job } from './pipeline.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
-import { ProblemNote } from '../../ui/problemNote.tsx';
-import { DataTable, type Column } from '../../ui/table/dataTable.tsx';
-import { Credits } from '../../ui/values/numbers.tsx';
-import { Time } from '../../ui/values/time.tsx';
-import { JobPanel } from './jobPanel.tsx';
-import { isGoing, TONES, type Job } from './pipeline.ts';
-import { StartDialog } from './startDialog.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { Credits, Time } from '../../ui/values.tsx';
 
-const { columns: names, jobs: texts } = pipelines;
+const startTexts = pipelines.start;
+
+interface JsonInputProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (text: string) => void;
+  readonly error: string | undefined;
+}
+
+/** JSON with its label and what is wrong with it. */
+function JsonInput({ label, value, onChange, error }: JsonInputProps) {
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <span className="font-medium">{label}</span>
+      <JsonEditor label={label} value={value} onChange={onChange} height="200px" />
+      {error !== undefined && (
+        <p role="alert" className="text-[13px] text-bad">
+          {error}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface ExamplesInputProps extends Omit<JsonInputProps, 'label'> {
+  readonly count: number;
+}
+
+/** Examples, typed or from a file. Lines of JSON are no JSON as a whole, so no editor marks faults in it. */
+function ExamplesInput({ value, onChange, error, count }: ExamplesInputProps) {
+  const id = useId();
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <label htmlFor={`${id}-text`} className="font-medium">
+        {startTexts.examples}
+      </label>
+      <textarea
+        id={`${id}-text`}
+        value={value}
+        placeholder={startTexts.examplesLike}
+        spellCheck={false}
+        aria-invalid={error !== undefined}
+        onChange={({ target }) => onChange(target.value)}
+        className={`${CONTROL} h-50! py-1.5 font-mono text-[13px]`}
+      />
+      {error !== undefined && (
+        <p role="alert" className="text-[13px] text-bad">
+          {error}
+        </p>
+      )}
+      <p className="text-[13px] text-soft">
+        {startTexts.count(count)}. {startTexts.examplesSay}
+      </p>
+      <label htmlFor={id} className="text-[13px] font-medium">
+        {startTexts.file}
+      </label>
+      <input
+        id={id}
+        type="file"
+        accept=".json,.ndjson,.jsonl,application/json"
+        className="max-w-full text-[13px] file:mr-2 file:rounded-md file:border file:border-line file:px-2 file:py-1"
+        onChange={({ target }) => {
+          void target.files?.[0]?.text().then(onChange);
+        }}
+      />
+    </div>
+  );
+}
+
+type Tier = keyof typeof startTexts.tiers;
+
+/** What the training that is being written down would cost. */
+function QuoteLine({ tier, examples }: { tier: Tier; examples: number }) {
+  const tenant_id = useTenantId();
+  const query = { tenant_id, optimizer_tier: tier, total_examples: Math.max(examples, 2) };
+  const { data, error, refetch } = useRead('getTrainingQuote', { query });
+  if (error !== null) return <ProblemNote error={error} onRetry={() => void refetch()} />;
+  if (data === undefined) return null;
+  const { credits, available_credits, sufficient, plan_allows } = data;
+  return (
+    <p aria-live="polite" className="flex flex-wrap items-center gap-2">
+      {startTexts.quote(credits.toLocaleString('en'), available_credits.toLocaleString('en'))}
+      {!sufficient && <Badge tone="bad">{startTexts.short}</Badge>}
+      {!plan_allows && <Badge tone="bad">{startTexts.plan}</Badge>}
+    </p>
+  );
+}
+
+const scope = z.string().trim().min(1, startTexts.required).max(128, startTexts.required);
+const schema = z.object({
+  name: z.string().trim().max(200, startTexts.tooLong),
+  project_id: scope,
+  task_id: scope,
+});
+type Values = z.infer<typeof schema>;
+
+const TIERS = Object.entries(startTexts.tiers).map(([value, name]) => ({ value, name }));
+const FIRST = JSON.stringify({ type: 'object', properties: { total: { type: 'number' } } }, undefined, 2);
+
+interface StartDialogProps {
+  readonly onStarted: (job_id: string) => void;
+  readonly onClose: () => void;
+}
+
+/** Starts a training: examples, schema, and what it costs before. */
+function StartDialog({ onStarted, onClose }: StartDialogProps) {
+  const tenant_id = useTenantId();
+  const cache = useQueryClient();
+  const create = useChange('createTrainingJob');
+  const [tier, setTier] = useState<Tier>('light');
+  const [fields, setFields] = useState(FIRST);
+  const [given, setGiven] = useState(() => linesOf(keptExamples(tenant_id)));
+  const [isTried, tried] = useState(false);
+  const examples = examplesOf(given) ?? [];
+  const target = parsedObject(fields);
+  const isEnough = examples.length >= 2;
+  const send = async ({ name, ...scopes }: Values): Promise<void> => {
+    tried(true);
+    if (target === undefined || !isEnough) return;
+    const own = { name: name === '' ? null : name, optimizer_tier: tier };
+    const body = { tenant_id, ...scopes, ...own, schema: target, examples: [...examples] };
+    const answer = await create.mutateAsync({ body }).catch(() => undefined); // the note says it
+    if (answer === undefined) return;
+    toast(startTexts.done);
+    onClose();
+    onStarted(answer.job_id);
+    await cache.invalidateQueries({ queryKey: ['listTrainingJobs'] });
+  };
+  return (
+    <Dialog isOpen isWide onOpenChange={onClose} title={startTexts.title} say={startTexts.say}>
+      <Form<Values>
+        schema={schema}
+        initial={{ name: '', project_id: 'default', task_id: 'default' }}
+        onSubmit={send}
+      >
+        <div className="grid gap-4 sm:grid-cols-2">
+          <TextField name="name" label={startTexts.name} autoComplete="off" />
+          <div className="flex flex-col gap-1">
+            <span className="font-medium">{startTexts.tier}</span>
+            <Select
+              label={startTexts.tier}
+              choices={TIERS}
+              value={tier}
+              onChange={(value) => setTier(value as Tier)}
+            />
+          </div>
+          <TextField name="project_id" label={startTexts.project} />
+          <TextField name="task_id" label={startTexts.task} />
+        </div>
+        <div className="grid gap-4 md:grid-cols-2">
+          <JsonInput
+            label={startTexts.schema}
+            value={fields}
+            onChange={setFields}
+            error={isTried && target === undefined ? startTexts.badSchema : undefined}
+          />
+          <ExamplesInput
+            value={given}
+            onChange={setGiven}
+            count={examples.length}
+            error={isTried && !isEnough ? startTexts.badExamples : undefined}
+          />
+        </div>
+        <QuoteLine tier={tier} examples={examples.length} />
+        <ProblemNote error={create.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{shell.cancel}</Button>
+          <Button look="primary" type="submit" isBusy={create.isPending}>
+            {startTexts.submit}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+const texts = pipelines.jobs;
+const EACH_OF_ONE_MS = 1_500;
+
+type Status = Awaited<ReturnType<Api['getTrainingJob']>>;
+
+function Going({ job }: { job: Status }) {
+  const cache = useQueryClient();
+  const cancel = useChange('cancelTrainingJob');
+  const { metric_calls, max_metric_calls } = job.progress;
+  const send = async (): Promise<void> => {
+    await cancel.mutateAsync({ path: { job_id: job.job_id } }).catch(() => undefined); // the note says it
+    await cache.invalidateQueries({ queryKey: ['getTrainingJob'] });
+    await cache.invalidateQueries({ queryKey: ['listTrainingJobs'] });
+  };
+  return (
+    <div className="flex flex-col items-start gap-3">
+      <div className="flex w-full max-w-2xl">
+        <ProgressBar label={texts.progressName} value={metric_calls} max={max_metric_calls} />
+      </div>
+      <p aria-live="polite" className="text-soft">
+        {texts.progress(metric_calls, max_metric_calls)}
+      </p>
+      <Button look="danger" isBusy={cancel.isPending} onClick={() => void send()}>
+        {texts.cancel}
+      </Button>
+      <ProblemNote error={cancel.error} />
+    </div>
+  );
+}
+
+function Shown({ job }: { job: Status }) {
+  if (isGoing(job.status)) return <Going job={job} />;
+  if (job.error !== null)
+    return (
+      <p>
+        <span className="font-medium">{texts.failed}:</span> {job.error.detail} <code>{job.error.code}</code>
+      </p>
+    );
+  return <Scores all={{ baseline: job.baseline_score, best: job.best_score }} fields={job.per_field} />;
+}
+
+/** A training job as it goes on, then its scores. */
+function JobPanel({ job_id, onClose }: { job_id: string; onClose: () => void }) {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['getTrainingJob', job_id],
+    queryFn: ({ signal }) => api.getTrainingJob({ path: { job_id } }, { signal }),
+    refetchInterval: ({ state }) =>
+      state.data === undefined || isGoing(state.data.status) ? EACH_OF_ONE_MS : false,
+  });
+  const status = data?.status;
+  const isOver = status !== undefined && !isGoing(status);
+  const cache = useQueryClient();
+  useEffect(() => {
+    if (!isOver) return;
+    for (const name of ['listTrainingJobs', 'listArtifacts'])
+      void cache.invalidateQueries({ queryKey: [name] });
+  }, [cache, isOver]);
+  return (
+    <Card
+      title={job_id}
+      actions={
+        <span className="flex items-center gap-2">
+          {status !== undefined && (
+            <Badge tone={TONES[status] ?? 'neutral'}>{pipelines.statuses[status]}</Badge>
+          )}
+          <Button size="small" look="quiet" onClick={onClose}>
+            {texts.close}
+          </Button>
+        </span>
+      }
+    >
+      <ProblemNote error={error} onRetry={() => void refetch()} />
+      {data === undefined && error === null && <Skeleton lines={3} />}
+      {data !== undefined && <Shown job={data} />}
+    </Card>
+  );
+}
+
+const { columns: names } = pipelines;
 
 const statusText = (status: string): string =>
   (pipelines.statuses as Readonly<Record<string, string>>)[status] ?? status;
@@ -58,14 +319,14 @@ const COLUMNS: readonly Column<Job>[] = [
   },
 ];
 
-const EACH = 5_000;
+const EACH_MS = 5_000;
 
 /** The training jobs, and one of them as it goes on. */
 export function Jobs() {
   const tenant_id = useTenantId();
   const [job, choose] = useAddressValue('job');
   const [isStarting, start] = useState(false);
-  const list = usePages('listTrainingJobs', { query: { tenant_id } }, { refetchInterval: EACH });
+  const list = usePages('listTrainingJobs', { query: { tenant_id } }, { refetchInterval: EACH_MS });
   const open = (
     <Button look="primary" onClick={() => start(true)}>
       <Plus aria-hidden className="size-4" />

@@ -1,22 +1,58 @@
-import type { MarkdownResult } from '@quire/client';
+import type { ExtractionResult, QuoteResponse, MarkdownResult } from '@quire/client';
 import { useMemo, useState } from 'react';
-import { useRead } from '../../api/hooks.ts';
-import { useTenantId } from '../../api/useSession.ts';
-import { playground as texts } from '../../texts/playground.ts';
+import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
+import { Going, type Conversion } from './conversion.tsx';
+import { useReading, MARKDOWN, VALUES, type Step, type Asked } from './reading.ts';
+import { useRead } from '../../api/connection.ts';
+import { useTenantId } from '../../api/session.ts';
 import { Card } from '../../ui/card.tsx';
-import { ProblemNote } from '../../ui/problemNote.tsx';
-import { DocumentView } from './document/documentView.tsx';
-import type { Marked } from './document/overlay.tsx';
-import { useReading } from './reading/useReading.ts';
-import { MARKDOWN, VALUES, type Asked } from './reading/ways.ts';
-import type { Conversion } from './results/conversion.tsx';
-import type { Choosing } from './results/dataTab.tsx';
-import { Results } from './results/results.tsx';
-import { RunBar } from './runBar.tsx';
-import { SchemaPanel } from './schema/schemaPanel.tsx';
-import { useProposing } from './schema/proposing.tsx';
+import { ProblemNote } from '../../ui/states.tsx';
+import { DocumentView } from './documentView.tsx';
+import type { Marked } from './overlay.tsx';
+import { Results, type Choosing } from './results.tsx';
+import { SchemaPanel, useProposing } from './schemaPanel.tsx';
 import { readSchema, valueRows, type ValueRow } from './values.ts';
+
+const { run: runTexts } = playground;
+
+interface RunBarProps {
+  readonly quote: QuoteResponse | undefined;
+  readonly step: Step | undefined;
+  readonly isRunning: boolean;
+  readonly canRun: boolean;
+  readonly answer: ExtractionResult | undefined;
+  readonly onRun: () => void;
+  readonly onStop: () => void;
+}
+
+function Quote({ quote }: { quote: QuoteResponse | undefined }) {
+  if (quote === undefined) return <span className="text-soft">{runTexts.unknownPages}</span>;
+  return (
+    <span className="text-soft">
+      {runTexts.quote(quote.credits, quote.pages, quote.free_pages_applied)}
+      {!quote.sufficient && <span className="text-bad"> {runTexts.short}</span>}
+    </span>
+  );
+}
+
+/** Runs, with what it costs before and did cost after. */
+function RunBar({ quote, step, isRunning, canRun, answer, onRun, onStop }: RunBarProps) {
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button look="primary" isBusy={isRunning} disabled={!canRun} onClick={onRun}>
+        {runTexts.run}
+      </Button>
+      {isRunning ? <Going step={step} onStop={onStop} /> : <Quote quote={quote} />}
+      {answer !== undefined && !isRunning && (
+        <span className="text-soft" data-cost={answer.cost.credits_used}>
+          {runTexts.cost(answer.cost.credits_used, answer.cost.pages)}
+          {answer.cost.balance_remaining !== null && `, ${runTexts.left(answer.cost.balance_remaining)}`}
+        </span>
+      )}
+    </div>
+  );
+}
 
 const marksOf = (rows: readonly ValueRow[]): readonly Marked[] =>
   rows.flatMap(({ path, citation }) =>
@@ -107,12 +143,12 @@ export function Workbench({ file, schemaText, onSchema, onOther }: WorkbenchProp
         title={file.name}
         actions={
           <Button size="small" onClick={onOther}>
-            {texts.drop.other}
+            {playground.drop.other}
           </Button>
         }
         className="lg:sticky lg:top-16 lg:self-start"
       >
-        {isBroken && <p role="alert">{texts.notOpened}</p>}
+        {isBroken && <p role="alert">{playground.notOpened}</p>}
         <DocumentView
           file={file}
           rows={rows}

@@ -1,6 +1,129 @@
-import { useRest } from '../../ui/go.tsx';
-import { TenantAccount } from './tenantAccount.tsx';
-import { TenantList } from './tenantList.tsx';
+import { useDeferredValue, useState } from 'react';
+import type { TenantItem } from '@quire/client';
+import { usePages } from '../../api/connection.ts';
+import { tenants as texts } from '../../texts/tenants.ts';
+import { Button } from '../../ui/button.tsx';
+import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { CONTROL } from '../../ui/style.ts';
+import { Go, useGo, useRest } from '../../ui/go.tsx';
+import { PageHeader } from '../../ui/card.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { Credits, Time } from '../../ui/values.tsx';
+import { PlanBadge } from './booked.tsx';
+import { TenantAccount } from './account.tsx';
+
+const credits = (id: string, name: string, value: (item: TenantItem) => number): Column<TenantItem> => ({
+  id,
+  name,
+  value,
+  isNumber: true,
+  show: (item) => <Credits value={value(item)} />,
+});
+
+const COLUMNS: readonly Column<TenantItem>[] = [
+  {
+    id: 'tenant_id',
+    name: texts.columns.tenant,
+    value: ({ tenant_id }) => tenant_id,
+    share: 2,
+    show: ({ tenant_id }) => <Go to={`/tenants/${encodeURIComponent(tenant_id)}`}>{tenant_id}</Go>,
+  },
+  {
+    id: 'plan',
+    share: 0.7,
+    name: texts.columns.plan,
+    value: ({ plan }) => plan,
+    show: ({ plan }) => <PlanBadge plan={plan} />,
+  },
+  credits('balance', texts.columns.balance, ({ balance_credits }) => balance_credits),
+  credits('held', texts.columns.held, ({ held_credits }) => held_credits),
+  credits('purchased', texts.columns.purchased, ({ total_credits_purchased }) => total_credits_purchased),
+  credits('used', texts.columns.used, ({ total_credits_used }) => total_credits_used),
+  credits('free_pages', texts.columns.freePages, ({ free_pages_remaining }) => free_pages_remaining),
+  {
+    id: 'last_activity_at',
+    name: texts.columns.active,
+    value: ({ last_activity_at }) => last_activity_at,
+    share: 1.6,
+    show: ({ last_activity_at }) => <Time at={last_activity_at} />,
+  },
+];
+
+const TENANT_ID = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+
+function OpenTenant() {
+  const go = useGo();
+  const [typed, type] = useState('');
+  const isBad = typed !== '' && !TENANT_ID.test(typed);
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (TENANT_ID.test(typed)) go(`/tenants/${encodeURIComponent(typed)}`);
+      }}
+    >
+      <input
+        aria-label={texts.newId}
+        placeholder={texts.newId}
+        title={isBad ? texts.badId : texts.newTenantSay}
+        aria-invalid={isBad}
+        value={typed}
+        onChange={({ target }) => type(target.value)}
+        className={`${CONTROL} max-w-44`}
+      />
+      <Button type="submit">{texts.openNew}</Button>
+    </form>
+  );
+}
+
+/** All tenants, found by a part of their ID. */
+function TenantList() {
+  const go = useGo();
+  const [typed, type] = useState('');
+  const search = useDeferredValue(typed.trim());
+  const list = usePages('listTenants', { query: search === '' ? {} : { search } });
+  const none =
+    search === '' ? (
+      <Empty title={texts.empty.title} say={texts.empty.say}>
+        <OpenTenant />
+      </Empty>
+    ) : (
+      <Empty title={texts.nothingFound} />
+    );
+  return (
+    <>
+      <PageHeader title={texts.title} say={texts.say}>
+        <OpenTenant />
+      </PageHeader>
+      <div className="flex flex-col gap-4">
+        <input
+          type="search"
+          aria-label={texts.search}
+          placeholder={texts.search}
+          value={typed}
+          onChange={({ target }) => type(target.value)}
+          className={`${CONTROL} max-w-80`}
+        />
+        <ProblemNote error={list.error} onRetry={list.again} />
+        {list.error === null && (
+          <DataTable
+            label={texts.all}
+            columns={COLUMNS}
+            items={list.items}
+            idOf={({ tenant_id }) => tenant_id}
+            onOpen={({ tenant_id }) => go(`/tenants/${encodeURIComponent(tenant_id)}`)}
+            onMore={list.more}
+            isLoadingMore={list.isLoadingMore}
+            height={640}
+            isSearched
+            empty={none}
+          />
+        )}
+      </div>
+    </>
+  );
+}
 
 /** Tenants: all of them, or the account of one. */
 export default function TenantsPage() {

@@ -1,22 +1,85 @@
 import { useState } from 'react';
-import { usePages } from '../../api/usePages.ts';
-import { useActing, useTenantId } from '../../api/useSession.ts';
+import type { Api } from '@quire/client';
 import { usage as texts } from '../../texts/usage.ts';
-import { Empty } from '../../ui/empty.tsx';
-import { Select } from '../../ui/form/select.tsx';
-import { ProblemNote } from '../../ui/problemNote.tsx';
-import { DataTable, type Column } from '../../ui/table/dataTable.tsx';
-import { Badge } from '../../ui/badge.tsx';
-import { Credits, Money } from '../../ui/values/numbers.tsx';
-import { Time } from '../../ui/values/time.tsx';
+import { useAddressValue } from '../../ui/go.tsx';
+import { CONTROL } from '../../ui/style.ts';
+import { Button } from '../../ui/button.tsx';
+import { usePages } from '../../api/connection.ts';
+import { useActing, useTenantId } from '../../api/session.ts';
+import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { Select } from '../../ui/select.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { Badge } from '../../ui/card.tsx';
+import { Credits, Money, Time } from '../../ui/values.tsx';
 import type { Used } from './days.ts';
-import { DayFilters, useBetween } from './filters.tsx';
+
+interface Between {
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** The days that lists are about; they stand in the address. */
+const useBetween = (): Between => {
+  const [from] = useAddressValue('from');
+  const [to] = useAddressValue('to');
+  return { from, to };
+};
+
+function DayInput({ name, label }: { name: 'from' | 'to'; label: string }) {
+  const [value, keep] = useAddressValue(name);
+  return (
+    <label className="flex items-center gap-2 text-soft">
+      {label}
+      <input
+        type="date"
+        value={value ?? ''}
+        onChange={({ target }) => keep(target.value === '' ? undefined : target.value)}
+        className={`${CONTROL} w-36`}
+      />
+    </label>
+  );
+}
+
+/** Chooses the first and the last day (UTC) of what is listed. */
+function DayFilters() {
+  const { from, to } = useBetween();
+  const [, keepFrom] = useAddressValue('from');
+  const [, keepTo] = useAddressValue('to');
+  const clear = (): void => {
+    keepFrom(undefined);
+    keepTo(undefined);
+  };
+  return (
+    <>
+      <DayInput name="from" label={texts.filters.from} />
+      <DayInput name="to" label={texts.filters.to} />
+      {(from !== undefined || to !== undefined) && (
+        <Button look="quiet" size="small" onClick={clear}>
+          {texts.filters.clear}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** Digits after the point of a currency, as ISO 4217 has them. */
+const digitsOf = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+
+/** An amount in minor units as decimal text, without going through a float. */
+const majorText = (minor: number, currency: string): string => {
+  const digits = digitsOf(currency);
+  const sign = minor < 0 ? '-' : '';
+  const text = String(Math.abs(minor)).padStart(digits + 1, '0');
+  const whole = text.slice(0, text.length - digits);
+  return digits === 0 ? `${sign}${whole}` : `${sign}${whole}.${text.slice(-digits)}`;
+};
 
 const { columns: names } = texts;
 
 type Entry = Omit<Used, 'kind'> & { readonly kind: keyof typeof texts.kinds };
 
-const COLUMNS: readonly Column<Entry>[] = [
+const ENTRY_COLUMNS: readonly Column<Entry>[] = [
   {
     id: 'time',
     name: names.time,
@@ -90,7 +153,7 @@ function Entries({ label, list }: EntriesProps) {
       {list.error === null && (
         <DataTable
           label={label}
-          columns={COLUMNS}
+          columns={ENTRY_COLUMNS}
           items={items?.filter((item) => category === ALL || item.category === category)}
           idOf={({ id }) => id}
           onMore={list.more}
@@ -130,4 +193,82 @@ export function LedgerEntries() {
     },
   });
   return session.role === 'admin' ? <Entries label={texts.ledgerList} list={list} /> : null;
+}
+
+type Grant = Awaited<ReturnType<Api['listGrants']>>['items'][number];
+
+const money = (minor: number | null, currency: string) =>
+  minor === null ? '–' : <Money amount={majorText(minor, currency)} currency={currency} />;
+
+const GRANT_COLUMNS: readonly Column<Grant>[] = [
+  {
+    id: 'time',
+    name: names.time,
+    value: ({ occurred_at }) => occurred_at,
+    show: ({ occurred_at }) => <Time at={occurred_at} />,
+    share: 1.6,
+  },
+  {
+    id: 'kind',
+    name: names.kind,
+    value: ({ kind }) => texts.kinds[kind],
+    show: ({ kind }) => <Badge tone={kind === 'sale' ? 'good' : 'warn'}>{texts.kinds[kind]}</Badge>,
+  },
+  {
+    id: 'credits',
+    name: names.credits,
+    value: ({ credits }) => credits,
+    show: ({ credits }) => <Credits value={credits} />,
+    isNumber: true,
+  },
+  {
+    id: 'amount',
+    name: names.amount,
+    value: ({ gross_amount_minor: minor, currency }) => (minor === null ? null : majorText(minor, currency)),
+    show: ({ gross_amount_minor, currency }) => money(gross_amount_minor, currency),
+    isNumber: true,
+  },
+  {
+    id: 'vat',
+    name: names.vat,
+    value: ({ vat_amount_minor, currency }) => majorText(vat_amount_minor, currency),
+    show: ({ vat_amount_minor, currency }) => money(vat_amount_minor, currency),
+    isNumber: true,
+  },
+  { id: 'currency', name: names.currency, value: ({ currency }) => currency, share: 0.7 },
+  {
+    id: 'refunded',
+    name: names.refunded,
+    value: ({ refunded_credits }) => refunded_credits,
+    show: ({ refunded_credits }) => <Credits value={refunded_credits} />,
+    isNumber: true,
+  },
+  { id: 'provider', name: names.provider, value: ({ provider }) => provider },
+  { id: 'transaction', name: names.transaction, value: ({ provider_txn_id }) => provider_txn_id, share: 1.6 },
+  { id: 'invoice', name: names.invoice, value: ({ invoice_ref }) => invoice_ref },
+  {
+    id: 'priceList',
+    name: names.priceList,
+    value: ({ price_list_version }) => price_list_version,
+    isNumber: true,
+    share: 0.7,
+  },
+];
+
+/** What was bought and given back. */
+export function Grants() {
+  const tenant_id = useTenantId();
+  const list = usePages('listGrants', { path: { tenant_id } });
+  if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
+  return (
+    <DataTable
+      label={texts.grantsList}
+      columns={GRANT_COLUMNS}
+      items={list.items}
+      idOf={({ grant_id }) => grant_id}
+      onMore={list.more}
+      isLoadingMore={list.isLoadingMore}
+      empty={<Empty title={texts.noGrants.title} say={texts.noGrants.say} />}
+    />
+  );
 }

@@ -1,10 +1,15 @@
 import type { Api } from '@quire/client';
-import { useRead } from '../../api/hooks.ts';
+import { useDeferredValue, useState, type ReactNode } from 'react';
+import { useRead } from '../../api/connection.ts';
 import { usage } from '../../texts/usage.ts';
-import { Card } from '../../ui/card.tsx';
-import { ProblemNote } from '../../ui/problemNote.tsx';
-import { DataTable, type Column } from '../../ui/table/dataTable.tsx';
-import { Money } from '../../ui/values/numbers.tsx';
+import { Card, Badge } from '../../ui/card.tsx';
+import { ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { Money, Credits } from '../../ui/values.tsx';
+import { useTenantId } from '../../api/session.ts';
+import { CONTROL } from '../../ui/style.ts';
+import { Field, useFieldId } from '../../ui/form.tsx';
+import { Select } from '../../ui/select.tsx';
 
 const { prices: texts, columns: names, quote } = usage;
 type Price = Awaited<ReturnType<Api['getCreditPrices']>>['entries'][number];
@@ -65,5 +70,144 @@ export function Prices() {
         )}
       </Card>
     </div>
+  );
+}
+
+const quoteTexts = usage.quote;
+type Quote = Awaited<ReturnType<Api['getQuote']>>;
+type Operation = keyof typeof quoteTexts.operations;
+type Mode = keyof typeof quoteTexts.modes;
+type Billing = keyof typeof quoteTexts.billings;
+
+interface Asked {
+  readonly operation: Operation;
+  readonly mode: Mode;
+  readonly billing: Billing;
+  readonly pages: string;
+}
+
+function Choose<Value extends string>(props: {
+  label: string;
+  names: Readonly<Record<Value, string>>;
+  value: Value;
+  onChange: (value: Value) => void;
+}) {
+  const choices = Object.entries<string>(props.names).map(([value, name]) => ({ value, name }));
+  return (
+    <div className="flex flex-col gap-1">
+      <span className="font-medium">{props.label}</span>
+      <Select
+        label={props.label}
+        choices={choices}
+        value={props.value}
+        onChange={(value) => props.onChange(value as Value)}
+      />
+    </div>
+  );
+}
+
+function PagesInput({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+  return (
+    <input
+      id={useFieldId()}
+      inputMode="numeric"
+      value={value}
+      onChange={({ target }) => onChange(target.value)}
+      className={CONTROL}
+    />
+  );
+}
+
+function Figure({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex justify-between gap-4 border-b border-line py-1.5">
+      <dt className="text-soft">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}
+
+function Result({ quote }: { quote: Quote }) {
+  return (
+    <div aria-live="polite">
+      <p className="text-3xl font-semibold">
+        <Credits value={quote.credits} /> <span className="text-base text-soft">{quoteTexts.result}</span>
+      </p>
+      <dl className="mt-3">
+        <Figure name={quoteTexts.free}>{quote.free_pages_applied.toLocaleString('en')}</Figure>
+        <Figure name={quoteTexts.billable}>{quote.billable_pages.toLocaleString('en')}</Figure>
+        <Figure name={quoteTexts.perPage}>{quote.credits_per_page}</Figure>
+        <Figure name={quoteTexts.value}>
+          <Money amount={quote.list_value_usd} currency="USD" />
+        </Figure>
+        <Figure name={quoteTexts.left}>
+          <Credits value={quote.available_credits - quote.credits} />
+        </Figure>
+      </dl>
+      <p className="mt-3">
+        <Badge tone={quote.sufficient ? 'good' : 'bad'}>
+          {quote.sufficient ? quoteTexts.enough : quoteTexts.short}
+        </Badge>
+      </p>
+    </div>
+  );
+}
+
+const PAGES = /^[1-9]\d{0,6}$/;
+
+/** What a document of so many pages would cost now. */
+export function QuoteCalculator() {
+  const tenant_id = useTenantId();
+  const [asked, ask] = useState<Asked>({
+    operation: 'extract',
+    mode: 'standard',
+    billing: 'full_service',
+    pages: '10',
+  });
+  const { operation, mode, billing, pages } = useDeferredValue(asked);
+  const isExtract = operation === 'extract';
+  const extraction_mode = isExtract ? mode : mode === 'fast' ? 'fast' : 'default';
+  const isRight = PAGES.test(pages);
+  const query = {
+    tenant_id,
+    operation,
+    billing_type: billing,
+    pages: Number(pages),
+    extraction_mode,
+  } as const;
+  const quote = useRead('getQuote', { query }, { enabled: isRight });
+  return (
+    <Card title={quoteTexts.title} className="max-w-3xl">
+      <div className="grid gap-6 sm:grid-cols-2">
+        <div className="flex flex-col gap-4">
+          <Choose
+            label={quoteTexts.operation}
+            names={quoteTexts.operations}
+            value={asked.operation}
+            onChange={(value) => ask({ ...asked, operation: value })}
+          />
+          <Choose
+            label={quoteTexts.mode}
+            names={quoteTexts.modes}
+            value={asked.mode}
+            onChange={(value) => ask({ ...asked, mode: value })}
+          />
+          <Choose
+            label={quoteTexts.billing}
+            names={quoteTexts.billings}
+            value={asked.billing}
+            onChange={(value) => ask({ ...asked, billing: value })}
+          />
+          <Field label={quoteTexts.pages} error={PAGES.test(asked.pages) ? undefined : quoteTexts.badPages}>
+            <PagesInput value={asked.pages} onChange={(value) => ask({ ...asked, pages: value })} />
+          </Field>
+        </div>
+        <div>
+          <ProblemNote error={quote.error} onRetry={() => void quote.refetch()} />
+          {isRight && quote.isPending && <Skeleton lines={6} />}
+          {isRight && quote.data !== undefined && <Result quote={quote.data} />}
+        </div>
+      </div>
+    </Card>
   );
 }

@@ -1,0 +1,218 @@
+import type { MarginByCurrency, MarginReportResponse } from '@quire/client';
+import { finance as texts } from '../../texts/finance.ts';
+import { Card, Stat } from '../../ui/card.tsx';
+import { Empty, ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { majorText, negated } from '../../ui/decimal.ts';
+import { Credits, Money, groupedText } from '../../ui/values.tsx';
+import { useRead } from '../../api/connection.ts';
+import { Waterfall } from '../../ui/charts.tsx';
+import type { Period } from './period.ts';
+
+const { columns } = texts.margin;
+
+const count = (
+  id: string,
+  name: string,
+  value: (item: MarginByCurrency) => number,
+): Column<MarginByCurrency> => ({
+  id,
+  name,
+  value,
+  isNumber: true,
+  show: (item) => <Credits value={value(item)} />,
+});
+
+const minor = (
+  id: string,
+  name: string,
+  value: (item: MarginByCurrency) => number,
+): Column<MarginByCurrency> => ({
+  id,
+  name,
+  isNumber: true,
+  share: 1.3,
+  value: (item) => majorText(value(item), item.currency),
+  show: (item) => <Money amount={majorText(value(item), item.currency)} currency={item.currency} />,
+});
+
+const usd = (
+  id: string,
+  name: string,
+  value: (item: MarginByCurrency) => string,
+): Column<MarginByCurrency> => ({
+  id,
+  name,
+  value,
+  isNumber: true,
+  share: 1.5,
+  show: (item) => <Money amount={value(item)} currency="USD" isMarked />,
+});
+
+const COLUMNS: readonly Column<MarginByCurrency>[] = [
+  { id: 'currency', name: columns.currency, value: ({ currency }) => currency },
+  count('sales', columns.sales, ({ sales }) => sales),
+  count('refunds', columns.refunds, ({ refunds }) => refunds),
+  minor('gross', columns.gross, ({ gross_amount_minor }) => gross_amount_minor),
+  minor('vat', columns.vat, ({ vat_amount_minor }) => vat_amount_minor),
+  minor('fee', columns.fee, ({ provider_fee_minor }) => provider_fee_minor),
+  minor('refunded', columns.refunded, ({ refunded_amount_minor }) => refunded_amount_minor),
+  count('consumed', columns.consumed, ({ credits_consumed }) => credits_consumed),
+  usd('net', columns.net, ({ net_revenue_usd }) => net_revenue_usd),
+  usd('true_up', columns.trueUp, ({ refund_true_up_usd }) => refund_true_up_usd),
+  usd('deferred', columns.deferred, ({ deferred_revenue_usd }) => deferred_revenue_usd),
+];
+
+/** The month's money in the currencies that customers paid in. */
+function ByCurrency({ items }: { items: readonly MarginByCurrency[] }) {
+  return (
+    <Card title={texts.margin.byCurrency}>
+      <DataTable
+        label={texts.margin.byCurrency}
+        columns={COLUMNS}
+        items={items}
+        idOf={({ currency }) => currency}
+        empty={<Empty title={texts.margin.none.title} say={texts.margin.none.say} />}
+      />
+    </Card>
+  );
+}
+
+/** One figure of the report, its amount as the report's own text. */
+interface Figure {
+  readonly id: string;
+  readonly name: string;
+  readonly amount: string;
+  /** Stands for itself; others are added to the figure before. */
+  readonly isTotal?: boolean;
+}
+
+/** From gross to the realized margin: what is taken away has its sign turned. */
+export const stepsOf = ({
+  realized_margin: realized,
+  unit_margin: unit,
+  fx_effect_usd,
+}: MarginReportResponse): readonly Figure[] => {
+  const { steps } = texts.margin;
+  return [
+    { id: 'gross', name: steps.gross, amount: realized.gross_usd, isTotal: true },
+    { id: 'vat', name: steps.vat, amount: negated(realized.vat_usd) },
+    { id: 'fees', name: steps.fees, amount: negated(realized.provider_fees_usd) },
+    { id: 'net', name: steps.net, amount: realized.net_revenue_usd, isTotal: true },
+    { id: 'refunds', name: steps.refunds, amount: realized.refunds_usd },
+    { id: 'cost', name: steps.cost, amount: negated(realized.model_cost_usd) },
+    { id: 'unit', name: steps.unit, amount: unit.margin_usd, isTotal: true },
+    { id: 'fx', name: steps.fx, amount: fx_effect_usd },
+    { id: 'realized', name: steps.realized, amount: realized.margin_usd, isTotal: true },
+  ];
+};
+
+const GAPS = Object.keys(texts.margin.gaps) as (keyof typeof texts.margin.gaps)[];
+
+/** The parts of the FX effect, and their sum. */
+export const gapOf = ({ gap_breakdown, fx_effect_usd }: MarginReportResponse): readonly Figure[] => [
+  ...GAPS.map((id) => ({ id, name: texts.margin.gaps[id], amount: gap_breakdown[id] })),
+  { id: 'fx', name: texts.margin.fx, amount: fx_effect_usd, isTotal: true },
+];
+
+const FIGURES: readonly Column<Figure>[] = [
+  { id: 'name', name: texts.margin.figure, value: ({ name }) => name, share: 2.2 },
+  {
+    id: 'amount',
+    name: texts.margin.amount,
+    value: ({ amount }) => amount,
+    isNumber: true,
+    share: 1.6,
+    show: ({ amount }) => <Money amount={amount} currency="USD" isMarked />,
+  },
+];
+
+function Chart({ figures }: { figures: readonly Figure[] }) {
+  // heights are drawn from floats; what is written beside them is the text of the report
+  const exact = new Map(figures.map(({ amount }) => [Number(amount), groupedText(amount)]));
+  const format = (value: number): string =>
+    exact.get(value) ?? value.toLocaleString('en', { maximumFractionDigits: 2 });
+  const steps = figures.map(({ name, amount, isTotal }) => ({
+    name,
+    value: Number(amount),
+    isTotal: isTotal === true,
+  }));
+  return <Waterfall label={texts.margin.chart} steps={steps} format={format} />;
+}
+
+const percentOf = (percent: string | null): string =>
+  percent === null ? texts.margin.noRevenue : texts.margin.percent(groupedText(percent));
+
+function Heads({ report }: { report: MarginReportResponse }) {
+  const usd = (amount: string) => <Money amount={amount} currency="USD" isMarked />;
+  const { realized_margin: realized, unit_margin: unit } = report;
+  return (
+    <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">
+      <Stat
+        name={texts.margin.realized}
+        value={usd(realized.margin_usd)}
+        say={percentOf(realized.margin_percent)}
+      />
+      <Stat name={texts.margin.unit} value={usd(unit.margin_usd)} say={percentOf(unit.margin_percent)} />
+      <Stat
+        name={texts.margin.deferred}
+        value={usd(report.deferred_revenue_usd)}
+        say={texts.margin.deferredSay}
+      />
+      <Stat
+        name={texts.margin.burned}
+        value={<Credits value={report.credits_burned} />}
+        say={
+          <>
+            {texts.margin.subsidy}: {usd(report.free_tier_cost_usd)}
+          </>
+        }
+      />
+    </div>
+  );
+}
+
+const COUNTS = ['unpriced_calls', 'sales_without_amount', 'sales_without_rate'] as const;
+
+function Unpriced({ report }: { report: MarginReportResponse }) {
+  const lacking = COUNTS.filter((name) => report[name] > 0);
+  if (lacking.length === 0) return null;
+  return (
+    <ul className="flex flex-col gap-1 rounded-lg bg-warn-soft p-3 text-warn">
+      {lacking.map((name) => (
+        <li key={name}>{texts.margin.unpriced[name](report[name].toLocaleString('en'))}</li>
+      ))}
+    </ul>
+  );
+}
+
+/** The margin report of a month: as a waterfall, in its exact figures, and by currency. */
+export function Margin({ period }: { period: Period }) {
+  const read = useRead('getMarginReport', { query: { start: period.first, end: period.last } });
+  if (read.error !== null) return <ProblemNote error={read.error} onRetry={() => void read.refetch()} />;
+  if (read.data === undefined) return <Skeleton lines={4} className="h-24" />;
+  const figures = stepsOf(read.data);
+  return (
+    <div className="flex flex-col gap-4">
+      <Heads report={read.data} />
+      <Unpriced report={read.data} />
+      <Card title={texts.margin.chart}>
+        <Chart figures={figures} />
+      </Card>
+      <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
+        <Card title={texts.margin.figures}>
+          <DataTable label={texts.margin.figures} columns={FIGURES} items={figures} idOf={({ id }) => id} />
+        </Card>
+        <Card title={texts.margin.gap}>
+          <DataTable
+            label={texts.margin.gap}
+            columns={FIGURES}
+            items={gapOf(read.data)}
+            idOf={({ id }) => id}
+          />
+        </Card>
+      </div>
+      <ByCurrency items={read.data.by_currency} />
+    </div>
+  );
+}

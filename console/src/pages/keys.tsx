@@ -1,0 +1,480 @@
+import type { Api } from '@quire/client';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef, useState, useId } from 'react';
+import { z } from 'zod';
+import { toast } from 'sonner';
+import { Plus } from 'lucide-react';
+import { keys as texts } from '../texts/keys.ts';
+import { Badge, PageHeader, type Tone } from '../ui/card.tsx';
+import { Button } from '../ui/button.tsx';
+import { DataTable, type Column } from '../ui/table.tsx';
+import { Time, Copy } from '../ui/values.tsx';
+import { api, useChange, usePages, type Pages } from '../api/connection.ts';
+import { useActing, useTenantId } from '../api/session.ts';
+import { shell } from '../texts/shell.ts';
+import { Form, SelectField, TextField } from '../ui/form.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { ProblemNote, Empty } from '../ui/states.tsx';
+import { Select } from '../ui/select.tsx';
+import { CONTROL } from '../ui/style.ts';
+import { faultOf } from '../api/faults.ts';
+import { ForTenant } from '../ui/forTenant.tsx';
+
+type Key = Awaited<ReturnType<Api['listApiKeys']>>['items'][number];
+
+/** What is shown once. */
+type Issued = Pick<Awaited<ReturnType<Api['createApiKey']>>, 'key' | 'name' | 'key_id'>;
+
+type KeyState = keyof typeof texts.states;
+
+/** How a key stands at a time: one that was rotated ends soon. */
+const stateOf = ({ revoked_at, expires_at }: Key, now: number): KeyState => {
+  if (revoked_at !== null) return 'revoked';
+  if (expires_at === null) return 'live';
+  return Date.parse(expires_at) <= now ? 'over' : 'ending';
+};
+
+const isLive = (key: Key, now: number): boolean => ['live', 'ending'].includes(stateOf(key, now));
+
+/** The listed keys that were made with a key, or with one of those. */
+const madeWith = ({ key_id }: Pick<Key, 'key_id'>, items: readonly Key[]): readonly Key[] => {
+  const found = new Set([key_id]);
+  for (let before = 0; before < found.size;) {
+    before = found.size;
+    for (const key of items) if (key.made_by !== null && found.has(key.made_by)) found.add(key.key_id);
+  }
+  return items.filter((key) => key.key_id !== key_id && found.has(key.key_id));
+};
+
+const TONES: Readonly<Record<KeyState, Tone>> = {
+  live: 'good',
+  ending: 'warn',
+  over: 'neutral',
+  revoked: 'neutral',
+};
+
+/** What people call a key. */
+const nameOf = ({ name, prefix, last4 }: Key): string => name ?? `${prefix}…${last4}`;
+
+/** A number of days from a time, as the API takes it; null: never. */
+const endAfter = (days: string, now: number): string | null =>
+  days === '' || days === 'never' ? null : new Date(now + Number(days) * 86_400_000).toISOString();
+
+/** A call whose answer holds a secret. */
+interface Issue {
+  readonly error: unknown;
+  readonly isBusy: boolean;
+  readonly run: (call: () => Promise<Issued>) => Promise<void>;
+}
+
+/**
+ * Runs a call that answers with a key. Its answer goes to `onIssued` alone: a mutation would keep it in the
+ * cache of calls for minutes.
+ */
+const useIssue = (onIssued: (issued: Issued) => void): Issue => {
+  const cache = useQueryClient();
+  const isRunning = useRef(false);
+  const [state, set] = useState<{ error: unknown; isBusy: boolean }>({ error: null, isBusy: false });
+  const run = async (call: () => Promise<Issued>): Promise<void> => {
+    if (isRunning.current) return;
+    isRunning.current = true;
+    set({ error: null, isBusy: true });
+    try {
+      const { key, key_id, name } = await call();
+      set({ error: null, isBusy: false });
+      onIssued({ key, key_id, name });
+      await cache.invalidateQueries({ queryKey: ['listApiKeys'] });
+    } catch (error) {
+      set({ error, isBusy: false });
+    } finally {
+      isRunning.current = false;
+    }
+  };
+  return { ...state, run };
+};
+
+interface KeyActions {
+  readonly onRotate: (key: Key) => void;
+  readonly onRevoke: (key: Key) => void;
+}
+
+function RowActions({ item, onRotate, onRevoke }: KeyActions & { item: Key }) {
+  const state = stateOf(item, Date.now());
+  if (state === 'revoked' || state === 'over') return null;
+  return (
+    <span className="flex gap-1" onClick={(event) => event.stopPropagation()}>
+      <Button
+        size="small"
+        look="quiet"
+        aria-label={`${texts.rotate.open}: ${nameOf(item)}`}
+        onClick={() => onRotate(item)}
+      >
+        {texts.rotate.open}
+      </Button>
+      <Button
+        size="small"
+        look="quiet"
+        aria-label={`${texts.revoke.open}: ${nameOf(item)}`}
+        onClick={() => onRevoke(item)}
+      >
+        {texts.revoke.open}
+      </Button>
+    </span>
+  );
+}
+
+const { columns: names } = texts;
+
+const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
+  {
+    id: 'name',
+    name: names.name,
+    value: ({ name }) => name,
+    show: ({ name }) => name ?? <span className="text-soft">{texts.unnamed}</span>,
+    share: 1.6,
+  },
+  {
+    id: 'key',
+    name: names.key,
+    value: ({ prefix, last4 }) => `${prefix}…${last4}`,
+    show: ({ prefix, last4 }) => <code className="text-[13px]">{`${prefix}…${last4}`}</code>,
+    share: 1.8,
+  },
+  { id: 'role', name: names.role, value: ({ role }) => texts.create.roles[role], share: 0.7 },
+  {
+    id: 'state',
+    name: names.state,
+    value: (key) => texts.states[stateOf(key, Date.now())],
+    show: (key) => {
+      const state = stateOf(key, Date.now());
+      return <Badge tone={TONES[state]}>{texts.states[state]}</Badge>;
+    },
+    share: 0.9,
+  },
+  {
+    id: 'created',
+    name: names.created,
+    value: ({ created_at }) => created_at,
+    show: ({ created_at }) => <Time at={created_at} />,
+    share: 1.55,
+  },
+  {
+    id: 'used',
+    name: names.used,
+    value: ({ last_used_at }) => last_used_at,
+    show: ({ last_used_at }) => <Time at={last_used_at} />,
+    share: 1.55,
+  },
+  {
+    id: 'ends',
+    name: names.ends,
+    value: ({ expires_at }) => expires_at,
+    show: ({ expires_at }) => <Time at={expires_at} />,
+    share: 1.55,
+  },
+  {
+    id: 'actions',
+    name: names.actions,
+    value: () => undefined,
+    show: (item) => <RowActions item={item} {...actions} />,
+    share: 1.7,
+  },
+];
+
+interface KeyTableProps extends KeyActions {
+  readonly items: readonly Key[] | undefined;
+  /** undefined: all of them are there. */
+  readonly onMore: (() => void) | undefined;
+  readonly isLoadingMore: boolean;
+}
+
+/** The keys of a tenant with what can be done to each. */
+function KeyTable({ items, onMore, isLoadingMore, ...actions }: KeyTableProps) {
+  return (
+    <DataTable
+      label={texts.list}
+      columns={columnsOf(actions)}
+      items={items}
+      idOf={({ key_id }) => key_id}
+      onMore={onMore}
+      isLoadingMore={isLoadingMore}
+    />
+  );
+}
+
+const { create } = texts;
+const schema = z.object({
+  name: z.string().trim().max(200, create.tooLong),
+  role: z.enum(['tenant', 'service', 'admin']),
+  ends: z.enum(['never', '30', '90', '365']),
+});
+const ROLES = (['tenant', 'service', 'admin'] as const).map((value) => ({
+  value,
+  name: create.roles[value],
+}));
+const ENDS = [
+  { value: 'never', name: create.never },
+  ...[30, 90, 365].map((days) => ({ value: String(days), name: create.days(days) })),
+];
+
+interface CreateDialogProps {
+  readonly onClose: () => void;
+  readonly onIssued: (issued: Issued) => void;
+}
+
+/** Makes a key; operators choose its role as well. */
+function CreateDialog({ onClose, onIssued }: CreateDialogProps) {
+  const tenant_id = useTenantId();
+  const { session } = useActing();
+  const { run, error, isBusy } = useIssue(onIssued);
+  return (
+    <Dialog isOpen onOpenChange={onClose} title={create.title} say={create.say}>
+      <Form<z.infer<typeof schema>>
+        schema={schema}
+        initial={{ name: '', role: 'tenant', ends: 'never' }}
+        onSubmit={({ name, role, ends }) => {
+          const expires_at = endAfter(ends, Date.now());
+          const body = { tenant_id, role, name: name === '' ? null : name, expires_at };
+          return run(() => api.createApiKey({ body }));
+        }}
+      >
+        <TextField name="name" label={create.name} say={create.nameSay} autoComplete="off" autoFocus />
+        {session.role === 'admin' && (
+          <SelectField name="role" label={create.role} say={create.roleSay} choices={ROLES} />
+        )}
+        <SelectField name="ends" label={create.ends} choices={ENDS} />
+        <ProblemNote error={error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{shell.cancel}</Button>
+          <Button look="primary" type="submit" isBusy={isBusy}>
+            {create.submit}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
+interface RevokeDialogProps {
+  readonly chosen: Key;
+  /** All keys that are listed: those that were made with the chosen one are asked after. */
+  readonly items: readonly Key[];
+  readonly onClose: () => void;
+}
+
+interface MadeProps {
+  readonly made: readonly Key[];
+  readonly isChecked: boolean;
+  readonly onCheck: (isChecked: boolean) => void;
+}
+
+/** What was made with the key, which whoever has the key may know. */
+function Made({ made, isChecked, onCheck }: MadeProps) {
+  return (
+    <label className="flex items-start gap-2">
+      <input
+        type="checkbox"
+        className="mt-1"
+        checked={isChecked}
+        onChange={({ target }) => onCheck(target.checked)}
+      />
+      <span>
+        {texts.revoke.made}
+        {made.length > 0 && <span className="block text-soft">{made.map(nameOf).join(', ')}</span>}
+      </span>
+    </label>
+  );
+}
+
+/** Asks before a key stops for good, and after the keys that were made with it. */
+function RevokeDialog({ chosen, items, onClose }: RevokeDialogProps) {
+  const made = madeWith(chosen, items).filter((key) => isLive(key, Date.now()));
+  // An admin's may be keys of other tenants, which are not listed here.
+  const mayHaveMade = made.length > 0 || chosen.role === 'admin';
+  const [isWithMade, setWithMade] = useState(false);
+  const cache = useQueryClient();
+  const revoke = useChange('revokeApiKey');
+  const send = async (): Promise<void> => {
+    try {
+      await revoke.mutateAsync({
+        path: { key: chosen.key_id },
+        query: { made: isWithMade ? 'revoke' : 'keep' },
+      });
+    } catch {
+      return; // the note says it
+    }
+    toast(texts.revoke.done);
+    onClose();
+    await cache.invalidateQueries({ queryKey: ['listApiKeys'] });
+  };
+  return (
+    <Dialog isOpen onOpenChange={onClose} title={texts.revoke.title(nameOf(chosen))} say={texts.revoke.say}>
+      {mayHaveMade && <Made made={made} isChecked={isWithMade} onCheck={setWithMade} />}
+      <ProblemNote error={revoke.error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{shell.cancel}</Button>
+        <Button look="danger" isBusy={revoke.isPending} onClick={() => void send()}>
+          {texts.revoke.submit}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+const { rotate } = texts;
+const GRACES = Object.entries(rotate.graces).map(([value, name]) => ({ value, name }));
+
+interface RotateDialogProps {
+  readonly chosen: Key;
+  readonly onClose: () => void;
+  readonly onIssued: (issued: Issued) => void;
+}
+
+/** Replaces a key; the old one goes on for a while, so that nothing stops meanwhile. */
+function RotateDialog({ chosen, onClose, onIssued }: RotateDialogProps) {
+  const [grace, setGrace] = useState('86400');
+  const { run, error, isBusy } = useIssue(onIssued);
+  const send = (): Promise<void> =>
+    run(() => api.rotateApiKey({ body: { key: chosen.key_id, grace_seconds: Number(grace) } }));
+  return (
+    <Dialog isOpen onOpenChange={onClose} title={rotate.title(nameOf(chosen))} say={rotate.say}>
+      <div className="flex flex-col gap-1">
+        <span className="font-medium">{rotate.grace}</span>
+        <Select label={rotate.grace} choices={GRACES} value={grace} onChange={setGrace} />
+      </div>
+      <ProblemNote error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{shell.cancel}</Button>
+        <Button look="primary" isBusy={isBusy} onClick={() => void send()}>
+          {rotate.submit}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Shows a key the one time. Only "I have stored it" closes it, so that no key is lost by a slip. */
+function SecretDialog({ issued, onStored }: { issued: Issued; onStored: () => void }) {
+  const [isWarned, warn] = useState(false);
+  const id = useId();
+  return (
+    <Dialog isOpen onOpenChange={() => warn(true)} title={texts.secret.title} say={texts.secret.say}>
+      <div className="flex flex-col gap-1">
+        <label htmlFor={id} className="font-medium">
+          {issued.name ?? texts.secret.label}
+        </label>
+        <div className="flex items-center gap-2">
+          <input
+            id={id}
+            readOnly
+            autoComplete="off"
+            spellCheck={false}
+            value={issued.key}
+            onFocus={({ target }) => target.select()}
+            className={`${CONTROL} font-mono text-[13px]`}
+          />
+          <Copy text={issued.key} name={texts.secret.copy} />
+        </div>
+      </div>
+      {isWarned && (
+        <p role="alert" className="rounded-md bg-warn-soft p-2 text-warn">
+          {texts.secret.warning}
+        </p>
+      )}
+      <div className="flex justify-end">
+        <Button look="primary" onClick={onStored}>
+          {texts.secret.stored}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+type Doing =
+  | { readonly what: 'create' }
+  | { readonly what: 'rotate' | 'revoke'; readonly key: Key }
+  | { readonly what: 'show'; readonly issued: Issued };
+
+interface DialogsProps {
+  readonly items: readonly Key[];
+  readonly doing: Doing;
+  readonly onDo: (doing: Doing | undefined) => void;
+}
+
+function Dialogs({ items, doing, onDo }: DialogsProps) {
+  const onClose = (): void => onDo(undefined);
+  const onIssued = (issued: Issued): void => onDo({ what: 'show', issued });
+  if (doing.what === 'create') return <CreateDialog onClose={onClose} onIssued={onIssued} />;
+  if (doing.what === 'show') return <SecretDialog issued={doing.issued} onStored={onClose} />;
+  const { what, key } = doing;
+  if (what === 'revoke') return <RevokeDialog chosen={key} items={items} onClose={onClose} />;
+  return <RotateDialog chosen={key} onClose={onClose} onIssued={onIssued} />;
+}
+
+interface ListedProps extends Pick<Pages<Key>, 'items' | 'more' | 'isLoadingMore'> {
+  readonly onDo: (doing: Doing) => void;
+}
+
+/** The keys that are there, with those that are over where they are asked for. */
+function Listed({ items, more, isLoadingMore, onDo }: ListedProps) {
+  const [isAll, showAll] = useState(false);
+  const open = (
+    <Button look="primary" onClick={() => onDo({ what: 'create' })}>
+      <Plus aria-hidden className="size-4" />
+      {texts.create.open}
+    </Button>
+  );
+  if (items?.length === 0)
+    return (
+      <Empty title={texts.empty.title} say={texts.empty.say}>
+        {open}
+      </Empty>
+    );
+  return (
+    <>
+      <div className="flex flex-wrap items-center justify-between gap-4">
+        {open}
+        <label className="flex items-center gap-2 text-soft">
+          <input type="checkbox" checked={isAll} onChange={({ target }) => showAll(target.checked)} />
+          {texts.showAll}
+        </label>
+      </div>
+      <KeyTable
+        items={items?.filter((key) => isAll || isLive(key, Date.now()))}
+        onMore={more}
+        isLoadingMore={isLoadingMore}
+        onRotate={(key) => onDo({ what: 'rotate', key })}
+        onRevoke={(key) => onDo({ what: 'revoke', key })}
+      />
+    </>
+  );
+}
+
+function KeyList() {
+  const tenant_id = useTenantId();
+  const list = usePages('listApiKeys', { path: { tenant_id } });
+  const [doing, onDo] = useState<Doing>();
+  // A tenant begins with its first key: until then nobody has heard of it.
+  const { error } = list;
+  const isNew = error !== null && faultOf(error).code === 'tenant_not_found';
+  const isBroken = error !== null && !isNew;
+  return (
+    <div className="flex flex-col gap-4">
+      {isBroken && <ProblemNote error={error} onRetry={list.again} />}
+      {!isBroken && <Listed {...list} items={isNew ? [] : list.items} onDo={onDo} />}
+      {doing !== undefined && <Dialogs items={list.items ?? []} doing={doing} onDo={onDo} />}
+    </div>
+  );
+}
+
+/** Keys: made, shown once, replaced, revoked. */
+export default function KeysPage() {
+  return (
+    <>
+      <PageHeader title={texts.title} say={texts.say} />
+      <ForTenant>
+        <KeyList />
+      </ForTenant>
+    </>
+  );
+}

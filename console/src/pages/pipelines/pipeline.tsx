@@ -1,0 +1,115 @@
+import type { Api } from '@quire/client';
+import type { Tone } from '../../ui/card.tsx';
+import { pipelines } from '../../texts/pipelines.ts';
+import { classes } from '../../ui/style.ts';
+
+type ItemOf<Name extends 'listTrainingJobs' | 'listArtifacts' | 'listDeployments'> = Awaited<
+  ReturnType<Api[Name]>
+>['items'][number];
+export type Job = ItemOf<'listTrainingJobs'>;
+export type Artifact = ItemOf<'listArtifacts'>;
+export type Deployment = ItemOf<'listDeployments'>;
+type Example = NonNullable<NonNullable<Parameters<Api['createTrainingJob']>[0]>['body']['examples']>[number];
+
+export const TONES: Readonly<Record<string, Tone>> = {
+  queued: 'neutral',
+  running: 'accent',
+  succeeded: 'good',
+  failed: 'bad',
+  active: 'good',
+};
+
+/** Whether a job still goes on. */
+export const isGoing = (status: string): boolean => status === 'queued' || status === 'running';
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** JSON of an object; undefined where the text is none. */
+export const parsedObject = (text: string): object | undefined => {
+  const value = jsonOf(text);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
+};
+
+const isExample = (value: unknown): value is Example => {
+  if (typeof value !== 'object' || value === null || !('expected' in value)) return false;
+  return 'document_id' in value || 'file_uri' in value;
+};
+
+/** Examples, one in each line. */
+export const linesOf = (examples: readonly object[]): string =>
+  examples.map((example) => JSON.stringify(example)).join('\n');
+
+/** Examples as a JSON array or one in each line; undefined where any of it is no example. */
+export const examplesOf = (text: string): readonly Example[] | undefined => {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const whole = jsonOf(text);
+  const values: unknown[] = Array.isArray(whole) ? whole : lines.map(jsonOf);
+  return values.every(isExample) ? values : undefined;
+};
+
+interface Score {
+  readonly path: string;
+  readonly baseline: number;
+  readonly best: number;
+}
+
+function Row({ path, baseline, best }: Score) {
+  return (
+    <tr className="border-t border-line">
+      <th scope="row" className="py-1.5 pr-4 text-left font-normal break-all">
+        {path}
+      </th>
+      <td className="w-24 py-1.5 text-right text-soft">{pipelines.score(baseline)}</td>
+      <td
+        className={classes(
+          'w-24 py-1.5 text-right font-medium',
+          best > baseline && 'text-good',
+          best < baseline && 'text-bad',
+        )}
+      >
+        {pipelines.score(best)}
+      </td>
+    </tr>
+  );
+}
+
+interface ScoresProps {
+  readonly all: { readonly baseline: number | null; readonly best: number | null };
+  readonly fields: readonly Score[];
+}
+
+/** How well each field was read before the training and after it. */
+export function Scores({ all, fields }: ScoresProps) {
+  const { baseline, best } = all;
+  if (baseline === null || best === null) return null;
+  return (
+    <table className="w-full max-w-2xl">
+      <caption className="pb-2 text-left text-[13px] text-soft">{pipelines.jobs.scores}</caption>
+      <thead>
+        <tr className="text-[13px] text-soft">
+          <th scope="col" className="text-left font-medium">
+            {pipelines.columns.field}
+          </th>
+          <th scope="col" className="text-right font-medium">
+            {pipelines.columns.before}
+          </th>
+          <th scope="col" className="text-right font-medium">
+            {pipelines.columns.after}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        <Row path={pipelines.jobs.overall} baseline={baseline} best={best} />
+        {fields.map((field) => (
+          <Row key={field.path} {...field} />
+        ))}
+      </tbody>
+    </table>
+  );
+}

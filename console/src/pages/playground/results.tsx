@@ -1,0 +1,222 @@
+import type { ExtractionResult } from '@quire/client';
+import { useMutation } from '@tanstack/react-query';
+import { playground } from '../../texts/playground.ts';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Copy } from '../../ui/values.tsx';
+import { keepExample, keptExamples } from '../../api/uploads.ts';
+import { useTenantId } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { ProblemNote } from '../../ui/states.tsx';
+import { saveFile } from '../../ui/csv.ts';
+import { corrected, type ValueRow } from './values.ts';
+import { ValueTree } from './valueTree.tsx';
+import { Card } from '../../ui/card.tsx';
+import { BlocksTab, Converted, MarkdownTab, TextTab, type Conversion } from './conversion.tsx';
+
+type Language = 'curl' | 'typescript' | 'python';
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+
+const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
+
+/** The same request for a program. The key is read from the environment: a session has none to show. */
+const requestCode = (
+  language: Language,
+  { url, name, schema }: { readonly url: string; readonly name: string; readonly schema: string },
+): string => {
+  switch (language) {
+    case 'curl':
+      return [
+        `curl -sf ${url}/v1/extract \\`,
+        '  -H "X-API-KEY: $QUIRE_API_KEY" \\',
+        `  -F ${quoted(`file=@"${name.replaceAll('"', '')}"`)} \\`,
+        `  -F ${quoted(`schema=${schema}`)}`,
+      ].join('\n');
+    case 'typescript':
+      return [
+        "import { openAsBlob } from 'node:fs';",
+        "import { Quire } from '@quire/client';",
+        '',
+        `const quire = new Quire({ url: ${JSON.stringify(url)}, key: process.env.QUIRE_API_KEY });`,
+        'const { result } = await quire.extract({',
+        `  file: await openAsBlob(${JSON.stringify(name)}),`,
+        `  schema: ${indented(schema, '  ')},`,
+        '});',
+        'console.log(result);',
+      ].join('\n');
+    case 'python':
+      return [
+        'import json, os',
+        'import requests',
+        '',
+        `schema = json.loads(${JSON.stringify(schema)})`,
+        `with open(${JSON.stringify(name)}, "rb") as file:`,
+        '    answer = requests.post(',
+        `        ${JSON.stringify(`${url}/v1/extract`)},`,
+        '        headers={"X-API-KEY": os.environ["QUIRE_API_KEY"]},',
+        '        files={"file": file},',
+        '        data={"schema": json.dumps(schema)},',
+        '    )',
+        'answer.raise_for_status()',
+        'print(answer.json()["result"])',
+      ].join('\n');
+  }
+};
+
+const { results: texts } = playground;
+
+const LANGUAGES: readonly (readonly [Language, string])[] = [
+  ['curl', 'curl'],
+  ['typescript', 'TypeScript'],
+  ['python', 'Python'],
+];
+
+/** The same request as a program sends it. */
+function CodeTab({ name, schema }: { name: string; schema: string }) {
+  const given = { url: window.location.origin, name, schema };
+  return (
+    <Tabs
+      label={texts.languages}
+      tabs={LANGUAGES.map(([id, title]) => ({
+        id,
+        name: title,
+        content: (
+          <div className="relative">
+            <div className="absolute top-2 right-2">
+              <Copy name={texts.copyCode} text={requestCode(id, given)} />
+            </div>
+            <pre
+              tabIndex={0}
+              role="region"
+              aria-label={title}
+              className="max-h-[60vh] overflow-auto rounded bg-sunken p-3 font-mono text-[13px]"
+            >
+              {requestCode(id, given)}
+            </pre>
+          </div>
+        ),
+      }))}
+    />
+  );
+}
+
+/** What is chosen, corrected and being corrected; the page's boxes share it. */
+export interface Choosing {
+  readonly chosen: string | undefined;
+  readonly choose: (path: string) => void;
+  readonly editing: { readonly path: string; readonly text: string } | undefined;
+  readonly edit: (editing: { path: string; text: string } | undefined) => void;
+  readonly corrections: ReadonlyMap<string, string>;
+  readonly correct: (path: string, text: string) => void;
+}
+
+interface DataTabProps {
+  readonly file: File;
+  readonly answer: ExtractionResult;
+  readonly rows: readonly ValueRow[];
+  readonly choosing: Choosing;
+}
+
+function Examples({
+  file,
+  answer,
+  corrections,
+}: Pick<DataTabProps, 'file' | 'answer'> & Pick<Choosing, 'corrections'>) {
+  const tenantId = useTenantId();
+  const adding = useMutation({
+    mutationFn: () => keepExample(tenantId, { file, expected: corrected(answer.result, corrections) }),
+  });
+  const kept = adding.data ?? keptExamples(tenantId);
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <Button size="small" isBusy={adding.isPending} onClick={() => adding.mutate()}>
+        {texts.addExample}
+      </Button>
+      {kept.length > 0 && (
+        <Button
+          size="small"
+          onClick={() => saveFile('examples.json', JSON.stringify(kept, undefined, 2), 'application/json')}
+        >
+          {texts.download(kept.length)}
+        </Button>
+      )}
+      <Copy
+        name={texts.copyJson}
+        text={JSON.stringify(corrected(answer.result, corrections), undefined, 2)}
+      />
+      <span role="status" className="text-[13px] text-soft">
+        {adding.isSuccess ? texts.added : ''}
+      </span>
+      <ProblemNote error={adding.error} onRetry={() => adding.mutate()} />
+    </div>
+  );
+}
+
+/** The values, what the service warns of, and what one makes of them. */
+function DataTab({ file, answer, rows, choosing }: DataTabProps) {
+  const { warnings } = answer.meta;
+  return (
+    <div className="flex flex-col gap-3">
+      <ValueTree
+        rows={rows}
+        chosen={choosing.chosen}
+        onChoose={choosing.choose}
+        corrections={choosing.corrections}
+        editing={choosing.editing}
+        onEdit={choosing.edit}
+        onCorrect={choosing.correct}
+      />
+      {warnings.length > 0 && (
+        <div className="rounded-md bg-warn-soft p-3 text-warn">
+          <p className="font-medium">{texts.warnings}</p>
+          <ul className="list-disc pl-5">
+            {warnings.map(({ message, path }, at) => (
+              <li key={at}>
+                {path !== undefined && <code>{path} </code>}
+                {message}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <Examples file={file} answer={answer} corrections={choosing.corrections} />
+    </div>
+  );
+}
+
+interface ResultsProps {
+  readonly file: File;
+  readonly schema: string;
+  readonly answer: ExtractionResult | undefined;
+  readonly rows: readonly ValueRow[];
+  readonly choosing: Choosing;
+  readonly conversion: Conversion;
+}
+
+/** What was read, in all the ways to look at it, and the request as a program sends it. */
+export function Results({ file, schema, answer, rows, choosing, conversion }: ResultsProps) {
+  const data =
+    answer === undefined ? (
+      <p className="text-soft">{playground.run.first}</p>
+    ) : (
+      <DataTab file={file} answer={answer} rows={rows} choosing={choosing} />
+    );
+  const converted = { markdown: MarkdownTab, text: TextTab, blocks: BlocksTab };
+  const ways = (['markdown', 'text', 'blocks'] as const).map((id) => {
+    const Way = converted[id];
+    const content = <Converted conversion={conversion}>{(one) => <Way result={one} />}</Converted>;
+    return { id, name: texts[id], content };
+  });
+  return (
+    <Card>
+      <Tabs
+        label={texts.label}
+        tabs={[
+          { id: 'data', name: texts.data, content: data },
+          ...ways,
+          { id: 'code', name: texts.code, content: <CodeTab name={file.name} schema={schema} /> },
+        ]}
+      />
+    </Card>
+  );
+}

@@ -1,0 +1,157 @@
+import type { GrantItem, LedgerItem } from '@quire/client';
+import { usePages } from '../../api/connection.ts';
+import { tenants as texts } from '../../texts/tenants.ts';
+import { Badge, type Tone } from '../../ui/card.tsx';
+import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { majorText } from '../../ui/decimal.ts';
+import { Credits, Money, Time } from '../../ui/values.tsx';
+
+const money = (id: string, name: string, minorOf: (item: GrantItem) => number | null): Column<GrantItem> => ({
+  id,
+  name,
+  isNumber: true,
+  value: (item) => {
+    const minor = minorOf(item);
+    return minor === null ? undefined : majorText(minor, item.currency);
+  },
+  show: (item) => {
+    const minor = minorOf(item);
+    return minor === null ? '–' : <Money amount={majorText(minor, item.currency)} currency={item.currency} />;
+  },
+});
+
+const GRANT_COLUMNS: readonly Column<GrantItem>[] = [
+  {
+    id: 'occurred_at',
+    name: texts.grants.when,
+    value: ({ occurred_at }) => occurred_at,
+    share: 1.5,
+    show: ({ occurred_at }) => <Time at={occurred_at} />,
+  },
+  {
+    id: 'kind',
+    name: texts.grants.kind,
+    value: ({ kind }) => kind,
+    show: ({ kind }) => <Badge tone={kind === 'sale' ? 'good' : 'warn'}>{texts.ledger.kinds[kind]}</Badge>,
+  },
+  {
+    id: 'credits',
+    name: texts.grants.credits,
+    value: ({ credits }) => credits,
+    isNumber: true,
+    show: ({ credits }) => <Credits value={credits} />,
+  },
+  money('gross', texts.grants.gross, ({ gross_amount_minor }) => gross_amount_minor),
+  money('vat', texts.grants.vat, ({ vat_amount_minor }) => vat_amount_minor),
+  money('fee', texts.grants.fee, ({ provider_fee_minor }) => provider_fee_minor),
+  money('refundable', texts.grants.refundable, (item) =>
+    item.kind === 'sale' && item.gross_amount_minor !== null
+      ? item.gross_amount_minor - Math.abs(item.refunded_amount_minor)
+      : null,
+  ),
+  { id: 'fx', name: texts.grants.rate, value: ({ fx_rate_to_usd }) => fx_rate_to_usd, isNumber: true },
+  { id: 'provider', name: texts.grants.provider, value: ({ provider }) => provider },
+  {
+    id: 'transaction',
+    name: texts.grants.transaction,
+    value: ({ provider_txn_id }) => provider_txn_id,
+    share: 2,
+  },
+  { id: 'invoice', name: texts.grants.invoice, value: ({ invoice_ref }) => invoice_ref },
+];
+
+interface GrantsProps {
+  readonly tenantId: string;
+  readonly onRefund: (grantId: string) => void;
+}
+
+/** Sales and refunds with their money; a sale opens its refund. */
+export function Grants({ tenantId, onRefund }: GrantsProps) {
+  const list = usePages('listGrants', { path: { tenant_id: tenantId } });
+  if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
+  return (
+    <DataTable
+      label={texts.tabs.grants}
+      columns={GRANT_COLUMNS}
+      items={list.items}
+      idOf={({ grant_id }) => grant_id}
+      onOpen={({ kind, grant_id }) => {
+        if (kind === 'sale') onRefund(grant_id);
+      }}
+      onMore={list.more}
+      isLoadingMore={list.isLoadingMore}
+      actions={<span className="text-[13px] text-soft">{texts.grants.say}</span>}
+      empty={<Empty title={texts.grants.empty.title} say={texts.grants.empty.say} />}
+    />
+  );
+}
+
+const TONES: Readonly<Record<LedgerItem['kind'], Tone>> = {
+  sale: 'good',
+  refund: 'warn',
+  usage: 'neutral',
+  admin_adjustment: 'accent',
+};
+
+const LEDGER_COLUMNS: readonly Column<LedgerItem>[] = [
+  {
+    id: 'created_at',
+    name: texts.ledger.when,
+    value: ({ created_at }) => created_at,
+    share: 1.5,
+    show: ({ created_at }) => <Time at={created_at} />,
+  },
+  {
+    id: 'kind',
+    name: texts.ledger.kind,
+    value: ({ kind }) => kind,
+    show: ({ kind }) => <Badge tone={TONES[kind]}>{texts.ledger.kinds[kind]}</Badge>,
+  },
+  {
+    id: 'what',
+    name: texts.ledger.what,
+    value: ({ operation, reason }) => reason ?? operation,
+    share: 1.6,
+  },
+  { id: 'pages', name: texts.ledger.pages, value: ({ pages }) => pages, isNumber: true },
+  {
+    id: 'credits',
+    name: texts.ledger.credits,
+    value: ({ credits_delta }) => credits_delta,
+    isNumber: true,
+    show: ({ credits_delta }) => <Credits value={credits_delta} />,
+  },
+  {
+    id: 'balance',
+    name: texts.ledger.balance,
+    value: ({ balance_after }) => balance_after,
+    share: 1.2,
+    isNumber: true,
+    show: ({ balance_after }) => <Credits value={balance_after} />,
+  },
+  {
+    id: 'reference',
+    name: texts.ledger.reference,
+    value: ({ provider_txn_id, document_id, job_id }) => provider_txn_id ?? document_id ?? job_id,
+    share: 2,
+  },
+  { id: 'id', name: texts.ledger.id, value: ({ id }) => id, share: 1.6 },
+];
+
+/** Every posting of a tenant, newest first. */
+export function Ledger({ tenantId }: { tenantId: string }) {
+  const list = usePages('listTenantLedger', { path: { tenant_id: tenantId } });
+  if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
+  return (
+    <DataTable
+      label={texts.tabs.ledger}
+      columns={LEDGER_COLUMNS}
+      items={list.items}
+      idOf={({ id }) => id}
+      onMore={list.more}
+      isLoadingMore={list.isLoadingMore}
+      empty={<Empty title={texts.ledger.empty.title} say={texts.ledger.empty.say} />}
+    />
+  );
+}

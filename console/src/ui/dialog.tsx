@@ -1,0 +1,58 @@
+import { X } from 'lucide-react';
+import { Dialog as Radix } from 'radix-ui';
+import type { ReactNode } from 'react';
+import { shell } from '../texts/shell.ts';
+import { Button } from './button.tsx';
+import { classes } from './style.ts';
+
+interface DialogProps {
+  readonly isOpen: boolean;
+  readonly onOpenChange: (isOpen: boolean) => void;
+  readonly title: string;
+  readonly say?: string;
+  readonly isWide?: boolean;
+  readonly children: ReactNode;
+}
+
+/** Begins a form at its first field, not at the button that closes it. */
+const focusFirst = (event: Event): void => {
+  const { currentTarget } = event;
+  if (!(currentTarget instanceof HTMLElement)) return;
+  const first = currentTarget.querySelector<HTMLElement>('form :is(input, select, textarea):not(:disabled)');
+  if (first === null) return;
+  event.preventDefault();
+  first.focus();
+};
+
+/** A question or form over the page. Focus stays in it and goes back to where it was. */
+export function Dialog({ isOpen, onOpenChange, title, say, isWide, children }: DialogProps) {
+  return (
+    <Radix.Root open={isOpen} onOpenChange={onOpenChange}>
+      <Radix.Portal>
+        <Radix.Overlay className="fixed inset-0 z-40 bg-black/40" />
+        <Radix.Content
+          onOpenAutoFocus={focusFirst}
+          {...(say === undefined ? { 'aria-describedby': undefined } : {})}
+          className={classes(
+            'fixed top-1/2 left-1/2 z-50 flex max-h-[90vh] w-[calc(100vw-32px)] -translate-1/2 flex-col gap-4',
+            'overflow-y-auto rounded-xl border border-line bg-raised p-6 shadow-xl',
+            isWide === true ? 'max-w-4xl' : 'max-w-lg',
+          )}
+        >
+          <div className="flex items-start justify-between gap-4">
+            <div>
+              <Radix.Title className="text-base font-semibold">{title}</Radix.Title>
+              {say !== undefined && <Radix.Description className="text-soft">{say}</Radix.Description>}
+            </div>
+            <Radix.Close asChild>
+              <Button look="quiet" size="icon" aria-label={shell.close} className="-mt-1 -mr-2">
+                <X aria-hidden className="size-4" />
+              </Button>
+            </Radix.Close>
+          </div>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

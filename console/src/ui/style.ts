@@ -1,0 +1,14 @@
+/** Joins the classes that are there. */
+export const classes = (...given: readonly (string | false | undefined)[]): string =>
+  given.filter((part) => part !== false && part !== undefined && part !== '').join(' ');
+
+/** The nonce that the page's policy lets style tags carry. */
+export const styleNonce = (): string | undefined => {
+  const tag = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]');
+  return tag === null || tag.nonce === '' ? undefined : tag.nonce;
+};
+
+/** How everything looks that one types into or chooses by. */
+export const CONTROL =
+  'h-8 w-full min-w-0 rounded-md border border-line bg-surface px-2 text-ink placeholder:text-soft ' +
+  'aria-invalid:border-bad disabled:opacity-50';
