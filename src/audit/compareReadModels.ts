@@ -430,7 +430,11 @@ const tableFiles = (folder: string) => {
     const last = current;
     current = undefined;
     if (last === undefined) return;
-    await last.file.writeFile(last.text).finally(() => last.file.close());
+    try {
+      await last.file.writeFile(last.text);
+    } finally {
+      await last.file.close();
+    }
   };
   return {
     add: async (table: string, text: string): Promise<void> => {

@@ -105,7 +105,11 @@ export const withSource = async <T>(
     const signal = AbortSignal.any([caller, AbortSignal.timeout(FETCH_MS), done.signal]);
     const file = await fetched({ ...deps, source }, address, signal).finally(() => done.abort());
     if ('kind' in file) return file;
-    return await work(file).finally(() => rm(file.path, { force: true }));
+    try {
+      return await work(file);
+    } finally {
+      await rm(file.path, { force: true });
+    }
   } finally {
     arrived();
   }

@@ -43,7 +43,11 @@ import type { BytesInFlight } from './slots.ts';
 const newFile = async <T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> => {
   const file = await open(path, 'wx', 0o600);
   try {
-    return await write(file).finally(() => file.close());
+    try {
+      return await write(file);
+    } finally {
+      await file.close();
+    }
   } catch (error) {
     await rm(path, { force: true });
     throw error;

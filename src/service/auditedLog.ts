@@ -153,7 +153,11 @@ const fromService = async <T>(
     await askOperator(socket, { name: 'projections.snapshot', input: {} }, { send, signal });
     return await work(await store.finish());
   } finally {
-    await store.close().finally(() => rm(folder, { recursive: true, force: true }));
+    try {
+      await store.close();
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   }
 };
 

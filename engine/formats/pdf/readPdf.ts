@@ -122,7 +122,7 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
 
 function unreadable(error: unknown, { password }: PdfFile): ParseFailure {
   const message = error instanceof Error ? error.message : '';
-  // eslint-disable-next-line house/no-telling-errors-by-text -- the library throws plain errors; this becomes a ParseFailure
+  // eslint-disable-next-line house/no-telling-errors-by-text -- the library throws plain errors
   if (!/password|encrypt|security/i.test(message))
     return { kind: 'unreadable', detail: 'The PDF is damaged and cannot be read.' };
   return password === undefined

@@ -81,7 +81,7 @@ function workbookIn(
 }
 
 const detailOf = (error: unknown): string =>
-  // eslint-disable-next-line house/no-telling-errors-by-text -- SheetJS throws plain errors; this becomes a ParseFailure
+  // eslint-disable-next-line house/no-telling-errors-by-text -- SheetJS throws plain errors; becomes a ParseFailure
   error instanceof Error && /password|encrypt/i.test(error.message)
     ? 'The workbook is encrypted and needs a password. Send it without one.'
     : DAMAGED_WORKBOOK;
