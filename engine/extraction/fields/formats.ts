@@ -11,25 +11,26 @@ const matching =
   (text) =>
     shape.test(text) ? text : undefined;
 
-const TIME = /^(\d{1,2})[:.h](\d{2})(?::(\d{2}))?\s?(.*)$/iu;
+const TIME = /^(\d{1,2})[:.h]([0-5]\d)(?::([0-5]\d))?\s?(.*)$/iu;
 const HALF = /^([ap])\.?m\.?$/iu;
-const ZONE = /^(?:Z|[+-]\d{2}:\d{2})?$/u;
+const ZONE = /^(?:Z|[+-]\d{2}:\d{2})$/u;
 const NOON = 12;
 
 /** RFC 3339, section 5.6: a time of day without a zone is told as UTC, as days are. */
 function timeOf(text: string): string | undefined {
-  const [, hours, minutes, seconds = '00', rest = ''] = TIME.exec(text) ?? [];
-  if (hours === undefined || minutes === undefined || Math.max(Number(minutes), Number(seconds)) > 59)
-    return undefined;
-  const half = HALF.exec(rest)?.[1];
-  if (half === undefined && !ZONE.test(rest)) return undefined;
-  const hour = half === undefined ? Number(hours) : hourOf(Number(hours), half);
-  const zone = half === undefined && rest !== '' ? rest : 'Z';
-  return hour > 23 ? undefined : `${String(hour).padStart(2, '0')}:${minutes}:${seconds}${zone}`;
+  const [, hours, minutes = '', seconds = '00', rest = ''] = TIME.exec(text) ?? [];
+  const hour = hourOf(Number(hours), HALF.exec(rest)?.[1]);
+  const zone = HALF.test(rest) || rest === '' ? 'Z' : rest;
+  return hour <= 23 && ZONE.test(zone)
+    ? `${String(hour).padStart(2, '0')}:${minutes}:${seconds}${zone}`
+    : undefined;
 }
 
-const hourOf = (hours: number, half: string): number =>
-  (hours % NOON) + (half.toLowerCase() === 'p' ? NOON : 0);
+/** Of 24; `half` of a day: `a` or `p`. */
+function hourOf(hours: number, half: string | undefined): number {
+  if (half === undefined) return hours;
+  return (hours % NOON) + (half.toLowerCase() === 'p' ? NOON : 0);
+}
 
 const DURATION = /^P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$/u;
 const SPOKEN = /\(?\b(\d{1,4})\)?\s?(year|month|week|day|hour|minute|second|jahr|monat|woche|tag|stunde)/iu;
