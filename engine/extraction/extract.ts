@@ -3,8 +3,8 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import type { Citation } from '../ports/extractionEngine.ts';
 import { byLexicon } from './byLexicon.ts';
 import { aboveFloor, MIN_CONFIDENCE, type Read } from './confidenceFloor.ts';
-import { coerced, isInexact } from './fields/coerced.ts';
-import { schemaTree, type Field, type SchemaNode } from './fields/fields.ts';
+import { coerced, isInexact, readings } from './fields/coerced.ts';
+import { schemaTree, type Field, type ObjectNode, type SchemaNode } from './fields/fields.ts';
 import { affiliationFact } from './facts/affiliations.ts';
 import { factFor, joinedFact } from './facts/facts.ts';
 import { findingOf, type Finding } from './finding.ts';
@@ -14,7 +14,9 @@ import { LABELLED, ranked } from './ranking.ts';
 import type { RowFindings } from './tables/rowValues.ts';
 import { listedRows } from './lists/listedRows.ts';
 import { listed } from './lists/rowMembers.ts';
+import { filledBest } from './lists/filledBest.ts';
 import { rowValues, type Cite } from './lists/rowValues.ts';
+import { mapValue, nestedValue } from './lists/openValues.ts';
 import { citedWorks } from './lists/citedWorks.ts';
 import { listedTexts } from './lists/textEntries.ts';
 import { singlesOf } from './singles/singles.ts';
@@ -35,8 +37,6 @@ export interface ExtractOptions {
 }
 
 export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [] };
-
-type ObjectNode = Extract<SchemaNode, { readonly kind: 'object' }>;
 
 /** A document read for a schema: what every field is looked up in. */
 export interface Reading {
@@ -93,14 +93,17 @@ export function extractFrom(
 ): LocalExtraction {
   const citations: Read[] = [];
   const cite: Cite = (path, finding, inexact) => citations.push(cited(path, finding, inexact));
-  const found = objectOf(tree, { source, singles, taught, cite, least: SEEN_MIN }) ?? {};
+  const found = objectOf(tree, { source, singles, taught, cite, least: SEEN_MIN, sure: minConfidence }) ?? {};
   const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
   return { value, citations: kept, seen };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
 export const valueAt = (node: SchemaNode, { source, singles }: Reading, taught: Taught = {}) =>
-  valueOf(node, { source, singles, taught, cite: () => undefined, least: MIN_CONFIDENCE });
+  valueOf(node, {
+    ...{ source, singles, taught, cite: () => undefined },
+    ...{ least: MIN_CONFIDENCE, sure: MIN_CONFIDENCE },
+  });
 
 interface Fill {
   readonly source: Source;
@@ -109,21 +112,40 @@ interface Fill {
   readonly cite: Cite;
   /** Less sure findings of the rules are as good as none. */
   readonly least: number;
+  /** Less sure findings will be left out. */
+  readonly sure: number;
 }
 
-/** The leaves outside arrays. */
+/** The leaves outside arrays, of shapes of one place those of them all; at each pointer the first. */
 export function fieldsOf(node: SchemaNode): readonly Field[] {
   if (node.kind === 'leaf') return [node.field];
-  return node.kind === 'object' ? [...node.members.values()].flatMap(fieldsOf) : [];
+  if (node.kind === 'object') return [...node.members.values()].flatMap(fieldsOf);
+  if (node.kind !== 'ways') return [];
+  const all = node.ways.flatMap(fieldsOf);
+  const first = new Map([...all].reverse().map((field) => [field.pointer, field]));
+  return all.filter((field) => first.get(field.pointer) === field);
 }
 
+/** What the schema gives itself stands beside what is sure alone: it says nothing of the document. */
 function objectOf({ members }: ObjectNode, fill: Fill): JsonObject | undefined {
   const entries: [string, Json][] = [];
+  let isSure = false;
+  const cite: Cite = (path, finding, inexact) => {
+    isSure ||= !inexact && finding.confidence >= fill.sure;
+    return fill.cite(path, finding, inexact);
+  };
   for (const [name, node] of members) {
-    const value = valueOf(node, fill);
+    const value = valueOf(node, { ...fill, cite });
     if (value !== undefined) entries.push([name, value]);
   }
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  if (entries.length === 0) return undefined;
+  const found = new Map(entries);
+  const given = [...members].flatMap(([name, node]): [string, Json][] => {
+    if (node.kind === 'fixed') return isSure ? [[name, node.value]] : [];
+    const value = found.get(name);
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given);
 }
 
 function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
@@ -136,6 +158,14 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
       return listOf(node.pointer, node.field, fill);
     case 'rows':
       return rowsOf(node, fill);
+    case 'ways':
+      return filledBest(node.ways, fill, (way, cite) => valueOf(way, { ...fill, cite }));
+    case 'map':
+      return mapValue(node, fill);
+    case 'nested':
+      return nestedValue(node, fill, (item, cite) => valueOf(item, { ...fill, cite }));
+    case 'fixed':
+      return undefined;
   }
 }
 
@@ -166,7 +196,8 @@ export function foundByRules(
 function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
   const field = fill.taught.list?.(asked) ?? asked;
   const values: Json[] = [];
-  for (const finding of distinct(listedValues(field, fill.source))) {
+  const listed = readings(field).map((one) => listedValues(one, fill.source));
+  for (const finding of distinct(listed.find(({ length }) => length > 0) ?? [])) {
     const value = coerced(field, finding.value);
     if (value === undefined) continue;
     fill.cite(`${pointer}/${values.length}`, finding, isInexact(field, value));
@@ -198,12 +229,12 @@ const distinct = (findings: readonly Finding[]): readonly Finding[] =>
   findings.filter(({ value }, index) => findings.findIndex((other) => other.value === value) === index);
 
 function rowsOf(
-  { pointer, columns, called }: Extract<SchemaNode, { readonly kind: 'rows' }>,
+  { pointer, columns, called, shapes }: Extract<SchemaNode, { readonly kind: 'rows' }>,
   fill: Fill,
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
   const rows = fill.taught.rows?.(pointer, fields) ?? listedRows(listed(columns, called), fill.source);
-  const values = rowValues(rows, { members: columns, at: pointer }, fill.cite);
+  const values = rowValues(rows, { members: columns, at: pointer, shapes }, fill.cite);
   return values.length === 0 ? undefined : values;
 }
 

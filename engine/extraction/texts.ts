@@ -4,7 +4,7 @@ import { findingOf, textFinding, type Finding } from './finding.ts';
 import { wholeScore } from './fields/labels.ts';
 import { overlap, type Segment } from './places/layout.ts';
 import type { Source } from './source.ts';
-import { folded, labelWords, phraseSimilarity } from './fields/words.ts';
+import { folded, labelWords, nameWords, phraseSimilarity, wordSimilarity } from './fields/words.ts';
 
 const LABELLED = 0.75;
 
@@ -177,12 +177,29 @@ export function choiceIn({ choices }: Field, text: string): string | undefined {
   const words = labelWords(text);
   const exact = choices.find((choice) => folded(choice) === folded(text.trim()));
   if (exact !== undefined) return exact;
-  const scored = choices
-    .map((choice) => ({ choice, score: phraseSimilarity(labelWords(choice.replace(/[_-]/g, ' ')), words) }))
+  const named = choices.map((choice) => ({ choice, own: nameWords(choice) }));
+  const scored = named
+    .map(({ choice, own }) => ({ choice, score: phraseSimilarity(own, words) }))
     .sort((a, b) => b.score - a.score);
   const [best] = scored;
-  return best !== undefined && best.score >= SAME_CHOICE ? best.choice : undefined;
+  if (best !== undefined && best.score >= SAME_CHOICE) return best.choice;
+  return words.length > CHOICE_WORDS_MAX || words.some((word) => DENIED.has(word))
+    ? undefined
+    : onlyOne(named.filter(({ own }) => isSaidIn(own, words)));
 }
+
+/** A text of so many words may say a choice and some more: "Bank transfer (SEPA)". */
+const CHOICE_WORDS_MAX = 8;
+const DENIED = new Set(
+  'not no non nicht kein keine ne pas never without ohne sans sin other than'.split(' '),
+);
+
+const isSaidIn = (own: readonly string[], words: readonly string[]): boolean =>
+  own.some((word) => /\p{L}{3}/u.test(word)) &&
+  own.every((word) => words.some((other) => wordSimilarity(word, other) >= SAME_CHOICE));
+
+const onlyOne = ([one, ...others]: readonly { readonly choice: string }[]): string | undefined =>
+  others.length === 0 ? one?.choice : undefined;
 
 /** The texts that a label lists, parted by commas or semicolons. */
 export function findTexts(field: Field, source: Source): readonly Finding[] {

@@ -23,7 +23,9 @@ export type Learned =
   | { readonly kind: 'list'; readonly model: ListModel }
   | { readonly kind: 'rows'; readonly model: RowModel };
 
-/** The parts of a schema: leaves, lists, and lists of rows. */
+const NOTHING: SchemaNode = { kind: 'object', members: new Map(), required: new Set() };
+
+/** The parts of a schema, of several shapes those of the first: leaves, lists, and lists of rows. */
 export function targetsOf(node: SchemaNode): readonly Target[] {
   switch (node.kind) {
     case 'object':
@@ -34,6 +36,10 @@ export function targetsOf(node: SchemaNode): readonly Target[] {
       return [{ pointer: node.pointer, node, fields: [node.field] }];
     case 'rows':
       return [{ pointer: node.pointer, node, fields: [...node.columns.values()].flatMap(fieldsOf) }];
+    case 'ways':
+      return targetsOf(node.ways[0] ?? NOTHING);
+    default:
+      return [];
   }
 }
 

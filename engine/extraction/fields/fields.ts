@@ -1,8 +1,9 @@
-import type { JsonObject } from '../../kernel/json.ts';
-import { resolveLocal } from '../schema/schemaReference.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
+import { nullnessOf } from '../schema/nullness.ts';
 import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
 import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
+import { asObject, buildOf, valueTypes, waysOf, type Way } from './ways.ts';
 import { labelWords, nameWords } from './words.ts';
 import { termsOf, type Terms } from '../matching/terms.ts';
 
@@ -14,7 +15,13 @@ export interface Field {
   /** JSON type of the value. */
   readonly type: 'string' | 'number' | 'integer' | 'boolean';
   readonly withTime: boolean;
+  /** The texts of `enum` or `const`. */
   readonly choices: readonly string[];
+  /** All values of `enum` or `const`; left out where the schema has neither. */
+  readonly allowed?: readonly Json[];
+  readonly format?: string;
+  /** The same field as it is read where this way finds nothing: by its other types, in the schema's order. */
+  readonly others?: readonly Field[];
   readonly concept: Concept | undefined;
   /** Whose it is, as its name, its parents' or its description say. */
   readonly role: Role | undefined;
@@ -31,14 +38,44 @@ export interface Field {
 /** The schema as a tree of what can be filled. */
 export type SchemaNode =
   | { readonly kind: 'leaf'; readonly field: Field }
-  | { readonly kind: 'object'; readonly members: ReadonlyMap<string, SchemaNode> }
+  | ObjectNode
   | {
       readonly kind: 'rows';
       readonly pointer: string;
       readonly columns: ReadonlyMap<string, SchemaNode>;
       readonly called: Called;
+      /** Of rows that have several shapes; `columns` are those of them all. */
+      readonly shapes?: readonly ObjectNode[];
     }
-  | { readonly kind: 'list'; readonly pointer: string; readonly field: Field };
+  | { readonly kind: 'list'; readonly pointer: string; readonly field: Field }
+  /** A value that the schema gives itself: it stands where anything else of its object does. */
+  | { readonly kind: 'fixed'; readonly value: Json }
+  /** Shapes of one place: the one that is filled best. */
+  | { readonly kind: 'ways'; readonly ways: readonly SchemaNode[] }
+  /** Members whose names the document gives: each is `item`, or a row that `key` names. */
+  | {
+      readonly kind: 'map';
+      readonly pointer: string;
+      /** How the map itself is called. */
+      readonly field: Field;
+      readonly item: Extract<SchemaNode, { readonly kind: 'leaf' | 'list' }> | RowsByName;
+    }
+  /** Lists in a list; `item` has the pointer of the list itself. */
+  | { readonly kind: 'nested'; readonly pointer: string; readonly item: SchemaNode; readonly called: Called };
+
+/** Rows that stand under the name that each has in a column of its own. */
+export interface RowsByName {
+  readonly kind: 'named_rows';
+  readonly key: Field;
+  readonly columns: ReadonlyMap<string, SchemaNode>;
+  readonly called: Called;
+}
+
+export interface ObjectNode {
+  readonly kind: 'object';
+  readonly members: ReadonlyMap<string, SchemaNode>;
+  readonly required: ReadonlySet<string>;
+}
 
 /** How the schema calls a list of rows: by its names, and in its description, as written. */
 export interface Called {
@@ -53,59 +90,207 @@ interface Place {
   readonly parents: readonly string[];
   readonly inRow: boolean;
   readonly depth: number;
+  /** The object around it must have it. */
+  readonly required: boolean;
   /** The schemas around it: one that holds itself ends there, for a row has no rows to fill. */
   readonly around: ReadonlySet<unknown>;
 }
 
-const DEPTH_MAX = 12;
+/** What a tree is made of, and how many nodes it may still have. */
+interface Growing {
+  readonly root: JsonObject;
+  left: number;
+  /** Schemas that ended where they held themselves. */
+  cuts: number;
+  /** Rows by the JSON of their schema: lists whose rows are alike share the nodes of these. */
+  readonly rows: Map<string, SchemaNode | undefined>;
+}
+
+const DEPTH_MAX = 16;
+const NODES_MAX = 10_000;
+
+const TOP: Place = {
+  pointer: '',
+  name: '',
+  parents: [],
+  inRow: false,
+  depth: 0,
+  required: true,
+  around: new Set(),
+};
 
 /** The tree of a schema. References are followed, cycles and what cannot be filled are left out. */
-export function schemaTree(schema: JsonObject): SchemaNode | undefined {
-  return nodeOf(schema, schema, {
-    pointer: '',
-    name: '',
-    parents: [],
-    inRow: false,
-    depth: 0,
-    around: new Set(),
+export const schemaTree = (schema: JsonObject): SchemaNode | undefined =>
+  nodeOf({ root: schema, left: NODES_MAX, cuts: 0, rows: new Map() }, schema, TOP);
+
+function nodeOf(growing: Growing, raw: unknown, place: Place): SchemaNode | undefined {
+  if (place.depth > DEPTH_MAX || growing.left <= 0) return undefined;
+  growing.left -= 1;
+  const cut = (): void => {
+    growing.cuts += 1;
+  };
+  const nodes = waysOf({ root: growing.root, raw, around: place.around, cut }).flatMap(
+    (way) => nodeByWay(growing, way, { ...place, around: way.around }) ?? [],
+  );
+  const node = oneNode(nodes);
+  const given = place.required && node?.kind === 'leaf' ? givenIn(node.field) : undefined;
+  return given === undefined || nullnessOf(growing.root, raw) === 'said'
+    ? node
+    : { kind: 'fixed', value: given };
+}
+
+/** The only value that a field may have; undefined where there are others. */
+const givenIn = ({ allowed = [], pointer }: Field): Json | undefined =>
+  allowed.length === 1 && pointer !== '' ? allowed[0] : undefined;
+
+function nodeByWay(growing: Growing, { schema }: Way, place: Place): SchemaNode | undefined {
+  switch (buildOf(schema)) {
+    case 'object':
+      return objectNode(growing, schema, place);
+    case 'array':
+      return arrayNode(growing, schema, place);
+    case 'value':
+      return valueNode(schema, place);
+  }
+}
+
+/** All values are one leaf, whatever their types are. */
+function oneNode(nodes: readonly SchemaNode[]): SchemaNode | undefined {
+  const fields = nodes.flatMap((node) => (node.kind === 'leaf' ? [node.field] : []));
+  const [first, ...others] = fields;
+  const leaf = first && { kind: 'leaf' as const, field: withOthers(first, others) };
+  const at = nodes.findIndex(({ kind }) => kind === 'leaf');
+  const ways = nodes.flatMap((node, i): readonly SchemaNode[] => {
+    if (node.kind !== 'leaf') return [node];
+    return i === at && leaf !== undefined ? [leaf] : [];
   });
+  return ways.length > 1 ? { kind: 'ways', ways } : ways[0];
 }
 
-function nodeOf(root: JsonObject, raw: unknown, place: Place): SchemaNode | undefined {
-  if (place.depth > DEPTH_MAX) return undefined;
-  const found = resolved(root, raw, place.around);
-  if (found === undefined) return undefined;
-  const { schema, around } = found;
-  const type = typeOf(schema);
-  if (type === 'object') return objectNode(root, schema, { ...place, around });
-  if (type === 'array') return arrayNode(root, schema, { ...place, around });
-  return { kind: 'leaf', field: fieldOf(schema, type, place) };
+function withOthers(field: Field, others: readonly Field[]): Field {
+  const all = [field, ...others].flatMap(({ others: more = [], ...one }): readonly Field[] => [one, ...more]);
+  const choices = all.every((one) => one.type === 'string' && one.choices.length > 0)
+    ? all.flatMap((one) => one.choices)
+    : undefined;
+  if (choices !== undefined) return { ...field, choices, allowed: choices };
+  const [first = field, ...rest] = all;
+  return rest.length === 0 ? first : { ...first, others: rest };
 }
 
-function objectNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNode | undefined {
+function objectNode(growing: Growing, schema: JsonObject, place: Place): SchemaNode | undefined {
+  const required = new Set(namesIn(schema['required']));
+  const properties = Object.entries(asObject(schema['properties']) ?? {});
+  if (properties.length === 0) return mapNode(growing, schema, place);
   const members = new Map<string, SchemaNode>();
-  for (const [name, child] of Object.entries(asObject(schema['properties']) ?? {})) {
-    const node = nodeOf(root, child, {
+  for (const [name, child] of properties) {
+    const node = nodeOf(growing, child, {
       pointer: `${place.pointer}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`,
       name,
       parents: place.name === '' ? place.parents : [...place.parents, place.name],
       inRow: place.inRow,
       depth: place.depth + 1,
+      required: required.has(name),
       around: place.around,
     });
     if (node !== undefined) members.set(name, node);
   }
-  return { kind: 'object', members };
+  return { kind: 'object', members, required };
 }
 
-function arrayNode(root: JsonObject, schema: JsonObject, place: Place): SchemaNode | undefined {
-  const { around } = place;
-  const row = { pointer: '', name: '', parents: [], inRow: true, depth: place.depth + 1, around };
-  const item = nodeOf(root, schema['items'], row);
-  if (item?.kind === 'object')
-    return { kind: 'rows', pointer: place.pointer, columns: item.members, called: calledOf(schema, place) };
-  const one = nodeOf(root, describedBy(schema, schema['items']), { ...place, depth: place.depth + 1 });
-  return one?.kind === 'leaf' ? { kind: 'list', pointer: place.pointer, field: one.field } : undefined;
+const namesIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? (value as unknown[]).filter((one) => typeof one === 'string') : [];
+
+/** The pointer of the name of a row: no member has it, for `~` stands only in `~0` and `~1`. */
+const KEY = '/~key';
+
+/** An object that names no members of its own, but says what they are. Its entries have no place in a row. */
+function mapNode(growing: Growing, schema: JsonObject, place: Place): SchemaNode | undefined {
+  const { pointer, depth: above, around } = place;
+  const said = valuesIn(schema);
+  if (said === undefined || place.inRow || place.name === '')
+    return { kind: 'object', members: new Map(), required: new Set() };
+  const field = fieldOf(schema, 'string', place);
+  const depth = above + 1;
+  const one = waysIn(nodeOf(growing, said, { ...place, required: false, depth }))[0];
+  if (one?.kind === 'leaf' || one?.kind === 'list') return { kind: 'map', pointer, field, item: one };
+  const item = rowsByName(waysIn(rowOf(growing, said, { depth, around }))[0], schema, place);
+  return item && { kind: 'map', pointer, field, item };
+}
+
+/** The schema of members that are not named; undefined where there can be none, or nothing is said of them. */
+function valuesIn({ patternProperties, additionalProperties }: JsonObject): Json | undefined {
+  const [pattern] = Object.values(asObject(patternProperties) ?? {});
+  const said = pattern ?? additionalProperties;
+  return said === false ? undefined : said;
+}
+
+function rowsByName(row: SchemaNode | undefined, schema: JsonObject, place: Place): RowsByName | undefined {
+  if (row?.kind !== 'object') return undefined;
+  const named = { ...TOP, pointer: KEY, name: place.name, inRow: true };
+  const key = fieldOf(asObject(schema['propertyNames']) ?? {}, 'string', named);
+  return { kind: 'named_rows', key, columns: row.members, called: calledOf(schema, place) };
+}
+
+function arrayNode(growing: Growing, schema: JsonObject, place: Place): SchemaNode | undefined {
+  const { around, pointer } = place;
+  const items = schema['items'] ?? (schema['prefixItems'] === undefined ? true : undefined);
+  if (items === undefined || Array.isArray(items)) return undefined;
+  const depth = place.depth + 1;
+  const rows = rowsNode(rowOf(growing, items, { depth, around }), calledOf(schema, place), pointer);
+  const one = nodeOf(growing, describedBy(schema, items), { ...place, required: false, depth });
+  const lists = waysIn(one).flatMap((node) => listNode(node, schema, place) ?? []);
+  return oneNode([...(rows === undefined ? [] : [rows]), ...lists]);
+}
+
+/** A row is the same wherever its list stands, unless it ends where it would hold itself. */
+function rowOf(
+  growing: Growing,
+  items: unknown,
+  place: Pick<Place, 'depth' | 'around'>,
+): SchemaNode | undefined {
+  const key = JSON.stringify(items);
+  const known = growing.rows.get(key);
+  if (known !== undefined) return known;
+  const before = growing.cuts;
+  const row = nodeOf(growing, items, { ...TOP, inRow: true, ...place });
+  if (growing.cuts === before) growing.rows.set(key, row);
+  return row;
+}
+
+const waysIn = (node: SchemaNode | undefined): readonly SchemaNode[] => {
+  if (node === undefined) return [];
+  return node.kind === 'ways' ? node.ways : [node];
+};
+
+const LISTS: ReadonlySet<SchemaNode['kind']> = new Set(['list', 'rows', 'nested'] as const);
+
+/** A list of values, or of lists: these have no place in a row. */
+function listNode(item: SchemaNode, schema: JsonObject, place: Place): SchemaNode | undefined {
+  const { pointer, inRow } = place;
+  if (item.kind === 'leaf') return { kind: 'list', pointer, field: item.field };
+  if (inRow || !LISTS.has(item.kind)) return undefined;
+  return { kind: 'nested', pointer, item, called: calledOf(schema, place) };
+}
+
+/** A list of objects; of several shapes, each row has that which it fills best. */
+function rowsNode(item: SchemaNode | undefined, called: Called, pointer: string): SchemaNode | undefined {
+  const shapes = waysIn(item).filter((way) => way.kind === 'object');
+  const [shape, ...others] = shapes;
+  if (shape === undefined) return undefined;
+  if (others.length === 0) return { kind: 'rows', pointer, columns: shape.members, called };
+  return { kind: 'rows', pointer, columns: columnsOf(shapes), called, shapes };
+}
+
+/** The members of all shapes of a list's rows. */
+function columnsOf(shapes: readonly ObjectNode[]): ReadonlyMap<string, SchemaNode> {
+  const columns = new Map<string, SchemaNode>();
+  for (const { members } of shapes)
+    for (const [name, node] of members) {
+      const before = columns.get(name);
+      const both = before === undefined ? node : oneNode([before, node]);
+      columns.set(name, both?.kind === 'leaf' ? both : (before ?? node));
+    }
+  return columns;
 }
 
 const calledOf = (schema: JsonObject, place: Place): Called => ({
@@ -124,72 +309,28 @@ function describedBy({ title, description }: JsonObject, items: unknown): unknow
   };
 }
 
-const asObject = (value: unknown): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-
-interface Resolved {
-  readonly schema: JsonObject;
-  /** As it was, and what was met on the way. */
-  readonly around: ReadonlySet<unknown>;
-}
-
-/**
- * Follows `$ref`, takes the one way that is not null of `anyOf` and `oneOf`, and merges `allOf`. undefined
- * where that leads back to what is around it.
- */
-function resolved(root: JsonObject, raw: unknown, outer: ReadonlySet<unknown>): Resolved | undefined {
-  const around = new Set(outer);
-  let [schema, met] = [asObject(raw), asObject(raw)];
-  for (let hop = 0; hop < DEPTH_MAX && schema !== undefined; hop += 1) {
-    if (met !== undefined && around.has(met)) return undefined;
-    around.add(met);
-    const next = onward(root, schema);
-    if (next === undefined) return { schema, around };
-    met = next;
-    schema = { ...next, ...ownMembers(schema) };
-  }
-  return schema && { schema, around };
-}
-
-const FOLLOWED = new Set(['$ref', 'anyOf', 'oneOf', 'allOf']);
-
-const ownMembers = (schema: JsonObject): JsonObject =>
-  Object.fromEntries(Object.entries(schema).filter(([key]) => !FOLLOWED.has(key)));
-
-function onward(root: JsonObject, schema: JsonObject): JsonObject | undefined {
-  const { $ref, anyOf, oneOf, allOf } = schema;
-  if (typeof $ref === 'string') return asObject(resolveLocal(root, $ref)) ?? {};
-  const ways = [anyOf, oneOf].find(Array.isArray) as readonly unknown[] | undefined;
-  if (ways !== undefined) return asObject(ways.find((way) => asObject(way)?.['type'] !== 'null'));
-  if (Array.isArray(allOf))
-    return Object.fromEntries(allOf.flatMap((part) => Object.entries(asObject(part) ?? {})));
-  return undefined;
-}
-
-function typeOf(schema: JsonObject): string {
-  const { type } = schema;
-  if (typeof type === 'string') return type;
-  if (Array.isArray(type)) return String(type.find((one) => one !== 'null') ?? 'string');
-  if (schema['properties'] !== undefined) return 'object';
-  return schema['items'] === undefined ? 'string' : 'array';
+function valueNode(schema: JsonObject, place: Place): SchemaNode {
+  const [type = 'string', ...others] = valueTypes(schema);
+  const field = fieldOf(schema, type, place);
+  const also = others.map((one) => fieldOf(schema, one, place));
+  return { kind: 'leaf', field: withOthers(field, also) };
 }
 
 const texts = (value: unknown): readonly string[] => (typeof value === 'string' ? [value] : []);
 
 function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const type = rawType === 'number' || rawType === 'integer' || rawType === 'boolean' ? rawType : 'string';
-  const choices = choicesOf(schema);
   const { inRow } = place;
+  const limits = limitsOf(schema, type);
   const named = namesOf(schema, place);
-  const known = kindByFormat(schema['format'], type);
+  const known = kindByFormat(limits.format, type);
   const concept = conceptOf({ ...named, kind: known, inRow });
   const labels = named.phrases.filter((words) => concept === undefined || !isVague(words));
   return {
     pointer: place.pointer,
-    kind: known ?? (choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
+    kind: known ?? (limits.choices.length > 0 ? 'text' : (concept?.kind ?? 'text')),
     type,
-    withTime: schema['format'] === 'date-time',
-    choices,
+    ...limits,
     concept,
     role: named.role,
     inRow,
@@ -235,16 +376,39 @@ export function standIn(field: Field): Field | undefined {
   return { ...field, concept, kind: field.kind === 'number' ? 'number' : concept.kind, phrases: [] };
 }
 
-function choicesOf(schema: JsonObject): readonly string[] {
-  const listed: unknown = schema['enum'] ?? [schema['const']];
-  return Array.isArray(listed) ? listed.filter((one) => typeof one === 'string') : [];
+/** The values that `enum` or `const` allow but null; undefined where the schema has neither. */
+function allowedBy({ enum: listed, const: fixed }: JsonObject): readonly Json[] | undefined {
+  const all = fixed === undefined ? listed : [fixed];
+  return Array.isArray(all) ? (all as readonly Json[]).filter((one) => one !== null) : undefined;
 }
+
+/** What values a schema takes, beside their type. */
+function limitsOf(
+  schema: JsonObject,
+  type: Field['type'],
+): Pick<Field, 'withTime' | 'choices' | 'allowed' | 'format'> {
+  const { format } = schema;
+  const allowed = allowedBy(schema);
+  const texts = (allowed ?? []).filter((one) => typeof one === 'string');
+  return {
+    withTime: format === 'date-time',
+    choices: type === 'string' ? texts : [],
+    ...(allowed !== undefined && { allowed }),
+    ...(typeof format === 'string' && { format }),
+  };
+}
+
+const KINDS_BY_FORMAT: ReadonlyMap<unknown, ValueKind> = new Map<unknown, ValueKind>([
+  ['date', 'date'],
+  ['date-time', 'date'],
+  ['email', 'email'],
+  ['idn-email', 'email'],
+  ['uri', 'url'],
+  ['url', 'url'],
+  ['iri', 'url'],
+]);
 
 function kindByFormat(format: unknown, type: string): ValueKind | undefined {
   if (type === 'boolean') return 'boolean';
-  if (type === 'number' || type === 'integer') return 'number';
-  if (format === 'date' || format === 'date-time') return 'date';
-  if (format === 'email' || format === 'idn-email') return 'email';
-  if (format === 'uri' || format === 'url') return 'url';
-  return undefined;
+  return type === 'number' || type === 'integer' ? 'number' : KINDS_BY_FORMAT.get(format);
 }

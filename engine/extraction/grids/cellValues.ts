@@ -1,5 +1,6 @@
 import type { Word } from '../../document/document.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
+import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, textFinding, type Evidence, type Finding } from '../finding.ts';
 import type { Source } from '../source.ts';
@@ -11,6 +12,14 @@ export type CellEvidence = Omit<Evidence, 'strictness'>;
 
 /** The value of a cell for a field; undefined where the cell has none of its type. */
 export function cellValue(field: Field, cell: Cell | undefined, reading: CellReading): Finding | undefined {
+  for (const one of readings(field)) {
+    const found = valueAs(one, cell, reading);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function valueAs(field: Field, cell: Cell | undefined, reading: CellReading): Finding | undefined {
   if (cell === undefined || isEmpty(cell)) return undefined;
   if (field.choices.length > 0) return withValue(whole(cell, reading), choiceIn(field, cell.text));
   if (field.type === 'boolean') return withValue(whole(cell, reading), yesOrNo(cell.text));
@@ -140,7 +149,10 @@ export function profileOf(cells: readonly (Cell | undefined)[], { conventions }:
 }
 
 /** 0..1: what a column holds may be what the field asks for. */
-export function typeFit(field: Field, { numbers, dates, emails, filled }: Profile): number {
+export const typeFit = (field: Field, profile: Profile): number =>
+  readings(field).reduce((best, one) => Math.max(best, fitAs(one, profile)), 0);
+
+function fitAs(field: Field, { numbers, dates, emails, filled }: Profile): number {
   if (filled === 0) return 0;
   if (field.type === 'number' || field.type === 'integer') return fitOf(numbers);
   if (field.kind === 'date') return fitOf(Math.max(dates, field.type === 'string' ? 0.3 : 0));

@@ -1,3 +1,4 @@
+import { once, oncePer } from '../../kernel/once.ts';
 import type { Called, Field } from '../fields/fields.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Source } from '../source.ts';
@@ -40,15 +41,21 @@ export function gridRows({ fields, called, outer }: Listed, source: Source): Gri
   if (fields.length === 0) return none;
   const matcher = headerMatcher(source.labels);
   const asked = { fields, outer, matcher, source, called };
-  const drawn = gridsOf(source.document).slice(0, GRIDS_MAX);
-  const turned = answerOf(turnedGrids(drawn), { ...asked, least: TURNED_ANSWERS });
+  const drawn = drawnIn(source);
+  const turned = answerOf(turnedIn(source), { ...asked, least: TURNED_ANSWERS });
   const answers = [
     answerOf(drawn, { ...asked, least: ANSWERS }),
-    answerOf(lineGrids(asked).slice(0, GRIDS_MAX), { ...asked, least: LINES_ANSWER }),
+    answerOf(linesFor(source, fields), { ...asked, least: LINES_ANSWER }),
     { ...turned, score: turned.score - TURNED_COSTS },
   ];
   return answers.reduce((best, one) => (isBetter(one, best) ? one : best), none);
 }
+
+const drawnIn = once((source: Source) => gridsOf(source.document).slice(0, GRIDS_MAX));
+const turnedIn = once((source: Source) => turnedGrids(drawnIn(source)));
+const linesFor = oncePer((source: Source, fields: readonly Field[]) =>
+  lineGrids({ fields, matcher: headerMatcher(source.labels), source }).slice(0, GRIDS_MAX),
+);
 
 /** Scores that are so near say the same. */
 const NEAR = 0.12;
@@ -70,7 +77,7 @@ interface Answering extends Asked {
 
 function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering): GridAnswer {
   const none = { rows: [], score: 0 };
-  const headed = grids.map((grid) => headedBy(grid, asked));
+  const headed = headedFor(asked, grids);
   const context = (one: Headed): number => contextScore(called, one);
   let best: Headed | undefined;
   for (const one of headed)
@@ -80,6 +87,20 @@ function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering
   const choice = rowChoice(called);
   const parts = sections(best, { grids, headed, called, asked });
   return { rows: parts.flatMap((part) => rowsOf(part, { ...asked, choice })), score: best.score };
+}
+
+/** The headers of grids for the same fields, by the grids. */
+const headers = oncePer(
+  (_source: Source, _fields: readonly Field[]) => new WeakMap<Grid, { readonly found: Headed | undefined }>(),
+);
+
+function headedFor(asked: Asked, grids: readonly Grid[]): readonly (Headed | undefined)[] {
+  const known = headers(asked.source, asked.fields);
+  return grids.map((grid) => {
+    const before = known.get(grid) ?? { found: headedBy(grid, asked) };
+    known.set(grid, before);
+    return before.found;
+  });
 }
 
 /** So many members that have columns of their own tell a table, whatever else the list asks for. */

@@ -1,3 +1,4 @@
+import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { remembered, type LabelMatcher } from '../fields/labels.ts';
 import { labelWords } from '../fields/words.ts';
@@ -18,7 +19,7 @@ const NAMED_WELL = 0.75;
 const LABEL_WORDS_MAX = 4;
 
 /** Judges headers by the schema's own words first, and by what is known of labels. */
-export function headerMatcher(labels: LabelMatcher): HeaderMatcher {
+export const headerMatcher: (labels: LabelMatcher) => HeaderMatcher = once((labels) => {
   const known = new Map<Field, Map<string, number>>();
   const words = new Map<string, readonly string[]>();
   return (field, text) => {
@@ -32,7 +33,7 @@ export function headerMatcher(labels: LabelMatcher): HeaderMatcher {
       ),
     );
   };
-}
+});
 
 function likeness(field: Field, words: readonly string[], labels: LabelMatcher): number {
   const named = namedBy(field, words);

@@ -1,9 +1,11 @@
 import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../fields/words.ts';
 import type { Cell, Grid } from './grid.ts';
-import type { Asked } from './headerRows.ts';
+import type { Asked as AskedOfRows } from './headerRows.ts';
 import { gridRow, placedCells, type TallRow } from '../columns/lineCells.ts';
 import { columnAt, columnSpans, nearestOver, placedWords, type Span } from './lineColumns.ts';
+
+type Asked = Omit<AskedOfRows, 'outer'>;
 
 /** Rows that are looked at for a header. */
 const ROWS_MAX = 4000;

@@ -1,3 +1,5 @@
+import { oncePer } from '../../kernel/once.ts';
+import type { Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
 import { labelledRows } from './labelledRows.ts';
 import { numberedRows } from './numberedRows.ts';
@@ -25,10 +27,14 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2 ? [byLines, byGrids] : [byGrids, recordRows, byLines, byLabel, byNumbers];
+  return goods >= 2 ? [byLines, byGrids] : [byGrids, byRecords, byLines, byLabel, byNumbers];
 }
 
-const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => findRows(fields, source);
+const rowsFor = oncePer((source: Source, fields: readonly Field[]) => findRows(fields, source));
+const recordsFor = oncePer((source: Source, fields: readonly Field[]) => recordRows(fields, source));
+
+const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => rowsFor(source, fields);
+const byRecords = ({ fields }: Listed, source: Source): readonly RowFindings[] => recordsFor(source, fields);
 const byGrids = (listed: Listed, source: Source): readonly RowFindings[] => gridRows(listed, source).rows;
 const byLabel = (listed: Listed, source: Source): readonly RowFindings[] => labelledRows(listed, source);
 const byNumbers = ({ fields }: Listed, source: Source): readonly RowFindings[] =>

@@ -8,7 +8,6 @@ import { impliedBy, shapeOf } from '../singles/shapes.ts';
 import { valuesAt, type Reading } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import type { Listed } from './rowMembers.ts';
 
 /** A label that says a member of the list, with the value beside it. */
 interface Hit {
@@ -33,8 +32,8 @@ const KINDS: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell',
  * The rows of a list that is printed as blocks of labels and values, one after another: each begins where
  * the same label comes again. A member without a label may be the text right above.
  */
-export function recordRows({ fields, outer }: Listed, source: Source): readonly RowFindings[] {
-  if (fields.length < 2 || outer.size > 0) return [];
+export function recordRows(fields: readonly Field[], source: Source): readonly RowFindings[] {
+  if (fields.length < 2) return [];
   const records = bestRecords(hitsOf(fields, source)).slice(0, RECORDS_MAX);
   const members = usualMembers(records);
   if (records.length < RECORDS_MIN || members.size < Math.max(2, MEMBERS_SHARE * fields.length)) return [];

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { coerced, isInexact } from '../fields/coerced.ts';
-import type { SchemaNode } from '../fields/fields.ts';
+import type { ObjectNode, SchemaNode } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { entriesIn } from './cellEntries.ts';
@@ -16,24 +16,53 @@ interface Writing {
   readonly at: string;
   /** Before the pointers of the members, in the rows. */
   readonly prefix: string;
+  /** Of rows of several shapes; each row has the one that it fills best. */
+  readonly shapes?: readonly ObjectNode[] | undefined;
 }
 
 /** The values of a list from its flat rows: rows that hold rows are one where they say the same. */
 export function rowValues(
   rows: readonly RowFindings[],
-  { members, at }: Pick<Writing, 'members' | 'at'>,
+  { members, at, shapes }: Pick<Writing, 'members' | 'at' | 'shapes'>,
   cite: Cite,
 ): readonly JsonObject[] {
-  return writtenRows({ rows, members, at, prefix: '' }, cite);
+  return writtenRows({ rows, members, at, prefix: '', shapes }, cite);
 }
 
-function writtenRows({ rows, members, at, prefix }: Writing, cite: Cite): readonly JsonObject[] {
+/** The value of one row alone, at its own pointer; undefined where it holds nothing. */
+export const rowValue = (
+  row: RowFindings,
+  { members, at }: Pick<Writing, 'members' | 'at'>,
+  cite: Cite,
+): JsonObject | undefined => writtenRow({ rows: [row], members, at, prefix: '' }, cite);
+
+function writtenRows({ rows, members, at, prefix, shapes }: Writing, cite: Cite): readonly JsonObject[] {
   const groups = innerOf(members) === undefined ? rows.map((row) => [row]) : groupsOf(rows, members, prefix);
   const values: JsonObject[] = [];
-  for (const group of groups)
-    values.push(writtenRow({ rows: group, members, at: `${at}/${values.length}`, prefix }, cite) ?? {});
+  for (const group of groups) {
+    const shaped = shapes === undefined ? members : bestShape(shapes, group, prefix);
+    const writing = { rows: group, members: shaped, at: `${at}/${values.length}`, prefix };
+    values.push(writtenRow(writing, cite) ?? {});
+  }
   return values;
 }
+
+/** The members of the shape that lacks nothing it requires, if one does, and of which most was found. */
+function bestShape(shapes: readonly ObjectNode[], rows: readonly RowFindings[], prefix: string): Members {
+  let best: { readonly members: Members; readonly rank: number } = { members: new Map(), rank: -1 };
+  for (const { members, required } of shapes) {
+    const isFound = ([, node]: readonly [string, SchemaNode]): boolean =>
+      node.kind === 'fixed' ||
+      ownPointers(new Map([['', node]])).some((pointer) => rows[0]?.has(prefix + pointer) === true);
+    const lacks = [...members].some((member) => required.has(member[0]) && !isFound(member));
+    const rank = [...members].filter(isFound).length + (lacks ? 0 : WHOLE);
+    if (rank > best.rank) best = { members, rank };
+  }
+  return best.members;
+}
+
+/** More than any row has members. */
+const WHOLE = 1e6;
 
 /** Rows in a run whose own members are the same. */
 function groupsOf(
@@ -54,19 +83,23 @@ function groupsOf(
   return groups;
 }
 
-const ownPointers = (members: Members): readonly string[] =>
+const ownPointers = (members: ReadonlyMap<unknown, SchemaNode>): readonly string[] =>
   [...members.values()].flatMap((node) => {
+    if (node.kind === 'ways') return ownPointers(new Map(node.ways.entries()));
     if (node.kind === 'object') return ownPointers(node.members);
-    return node.kind === 'rows' ? [] : [node.kind === 'list' ? node.pointer : node.field.pointer];
+    if (node.kind === 'leaf') return [node.field.pointer];
+    return node.kind === 'list' ? [node.pointer] : [];
   });
 
 function writtenRow(writing: Writing, cite: Cite): JsonObject | undefined {
   const entries: [string, Json][] = [];
+  let isFilled = false;
   for (const [name, node] of writing.members) {
     const value = written(node, writing, cite);
     if (value !== undefined) entries.push([name, value]);
+    if (value !== undefined && node.kind !== 'fixed') isFilled = true;
   }
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+  return isFilled ? Object.fromEntries(entries) : undefined;
 }
 
 function written(node: SchemaNode, writing: Writing, cite: Cite): Json | undefined {
@@ -80,7 +113,22 @@ function written(node: SchemaNode, writing: Writing, cite: Cite): Json | undefin
       return writtenTexts(node, rows[0]?.get(prefix + node.pointer), { at, cite });
     case 'rows':
       return someOf(writtenRows(innerWriting(node, writing), cite));
+    case 'fixed':
+      return node.value;
+    case 'ways':
+      return firstOf(node.ways, writing, cite);
+    default:
+      return undefined;
   }
+}
+
+/** The first way that holds anything. */
+function firstOf(ways: readonly SchemaNode[], writing: Writing, cite: Cite): Json | undefined {
+  for (const way of ways) {
+    const value = written(way, writing, cite);
+    if (value !== undefined) return value;
+  }
+  return undefined;
 }
 
 const innerWriting = (

@@ -11,8 +11,18 @@ const ENDINGS = ['', 's', 'n', 'e', 'es', 'en', 'er'];
 const CASES = ['u', 'a', 'y', 'i', 'em', 'ow', 'ie', 'ho', 'ego'];
 const STEM_MIN = 5;
 
-const ringsOf = (word: string): ReadonlySet<number> | undefined =>
-  ringsWithout(word, ENDINGS, 0) ?? ringsWithout(word, CASES, STEM_MIN);
+/** The rings of the words that were asked for last: every field asks for the words of the same labels. */
+const KNOWN = new Map<string, ReadonlySet<number> | undefined>();
+const KNOWN_MAX = 50_000;
+
+function ringsOf(word: string): ReadonlySet<number> | undefined {
+  const known = KNOWN.get(word);
+  if (known !== undefined || KNOWN.has(word)) return known;
+  if (KNOWN.size >= KNOWN_MAX) KNOWN.clear();
+  const rings = ringsWithout(word, ENDINGS, 0) ?? ringsWithout(word, CASES, STEM_MIN);
+  KNOWN.set(word, rings);
+  return rings;
+}
 
 function ringsWithout(
   word: string,

@@ -1,5 +1,7 @@
 import type { Word } from '../../document/document.ts';
 import type { EvidenceKind } from '../evidence.ts';
+import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
+import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
 import { remembered } from '../fields/labels.ts';
 import type { Finding } from '../finding.ts';
@@ -32,7 +34,7 @@ export function singlesOf(
   byRules: ByRules,
 ): ReadonlyMap<string, Rated> {
   const asked = { source, byRules, isKnown: isTrade(fields) };
-  const contenders = fields.map((field) => ({ field, findings: contending(field, asked) }));
+  const contenders = fields.map((field) => ({ field, findings: contendingAs(field, asked) }));
   const numbers = new Map<Word, number>();
   const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
   return chosen(contenders, ({ pointer }, { origin, isKnown: known, value, words: [first] }) =>
@@ -73,6 +75,17 @@ function isTrade(fields: readonly Field[]): boolean {
   const isOfMoney = ids.some((id) => TOTALS.has(id)) && ids.some((id) => TRADED.has(id));
   const isOnlyTrade = ids.every((id) => TOTALS.has(id) || TRADED.has(id) || PARTIES.has(id));
   return ids.length >= (isOfMoney ? KNOWN_SHARE : 1) * fields.length && (isOfMoney || isOnlyTrade);
+}
+
+/** The findings by the first of a field's types that one is sure of; else those of them all. */
+function contendingAs(field: Field, asked: Asked): readonly Rated[] {
+  const all: (readonly Rated[])[] = [];
+  for (const one of readings(field)) {
+    const found = contending(one, asked);
+    if (found.some(({ confidence }) => confidence >= MIN_CONFIDENCE)) return found;
+    all.push(found);
+  }
+  return all.flat();
 }
 
 /** All findings for a field, each with its confidence. */

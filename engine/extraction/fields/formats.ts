@@ -1,0 +1,68 @@
+/** A text as a format of JSON Schema wants it; undefined where it is none. Formats not named here take any text. */
+export const inFormat = (format: string | undefined, text: string): string | undefined => {
+  const fit = format === undefined ? undefined : FITS.get(format);
+  return fit === undefined ? text : fit(text.trim());
+};
+
+type Fit = (text: string) => string | undefined;
+
+const matching =
+  (shape: RegExp): Fit =>
+  (text) =>
+    shape.test(text) ? text : undefined;
+
+const TIME = /^(\d{1,2})[:.h]([0-5]\d)(?::([0-5]\d))?\s?(.*)$/iu;
+const HALF = /^([ap])\.?m\.?$/iu;
+const ZONE = /^(?:Z|[+-]\d{2}:\d{2})$/u;
+const NOON = 12;
+
+/** RFC 3339, section 5.6: a time of day without a zone is told as UTC, as days are. */
+function timeOf(text: string): string | undefined {
+  const [, hours, minutes = '', seconds = '00', rest = ''] = TIME.exec(text) ?? [];
+  const hour = hourOf(Number(hours), HALF.exec(rest)?.[1]);
+  const zone = HALF.test(rest) || rest === '' ? 'Z' : rest;
+  return hour <= 23 && ZONE.test(zone)
+    ? `${String(hour).padStart(2, '0')}:${minutes}:${seconds}${zone}`
+    : undefined;
+}
+
+/** Of 24; `half` of a day: `a` or `p`. */
+function hourOf(hours: number, half: string | undefined): number {
+  if (half === undefined) return hours;
+  return (hours % NOON) + (half.toLowerCase() === 'p' ? NOON : 0);
+}
+
+const DURATION = /^P(?=.)(?:\d+Y)?(?:\d+M)?(?:\d+W)?(?:\d+D)?(?:T(?=.)(?:\d+H)?(?:\d+M)?(?:\d+S)?)?$/u;
+const SPOKEN = /\(?\b(\d{1,4})\)?\s?(year|month|week|day|hour|minute|second|jahr|monat|woche|tag|stunde)/iu;
+const UNITS: ReadonlyMap<string, string> = new Map([
+  ...['year', 'jahr'].map((word) => [word, 'Y'] as const),
+  ...['month', 'monat'].map((word) => [word, 'M'] as const),
+  ...['week', 'woche'].map((word) => [word, 'W'] as const),
+  ...['day', 'tag'].map((word) => [word, 'D'] as const),
+  ...['hour', 'stunde'].map((word) => [word, 'H'] as const),
+  ['minute', 'M'],
+  ['second', 'S'],
+]);
+const OF_TIME = new Set(['hour', 'stunde', 'minute', 'second']);
+
+/** ISO 8601: "P2Y" as it stands, or for "two (2) years". */
+function durationOf(text: string): string | undefined {
+  if (DURATION.test(text)) return text;
+  const [, count = '', said = ''] = SPOKEN.exec(text) ?? [];
+  const unit = UNITS.get(said.toLowerCase());
+  return unit === undefined ? undefined : `P${OF_TIME.has(said.toLowerCase()) ? 'T' : ''}${count}${unit}`;
+}
+
+const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
+
+const FITS: ReadonlyMap<string, Fit> = new Map<string, Fit>([
+  ['time', timeOf],
+  ['duration', durationOf],
+  ['uuid', matching(/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/iu)],
+  ['ipv4', matching(new RegExp(String.raw`^(?:${OCTET}\.){3}${OCTET}$`, 'u'))],
+  ['ipv6', matching(/^(?=.*:.*:)[\da-f:]{2,39}$/iu)],
+  [
+    'hostname',
+    matching(/^(?=.{1,253}$)[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?(?:\.[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?)*$/iu),
+  ],
+]);

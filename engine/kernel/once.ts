@@ -1,0 +1,19 @@
+/** Computes something for a thing once, and remembers it for as long as the thing is held. */
+export function once<A extends object, Value>(compute: (a: A) => Value): (a: A) => Value {
+  const known = new WeakMap<A, { readonly value: Value }>();
+  return (a) => {
+    const earlier = known.get(a);
+    if (earlier !== undefined) return earlier.value;
+    const value = compute(a);
+    known.set(a, { value });
+    return value;
+  };
+}
+
+/** Computes something for two things once, and remembers it for as long as both are held. */
+export function oncePer<A extends object, B extends object, Value>(
+  compute: (a: A, b: B) => Value,
+): (a: A, b: B) => Value {
+  const of = once((a: A) => once((b: B) => compute(a, b)));
+  return (a, b) => of(a)(b);
+}
