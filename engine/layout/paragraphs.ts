@@ -90,7 +90,8 @@ export function passagesOf(lines: readonly TextLine[], column: Box): readonly Pa
     )
       passages.push({ lines: [line], breaks: new Set() });
     else {
-      if (endsEarly(before, line, column) || hasLeader(before) || areLabelled(before, line)) passage.breaks.add(before);
+      if (endsEarly(before, line, column) || hasLeader(before) || areLabelled(before, line))
+        passage.breaks.add(before);
       passage.lines.push(line);
     }
   });

@@ -66,6 +66,11 @@ function tableFrom(rows: readonly Row[], start: number): Found | undefined {
   return undefined;
 }
 
+function recordTable(rows: readonly Row[], lines: readonly Row[]): TableBlock | undefined {
+  const cells = recordCells(lines);
+  return cells === undefined ? undefined : tableBlock(cells, around(rows.map(({ box }) => box)));
+}
+
 function tableOfRun(rows: readonly Row[]): TableBlock | undefined {
   const lines = rows.map(cellLine);
   const multi = lines.filter(({ segments }) => segments.length >= 2);
@@ -73,13 +78,12 @@ function tableOfRun(rows: readonly Row[]): TableBlock | undefined {
   if (columns.length < 2 || areTooFew(multi, rows, columns)) return undefined;
   const long = columns.filter((column) => isLongColumn(column, multi)).length;
   if (long >= 2) return undefined;
-  const records = recordCells(lines);
-  const box = around(rows.map((row) => row.box));
-  if (records !== undefined) return tableBlock(records, box);
+  const records = recordTable(rows, lines);
+  if (records !== undefined) return records;
   const cells = logicalRows(lines, { columns, rules: [] });
   const places = new Set(cells.map(({ row }) => row)).size * columns.length;
   if (cells.length < 0.4 * places) return undefined;
-  return tableBlock(cells, box);
+  return tableBlock(cells, around(rows.map(({ box }) => box)));
 }
 
 /** Columns by vote, or where all lines together leave gaps if these are more. */

@@ -34,34 +34,50 @@ export function recordCells(lines: readonly Row[]): readonly PlacedCell[] | unde
   const { head, records } = found;
   const firsts = records.flatMap(([first]) => first ?? []);
   const seconds = records.flatMap(([, second]) => second ?? []);
-  const places = placesOf(columnsOf(firsts), columnsOf(seconds));
+  const places = placesOf(columnsOf(firsts), columnsOf(seconds), records);
   const body = records.flatMap(([first, second], row) => [
     ...cellsAt(first, { ...places.first, row: row + 1 }),
     ...cellsAt(second, { ...places.second, row: row + 1 }),
   ]);
-  const heads = head.flatMap(({ segments }) => segments.map((segment) => headCell(segment, places.spans)));
+  const heads = head.flatMap(({ segments }, line) =>
+    segments.map((segment) => headCell(segment, places, line > 0 && line === head.length - 1)),
+  );
   return joined([...heads, ...body]);
 }
 
 function recordsIn(lines: readonly Row[]): Records | undefined {
-  for (let start = 0; start <= Math.min(HEAD_MAX, lines.length - 2 * RECORDS_MIN); start += 1) {
-    const records = recordsFrom(lines.slice(start));
-    if (records !== undefined) return { head: lines.slice(0, start), records };
+  for (let start = 0; start <= Math.min(HEAD_MAX, lines.length - 2); start += 1) {
+    const head = lines.slice(0, start);
+    const records = recordsBelow(head, lines.slice(start));
+    if (records !== undefined) return { head, records };
   }
   return undefined;
 }
 
-/** undefined where the first lines do not take turns with second ones that stand otherwise and nearer to them. */
-function recordsFrom(lines: readonly Row[]): Records['records'] | undefined {
-  const [one, two, three, four] = lines;
-  if (one === undefined || two === undefined || three === undefined || four === undefined) return undefined;
-  if (levelShare(three, [one]) < ALIKE || levelShare(four, [two]) < ALIKE) return undefined;
+/**
+ * undefined where the first lines do not take turns with second ones that stand otherwise and nearer to them. Few
+ * records show that only where the head has headings for the second lines.
+ */
+function recordsBelow(head: readonly Row[], lines: readonly Row[]): Records['records'] | undefined {
+  const [one, two, three] = lines;
+  if (one === undefined || two === undefined) return undefined;
   if (one.segments.length < 2 || one.segments.length < two.segments.length) return undefined;
-  if (two.box[1] - one.box[3] > three.box[1] - two.box[3] + 0.1 * heightOf(two.box)) return undefined;
+  if (three !== undefined && two.box[1] - one.box[3] > three.box[1] - two.box[3] + 0.1 * heightOf(two.box))
+    return undefined;
   const records = inTurn(lines);
   const whole = (records ?? []).filter((record) => record.length === 2);
-  const isMost = whole.length >= Math.max(RECORDS_MIN, WHOLE_SHARE * (records?.length ?? 0));
-  return isMost && standOtherwise(whole) ? records : undefined;
+  if (whole.length < WHOLE_SHARE * (records?.length ?? 0) || !standOtherwise(whole)) return undefined;
+  return whole.length >= RECORDS_MIN || isHeaded(head, one, two) ? records : undefined;
+}
+
+/** Each cell of the second line has a heading over it that stands level with none of the first line. */
+function isHeaded(head: readonly Row[], one: Row, two: Row): boolean {
+  const headings = head.flatMap(({ segments }) => segments);
+  const others = headings.filter(({ box }) => levelShare({ segments: [{ box }] }, [one]) === 0);
+  return (
+    headings.length - others.length >= ALIKE * one.segments.length &&
+    two.segments.every(({ box }) => others.some((other) => other.box[0] < box[2] && box[0] < other.box[2]))
+  );
 }
 
 /** Second lines of wrapped text begin where the text above them does: these do not. */
@@ -77,8 +93,8 @@ function inTurn(lines: readonly Row[]): Records['records'] | undefined {
   const seen: Record<Kind, Row[]> = { first: lines.slice(0, 1), second: lines.slice(1, 2) };
   const records: Row[][] = [];
   for (const line of lines) {
-    const kind = kindOf(line, seen);
     const record = records.at(-1);
+    const kind = kindOf(line, seen, mayBeSecond(line, record) ? 'second' : 'first');
     if (kind === undefined || (kind === 'second' && record?.length !== 1)) return undefined;
     if (kind === 'first') records.push([line]);
     else record?.push(line);
@@ -87,16 +103,27 @@ function inTurn(lines: readonly Row[]): Records['records'] | undefined {
   return records;
 }
 
-function kindOf(line: Row, seen: Readonly<Record<Kind, readonly Row[]>>): Kind | undefined {
+/** A line of few cells after the first of a record. */
+const mayBeSecond = (line: Row, record: readonly Row[] | undefined): boolean =>
+  record?.length === 1 && 2 * line.segments.length <= (record[0]?.segments.length ?? 0);
+
+/** Of a line that stands like both, the kind whose turn it is. */
+function kindOf(line: Row, seen: Readonly<Record<Kind, readonly Row[]>>, turn: Kind): Kind | undefined {
   const [first, second] = [seen.first, seen.second].map((rows) => levelShare(line, rows.slice(-LOOKED_BACK)));
   if (first === undefined || second === undefined || Math.max(first, second) < ALIKE) return undefined;
-  return first >= second ? 'first' : 'second';
+  if (first === second) return turn;
+  return first > second ? 'first' : 'second';
 }
 
 /** Share of a line's cells that stand level with one of other lines. */
-const levelShare = ({ segments }: Row, others: readonly Row[]): number =>
+const levelShare = (
+  { segments }: { readonly segments: readonly Pick<Segment, 'box'>[] },
+  others: readonly Row[],
+): number =>
   segments.filter(({ box }) =>
-    others.some((other) => other.segments.some((one) => offBy([box[0], box[2]], [one.box[0], one.box[2]]) <= OFF)),
+    others.some((other) =>
+      other.segments.some((one) => offBy([box[0], box[2]], [one.box[0], one.box[2]]) <= OFF),
+    ),
   ).length / segments.length;
 
 type Edges = readonly [from: number, to: number];
@@ -129,23 +156,35 @@ interface Places {
   readonly second: Columns;
 }
 
-/** A column of the second lines that stands level with one of the first is the same; any other is its own. */
-function placesOf(first: readonly Span[], second: readonly Span[]): Places {
-  const edges = ({ from, to }: Span): Edges => [from, to];
-  const own = second.filter((span) => !first.some((other) => offBy(edges(span), edges(other)) <= OFF));
-  const spans = [...first, ...own].sort((a, b) => a.from - b.from);
-  const at = (span: Span): number =>
-    spans.includes(span)
-      ? spans.indexOf(span)
-      : spans.findIndex((other) => first.includes(other) && offBy(edges(span), edges(other)) <= OFF);
+/** A column of the second lines whose cells stand level with those of one of the first is the same; any other is its own. */
+function placesOf(first: readonly Span[], second: readonly Span[], records: Records['records']): Places {
+  const same = second.map((span) => first.find((other) => areOne(other, span, records)));
+  const spans = [...first, ...second.filter((_, i) => same[i] === undefined)].sort((a, b) => a.from - b.from);
   return {
     spans,
-    first: { columns: first, at: first.map(at) },
-    second: { columns: second, at: second.map(at) },
+    first: { columns: first, at: first.map((span) => spans.indexOf(span)) },
+    second: { columns: second, at: second.map((span, i) => spans.indexOf(same[i] ?? span)) },
   };
 }
 
-const cellsAt = (line: Row | undefined, { columns, at, row }: Columns & { readonly row: number }): PlacedCell[] =>
+/** Whether most cells of one column are level with those of the other in the same record. */
+function areOne(above: Span, below: Span, records: Records['records']): boolean {
+  const within = (line: Row | undefined, { from, to }: Span): Segment | undefined =>
+    line?.segments.find(({ box }) => box[0] >= from - 1 && box[2] <= to + 1);
+  const pairs = records.flatMap(([first, second]) => {
+    const [one, other] = [within(first, above), within(second, below)];
+    return one === undefined || other === undefined ? [] : [[one, other] as const];
+  });
+  const level = pairs.filter(
+    ([one, other]) => offBy([one.box[0], one.box[2]], [other.box[0], other.box[2]]) <= OFF,
+  );
+  return level.length > ALIKE * pairs.length;
+}
+
+const cellsAt = (
+  line: Row | undefined,
+  { columns, at, row }: Columns & { readonly row: number },
+): PlacedCell[] =>
   (line === undefined ? [] : cellsOfRow(line, columns)).map((cell) => ({
     ...cell,
     row,
@@ -153,9 +192,15 @@ const cellsAt = (line: Row | undefined, { columns, at, row }: Columns & { readon
     columnSpan: 1,
   }));
 
-/** What heads a column stands nearest to one of its edges, or to its middle. */
-function headCell({ words, box }: Segment, spans: readonly Span[]): PlacedCell {
-  const off = spans.map(({ from, to }) => offBy([box[0], box[2]], [from, to]));
+/** Points that a column of the other line must be nearer by, to have what stands in the head's last line. */
+const OTHER_LINE = 15;
+
+/** What heads a column stands nearest to one of its edges, or to its middle; the last of more lines heads the second. */
+function headCell({ words, box }: Segment, { spans, second }: Places, isLast: boolean): PlacedCell {
+  const off = spans.map(
+    ({ from, to }, at) =>
+      offBy([box[0], box[2]], [from, to]) + (isLast && !second.at.includes(at) ? OTHER_LINE : 0),
+  );
   return { row: 0, column: off.indexOf(Math.min(...off)), rowSpan: 1, columnSpan: 1, words };
 }
 
