@@ -201,6 +201,17 @@ const isSaidIn = (own: readonly string[], words: readonly string[]): boolean =>
 const onlyOne = ([one, ...others]: readonly { readonly choice: string }[]): string | undefined =>
   others.length === 0 ? one?.choice : undefined;
 
+/** The choices that a text is made of: "WR-CR" of two; none where any of it is no choice. */
+export function choicesIn(field: Field, text: string): readonly string[] {
+  const whole = choiceIn(field, text);
+  if (whole !== undefined) return [whole];
+  const parts = text.split(/[^\p{L}\p{N}]+/u).filter((part) => part !== '');
+  const found = parts.flatMap(
+    (part) => field.choices.find((choice) => folded(choice) === folded(part)) ?? [],
+  );
+  return found.length === parts.length ? found : [];
+}
+
 /** The texts that a label lists, parted by commas or semicolons. */
 export function findTexts(field: Field, source: Source): readonly Finding[] {
   const whole = findText(field, source);

@@ -7,6 +7,7 @@ import { withAbsence } from '../extraction/grounding/absence.ts';
 import type { RenderForm, RenderResult } from '../ports/documentParser.ts';
 import type { ExtractionResult } from '../ports/extractionEngine.ts';
 import { extractTaught } from '../learning/extractWith.ts';
+import { proposalFor } from '../extraction/schema/proposal.ts';
 import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
 import { learn } from '../learning/learn.ts';
 import type { Answers, Job, ReceivedFile } from './jobs.ts';
@@ -136,7 +137,11 @@ function rendered(document: Document, form: RenderForm = {}): RenderResult {
   const pageContents = contentsOf(document, form);
   return {
     kind: 'ok',
-    rendition: { mimeType, warnings, pages, ...texts, ...(pageContents && { pageContents }) },
+    rendition: {
+      ...{ mimeType, warnings, pages, ...texts },
+      ...(pageContents && { pageContents }),
+      ...(form.proposedSchema === true && { proposedSchema: proposalFor(document) }),
+    },
   };
 }
 

@@ -90,7 +90,8 @@ export function passagesOf(lines: readonly TextLine[], column: Box): readonly Pa
     )
       passages.push({ lines: [line], breaks: new Set() });
     else {
-      if (endsEarly(before, line, column) || hasLeader(before)) passage.breaks.add(before);
+      if (endsEarly(before, line, column) || hasLeader(before) || areLabelled(before, line))
+        passage.breaks.add(before);
       passage.lines.push(line);
     }
   });
@@ -194,6 +195,11 @@ function isBack(first: TextLine, before: TextLine, line: TextLine): boolean {
 
 /** Dots that lead to the end of a line: what they lead to is all of it. */
 const hasLeader = ({ text }: TextLine): boolean => /(?:[.·…_] ?){5}/.test(text);
+
+/** A line that begins with a label and a colon, above another: each says one thing. */
+const areLabelled = (before: TextLine, line: TextLine): boolean => isLabelled(before) && isLabelled(line);
+
+const isLabelled = ({ text }: TextLine): boolean => /^\p{Lu}[^:.,;]{1,40}:\s\S/u.test(text);
 
 const isCentred = (lines: readonly TextLine[], column: Box): boolean =>
   lines.every(({ box }) => Math.abs((box[0] + box[2]) / 2 - (column[0] + column[2]) / 2) < 4);

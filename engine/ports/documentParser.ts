@@ -1,3 +1,4 @@
+import type { JsonObject } from '../kernel/json.ts';
 import type { MarkdownForm } from '../document/markdown.ts';
 import type { Block, Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 import type { KeptFile } from './keptFile.ts';
@@ -31,6 +32,8 @@ export interface RenderForm extends MarkdownForm {
   readonly pageMarkdown?: boolean | undefined;
   /** Each page's blocks, in reading order. */
   readonly blocks?: boolean | undefined;
+  /** A JSON Schema of the fields that the document has. */
+  readonly proposedSchema?: boolean | undefined;
 }
 
 export interface RenderRequest extends ParseRequest {
@@ -78,6 +81,8 @@ export interface Rendition {
   readonly warnings: readonly DocumentWarning[];
   /** Where the form asks for them. */
   readonly pageContents?: readonly PageContents[] | undefined;
+  /** Where the form asks for it. */
+  readonly proposedSchema?: JsonObject | undefined;
 }
 
 export interface PageContents {

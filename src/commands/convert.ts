@@ -1,6 +1,5 @@
 import type { Block, TableCell } from '@quire/engine/document/document';
-import { proposedSchema } from '@quire/engine/extraction/schema/proposedSchema';
-import type { PageContents, RenderForm } from '@quire/engine/ports/documentParser';
+import type { PageContents, RenderForm, Rendition } from '@quire/engine/ports/documentParser';
 import { LOCAL_MODEL } from '@quire/engine/models/modelName';
 import type { RangedWork } from '@quire/engine/ports/rangedWork';
 import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
@@ -63,34 +62,15 @@ const pageContentAnswers = (pages: readonly PageContents[]): readonly JsonObject
     ...(blocks !== undefined && { blocks: blocks.map(blockAnswer) }),
   }));
 
-/** What the answer has beside the whole text. */
-interface ConversionForm extends RenderForm {
-  /** A JSON Schema of the fields that the document names itself. */
-  readonly proposedSchema?: boolean | undefined;
-}
-
-/** What is asked of the renderer: a schema is proposed from blocks. */
-const renderFormOf = ({ proposedSchema: isProposed, ...form }: ConversionForm): RenderForm => ({
-  ...form,
-  blocks: form.blocks === true || isProposed === true,
-});
-
 /** The members of a conversion's answer that its form asks for. */
-const askedContents = (
-  pages: readonly PageContents[],
-  { blocks, pageMarkdown, proposedSchema: isProposed }: ConversionForm,
-): JsonObject => ({
-  ...((blocks === true || pageMarkdown === true) && {
-    pages: pageContentAnswers(blocks === true ? pages : pages.map(({ blocks: _, ...page }) => page)),
-  }),
-  ...(isProposed === true && {
-    proposed_schema: proposedSchema(pages.flatMap(({ blocks: found = [] }) => found)),
-  }),
+const askedContents = ({ pageContents, proposedSchema }: Rendition): JsonObject => ({
+  ...(pageContents && { pages: pageContentAnswers(pageContents) }),
+  ...(proposedSchema && { proposed_schema: proposedSchema }),
 });
 
 export interface ConvertRequest extends WorkRequest {
   readonly mode: 'default' | 'fast';
-  readonly form: ConversionForm;
+  readonly form: RenderForm;
   readonly ocr: ModelChannel;
   /** Where the channel's members stand in the request; left out: in the form. */
   readonly channelPaths?: ChannelPaths | undefined;
@@ -119,7 +99,7 @@ const rendered = (
     fileName: request.file.file_name,
     effort,
     pagesMax: long?.pagesMax ?? deps.pagesMax,
-    form: renderFormOf(request.form),
+    form: request.form,
     pages: request.opening.pages,
     password: request.opening.password,
     deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
@@ -153,7 +133,7 @@ const run = async (
     body: {
       markdown: rendition.markdown,
       plain_text: rendition.plainText,
-      ...(rendition.pageContents && askedContents(rendition.pageContents, request.form)),
+      ...askedContents(rendition),
       meta: {
         conversion_id: task.operation_id,
         document_id: task.document_id,

@@ -4,7 +4,7 @@ import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
 import { findingOf, textFinding, type Evidence, type Finding } from '../finding.ts';
 import type { Source } from '../source.ts';
-import { choiceIn, yesOrNo } from '../texts.ts';
+import { choicesIn, yesOrNo } from '../texts.ts';
 import { isEmpty, segmentOf, type Cell } from './grid.ts';
 
 /** How sure a value is whose column was told by its header. */
@@ -21,7 +21,7 @@ export function cellValue(field: Field, cell: Cell | undefined, reading: CellRea
 
 function valueAs(field: Field, cell: Cell | undefined, reading: CellReading): Finding | undefined {
   if (cell === undefined || isEmpty(cell)) return undefined;
-  if (field.choices.length > 0) return withValue(whole(cell, reading), choiceIn(field, cell.text));
+  if (field.choices.length > 0) return chosen(whole(cell, reading), choicesIn(field, cell.text));
   if (field.type === 'boolean') return withValue(whole(cell, reading), yesOrNo(cell.text));
   if (isFreeText(field)) return whole(cell, reading);
   return typed(field, cell, reading) ?? (isDateAsText(field, cell) ? whole(cell, reading) : undefined);
@@ -71,6 +71,10 @@ function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Fin
   );
   return found === undefined ? undefined : findingOf(found, evidence);
 }
+
+/** One choice is the value; several are what a list in the row is made of. */
+const chosen = (finding: Finding | undefined, [first, ...others]: readonly string[]): Finding | undefined =>
+  withValue(finding, others.length === 0 ? first : [first ?? '', ...others].join(';'));
 
 const withValue = (finding: Finding | undefined, value: string | boolean | undefined): Finding | undefined =>
   finding === undefined || value === undefined ? undefined : { ...finding, value };

@@ -21,6 +21,8 @@ export interface Grid {
   readonly page: number;
   /** What stands above it: headings and texts, the nearest first. */
   readonly above: readonly string[];
+  /** Short texts above it, the nearest first: those of blocks of labels each for itself. */
+  readonly about: readonly Cell[];
   /** The text right above it, where that may be its title. */
   readonly title: Cell | undefined;
   /** Nothing stands between it and the table before it but the end of the page. */

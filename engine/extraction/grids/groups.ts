@@ -1,3 +1,4 @@
+import type { Word } from '../../document/document.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import type { Source } from '../source.ts';
@@ -42,25 +43,53 @@ export function mayBeGroup(
   return grid.columns > 2 || fields.some((field) => !mapped.has(field)) ? only : undefined;
 }
 
-/** The values that the name of a group gives to the members that it is for: the first that its text fits. */
+/**
+ * The values that the name of a group gives to the members that it is for, the first that its text fits, and those
+ * that texts above the table give by the name of the member: "Ward: North".
+ */
 export function groupFindings(
   group: Cell | undefined,
-  grouping: Grouping,
+  grouping: Grouping & { readonly about: readonly Cell[] },
 ): readonly (readonly [string, Finding])[] {
-  if (group === undefined || isEmpty(group)) return [];
+  const labelled = labelledFindings(
+    group === undefined ? grouping.about : [group, ...grouping.about],
+    grouping,
+  );
+  if (group === undefined || isEmpty(group) || isLabelled(group, grouping)) return labelled;
   const reading = { source: grouping.source, evidence: EVIDENCE };
   for (const field of groupFields(grouping)) {
-    const named = cellValue(field, afterLabel(group, field, grouping.matcher), reading);
-    if (named !== undefined) return [[field.pointer, named]];
+    if (labelled.some(([pointer]) => pointer === field.pointer)) continue;
+    const named = cellValue(field, group, reading);
+    if (named !== undefined) return [...labelled, [field.pointer, named]];
   }
-  return [];
+  return labelled;
 }
 
+/** For each member without a column the nearest text that names it before a colon. */
+const labelledFindings = (
+  cells: readonly Cell[],
+  grouping: Grouping,
+): readonly (readonly [string, Finding])[] =>
+  grouping.fields
+    .filter((field) => !grouping.mapped.has(field) && field.type !== 'boolean')
+    .flatMap((field) => {
+      const own = cells.flatMap((cell) => afterLabel(cell, field, grouping.matcher) ?? [])[0];
+      const value = cellValue(field, own, { source: grouping.source, evidence: EVIDENCE });
+      return value === undefined ? [] : [[field.pointer, value] as const];
+    });
+
+const isLabelled = (cell: Cell, { fields, matcher }: Grouping): boolean =>
+  fields.some((field) => afterLabel(cell, field, matcher) !== undefined);
+
 /** "Ward: North" names the field itself before its colon. */
-function afterLabel(cell: Cell, field: Field, matcher: HeaderMatcher): Cell {
+function afterLabel(cell: Cell, field: Field, matcher: HeaderMatcher): Cell | undefined {
   const colon = cell.text.indexOf(':');
-  if (colon < 0 || matcher(field, cell.text.slice(0, colon)) < NAMED) return cell;
+  if (colon < 0 || matcher(field, cell.text.slice(0, colon)) < NAMED) return undefined;
   const text = cell.text.slice(colon + 1).trim();
   const count = text.split(' ').length;
-  return text === '' ? cell : { ...cell, text, words: cell.words.slice(-count) };
+  return text === '' ? undefined : { ...cell, text, words: afterColon(cell.words.slice(-count), text) };
 }
+
+/** The colon may begin the first word of the value: ":90-94". */
+const afterColon = ([first, ...rest]: readonly Word[], text: string): readonly Word[] =>
+  first === undefined ? [] : [{ ...first, text: text.split(' ')[0] ?? '' }, ...rest];

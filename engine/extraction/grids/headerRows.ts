@@ -4,6 +4,7 @@ import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
 import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
 import type { HeaderMatcher } from './likeness.ts';
+import { byContent } from '../columns/byContent.ts';
 import { beginsWithValues, byOrder } from '../columns/byOrder.ts';
 import type { Headed, Place } from '../columns/headed.ts';
 import { repeatedOver } from './repeatedOver.ts';
@@ -79,7 +80,7 @@ interface HeaderPlace {
 }
 
 function headedAt(grid: Grid, { header, depth, least }: HeaderPlace, asked: Asked): Headed | undefined {
-  const columns = namedColumns(grid, { header, depth }, asked);
+  const columns = toldColumns(grid, { header, depth }, asked);
   const fields = asked.fields.filter((field) => !asked.outer.has(field) || columns.mapped.has(field));
   const enough = Math.min(2, fields.length);
   const said = [...columns.mapped.values()].reduce((sum, { score }) => sum + score, 0) - DEEPER * (depth - 1);
@@ -157,6 +158,20 @@ function namedColumns(
     }),
   );
   return { mapped: assigned(withoutDoubtful(pairs, texts)), texts, profile };
+}
+
+/** With the columns of fields that no header names, told by what stands in them. */
+function toldColumns(grid: Grid, place: Pick<HeaderPlace, 'header' | 'depth'>, asked: Asked): Named {
+  const named = namedColumns(grid, place, asked);
+  if (named.mapped.size === asked.fields.length) return named;
+  const inner = asked.fields.filter((field) => !asked.outer.has(field));
+  const body = grid.rows.slice(place.header + 1);
+  const columns = named.texts.map((text, column) => ({
+    text,
+    cells: columnOf(body, column),
+    profile: named.profile(column),
+  }));
+  return { ...named, mapped: new Map([...named.mapped, ...byContent(inner, named.mapped, columns)]) };
 }
 
 const columnOf = (rows: readonly GridRow[], column: number): readonly (Cell | undefined)[] =>

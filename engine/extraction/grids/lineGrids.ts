@@ -97,6 +97,7 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
       columns: columns.length,
       page: header.page,
       above: above.filter(({ page }) => page === header.page).map(textOf),
+      about: above.filter(({ page }) => page === header.page).flatMap(cellsOf),
       title: titleOf(above[0], band[0]),
       follows: false,
       continues: false,
@@ -118,6 +119,9 @@ function titleOf(row: Row | undefined, header: Row | undefined): Cell | undefine
     return undefined;
   return { text: only.text, page: only.page, words: only.words, columnSpan: 1 };
 }
+
+const cellsOf = ({ segments }: Row): readonly Cell[] =>
+  segments.map(({ text, page, words }) => ({ text, page, words, columnSpan: 1 }));
 
 const textOf = ({ segments }: Row): string => segments.map(({ text }) => text).join(' ');
 

@@ -24,7 +24,7 @@ export interface Reading {
 /** The rows that fit, without sums; a row of one text over several columns names the group of those below. */
 export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   const { grid, from, to, mapped } = part;
-  const asked = { ...reading, mapped, ditto: dittoFields(part, reading.outer) };
+  const asked = { ...reading, mapped, about: grid.about, ditto: dittoFields(part, reading.outer) };
   const rows: RowFindings[] = [];
   let { group } = part;
   for (const row of grid.rows.slice(from, to)) {
@@ -43,6 +43,7 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
 interface RowReading extends Reading {
   readonly mapped: Part['mapped'];
   readonly group: Cell | undefined;
+  readonly about: readonly Cell[];
   readonly ditto: readonly Field[];
   readonly before: RowFindings | undefined;
 }

@@ -61,16 +61,20 @@ function titlesTell(parts: readonly Part[], asked: Parameters<typeof groupFields
   return asked.outer.size > 0 || (groupFields(asked).length > 0 && titles.size > 1 && !titles.has(undefined));
 }
 
-/** The same fields under the same headers, in whatever columns. */
+/** So many of the fields that one of two tables has must be in both. */
+const COMMON_SHARE = 0.7;
+
+/** The same fields under the same headers, in whatever columns; one of them may lack a column that is rarely filled. */
 function isAlike(own: Headed, best: Headed): boolean {
   if (own === best) return true;
   const [ours, theirs] = [own, best].map(({ grid, header, depth }) => headerTexts(grid, header, depth));
+  const common = [...best.mapped].flatMap(([field, { column }]) => {
+    const place = own.mapped.get(field);
+    return place === undefined ? [] : [{ ours: ours?.[place.column] ?? '', theirs: theirs?.[column] ?? '' }];
+  });
   return (
-    own.mapped.size === best.mapped.size &&
-    [...best.mapped].every(([field, { column }]) => {
-      const place = own.mapped.get(field);
-      return place !== undefined && sameText(ours?.[place.column] ?? '', theirs?.[column] ?? '');
-    })
+    common.length >= COMMON_SHARE * Math.max(own.mapped.size, best.mapped.size) &&
+    common.every((texts) => sameText(texts.ours, texts.theirs))
   );
 }
 

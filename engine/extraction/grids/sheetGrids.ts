@@ -16,8 +16,20 @@ function sheetGrid({ page, lines, blocks }: DocumentPage): readonly Grid[] {
   const above = first?.kind === 'heading' ? [first.text] : [];
   const overColumns = (row: number): GridRow => fromTheLeft(rows[row] ?? []);
   const title = first?.kind === 'heading' ? cellOf(first.text, page) : undefined;
+  const about: readonly Cell[] = [];
   return [
-    { rows, columns, page, above, title, follows: false, continues: false, isTurned: false, overColumns },
+    {
+      rows,
+      columns,
+      page,
+      above,
+      about,
+      title,
+      follows: false,
+      continues: false,
+      isTurned: false,
+      overColumns,
+    },
   ];
 }
 

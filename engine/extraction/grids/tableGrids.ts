@@ -36,6 +36,7 @@ function gridsOfPage(page: DocumentPage): readonly CutGrid[] {
     const title = titleAbove(page.blocks[index - 1], page.page, lines);
     const around = {
       above: textsAbove(page.blocks, index),
+      about: cellsAbove(page, index, lines),
       title,
       follows,
       continues: continues !== undefined,
@@ -72,10 +73,35 @@ function textsAbove(blocks: readonly Block[], index: number): readonly string[] 
   return texts;
 }
 
+/** A table of so few rows is a head of labels and values. */
+const HEAD_ROWS_MAX = 4;
+const ABOUT_BLOCKS_MAX = 6;
+
+/** What stands above a table up to the table before it, line by line, and cell by cell where that is a head. */
+function cellsAbove(
+  { blocks, page }: DocumentPage,
+  index: number,
+  lines: readonly PlacedLine[],
+): readonly Cell[] {
+  const cells: Cell[] = [];
+  for (let i = index - 1; i >= 0 && index - i <= ABOUT_BLOCKS_MAX; i -= 1) {
+    const block = blocks[i];
+    if (block === undefined || (block.kind === 'table' && block.rows > HEAD_ROWS_MAX)) break;
+    const texts =
+      block.kind === 'table'
+        ? block.cells
+        : block.text.split('\n').map((text) => ({ text, box: block.box, columnSpan: 1 }));
+    const short = texts.filter(({ text }) => text.length <= ABOVE_CHARACTERS_MAX);
+    cells.push(...short.map((one) => cellOf({ ...one, columnSpan: 1 }, page, lines)));
+  }
+  return cells;
+}
+
 interface Placing {
   readonly page: DocumentPage;
   readonly lines: readonly PlacedLine[];
   readonly above: readonly string[];
+  readonly about: readonly Cell[];
   readonly title: Cell | undefined;
   readonly follows: boolean;
   readonly continues: boolean;

@@ -7,7 +7,11 @@ const MARKS = [';', '•', '|', '/', ','] as const;
 const ENTRIES_MAX = 200;
 
 /** The entries that a cell lists, each with its words: "EN, DE" are two. A value that is no text is one. */
-export function entriesIn(finding: Finding): readonly Finding[] {
+export function entriesIn(finding: Finding, choices: readonly string[] = []): readonly Finding[] {
+  if (choices.length > 0)
+    return String(finding.value)
+      .split(';')
+      .map((value) => ({ ...finding, value }));
   if (typeof finding.value !== 'string' || finding.value !== finding.text) return [finding];
   const { text } = finding;
   const mark = MARKS.find((one) => (one === '/' ? text.includes(' / ') : text.includes(one)));

@@ -155,6 +155,7 @@ function writtenLeaf(
 ): Json | undefined {
   const value = finding === undefined ? undefined : coerced(field, finding.value);
   if (finding === undefined || value === undefined) return undefined;
+  if (field.choices.length > 0 && !field.choices.includes(String(value))) return undefined;
   cite(at + field.pointer, finding, isInexact(field, value));
   return value;
 }
@@ -166,7 +167,7 @@ function writtenTexts(
   { at, cite }: Place,
 ): Json | undefined {
   const values: Json[] = [];
-  for (const entry of finding === undefined ? [] : entriesIn(finding)) {
+  for (const entry of finding === undefined ? [] : entriesIn(finding, field.choices)) {
     const value = coerced(field, entry.value);
     if (value === undefined) continue;
     cite(`${at}${pointer}/${values.length}`, entry, isInexact(field, value));

@@ -1,9 +1,12 @@
 import type { Block } from '../../document/document.ts';
+import { concepts, type ValueKind } from '../fields/lexicon.ts';
+import { labelMatcher, type LabelMatcher } from '../fields/labels.ts';
+import { labelWords } from '../fields/words.ts';
 import { colonPairs } from '../form/colons.ts';
+import names from '../lexicon/names.json' with { type: 'json' };
 import { datesIn } from '../values/dates.ts';
 import { parseNumber } from '../values/numbers.ts';
-
-type Table = Extract<Block, { readonly kind: 'table' }>;
+import { partsOf, type ProposedTable } from './proposedTables.ts';
 
 /** Types, not interfaces: what is proposed is JSON. */
 type Field = {
@@ -41,7 +44,7 @@ const nameOf = (label: string): string =>
     .slice(0, NAME_MAX);
 
 const isLabel = (text: string): boolean =>
-  /\p{L}{2}/u.test(text) && text.split(/\s+/).length <= LABEL_WORDS_MAX && !/[.!?]\s/.test(text);
+  /\p{L}{2}/u.test(text) && text.split(/\s+/).length <= LABEL_WORDS_MAX && !/[.!?]\s|@|:\/\//.test(text);
 
 /** A currency, unit or percent may stand beside a number; a code, whose letters touch its digits, is none. */
 const numberIn = (text: string): string =>
@@ -53,29 +56,83 @@ const numberIn = (text: string): string =>
 const MARKS = ['.', ','] as const;
 /** Numbers that are longer, or begin with 0, name things: they are not counted with. */
 const NAMING = /^0\d|^\d{10,}$/;
+/** Digits after such labels name things too. */
+const NAMED_BY: ReadonlySet<ValueKind> = new Set(['id', 'phone', 'vat_id', 'iban', 'bic', 'address']);
 
-const fieldOf = (description: string, values: readonly string[]): Field => {
-  const given = values.map((value) => value.trim()).filter((value) => value !== '');
-  const isAll = (test: (value: string) => boolean): boolean => given.length > 0 && given.every(test);
-  if (isAll((value) => datesIn(value, true).some(({ from, to }) => to - from === value.length)))
-    return { type: 'string', format: 'date', description };
-  const isNumber = (value: string): boolean => {
-    const number = numberIn(value);
-    if (NAMING.test(number) || /\p{L}/u.test(number)) return false;
-    return MARKS.some((mark) => parseNumber(number, mark) !== undefined);
-  };
-  return { type: isAll(isNumber) ? 'number' : 'string', description };
-};
+const isDate = (value: string): boolean =>
+  datesIn(value, true).some(({ from, to }) => to - from === value.length);
 
+function isNumber(value: string): boolean {
+  const number = numberIn(value);
+  if (NAMING.test(number) || /\p{L}/u.test(number)) return false;
+  return MARKS.some((mark) => parseNumber(number, mark) !== undefined);
+}
+
+/** So well a label says something that is known. */
+const KNOWN = 0.9;
+const SURELY_KNOWN = 0.95;
+/** Words of a known label at the end of a longer one. */
+const END_WORDS_MAX = 3;
+const KNOWN_WORDS_MAX = 5;
+
+/** What a label is about: the concept that it says best. */
+function conceptOf(label: string, labels: LabelMatcher): ValueKind | undefined {
+  const words = labelWords(label);
+  const said = concepts().find(({ id }) => labels.concept(id, words) >= SURELY_KNOWN);
+  return said?.kind;
+}
+
+/** "Please pay to IBAN" is called by its end, where that is known and the whole is not. */
+function calledBy(label: string, labels: LabelMatcher): string {
+  if (labels.any(labelWords(label)) >= KNOWN) return label;
+  const words = label.split(/\s+/);
+  for (let from = Math.max(1, words.length - END_WORDS_MAX); from < words.length; from += 1) {
+    const end = words.slice(from).join(' ');
+    if (words.length > END_WORDS_MAX && labels.any(labelWords(end)) >= SURELY_KNOWN) return end;
+  }
+  return label;
+}
+
+/** The fields by what their labels say, so that none is there twice under two spellings. */
 class Properties {
   readonly #found = new Map<string, Field | ListField>();
+  readonly #said = new Set<string>();
+  readonly #labels: LabelMatcher;
+
+  constructor(labels: LabelMatcher) {
+    this.#labels = labels;
+  }
 
   /** The first field of a name stays: forms name what is most important first. */
-  add(label: string, field: (description: string) => Field | ListField): void {
-    const description = label.replace(/\s+/g, ' ').trim();
+  add(label: string, values: readonly string[]): void {
+    const shown = label
+      .replace(/\s+/g, ' ')
+      .replace(/\s*[:：]$/, '')
+      .trim();
+    const description = calledBy(shown, this.#labels);
+    if (isLabel(description)) this.#put(description, this.#fieldOf(description, values));
+  }
+
+  addList(name: string, items: Properties): void {
+    const properties = items.asObject() as Readonly<Record<string, Field>>;
+    if (Object.keys(properties).length > 1)
+      this.#put(name, { type: 'array', items: { type: 'object', properties } });
+  }
+
+  #put(description: string, field: Field | ListField): void {
     const name = nameOf(description) || `field_${String(this.#found.size + 1)}`;
-    if (isLabel(description) && this.#found.size < FIELDS_MAX && !this.#found.has(name))
-      this.#found.set(name, field(description));
+    const said = labelWords(description).join(' ') || name;
+    if (this.#found.size >= FIELDS_MAX || this.#found.has(name) || this.#said.has(said)) return;
+    this.#said.add(said);
+    this.#found.set(name, field);
+  }
+
+  #fieldOf(description: string, values: readonly string[]): Field {
+    const given = values.map((value) => value.trim()).filter((value) => value !== '');
+    const isAll = (test: (value: string) => boolean): boolean => given.length > 0 && given.every(test);
+    if (isAll(isDate)) return { type: 'string', format: 'date', description };
+    const names = NAMED_BY.has(conceptOf(description, this.#labels) ?? 'text');
+    return { type: !names && isAll(isNumber) ? 'number' : 'string', description };
   }
 
   asObject(): Readonly<Record<string, Field | ListField>> {
@@ -83,56 +140,82 @@ class Properties {
   }
 }
 
-const addLines = (text: string, properties: Properties): void => {
-  for (const line of text.split('\n'))
-    for (const { label, from, to } of colonPairs(line))
-      properties.add(label, (description) => fieldOf(description, [line.slice(from, to)]));
-};
+function addLines(text: string, properties: Properties, labels: LabelMatcher): void {
+  const lines = text.split('\n');
+  for (const [i, line] of lines.entries()) {
+    const pairs = colonPairs(line);
+    for (const { label, from, to } of pairs) properties.add(label, [line.slice(from, to)]);
+    const known = pairs.length > 0 ? undefined : knownPair(line, labels);
+    if (known !== undefined) properties.add(known.label, [known.value]);
+    if (/^[^:]+[:：]\s*$/.test(line) && (lines[i + 1] ?? '') !== '')
+      properties.add(line, [lines[i + 1] ?? '']);
+  }
+}
 
-const rowsOf = ({ rows, cells }: Table): readonly (readonly string[])[] => {
-  const found = Array.from({ length: rows }, (): string[] => []);
-  for (const { row, column, text } of cells) (found[row] ?? [])[column] = text;
-  return found;
-};
+/** A known label with a number, a date or a code behind it: "Total 757.20". */
+function knownPair(line: string, labels: LabelMatcher): { label: string; value: string } | undefined {
+  const words = line.trim().split(/\s+/);
+  for (let at = Math.min(KNOWN_WORDS_MAX, words.length - 1); at > 0; at -= 1) {
+    const [label, value] = [words.slice(0, at).join(' '), words.slice(at).join(' ')];
+    const isValue = isDate(value) || isNumber(value) || /^(?=\S*\d)[\p{L}\d/.-]{3,}$/u.test(value);
+    if (isValue && !/\d/.test(label) && labels.any(labelWords(label)) >= KNOWN) return { label, value };
+  }
+  return undefined;
+}
 
-/** Two columns, the first of which names what is in the second. */
-const addPairs = (rows: readonly (readonly string[])[], properties: Properties): void => {
-  for (const [label = '', value = ''] of rows)
-    if (value !== '') properties.add(label, (description) => fieldOf(description, [value]));
-};
+function addTable(table: ProposedTable, properties: Properties, labels: LabelMatcher): void {
+  for (const [label, value] of table.pairs) properties.add(label, [value]);
+  if (table.columns.length === 0) return;
+  const items = new Properties(labels);
+  for (const { label, values } of table.columns) items.add(label, values);
+  properties.addList(table.title, items);
+}
 
-const addRegister = (table: Table, rows: readonly (readonly string[])[], properties: Properties): void => {
-  const [header = [], ...records] = rows.slice(table.headerRows - 1);
-  const columns = new Properties();
-  for (const [at, label] of header.entries())
-    columns.add(label, (description) =>
-      fieldOf(
-        description,
-        records.map((record) => record[at] ?? ''),
-      ),
-    );
-  const items = {
-    type: 'object' as const,
-    properties: columns.asObject() as Readonly<Record<string, Field>>,
-  };
-  if (Object.keys(items.properties).length > 1) properties.add('Items', () => ({ type: 'array', items }));
-};
+const LEGAL_FORM = new RegExp(`\\b(?:${names.legal_forms.join('|')})(?![\\p{L}\\p{N}])`, 'u');
+/** Blocks at the top in which a letterhead stands. */
+const HEAD_BLOCKS = 3;
+const HEAD_CHARACTERS_MAX = 80;
 
-const addTable = (table: Table, properties: Properties): void => {
-  const rows = rowsOf(table);
-  if (table.headerRows > 0) addRegister(table, rows, properties);
-  else if (table.columns === 2) addPairs(rows, properties);
-};
+/** The name of a company in the letterhead of a document with amounts: who sells. */
+function issuerIn(blocks: readonly Block[]): string | undefined {
+  const heads = blocks.slice(0, HEAD_BLOCKS).flatMap((block) => (block.kind === 'table' ? [] : [block.text]));
+  return heads.find(
+    (text) => text.length <= HEAD_CHARACTERS_MAX && LEGAL_FORM.test(text) && !text.includes(':'),
+  );
+}
+
+/** Concepts whose labels show that a document asks for money. */
+const AMOUNTS = ['grand_total', 'amount_due', 'net_total'];
 
 /**
- * Fields that a document names itself: labels before colons, forms of two columns, and its first table with a header
- * as a list. Types are those of the values that stand there.
+ * Fields that a document names itself: labels before colons and known labels before values, forms of two columns, its
+ * tables with a header as lists, the sums below their rows, and who is named above a letter with amounts. Types are
+ * those of the values that stand there; what only names a thing is text.
  */
 export const proposedSchema = (blocks: readonly Block[]): ProposedSchema => {
-  const properties = new Properties();
-  for (const block of blocks) {
-    if (block.kind === 'table') addTable(block, properties);
-    else if (block.kind !== 'code') addLines(block.text, properties);
+  const labels = labelMatcher();
+  const properties = new Properties(labels);
+  const tables = partsOf(blocks, labels);
+  for (const [i, block] of blocks.entries()) {
+    const table = tables.get(block);
+    if (table !== undefined) addTable(table, properties, labels);
+    else if (block.kind !== 'code' && block.kind !== 'table') {
+      addLines(withNext(block.text, blocks[i + 1]), properties, labels);
+    }
   }
-  return { type: 'object', properties: properties.asObject() };
+  const found = properties.asObject();
+  const isPaid = Object.values(found).some(
+    (field) =>
+      field.type === 'number' &&
+      AMOUNTS.some((id) => labels.concept(id, labelWords(field.description)) >= SURELY_KNOWN),
+  );
+  const issuer = isPaid && found['seller'] === undefined ? issuerIn(blocks) : undefined;
+  const seller = { type: 'string', description: 'Seller' } as const;
+  return { type: 'object', properties: issuer === undefined ? found : { seller, ...found } };
 };
+
+/** "Bill to:" alone names what the next block says. */
+const withNext = (text: string, next: Block | undefined): string =>
+  /[:：]\s*$/.test(text) && next !== undefined && next.kind === 'paragraph'
+    ? `${text}\n${next.text.split('\n')[0] ?? ''}`
+    : text;

@@ -12,6 +12,7 @@ import { extract } from '../../extraction/extract.ts';
 import { withAbsence } from '../../extraction/grounding/absence.ts';
 import { joinedFindings, type RangeFindings } from '../../extraction/ranges/joinedFindings.ts';
 import { leadPages, ownFindings } from '../../extraction/ranges/ownFindings.ts';
+import { proposedSchema, type ProposedSchema } from '../../extraction/schema/proposedSchema.ts';
 import { checkSchema, validate } from '../../extraction/schema/validation.ts';
 import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -30,6 +31,8 @@ interface RenderedPart {
   readonly pages: readonly PageSummary[];
   readonly warnings: readonly DocumentWarning[];
   readonly pageContents: readonly PageContents[] | undefined;
+  /** Of its own blocks. */
+  readonly proposed: ProposedSchema | undefined;
 }
 
 interface ExtractedPart extends RangeFindings {
@@ -49,6 +52,10 @@ export const renderedPart = (document: Document, form: RenderForm = {}): Uint8Ar
     pages: document.pages.map(pageSummary),
     warnings: document.warnings,
     pageContents: contentsOf(document, form),
+    proposed:
+      form.proposedSchema === true
+        ? proposedSchema(document.pages.flatMap(({ blocks }) => blocks))
+        : undefined,
   } satisfies RenderedPart);
 
 /** That nothing was found is true of a document of which it is true of every part. */
@@ -57,6 +64,14 @@ function joinedWarnings(parts: readonly { readonly warnings: readonly DocumentWa
   const all = parts.flatMap(({ warnings }) => warnings.filter(({ code }) => code !== 'no_text_found'));
   const none = silent ? parts[0]?.warnings.filter(({ code }) => code === 'no_text_found') : [];
   return [...(none ?? []), ...all].slice(0, WARNINGS_MAX);
+}
+
+/** The fields of all parts; of those of one name, the first. */
+function joinedProposal(parts: readonly RenderedPart[]): JsonObject {
+  const properties: Record<string, JsonObject> = {};
+  for (const { proposed } of parts)
+    for (const [name, field] of Object.entries(proposed?.properties ?? {})) properties[name] ??= field;
+  return { type: 'object', properties };
 }
 
 /** Parts of a document in their order as one: the marks between pages are those of one reading. */
@@ -74,6 +89,7 @@ export function joinedRendition(packed: readonly Uint8Array[]): RenderResult {
       pages: parts.flatMap(({ pages }) => pages),
       warnings: joinedWarnings(parts),
       ...(pageContents.length > 0 && { pageContents }),
+      ...(parts.some(({ proposed }) => proposed !== undefined) && { proposedSchema: joinedProposal(parts) }),
     },
   };
 }

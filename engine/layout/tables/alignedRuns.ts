@@ -1,6 +1,7 @@
 import { heightOf, median, widthOf, type Row } from '../content.ts';
 import { segmentsOf } from '../segments.ts';
 import { votedColumns } from './columnVotes.ts';
+import { endsForm } from './labelBlocks.ts';
 import { coveredSpans, type Span } from './tableCells.ts';
 
 /** Of the font's height: words of one cell stand closer. */
@@ -64,6 +65,7 @@ const CELLS_MAX = 60;
 function beginsOther(run: readonly Row[], row: Row, next: Row | undefined): boolean {
   const last = run.at(-1);
   if (last === undefined || next === undefined || run.length < 2) return false;
+  if (endsForm(run, row, next)) return true;
   const cells = [last, row, next].map(({ segments }) => segments.length);
   if (Math.min(...cells.slice(0, 2)) < 2 || Math.max(...cells) > CELLS_MAX) return false;
   if (levelCells(row, [last]) > 0) return false;

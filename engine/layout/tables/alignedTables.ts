@@ -3,7 +3,9 @@ import { isMarker } from '../listMarkers.ts';
 import { segmentOf } from '../segments.ts';
 import { cellLine, grownRun, sharedRun, spansOf } from './alignedRuns.ts';
 import { votedColumns } from './columnVotes.ts';
+import { labelRows } from './labelBlocks.ts';
 import { logicalRows } from './logicalRows.ts';
+import { recordCells } from './recordLines.ts';
 import { tableBlock, type Span, type TableBlock } from './tableCells.ts';
 
 /** Longer cells in several columns are prose with gaps in it. */
@@ -18,14 +20,15 @@ export function withAlignedTables(rows: readonly Row[]): readonly Flowing[] {
   const flow: Flowing[] = [];
   let at = 0;
   while (at < prepared.length) {
-    const row = prepared[at];
-    const found = tableFrom(prepared, at);
+    const labels = labelRows(prepared, at);
+    const found = labels > 0 ? undefined : tableFrom(prepared, at);
     if (found !== undefined) {
       flow.push({ kind: 'table', table: found.table });
       at += found.rows;
     } else {
-      if (row !== undefined) flow.push({ kind: 'row', row });
-      at += 1;
+      const rowsOfText = prepared.slice(at, at + Math.max(1, labels));
+      flow.push(...rowsOfText.map((one) => ({ kind: 'row', row: one }) as const));
+      at += rowsOfText.length;
     }
   }
   return flow;
@@ -63,6 +66,11 @@ function tableFrom(rows: readonly Row[], start: number): Found | undefined {
   return undefined;
 }
 
+function recordTable(rows: readonly Row[], lines: readonly Row[]): TableBlock | undefined {
+  const cells = recordCells(lines);
+  return cells === undefined ? undefined : tableBlock(cells, around(rows.map(({ box }) => box)));
+}
+
 function tableOfRun(rows: readonly Row[]): TableBlock | undefined {
   const lines = rows.map(cellLine);
   const multi = lines.filter(({ segments }) => segments.length >= 2);
@@ -70,6 +78,8 @@ function tableOfRun(rows: readonly Row[]): TableBlock | undefined {
   if (columns.length < 2 || areTooFew(multi, rows, columns)) return undefined;
   const long = columns.filter((column) => isLongColumn(column, multi)).length;
   if (long >= 2) return undefined;
+  const records = recordTable(rows, lines);
+  if (records !== undefined) return records;
   const cells = logicalRows(lines, { columns, rules: [] });
   const places = new Set(cells.map(({ row }) => row)).size * columns.length;
   if (cells.length < 0.4 * places) return undefined;

@@ -2,6 +2,7 @@ import { heightOf, median, widthOf, type PlacedWord, type Row, type Segment } fr
 import { segmentOf, segmentRows, segmentsOf } from '../segments.ts';
 import { votedColumns } from './columnVotes.ts';
 import { logicalRows } from './logicalRows.ts';
+import { recordCells } from './recordLines.ts';
 import type { RuledRegion } from './ruledRegion.ts';
 import type { PlacedCell } from './tableCells.ts';
 
@@ -38,6 +39,8 @@ function partedAt(segment: Segment, places: readonly number[]): readonly Segment
 export function openCells(region: RuledRegion, lines: readonly Row[]): readonly PlacedCell[] | undefined {
   const multi = lines.filter(({ segments }) => segments.length >= 2);
   if (multi.length < 2 || multi.length < 0.3 * lines.length) return undefined;
+  const records = recordCells(lines);
+  if (records !== undefined) return records;
   const columns = votedColumns(lines);
   if (columns.length < 2) return undefined;
   const size = median(lines.map(({ box }) => heightOf(box)));

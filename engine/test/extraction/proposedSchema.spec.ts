@@ -57,8 +57,9 @@ describe('a proposed schema', () => {
       1,
     );
     expect(proposed(form, register)).to.deep.equal({
-      kundennummer: { type: 'number', description: 'Kundennummer' },
+      kundennummer: { type: 'string', description: 'Kundennummer' },
       strasse: { type: 'string', description: 'Straße' },
+      total: { type: 'number', description: 'Total' },
       items: {
         type: 'array',
         items: {
@@ -77,6 +78,38 @@ describe('a proposed schema', () => {
     expect(proposed(text('Σύνολο: 12,50'))).to.deep.equal({
       field_1: { type: 'number', description: 'Σύνολο' },
     });
+  });
+
+  it('has a header with holes, sums without their rates, and a name once under two spellings', () => {
+    const holes: Block = {
+      ...{ kind: 'table', box: null, rows: 4, columns: 4, headerRows: 1 },
+      cells: [
+        [0, 0, 'Item'],
+        [0, 2, 'Price'],
+        [1, 0, 'Bolt'],
+        [1, 2, '1.20'],
+        [1, 3, 'A'],
+        [2, 0, 'VAT 20%'],
+        [2, 2, '0.24'],
+        [3, 0, 'Total'],
+        [3, 2, '1.44'],
+      ].map(([row, column, words]) => ({
+        ...{ row: Number(row), column: Number(column), text: String(words) },
+        ...{ rowSpan: 1, columnSpan: 1, box: null },
+      })),
+    };
+    const found = proposed(holes, text('Total: 1.44\nInvoice No.: 7\nInvoice number: 7'));
+    expect(Object.keys(found)).to.have.members(['items', 'vat', 'total', 'invoice_no']);
+    expect(found['invoice_no']).to.deep.include({ type: 'string' });
+  });
+
+  it('calls a field by the end of its label that is known, and a label alone by the line below it', () => {
+    const found = proposed(
+      text('Please pay to IBAN: GB33BUKB20201555555555'),
+      text('Bill to:'),
+      text('Brindle Ltd'),
+    );
+    expect(Object.keys(found)).to.deep.equal(['iban', 'bill_to']);
   });
 
   it('takes no sentence for a label, no code, and never more than a reader can use', () => {

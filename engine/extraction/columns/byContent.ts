@@ -1,0 +1,98 @@
+import type { Field } from '../fields/fields.ts';
+import { typeFit, type Profile } from '../grids/cellValues.ts';
+import { isEmpty, type Cell } from '../grids/grid.ts';
+import { headerWords } from '../grids/likeness.ts';
+import lists from '../lexicon/lists.json' with { type: 'json' };
+import parties from '../lexicon/parties.json' with { type: 'json' };
+import { shapeOf } from '../singles/shapes.ts';
+import { choicesIn } from '../texts.ts';
+import type { Place } from './headed.ts';
+
+/** What a column is told by that no header names in words: its header, what it holds, and what kind that is. */
+export interface ToldColumn {
+  readonly text: string;
+  readonly cells: readonly (Cell | undefined)[];
+  readonly profile: Profile;
+}
+
+/** Headers must name so many fields first: contents alone fit any table. */
+const NAMED_MIN = 2;
+/** Cells that are looked at. */
+const CELLS_MAX = 60;
+/** So many of the cells must be of the kind. */
+const MOST = 0.8;
+const BY_CHOICE = 0.6;
+const BY_INITIALS = 0.6;
+const BY_KIND = 0.5;
+const BY_NAME = 0.46;
+/** A column may hold a few of the choices only, as marks of some rows. */
+const MARKS_MIN = 1;
+
+const NAMES = new Set(lists.names);
+const YEARS = new Set(lists.years);
+const { kind: _, ...COUNTRY } = parties.country;
+const COUNTRIES = new Set(Object.values(COUNTRY).flat());
+
+/**
+ * Columns for fields that no header names: by the initials of the field's words ("YB" for the year of birth), by the
+ * choices, years or codes that stand in it, or as the column of names of the only text that is asked for.
+ */
+export function byContent(
+  fields: readonly Field[],
+  mapped: ReadonlyMap<Field, Place>,
+  columns: readonly ToldColumn[],
+): ReadonlyMap<Field, Place> {
+  if (mapped.size < NAMED_MIN) return new Map();
+  const used = new Set([...mapped.values()].map(({ column }) => column));
+  const pairs = fields
+    .filter((field) => !mapped.has(field))
+    .flatMap((field) =>
+      columns.flatMap((told, column) => {
+        const score = used.has(column) ? 0 : contentScore(field, told);
+        return score === 0 ? [] : [{ field, column, score }];
+      }),
+    );
+  const found = new Map<Field, Place>();
+  for (const { field, column, score } of pairs.sort((a, b) => b.score - a.score || a.column - b.column)) {
+    if (found.has(field) || used.has(column)) continue;
+    found.set(field, { column, score });
+    used.add(column);
+  }
+  return found;
+}
+
+function contentScore(field: Field, { text, cells, profile }: ToldColumn): number {
+  const filled = cells.filter((cell): cell is Cell => !isEmpty(cell)).slice(0, CELLS_MAX);
+  if (filled.length < MARKS_MIN) return 0;
+  const share = (is: (text: string) => boolean): number =>
+    filled.filter((cell) => is(cell.text)).length / filled.length;
+  if (field.choices.length > 0)
+    return share((one) => choicesIn(field, one).length > 0) >= MOST ? BY_CHOICE : 0;
+  if (typeFit(field, profile) < 1) return 0;
+  if (areInitials(text, field)) return BY_INITIALS;
+  const words = field.phrases.flat();
+  if (words.some((word) => YEARS.has(word))) return share(isYear) >= MOST ? BY_KIND : 0;
+  if (words.some((word) => COUNTRIES.has(word))) return share(isCode) >= MOST ? BY_KIND : 0;
+  return isOfNames(text) && mayBeNamed(field) && share((one) => !/\d/.test(one)) >= MOST ? BY_NAME : 0;
+}
+
+/** "YB", "DOB": the first letters of the field's words, in their order or turned. */
+function areInitials(header: string, { phrases }: Field): boolean {
+  const letters = header.replace(/[.\s]/g, '').toLowerCase();
+  if (!/^\p{L}{2,4}$/u.test(letters)) return false;
+  return phrases.some((words) => {
+    const initials = words.map((word) => word.charAt(0));
+    return initials.join('') === letters || [...initials].reverse().join('') === letters;
+  });
+}
+
+const isYear = (text: string): boolean => /^(?:1[89]|20)\d{2}$/.test(text.trim());
+const isCode = (text: string): boolean => /^\p{Lu}{2,3}$/u.test(text.trim());
+
+const isOfNames = (header: string): boolean => {
+  const [word, ...others] = headerWords(header);
+  return others.length === 0 && word !== undefined && NAMES.has(word);
+};
+
+const mayBeNamed = (field: Field): boolean =>
+  field.type === 'string' && ['text', 'name'].includes(shapeOf(field));

@@ -1,0 +1,131 @@
+import type { Block } from '../../document/document.ts';
+import type { TableBlock } from '../../document/tableGrid.ts';
+import type { LabelMatcher } from '../fields/labels.ts';
+import { labelWords } from '../fields/words.ts';
+
+/** What a table proposes: fields of its own, and the columns of its records. */
+export interface ProposedTable {
+  readonly pairs: readonly (readonly [label: string, value: string])[];
+  readonly columns: readonly { readonly label: string; readonly values: readonly string[] }[];
+  /** What its list is called. */
+  readonly title: string;
+}
+
+type Texts = readonly (readonly string[])[];
+
+/** Rows below records that sum them up. */
+const SUMS_MAX = 12;
+const KNOWN = 0.8;
+const SUMS = [
+  'grand_total',
+  'net_total',
+  'tax_total',
+  'line_sum',
+  'amount_due',
+  'paid_amount',
+  'discount',
+  'shipping',
+];
+const TITLE_WORDS_MAX = 4;
+const FIRST = 'Items';
+
+/** What each table of a document proposes; one that goes on with another, or repeats its header, adds nothing. */
+export function partsOf(blocks: readonly Block[], labels: LabelMatcher): ReadonlyMap<Block, ProposedTable> {
+  const parts = new Map<Block, ProposedTable>();
+  const headers = new Set<string>();
+  for (const [i, block] of blocks.entries()) {
+    if (block.kind !== 'table') continue;
+    const title = headers.size === 0 ? FIRST : titleAbove(blocks[i - 1], headers.size);
+    const part = partOf(block, title, labels);
+    const header = part.columns.map(({ label }) => label).join('\n');
+    const isNew = header !== '' && !headers.has(header);
+    if (isNew) headers.add(header);
+    parts.set(block, isNew ? part : { ...part, columns: [] });
+  }
+  return parts;
+}
+
+/** A short heading right above a table names it; others are told apart by their numbers. */
+function titleAbove(block: Block | undefined, count: number): string {
+  const text = block === undefined || block.kind === 'table' ? '' : block.text.trim();
+  const isTitle = /^\p{L}[^.:;\n\d]{2,40}$/u.test(text) && text.split(/\s+/).length <= TITLE_WORDS_MAX;
+  return isTitle ? text : `${FIRST} ${String(count + 1)}`;
+}
+
+const textsOf = ({ rows, columns, cells }: TableBlock): Texts => {
+  const found = Array.from({ length: rows }, () => Array<string>(columns).fill(''));
+  for (const { row, column, text } of cells) {
+    const own = found[row];
+    if (own !== undefined) own[column] = text.replace(/\s+/g, ' ').trim();
+  }
+  return found;
+};
+
+function partOf(table: TableBlock, title: string, labels: LabelMatcher): ProposedTable {
+  const rows = textsOf(table);
+  if (table.columns === 2 && (table.headerRows === 0 || arePairs(rows)))
+    return {
+      pairs: rows.flatMap(([label = '', value = '']) => (value === '' ? [] : [[label, value]])),
+      columns: [],
+      title,
+    };
+  const [header = [], ...below] = rows.slice(Math.max(0, table.headerRows - 1));
+  if (table.headerRows === 0 || !isHeader(header)) return { pairs: [], columns: [], title };
+  const sums = sumsOf(below, labels);
+  const records = below.slice(0, below.length - sums.length);
+  const columns = header.map((label, at) => ({ label, values: records.map((record) => record[at] ?? '') }));
+  const named = columns.filter(({ label, values }) => label !== '' && values.some((value) => value !== ''));
+  return { pairs: sums.flatMap(sumPair), columns: named, title };
+}
+
+const hasDigits = (text: string): boolean => /\d{2}/.test(text);
+
+/** Words rather than values. */
+const isHeader = (cells: readonly string[]): boolean => {
+  const filled = cells.filter((text) => text !== '');
+  return (
+    filled.length > 1 &&
+    2 * filled.filter((text) => /\p{L}/u.test(text) && !hasDigits(text)).length > filled.length
+  );
+};
+
+/** Labels with colons, or a first row that is a label and a value as those below it are. */
+function arePairs(rows: Texts): boolean {
+  const labels = rows.map(([label = '']) => label).filter((label) => label !== '');
+  if (labels.filter((label) => /[:：]$/.test(label)).length > 0.6 * labels.length) return true;
+  const values = rows.map(([, value = '']) => value).filter((value) => value !== '');
+  const kinds = new Set(values.map(kindOf));
+  return /\d/.test(rows[0]?.[1] ?? '') && kinds.size > 1 && labels.every((label) => !hasDigits(label));
+}
+
+const kindOf = (text: string): string =>
+  /\p{L}/u.test(text) ? (/\d/.test(text) ? 'code' : 'text') : 'number';
+
+/** The rows at the end that have a sum's label and an amount. */
+function sumsOf(rows: Texts, labels: LabelMatcher): Texts {
+  let from = rows.length;
+  while (from > 0 && rows.length - from < SUMS_MAX && isSum(rows[from - 1] ?? [], labels)) from -= 1;
+  return rows.slice(from);
+}
+
+function isSum(row: readonly string[], labels: LabelMatcher): boolean {
+  const [label] = labelled(row);
+  if (label === undefined || row.filter((text) => text !== '').length > Math.max(3, row.length - 2))
+    return false;
+  const words = labelWords(label.replace(/[\d.,%()]+/g, ' '));
+  return SUMS.some((id) => labels.concept(id, words) >= KNOWN);
+}
+
+/** The first text of a row and its last number. */
+function labelled(row: readonly string[]): readonly [string, string] | readonly [] {
+  const label = row.find((text) => /\p{L}{2}/u.test(text));
+  const value = row.findLast((text) => /\d/.test(text) && !/\p{L}{4}/u.test(text));
+  return label === undefined || value === undefined || label === value ? [] : [label, value];
+}
+
+/** "VAT 20%" is the tax: its rate is no part of its name. */
+function sumPair(row: readonly string[]): readonly (readonly [string, string])[] {
+  const [label, value] = labelled(row);
+  if (label === undefined || value === undefined) return [];
+  return [[label.replace(/\s*\(?[\d.,]+\s*%\)?/g, '').trim(), value]];
+}
