@@ -18,7 +18,7 @@ export interface DocFile {
   readonly pieces: readonly DocPiece[];
   /** Characters of each story, in their order in the text. */
   readonly lengths: Readonly<
-    Record<'body' | 'footnotes' | 'headers' | 'comments' | 'endnotes' | 'frames', number>
+    Record<'body' | 'footnotes' | 'headers' | 'comments' | 'endnotes' | 'frames' | 'headerFrames', number>
   >;
   /** A described table, by its number in the file's header; empty where there is none. */
   readonly tableAt: (index: number) => Buffer;
@@ -79,6 +79,7 @@ export function docFile({ main, streamOf }: DocStreams): DocFile {
       comments: lengthAt(0x5c),
       endnotes: lengthAt(0x60),
       frames: lengthAt(0x64),
+      headerFrames: lengthAt(0x68),
     },
     tableAt,
     tailAt,

@@ -7,7 +7,9 @@ import {
   type Modifier,
   type PropertyRun,
 } from './docProperties.ts';
-import { linkOfField, noteRun, PLAIN, type Look, type Run } from '../pieces/runs.ts';
+import { eqText } from '../office/eqField.ts';
+import { countsPages, PAGE_MARK } from '../pieces/letterheads.ts';
+import { linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText, symbolSign } from '../office/symbols.ts';
 
 /** A paragraph as the text has it, with the properties of its mark. */
@@ -69,7 +71,8 @@ export function docText(file: DocFile, noteAt: (cp: number) => number | null): D
       for (const [index, part] of partsOf(text)) {
         const run = runOf(part, { cp: cp + index, look, modifiers, noteAt });
         if (/^[\r\u0007\f]$/.test(part)) endParagraph(reading, part, paragraphsAt(fcOf(index)));
-        else if (!markField(reading, part) && look !== null && run !== null) addRun(reading, run);
+        else if (!markField(reading, part) && look !== null && run !== null)
+          addRun(reading, countedBy(reading, isLetterhead(file, cp)) ?? run);
       }
     }
     if (reading.runs.length > 0) endParagraph(reading, '\r', { from: 0, to: 0, style: 0, modifiers: [] });
@@ -119,17 +122,39 @@ function endParagraph(reading: Reading, mark: string, properties: PropertyRun): 
 }
 
 /** Whether the part is of a field and not shown. */
-function markField({ fields }: Reading, part: string): boolean {
+function markField(reading: Reading, part: string): boolean {
+  const { fields } = reading;
   const field = fields.at(-1);
   if (part === '\u0013') {
     if (fields.length < FIELDS_MAX) fields.push({ instruction: '', isShown: false });
   } else if (part === '\u0014') {
     if (field !== undefined) field.isShown = true;
-  } else if (part === '\u0015') fields.pop();
+  } else if (part === '\u0015') endField(reading);
   else if (field !== undefined && !field.isShown) field.instruction += part;
   else return fields.some(({ isShown }) => !isShown);
   return true;
 }
+
+/** An equation of the old form has no result: its instruction is what is seen. */
+function endField({ fields, runs }: Reading): void {
+  const field = fields.pop();
+  if (field === undefined || field.isShown || fields.some(({ isShown }) => !isShown)) return;
+  const equation = eqText(field.instruction);
+  if (equation !== null) runs.push(plainRun(equation));
+}
+
+/** The text of headers and footers, and that of the text boxes in them. */
+function isLetterhead({ lengths }: DocFile, cp: number): boolean {
+  const from = lengths.body + lengths.footnotes;
+  const until = from + lengths.headers;
+  return cp >= from && (cp < until || cp >= until + lengths.comments + lengths.endnotes + lengths.frames);
+}
+
+/** What stands for the number of a page in a header or footer. */
+const countedBy = ({ fields }: Reading, isLetterhead: boolean): Run | undefined =>
+  isLetterhead && fields.some(({ instruction }) => countsPages(instruction))
+    ? plainRun(PAGE_MARK)
+    : undefined;
 
 function addRun(reading: Reading, run: Run): void {
   const links = reading.fields.map(({ instruction }) => linkOfField(instruction));

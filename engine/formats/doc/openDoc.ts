@@ -12,12 +12,14 @@ import { docFile, docStreams, type DocFile } from './docFile.ts';
 import { docNumbering } from './docNumbering.ts';
 import { numberOf } from './docProperties.ts';
 import { docStyles, type DocStyles } from './docStyles.ts';
+import { docSections } from './docSections.ts';
 import { docRow } from './docRows.ts';
 import { isOldDoc, oldDocPieces } from './oldDocText.ts';
 import { docText, type DocParagraph, type DocText } from './docText.ts';
 import type { Numbering } from '../office/numbering.ts';
 import { tableOfEdges, type EdgeRow } from '../office/edgeTables.ts';
 import { openOffice } from '../office/openOffice.ts';
+import { withLetterheads, type Section } from '../pieces/letterheads.ts';
 import { plainRun, type Run } from '../pieces/runs.ts';
 
 const MIME_TYPE = 'application/msword';
@@ -29,8 +31,8 @@ const LIST = 0x460b;
 const OUTLINE_LEVEL = 0x2640;
 
 /**
- * Opens a Word document: its body in reading order and its notes, without headers and footers; of Word 6 and
- * 95 its paragraphs and tables.
+ * Opens a Word document: its body in reading order, each section between its headers and footers, and its notes;
+ * of Word 6 and 95 its paragraphs and tables.
  */
 export const openDoc: Opener = ({ bytes }) =>
   openOffice(MIME_TYPE, () => {
@@ -40,13 +42,15 @@ export const openDoc: Opener = ({ bytes }) =>
     const marks = noteMarks(file);
     const text = docText(file, (cp) => marks.numbers.get(cp) ?? null);
     const reader: Reader = { text, styles: docStyles(file), numbering: docNumbering(file) };
-    const { lengths } = file;
-    const frames = framesFrom(lengths);
-    const body = piecesOf(text.paragraphs(0, lengths.body), reader);
-    const aside = piecesOf(text.paragraphs(frames, frames + lengths.frames), reader);
+    const read = (from: number, to: number): readonly Piece[] => piecesOf(text.paragraphs(from, to), reader);
+    const [frames, headerFrames, end] = framesIn(file.lengths);
+    const sections = withFrames(docSections(file, read), {
+      headers: read(headerFrames, end),
+      body: read(frames, headerFrames),
+    });
     const notes = noteBlocks(marks.ranges.map(([from, to]) => noteRuns(text.paragraphs(from, to))));
     return {
-      blocks: [...blocksOf([...body, ...aside]), ...notes],
+      blocks: [...blocksOf(withLetterheads(sections)), ...notes],
       warnings: text.hasHidden() ? [HIDDEN_TEXT] : [],
     };
   });
@@ -57,8 +61,25 @@ interface Reader {
   readonly numbering: Numbering;
 }
 
-const framesFrom = ({ body, footnotes, headers, comments, endnotes }: DocFile['lengths']): number =>
-  body + footnotes + headers + comments + endnotes;
+/** Where the text boxes of the body begin, those of headers and footers, and what is behind them. */
+function framesIn(lengths: DocFile['lengths']): readonly [number, number, number] {
+  const { body, footnotes, headers, comments, endnotes, frames, headerFrames } = lengths;
+  const from = body + footnotes + headers + comments + endnotes;
+  return [from, from + frames, from + frames + headerFrames];
+}
+
+/** The file says of no text box where it stands: those of headers stand in the first, others at the end. */
+function withFrames(
+  sections: readonly Section[],
+  frames: { readonly headers: readonly Piece[]; readonly body: readonly Piece[] },
+): readonly Section[] {
+  const last = sections.length - 1;
+  return sections.map((section, index) => ({
+    ...section,
+    headers: index === 0 ? [...section.headers, frames.headers] : section.headers,
+    body: index === last ? [...section.body, ...frames.body] : section.body,
+  }));
+}
 
 const noteRuns = (paragraphs: readonly DocParagraph[]): readonly Run[] =>
   paragraphs.flatMap(({ runs }) => [...runs, plainRun(' ')]);

@@ -24,6 +24,8 @@ function piecesOf(child: XmlElement, reader: DocxReader): readonly Piece[] {
       return paragraphPieces(child, reader);
     case 'w:tbl':
       return docxTable(child, reader);
+    case 'w:altChunk':
+      return reader.readChunk(child.attributes['r:id'] ?? '');
     case 'm:oMath':
     case 'm:oMathPara':
       return [textPiece([plainRun(mathText(child))])];

@@ -9,6 +9,8 @@ export interface Field {
   instruction: string;
   isShown: boolean;
   link: string | null;
+  /** Its result has text. */
+  hasText: boolean;
 }
 
 /** Deeper ones are damage. */
@@ -34,11 +36,15 @@ export interface DocxReader {
   aside: Piece[];
   /** How many tables and frames are around: their background is not known. */
   boxes: number;
+  /** A header or footer is being read: it stands on many pages. */
+  isLetterhead: boolean;
   /** Whether the page itself has a colour. */
   readonly isColoured: boolean;
   hasHidden: boolean;
   /** Reads paragraphs and tables. */
   readonly readPieces: (parent: XmlElement) => readonly Piece[];
+  /** Reads a document of whatever format that stands in this one as a whole. */
+  readonly readChunk: (relationship: string) => readonly Piece[];
 }
 
 /** The number of a note by its mark; each mark of one note has the same. */

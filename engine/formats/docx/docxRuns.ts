@@ -1,5 +1,5 @@
 import { ownMember } from '../../kernel/json.ts';
-import { imagePieces } from '../pieces/blocks.ts';
+import { imagePieces, type Piece } from '../pieces/blocks.ts';
 import {
   FIELDS_MAX,
   noteNumber,
@@ -11,6 +11,8 @@ import {
 import { lookOfRun } from './docxLook.ts';
 import { valueOf, toggle, type DocxStyle } from './docxStyles.ts';
 import { mathText } from './mathText.ts';
+import { eqText } from '../office/eqField.ts';
+import { countsPages, PAGE_MARK } from '../pieces/letterheads.ts';
 import { linkOf, linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText, symbolSign } from '../office/symbols.ts';
 import { childAt, elementsOf, findAll, textIn, type XmlElement } from '../office/xmlTree.ts';
@@ -47,7 +49,7 @@ function runsOfChild(child: XmlElement, around: Around, reader: DocxReader): rea
     case 'w:hyperlink':
       return runsIn(child, linked(linkOfElement(child, reader)), reader);
     case 'w:fldSimple':
-      return runsIn(child, linked(linkOfField(child.attributes['w:instr'] ?? '')), reader);
+      return runsOfSimpleField(child, around, reader);
     case 'mc:AlternateContent':
       return elementsOf(preferred(child)).flatMap((inner) => runsOfChild(inner, around, reader));
     case 'm:oMath':
@@ -56,6 +58,15 @@ function runsOfChild(child: XmlElement, around: Around, reader: DocxReader): rea
     default:
       return [];
   }
+}
+
+/** A field whose instruction stands in an attribute. */
+function runsOfSimpleField(child: XmlElement, around: Around, reader: DocxReader): readonly Run[] {
+  const instruction = child.attributes['w:instr'] ?? '';
+  if (reader.isLetterhead && countsPages(instruction)) return [plainRun(PAGE_MARK)];
+  const runs = runsIn(child, { ...around, link: linkOfField(instruction) ?? around.link }, reader);
+  const equation = runs.length === 0 ? eqText(instruction) : null;
+  return equation === null ? runs : [plainRun(equation)];
 }
 
 function linkOfElement({ attributes }: XmlElement, reader: DocxReader): string | null {
@@ -143,6 +154,9 @@ function textRuns(text: string, { around, reader, look, isHidden }: Place): read
     if (text.trim() !== '') reader.hasHidden = true;
     return [];
   }
+  for (const field of reader.fields) field.hasText ||= text.trim() !== '';
+  if (reader.isLetterhead && reader.fields.some(({ instruction }) => countsPages(instruction)))
+    return [plainRun(PAGE_MARK)];
   const field = reader.fields.findLast(({ link }) => link !== null);
   return [{ ...look, text, note: null, link: field?.link ?? around.link }];
 }
@@ -151,7 +165,7 @@ function fieldMark(mark: XmlElement, { reader }: Place): readonly Run[] {
   switch (mark.attributes['w:fldCharType']) {
     case 'begin':
       if (reader.fields.length < FIELDS_MAX)
-        reader.fields.push({ instruction: '', isShown: false, link: null });
+        reader.fields.push({ instruction: '', isShown: false, link: null, hasText: false });
       return boxOf(childAt(mark, 'w:ffData'));
     case 'separate': {
       const field: Field | undefined = reader.fields.at(-1);
@@ -161,11 +175,19 @@ function fieldMark(mark: XmlElement, { reader }: Place): readonly Run[] {
       return [];
     }
     case 'end':
-      reader.fields.pop();
-      return [];
+      return endField(reader);
     default:
       return [];
   }
+}
+
+/** An equation of the old form has no result: its instruction is what is seen. */
+function endField(reader: DocxReader): readonly Run[] {
+  const field = reader.fields.pop();
+  if (field === undefined || field.hasText || reader.fields.some(({ isShown }) => !isShown)) return [];
+  if (reader.isLetterhead && countsPages(field.instruction)) return [plainRun(PAGE_MARK)];
+  const equation = eqText(field.instruction);
+  return equation === null ? [] : [plainRun(equation)];
 }
 
 function instruct(part: XmlElement, reader: DocxReader): readonly Run[] {
@@ -189,6 +211,7 @@ function boxOf(form: XmlElement | undefined): readonly Run[] {
 /** What a drawing says follows its paragraph: the text of its frames, or else its description. */
 function readDrawing(drawing: XmlElement, reader: DocxReader): void {
   const frames = findAll(drawing, 'w:txbxContent');
+  reader.aside.push(...wordArt(drawing));
   if (frames.length === 0) {
     const described = findAll(drawing, 'wp:docPr')[0] ?? findAll(drawing, 'v:shape')[0];
     reader.aside.push(...imagePieces(described?.attributes['descr'] ?? described?.attributes['alt']));
@@ -203,3 +226,12 @@ function readDrawing(drawing: XmlElement, reader: DocxReader): void {
   });
   Object.assign(reader, { carried, aside: [...aside, ...pieces] });
 }
+
+/** Text that is drawn as a picture; a watermark is no text of the document. */
+const wordArt = (drawing: XmlElement): readonly Piece[] =>
+  findAll(drawing, 'v:shape').flatMap((shape) => {
+    const text = childAt(shape, 'v:textpath')?.attributes['string'] ?? '';
+    return text.trim() === '' || /watermark/i.test(shape.attributes['id'] ?? '')
+      ? []
+      : [{ kind: 'text', role: { kind: 'paragraph' }, label: null, runs: [plainRun(text)] }];
+  });

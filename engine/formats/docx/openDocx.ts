@@ -1,29 +1,56 @@
-import type { Block } from '../../document/document.ts';
 import type { Opener } from '../opened.ts';
-import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns } from '../pieces/blocks.ts';
+import {
+  blocksOf,
+  HIDDEN_TEXT,
+  noteBlocks,
+  noteRuns,
+  RefusedDocument,
+  type Piece,
+} from '../pieces/blocks.ts';
+import { withLetterheads } from '../pieces/letterheads.ts';
 import { piecesIn } from './docxBody.ts';
+import { chunkTexts, insideAnother, type ChunkTexts, type WholeText } from './docxChunks.ts';
 import { docxNumbering } from './docxNumbering.ts';
-import { docxParts, type DocxParts } from './docxPackage.ts';
+import { docxParts, unpackBudget, type DocxParts, type UnpackBudget } from './docxPackage.ts';
 import type { DocxReader } from './docxReader.ts';
+import { docxSections } from './docxSections.ts';
 import { docxStyles } from './docxStyles.ts';
 import { openOffice } from '../office/openOffice.ts';
-import type { Run } from '../pieces/runs.ts';
 import { childAt, elementsOf } from '../office/xmlTree.ts';
 
 const MIME_TYPE = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
-/** Opens a Word document: its body in reading order and its notes, without headers and footers. */
+/**
+ * Opens a Word document: its body in reading order, each section between its headers and footers, and its notes.
+ */
 export const openDocx: Opener = ({ bytes }) =>
-  openOffice(MIME_TYPE, () => {
-    const parts = docxParts(bytes);
-    const reader = readerOf(parts);
-    const body = childAt(parts.document, 'w:body') ?? parts.document;
-    const blocks: readonly Block[] = blocksOf(piecesIn(body, reader));
-    const notes = noteBlocks(notesOf(parts, reader));
-    return { blocks: [...blocks, ...notes], warnings: reader.hasHidden ? [HIDDEN_TEXT] : [] };
+  openOffice(MIME_TYPE, async () => {
+    const { pieces, notes, hasHidden } = await docxText(bytes, { depth: 0, budget: unpackBudget() });
+    return {
+      blocks: [...blocksOf(pieces), ...noteBlocks(notes.map(noteRuns))],
+      warnings: hasHidden ? [HIDDEN_TEXT] : [],
+    };
   });
 
-function readerOf({ document, styles, numbering, links }: DocxParts): DocxReader {
+interface Place {
+  /** How many documents are around. */
+  readonly depth: number;
+  readonly budget: UnpackBudget;
+}
+
+const DEPTH_MAX = 3;
+
+async function docxText(bytes: Buffer, { depth, budget }: Place): Promise<WholeText> {
+  if (depth > DEPTH_MAX) throw new RefusedDocument('The document holds others that are nested too deeply.');
+  const parts = docxParts(bytes, budget);
+  const chunks = await chunkTexts(parts, (inner) => docxText(inner, { depth: depth + 1, budget }));
+  const reader = readerOf(parts, chunks);
+  const pieces = withLetterheads(docxSections(parts, reader));
+  return { pieces, notes: notesOf(parts, reader), hasHidden: reader.hasHidden };
+}
+
+function readerOf({ document, styles, numbering, links }: DocxParts, chunks: ChunkTexts): DocxReader {
+  const said = new Set<string>();
   const reader: DocxReader = {
     ...docxStyles(styles),
     numbering: docxNumbering(numbering),
@@ -34,27 +61,34 @@ function readerOf({ document, styles, numbering, links }: DocxParts): DocxReader
     carried: [],
     aside: [],
     boxes: 0,
+    isLetterhead: false,
     isColoured: childAt(document, 'w:background') !== undefined,
     hasHidden: false,
     readPieces: (parent) => piecesIn(parent, reader),
+    readChunk: (id) => {
+      const chunk = chunks.get(id);
+      if (chunk === undefined || said.has(id)) return [];
+      said.add(id);
+      reader.hasHidden ||= chunk.hasHidden;
+      return insideAnother(chunk);
+    },
   };
   return reader;
 }
 
 /** The notes in the order of their marks; a note may bring in others, once each. */
-function notesOf(parts: DocxParts, reader: DocxReader): readonly (readonly Run[])[] {
+function notesOf(parts: DocxParts, reader: DocxReader): readonly (readonly Piece[])[] {
   const bodies = {
     footnotes: new Map(
       elementsOf(parts.footnotes, 'w:footnote').map((note) => [note.attributes['w:id'], note]),
     ),
     endnotes: new Map(elementsOf(parts.endnotes, 'w:endnote').map((note) => [note.attributes['w:id'], note])),
   };
-  const texts: (readonly Run[])[] = [];
+  const texts: (readonly Piece[])[] = [];
   for (const { kind, id } of reader.notes) {
     reader.links = parts.links[kind];
     const body = bodies[kind].get(id);
-    const pieces = body === undefined ? [] : piecesIn(body, reader);
-    texts.push(noteRuns(pieces));
+    texts.push(body === undefined ? [] : piecesIn(body, reader));
   }
   return texts;
 }

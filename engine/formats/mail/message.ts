@@ -4,6 +4,7 @@ import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import { lineOf, openFlow } from '../flow.ts';
 import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
+import { rtfText } from '../rtf/openRtf.ts';
 import { textDocument } from '../text/textDocument.ts';
 import { htmlPieces } from '../web/htmlPieces.ts';
 
@@ -22,6 +23,8 @@ export interface Mail {
   /** '' where there is none. */
   readonly html: string;
   readonly text: string;
+  /** A body that is neither. */
+  readonly rtf?: Buffer | undefined;
   readonly attachments: readonly Attached[];
 }
 
@@ -99,11 +102,15 @@ interface Body {
 }
 
 /** HTML says more of a body's form than plain text does: it is read where there is any. */
-function bodyOf({ html, text }: Mail): Body {
+function bodyOf({ html, text, rtf }: Mail): Body {
   if (html.trim() !== '') {
     const { pieces, hasHidden } = htmlPieces(html);
     const blocks = blocksOf(pieces);
     if (blocks.length > 0) return { blocks, warnings: hasHidden ? [HIDDEN_TEXT] : [] };
+  }
+  if (text.trim() === '' && rtf !== undefined) {
+    const { pieces, hasHidden } = rtfText(rtf);
+    return { blocks: blocksOf(pieces), warnings: hasHidden ? [HIDDEN_TEXT] : [] };
   }
   const [page] = textDocument(text.replace(/\r\n?/g, '\n').trim(), 1).pages;
   return { blocks: page?.blocks ?? [], warnings: [] };

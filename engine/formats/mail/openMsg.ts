@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { OpenedDocument, SourceFile } from '../opened.ts';
 import { decodeText } from '../text/decodeText.ts';
+import { rtfOfBody } from './compressedRtf.ts';
 import { openMessage, type Attached, type Mail, type Mailbox } from './message.ts';
 
 /** The package is CommonJS: its class is the default of what it exports. */
@@ -39,6 +40,7 @@ const Message = z.object({
   body: text,
   bodyHtml: text,
   html: z.instanceof(Uint8Array).optional().catch(undefined),
+  compressedRtf: z.instanceof(Uint8Array).optional().catch(undefined),
   internetCodepage: z.number().optional().catch(undefined),
   recipients: z.array(Recipient).catch([]),
 });
@@ -70,6 +72,7 @@ function mailIn(bytes: Buffer): Mail {
     messageId: message.messageId,
     html: htmlOf(message),
     text: message.body,
+    rtf: rtfOf(message),
     attachments: (fields.attachments ?? []).flatMap((attachment) => attachedOf(attachment, reader)),
   };
 }
@@ -94,12 +97,31 @@ function htmlOf({ bodyHtml, html, internetCodepage }: Message): string {
   return iconv.encodingExists(encoding) ? iconv.decode(bytes, encoding) : (decodeText(bytes) ?? '');
 }
 
+/** A body in RTF is read where there is no other, as some programs write none. */
+function rtfOf({ body, bodyHtml, html, compressedRtf }: Message): Buffer | undefined {
+  if (compressedRtf === undefined || html !== undefined || `${body}${bodyHtml}`.trim() !== '')
+    return undefined;
+  return rtfOfBody(Buffer.from(compressedRtf));
+}
+
 /** Pictures that the text shows in place are no attachments of their own. */
 function attachedOf(fields: FieldsData, reader: InstanceType<typeof MsgReader>): readonly Attached[] {
   const { attachmentHidden, pidContentId, attachMimeTag, innerMsgContent } = Attachment.parse(fields);
   if (attachmentHidden || (pidContentId !== '' && attachMimeTag.startsWith('image/'))) return [];
-  const { fileName, content } = reader.getAttachment(fields);
-  return [{ name: nameOf(text.parse(fileName), innerMsgContent === true), bytes: Buffer.from(content) }];
+  const isMessage = innerMsgContent === true;
+  const name = [fields.fileName, fields.name, fields.innerMsgContentFields?.subject]
+    .map((one) => text.parse(one).trim())
+    .find((one) => one !== '');
+  return [{ name: nameOf(name ?? '', isMessage), bytes: contentOf(fields, reader) }];
+}
+
+/** What is only named, for it lies elsewhere, has no bytes. */
+function contentOf(fields: FieldsData, reader: InstanceType<typeof MsgReader>): Buffer {
+  try {
+    return Buffer.from(reader.getAttachment(fields).content);
+  } catch {
+    return Buffer.alloc(0);
+  }
 }
 
 const nameOf = (fileName: string, isMessage: boolean): string | null => {

@@ -13,6 +13,8 @@ const WANTED = /^(?:content\.xml|styles\.xml|META-INF\/manifest\.xml|[^/]+\/cont
 export interface OdfContent {
   readonly content: XmlElement;
   readonly reader: OdtReader;
+  /** The named styles, page styles with their headers among them, and what reads the pieces in them. */
+  readonly named: { readonly root: XmlElement | undefined; readonly reader: OdtReader };
   /** No page has a colour or a picture behind its text. */
   readonly hasWhitePages: boolean;
 }
@@ -24,8 +26,14 @@ export function odfContent(bytes: Buffer): OdfContent {
   refuseEncrypted(archive.members);
   const content = partAt(archive.members, 'content.xml');
   if (content === undefined) throw new RefusedDocument('The document has no text part.');
-  const hasWhitePages = !hasFilledPages(partAt(archive.members, 'styles.xml'));
-  return { content, reader: readerOf(content, archive.members), hasWhitePages };
+  const root = partAt(archive.members, 'styles.xml');
+  return {
+    content,
+    reader: readerOf([content, root], archive.members, false),
+    // Automatic styles of the two parts have the same names and are others.
+    named: { root, reader: readerOf([root], archive.members, true) },
+    hasWhitePages: !hasFilledPages(root),
+  };
 }
 
 /** The parts of an encrypted document are noise; its manifest, which is not encrypted, says so. */
@@ -48,9 +56,14 @@ function partAt(
   return xml.root;
 }
 
-function readerOf(content: XmlElement, members: ReadonlyMap<string, Uint8Array>): OdtReader {
+function readerOf(
+  roots: readonly (XmlElement | undefined)[],
+  members: ReadonlyMap<string, Uint8Array>,
+  isLetterhead: boolean,
+): OdtReader {
   const reader: OdtReader = {
-    styles: odtStyles([content, partAt(members, 'styles.xml')]),
+    styles: odtStyles(roots),
+    isLetterhead,
     notes: [],
     aside: [],
     hasHidden: false,

@@ -1,4 +1,5 @@
 import { imagePieces, type Piece } from '../pieces/blocks.ts';
+import { PAGE_MARK } from '../pieces/letterheads.ts';
 import { said, type OdtStyles } from './odtStyles.ts';
 import { coloursOf, isWhiteOnWhite, ON_WHITE, type Colours } from './odtColours.ts';
 import { linkOf, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
@@ -8,6 +9,8 @@ import { childAt, elementsOf, findAll, textIn, type XmlElement } from '../office
 /** What reading a document remembers. */
 export interface OdtReader {
   readonly styles: OdtStyles;
+  /** It reads headers and footers: they stand on many pages. */
+  readonly isLetterhead: boolean;
   /** The bodies of the notes, in the order of their marks. */
   readonly notes: XmlElement[];
   /** Frames and images of the paragraph that is being read: they follow it. */
@@ -39,6 +42,8 @@ const UNSEEN = new Set([
 ]);
 const HIDDEN = new Set(['text:hidden-text', 'text:hidden-paragraph']);
 
+const COUNTS = new Set(['text:page-number', 'text:page-count', 'text:page-continuation']);
+
 /** The visible runs of a paragraph. White space collapses, as OpenDocument says. */
 export function odtRuns(
   paragraph: XmlElement,
@@ -68,7 +73,7 @@ function textRuns(text: string, { look, colours, shift }: Place, reader: OdtRead
 function runsOf(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
   if (UNSEEN.has(element.name)) return [];
   if (HIDDEN.has(element.name)) return textRuns(textIn(element), { ...place, look: null }, reader);
-  const sign = signOf(element);
+  const sign = reader.isLetterhead && COUNTS.has(element.name) ? PAGE_MARK : signOf(element);
   return sign === undefined ? runsOfInset(element, place, reader) : textRuns(sign, place, reader);
 }
 

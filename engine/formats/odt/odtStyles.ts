@@ -13,6 +13,8 @@ export const ODT_PREFIXES: Prefixes = {
   [`${OASIS}:drawing:1.0`]: 'draw',
   [`${OASIS}:presentation:1.0`]: 'presentation',
   [`${OASIS}:style:1.0`]: 'style',
+  // What LibreOffice had before the standard, as headers of first pages.
+  'urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0': 'style',
   [`${OASIS}:xsl-fo-compatible:1.0`]: 'fo',
   [`${OASIS}:svg-compatible:1.0`]: 'svg',
   'http://www.w3.org/1999/xlink': 'xlink',

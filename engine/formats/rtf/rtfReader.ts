@@ -1,9 +1,31 @@
 import type { Piece } from '../pieces/blocks.ts';
 import { rtfHead } from './rtfHead.ts';
-import { addText, beginStory, closeParagraph, endStory, flushBytes, type RtfMachine } from './rtfMachine.ts';
-import { destinationOf, FIRST_PARAGRAPH, FIRST_STATE, LOOKS, PARAGRAPHS, SIGNS } from './rtfState.ts';
+import {
+  addText,
+  beginStory,
+  closeParagraph,
+  endSection,
+  endStory,
+  flushBytes,
+  rtfForm,
+  rtfSection,
+  textOfForm,
+  type RtfForm,
+  type RtfMachine,
+} from './rtfMachine.ts';
+import {
+  destinationOf,
+  FIRST_PARAGRAPH,
+  FIRST_STATE,
+  LOOKS,
+  PARAGRAPHS,
+  SIGNS,
+  type RtfState,
+} from './rtfState.ts';
 import { declareRow, endCell, endRow, rtfStory } from './rtfStory.ts';
 import type { RtfToken } from './rtfTokens.ts';
+import { eqText } from '../office/eqField.ts';
+import { countsPages, PAGE_MARK, withLetterheads } from '../pieces/letterheads.ts';
 import { linkOfField, noteRun } from '../pieces/runs.ts';
 
 /** What an RTF file says, in reading order. */
@@ -26,13 +48,23 @@ export function readRtf(tokens: Iterable<RtfToken>): RtfText {
     toSkip: 0,
     begins: 'no',
     instruction: '',
+    form: rtfForm(),
+    sections: [],
+    section: rtfSection(),
+    hasFacingPages: false,
     hasHidden: false,
     hasFilledPages: false,
   };
   for (const token of tokens) take(machine, token);
   flushBytes(machine);
   while (machine.groups.length > 0) endGroup(machine);
-  return { pieces: endStory(machine), notes: machine.notes, hasHidden: machine.hasHidden };
+  endStory(machine);
+  endSection(machine);
+  return {
+    pieces: withLetterheads(machine.sections),
+    notes: machine.notes,
+    hasHidden: machine.hasHidden,
+  };
 }
 
 function take(machine: RtfMachine, token: RtfToken): void {
@@ -98,32 +130,65 @@ function takeWord(machine: RtfMachine, word: string, value: number | null): void
   else apply(machine, word, value);
 }
 
-const STORIES = new Set(['fldrslt', 'footnote', 'shptxt']);
+const LETTERHEADS = new Set(
+  ['header', 'footer'].flatMap((name) => ['', 'f', 'l', 'r'].map((side) => name + side)),
+);
+const STORIES = new Set(['fldrslt', 'footnote', 'shptxt', ...LETTERHEADS]);
 
 /** Whether the first word of a group says what the group is. */
 function beginsGroup(machine: RtfMachine, word: string, isStarred: boolean): boolean {
   const { state } = machine;
   const destination = state.destination === 'skip' ? 'skip' : destinationOf(word, isStarred);
   if (destination !== undefined) {
-    if (destination === 'instruction') machine.instruction = '';
     machine.state = { ...state, destination };
+    if (destination === 'instruction') beginInstruction(machine, state);
     return true;
   }
-  if (word === 'fldrslt')
-    machine.state = { ...state, look: { ...state.look, link: linkOfField(machine.instruction) } };
+  if (word === 'fldrslt') beginResult(machine);
   else if (STORIES.has(word)) beginNested(machine, word);
   return STORIES.has(word);
 }
 
-function beginNested(machine: RtfMachine, word: string): void {
-  const { story, notes } = machine;
+/** An equation or a field of an old form is seen by its instruction, which may have no result beside it. */
+function beginInstruction(machine: RtfMachine, around: RtfState): void {
+  machine.instruction = '';
+  machine.form = rtfForm();
   const group = machine.groups.pop();
   if (group === undefined) return;
-  const end =
-    word === 'footnote'
-      ? beginNote(machine, notes.push([]) - 1)
-      : beginStory(machine, (pieces) => story.aside.push(...pieces));
+  const end = (): void => {
+    machine.state = around;
+    const text = eqText(machine.instruction) ?? textOfForm(machine.instruction, machine.form);
+    if (text !== '') addText(machine, text);
+  };
   machine.groups.push({ ...group, end });
+}
+
+function beginResult(machine: RtfMachine): void {
+  const { state, instruction, form, story } = machine;
+  const isSaid = eqText(instruction) !== null || textOfForm(instruction, form) !== '';
+  const isCount = story.isLetterhead && countsPages(instruction);
+  if (isCount) addText(machine, PAGE_MARK);
+  machine.state =
+    isSaid || isCount
+      ? { ...state, destination: 'skip' }
+      : { ...state, look: { ...state.look, link: linkOfField(instruction) } };
+}
+
+function beginNested(machine: RtfMachine, word: string): void {
+  const group = machine.groups.pop();
+  if (group === undefined) return;
+  const end = endOf(machine, word);
+  machine.groups.push({ ...group, end });
+}
+
+/** Begins the story that a word begins; what is returned ends it. */
+function endOf(machine: RtfMachine, word: string): () => void {
+  const { story, notes, section } = machine;
+  if (word === 'footnote') return beginNote(machine, notes.push([]) - 1);
+  if (!LETTERHEADS.has(word)) return beginStory(machine, (pieces) => story.aside.push(...pieces));
+  const end = beginStory(machine, (pieces) => section.letterheads.set(word, pieces));
+  machine.story.isLetterhead = true;
+  return end;
 }
 
 function beginNote(machine: RtfMachine, index: number): () => void {
@@ -151,7 +216,16 @@ function applyToDocument(machine: RtfMachine, word: string, value: number | null
     return true;
   }
   if (word === 'viewbksp') machine.hasFilledPages = value === 1;
-  return word === 'viewbksp';
+  else if (word === 'facingp') machine.hasFacingPages = value !== 0;
+  else if (word === 'titlepg') machine.section.hasFirstPage = true;
+  else return destination === 'form' && applyToForm(machine.form, word, value);
+  return true;
+}
+
+function applyToForm(form: RtfForm, word: string, value: number | null): boolean {
+  if (word === 'ffres') form.result = value ?? 0;
+  else if (word === 'ffdefres') form.standard = value ?? 0;
+  return true;
 }
 
 function applyToParagraph(machine: RtfMachine, word: string, value: number | null): void {
@@ -163,9 +237,15 @@ function applyToParagraph(machine: RtfMachine, word: string, value: number | nul
 function structure(machine: RtfMachine, word: string): boolean {
   switch (word) {
     case 'par':
-    case 'sect':
     case 'nestcell':
       closeParagraph(machine);
+      return true;
+    case 'sect':
+      closeParagraph(machine);
+      if (!machine.story.isInset) endSection(machine);
+      return true;
+    case 'chpgn':
+      if (machine.story.isLetterhead) addText(machine, PAGE_MARK);
       return true;
     case 'cell':
       machine.paragraph = { ...machine.paragraph, inTable: true };

@@ -2,7 +2,8 @@ import type { Look } from '../pieces/runs.ts';
 import { PLAIN } from '../pieces/runs.ts';
 
 /** What becomes of the text of a group. */
-export type Destination = 'body' | 'skip' | 'fonts' | 'styles' | 'colours' | 'label' | 'instruction';
+export type Destination =
+  'body' | 'skip' | 'fonts' | 'styles' | 'colours' | 'label' | 'instruction' | 'form' | 'entry';
 
 /** How characters look, and how their bytes are read. A group ends with what it began with. */
 export interface RtfState {
@@ -129,11 +130,11 @@ export const SIGNS: Readonly<Record<string, string>> = {
 
 /** Groups that hold nothing of the text that is seen; so does every unknown one that begins with `\*`. */
 const SKIPPED = new Set(
-  `listtable listoverridetable info generator pict objdata header headerl headerr headerf footer
-  footerl footerr footerf ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn xe tc rxe bkmkstart bkmkend annotation atnid
-  atnauthor atntime atnref atrfstart atrfend revtbl rsidtbl themedata colorschememapping datastore latentstyles
-  filetbl nonshppict nonesttables nesttableprops pgptbl xmlnstbl userprops template sp mctrlPr mmathPict txe formfield
-  pntxta pntxtb fldtype private objclass objname upr shprslt`.split(/\s+/),
+  `listtable listoverridetable info generator pict objdata ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn xe
+  tc rxe bkmkstart bkmkend annotation atnid atnauthor atntime atnref atrfstart atrfend revtbl rsidtbl
+  themedata colorschememapping datastore latentstyles filetbl nonshppict nonesttables nesttableprops pgptbl
+  xmlnstbl userprops template sp mctrlPr mmathPict txe pntxta pntxtb fldtype private objclass objname upr
+  shprslt`.split(/\s+/),
 );
 const DESTINATIONS: Readonly<Record<string, Destination>> = {
   fonttbl: 'fonts',
@@ -142,6 +143,8 @@ const DESTINATIONS: Readonly<Record<string, Destination>> = {
   listtext: 'label',
   pntext: 'label',
   fldinst: 'instruction',
+  formfield: 'form',
+  ffl: 'entry',
 };
 /** Groups that begin with `\*` and yet hold text. */
 const STARRED = new Set(['shpinst', 'moMath', 'moMathPara', 'fldinst']);

@@ -17,6 +17,8 @@ interface Declared {
 export interface RtfStory {
   /** A note or frame. */
   readonly isInset: boolean;
+  /** A header or footer. */
+  isLetterhead: boolean;
   readonly pieces: Piece[];
   runs: Run[];
   label: string;
@@ -38,6 +40,7 @@ const nothingDeclared = (): Declared => ({
 
 export const rtfStory = ({ isInset }: Pick<RtfStory, 'isInset'>): RtfStory => ({
   isInset,
+  isLetterhead: false,
   pieces: [],
   runs: [],
   label: '',

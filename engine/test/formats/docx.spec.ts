@@ -171,6 +171,13 @@ describe('text of Word documents', () => {
   });
 });
 
+it('text that Word documents draw as a picture is read, and watermarks are not', async () => {
+  const shape = (id: string, text: string): string =>
+    `<w:r><w:pict><v:shape id="${id}"><v:textpath string="${text}"/></v:shape></w:pict></w:r>`;
+  const body = p('a') + p(shape('Art1', 'ACME')) + p(shape('PowerPlusWaterMarkObject1', 'DRAFT'));
+  expect(await markdown({ body })).to.equal('a\n\nACME\n');
+});
+
 describe('tables of Word documents', () => {
   it('have cells that span columns and rows', async () => {
     const merge = (value: string): string => `<w:vMerge w:val="${value}"/>`;

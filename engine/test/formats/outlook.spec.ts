@@ -1,8 +1,22 @@
 import { expect } from 'chai';
 import { openMsg } from '../../formats/mail/openMsg.ts';
+import { readFileAsDocument } from '../../formats/readDocument.ts';
 import { sniff } from '../../formats/sniff.ts';
 import { markdownBy, openedBy } from '../support/officeFiles.ts';
-import { msg } from '../support/outlookFiles.ts';
+import { msg, type MsgContent } from '../support/outlookFiles.ts';
+
+/** The texts of the blocks of a message and of what is attached to it, then the warnings. */
+async function read(bytes: Buffer): Promise<readonly string[]> {
+  const file = { bytes, fileName: 'a.msg', effort: 'fast' as const, pagesMax: 100, languages: [] };
+  const result = await readFileAsDocument(file);
+  if (result.kind !== 'ok') return [result.kind];
+  const { pages, warnings } = result.document;
+  const blocks = pages.flatMap((page) => page.blocks);
+  return [
+    ...blocks.map((block) => ('text' in block ? block.text : block.kind)),
+    ...warnings.map(({ message }) => message),
+  ];
+}
 
 describe("Outlook's messages", () => {
   const bytes = msg({
@@ -49,6 +63,63 @@ describe("Outlook's messages", () => {
     const recipients = [{ kind: 1 as const, properties: { '3001': odd, '39FE': 'bob@example.com' } }];
     const mail = msg({ properties, recipients, attachments: [{ '3707': odd, '370E': odd, '3701': odd }] });
     expect(await markdownBy(openMsg, mail)).to.equal('To: bob@example.com\n');
+  });
+
+  it('have their RTF body where there is no other', async () => {
+    // The first example of MS-OXRTFCP.
+    const packed = Buffer.from(
+      '2d0000002b0000004c5a4675f1c5c7a703000a00726370673132354232' +
+        '0af32068656c0900206277' +
+        '05b06c647d0a800fa0',
+      'hex',
+    );
+    expect(await markdownBy(openMsg, msg({ properties: { '0037': 'Hi', '1009': packed } }))).to.equal(
+      '# Hi\n\nhello world\n',
+    );
+    const rtf = Buffer.from(String.raw`{\rtf1\ansi some {\b bold} text\par}`);
+    const head = Buffer.alloc(16);
+    head.writeUInt32LE(rtf.length, 4);
+    head.write('MELA', 8, 'latin1');
+    const plain = Buffer.concat([head, rtf]);
+    expect(await markdownBy(openMsg, msg({ properties: { '0037': 'Hi', '1009': plain } }))).to.equal(
+      '# Hi\n\nsome **bold** text\n',
+    );
+    for (let at = 16; at < packed.length; at += 1) {
+      const changed = Buffer.from(packed);
+      changed.writeUInt8(packed.readUInt8(at) ^ 0x55, at);
+      expect(await openedBy(openMsg, msg({ properties: { '0037': 'Hi', '1009': changed } }))).to.be.an(
+        'object',
+      );
+    }
+  });
+
+  it('are read beside attachments that are only named, and messages whose attachments are', async () => {
+    const named = { '3707': 'link.dat' };
+    expect(await read(msg({ properties: { '1000': 'body' }, attachments: [named] }))).to.deep.equal([
+      'body',
+      'Attachment link.dat: The file is empty.',
+    ]);
+    const inner = { properties: { '0037': 'Inner', '1000': 'inner body' }, attachments: [named] };
+    const outer = msg({ properties: { '1000': 'body' }, attachments: [{ message: inner, properties: {} }] });
+    expect(await read(outer)).to.deep.equal([
+      'body',
+      'Inner.msg',
+      'Inner',
+      'inner body',
+      'Attachment link.dat: The file is empty.',
+    ]);
+  });
+
+  it('are read three deep, and what is deeper is named', async () => {
+    let message: MsgContent = { properties: { '0037': 'L0', '1000': 'b0' } };
+    for (let depth = 1; depth <= 20; depth += 1)
+      message = {
+        properties: { '0037': `L${depth}`, '1000': `b${depth}` },
+        attachments: [{ message, properties: {} }],
+      };
+    const texts = await read(msg(message));
+    expect(texts).to.include.members(['b20', 'b19', 'b18', 'b17']);
+    expect(texts.at(-1)).to.equal('Attachment L16.msg: too many attachments, or too deep.');
   });
 
   it('are refused when damaged, and come to an end', async () => {

@@ -8,14 +8,14 @@ const W = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006';
 const PACKAGE = 'http://schemas.openxmlformats.org/package/2006/relationships';
 
-/** An archive of texts by their names; the type that a file declares is stored as it is. */
-export const zipOf = (parts: Readonly<Record<string, string>>): Buffer =>
+/** An archive of texts or bytes by their names; the type that a file declares is stored as it is. */
+export const zipOf = (parts: Readonly<Record<string, string | Uint8Array>>): Buffer =>
   Buffer.from(
     zipSync(
       Object.fromEntries(
         Object.entries(parts).map(([name, text]) => [
           name,
-          [strToU8(text), { level: name === 'mimetype' ? 0 : 6 }] as const,
+          [typeof text === 'string' ? strToU8(text) : text, { level: name === 'mimetype' ? 0 : 6 }] as const,
         ]),
       ),
     ),
@@ -33,12 +33,27 @@ export interface DocxContent {
   readonly footnotes?: string;
   readonly endnotes?: string;
   readonly links?: Readonly<Record<string, string>>;
+  /** Headers, footers and other parts: their kind and inner XML by their relationship id. */
+  readonly parts?: Readonly<
+    Record<string, readonly [kind: 'header' | 'footer' | 'settings', content: string]>
+  >;
+  /** Documents that stand in this one as a whole, by their relationship id: their name and bytes. */
+  readonly chunks?: Readonly<Record<string, readonly [name: string, content: Uint8Array]>>;
   /** Other members, or other contents of these. */
   readonly members?: Readonly<Record<string, string>>;
 }
 
+const ROOTS = { header: 'hdr', footer: 'ftr', settings: 'settings' } as const;
+
 /** A Word document of the given inner XML of its parts. */
-export function docx({ body, links = {}, members = {}, ...others }: DocxContent): Buffer {
+export function docx({
+  body,
+  links = {},
+  members = {},
+  parts: more = {},
+  chunks = {},
+  ...others
+}: DocxContent): Buffer {
   const parts = (['styles', 'numbering', 'footnotes', 'endnotes'] as const).flatMap((name) => {
     const content = others[name];
     return content === undefined ? [] : [{ name, content }];
@@ -55,8 +70,14 @@ export function docx({ body, links = {}, members = {}, ...others }: DocxContent)
       ...Object.entries(links).map(
         ([id, target]) => `${relationship(id, 'hyperlink', target)} TargetMode="External"/>`,
       ),
+      ...Object.entries(more).map(([id, [kind]]) => `${relationship(id, kind, `${id}.xml`)}/>`),
+      ...Object.entries(chunks).map(([id, [name]]) => `${relationship(id, 'aFChunk', name)}/>`),
     ].join('')}</Relationships>`,
     ...Object.fromEntries(parts.map(({ name, content }) => [`word/${name}.xml`, wordPart(name, content)])),
+    ...Object.fromEntries(
+      Object.entries(more).map(([id, [kind, content]]) => [`word/${id}.xml`, wordPart(ROOTS[kind], content)]),
+    ),
+    ...Object.fromEntries(Object.values(chunks).map(([name, content]) => [`word/${name}`, content])),
     ...members,
   });
 }

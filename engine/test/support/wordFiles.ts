@@ -82,11 +82,25 @@ export interface WordContent {
   readonly styles?: readonly WordStyle[];
   /** Footnotes, one for each `\u0002` in the text. */
   readonly notes?: readonly string[];
+  /**
+   * Headers and footers of the only section, those that it has: of even pages, odd ones (footers after headers),
+   * then of the first.
+   */
+  readonly letterheads?: Letterheads;
   /** The level texts of one list: `\u0000` stands for the number. */
   readonly list?: string;
   /** Of the header's flags; 0x0200 says that the tables are in `1Table`. */
   readonly flags?: number;
   readonly version?: number;
+}
+
+export interface Letterheads {
+  readonly evenHeader?: string;
+  readonly header?: string;
+  readonly evenFooter?: string;
+  readonly footer?: string;
+  readonly firstHeader?: string;
+  readonly firstFooter?: string;
 }
 
 const TEXT_AT = 0x800;
@@ -100,30 +114,26 @@ export function wordFile(content: WordContent): Buffer {
     .map(({ runs, mark = '\r' }) => runs.map(({ text }) => text).join('') + mark)
     .join('');
   const story = notes.length === 0 ? '' : `${notes.map((note) => `\u0002 ${note}\r`).join('')}\r`;
-  const main = Buffer.alloc(14 * SECTOR);
+  const heads = letterheadTexts(content.letterheads);
+  const whole = body + story + heads.join('');
+  const main = Buffer.alloc(15 * SECTOR);
   main.writeUInt16LE(0xa5ec, 0);
   main.writeUInt16LE(content.version ?? 0xc1, 2);
   main.writeUInt16LE(content.flags ?? 0x0200, 0x0a);
   main.writeUInt32LE(body.length, 0x4c);
   main.writeUInt32LE(story.length, 0x50);
-  main.write(body + story, TEXT_AT, 'utf16le');
+  main.writeUInt32LE(heads.join('').length, 0x54);
+  main.write(whole, TEXT_AT, 'utf16le');
   paragraphPage(content.paragraphs).copy(main, PARAGRAPHS_PAGE * SECTOR);
   characterPage(content.paragraphs).copy(main, CHARACTERS_PAGE * SECTOR);
-  const end = TEXT_AT + (body.length + story.length) * 2;
+  const end = TEXT_AT + whole.length * 2;
   const tables: readonly (readonly [number, Buffer])[] = [
     [1, styleSheet(content.styles ?? [{ name: 'Normal' }])],
     [12, words([TEXT_AT, end, CHARACTERS_PAGE])],
     [13, words([TEXT_AT, end, PARAGRAPHS_PAGE])],
-    [
-      33,
-      Buffer.concat([
-        Buffer.from([2]),
-        words([16]),
-        words([0, body.length + story.length]),
-        pieceAt(TEXT_AT),
-      ]),
-    ],
+    [33, Buffer.concat([Buffer.from([2]), words([16]), words([0, whole.length]), pieceAt(TEXT_AT)])],
     ...noteTables(body, notes),
+    ...(content.letterheads === undefined ? [] : letterheadTables(main, content.letterheads, body.length)),
     ...(content.list === undefined ? [] : listTables(content.list)),
   ];
   let at = 0;
@@ -133,6 +143,45 @@ export function wordFile(content: WordContent): Buffer {
     at += bytes.length;
   }
   return compoundFile({ WordDocument: main, '1Table': Buffer.concat(tables.map(([, bytes]) => bytes)) });
+}
+
+/** The separators of notes come first, and a paragraph mark last. */
+const letterheadTexts = (heads: Letterheads | undefined): readonly string[] =>
+  heads === undefined
+    ? []
+    : [
+        ...Array<string>(6).fill(''),
+        ...[
+          heads.evenHeader,
+          heads.header,
+          heads.evenFooter,
+          heads.footer,
+          heads.firstHeader,
+          heads.firstFooter,
+        ].map((text) => (text === undefined ? '' : `${text}\r\r`)),
+        '\r',
+      ];
+
+const SECTION_PROPERTIES_AT = 14 * SECTOR;
+
+/** Where each text begins; the section, with its first page; that there are facing pages. */
+function letterheadTables(
+  main: Buffer,
+  heads: Letterheads,
+  characters: number,
+): readonly (readonly [number, Buffer])[] {
+  const texts = letterheadTexts(heads);
+  const places = texts.map((_, index) => texts.slice(0, index).join('').length);
+  const hasFirst = heads.firstHeader !== undefined || heads.firstFooter !== undefined;
+  Buffer.from([...short(3), 0x0a, 0x30, hasFirst ? 1 : 0]).copy(main, SECTION_PROPERTIES_AT);
+  const section = Buffer.alloc(12);
+  section.writeUInt32LE(SECTION_PROPERTIES_AT, 2);
+  const facing = heads.evenHeader !== undefined || heads.evenFooter !== undefined ? 1 : 0;
+  return [
+    [6, Buffer.concat([words([0, characters]), section])],
+    [11, words([...places, texts.join('').length])],
+    [31, Buffer.from([facing, 0])],
+  ];
 }
 
 const pieceAt = (fc: number): Buffer => Buffer.concat([Buffer.alloc(2), words([fc]), Buffer.alloc(2)]);
