@@ -1,7 +1,9 @@
+import type { TenantLimits } from '../server/limits.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import type { Queries } from '../queries/queries.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { plan } from '../../domain/account/messages.ts';
 import {
   booleanText,
@@ -18,18 +20,43 @@ import {
   usdOut,
 } from './basics.ts';
 import { actor } from '../../domain/kernel/decider.ts';
-import { get, post } from '../server/routes.ts';
+import { routesOver } from '../server/routes.ts';
 import { checkKnown, tenantNotFound } from './knownTenant.ts';
 import { accountRejections } from './rejections.ts';
 import { setPlanRequest, setPlanResponse } from './credits.ts';
 import { activePriceList } from '../../domain/priceList.ts';
 import { invalid, retryLater } from '../server/problems.ts';
 import type { Reconciliation } from '../../projections/reconciliation.ts';
-import type { ApiDeps } from './apiDeps.ts';
+
+/** What these routes need. */
+export interface AccountsDeps {
+  readonly accounts: AccountWriter;
+  readonly reference: ReferenceData;
+  readonly queries: Pick<
+    Queries,
+    | 'balanceOfTenant'
+    | 'ledgerOfTenant'
+    | 'openHoldsOfTenant'
+    | 'reconciliation'
+    | 'tenants'
+    | 'usageDaysOfTenant'
+    | 'usageOfTenant'
+  >;
+  readonly reads: ReadYourWrites;
+  /** Which log the read models are of; null: not known yet. */
+  readonly logId: () => string | null;
+  /** What holds for each tenant, as this process knows it. */
+  readonly limits: TenantLimits;
+}
+
+const { get, post } = routesOver<AccountsDeps>();
 
 /** A tenant's row, what the config leaves it of free pages, and what of both is told; undefined: no such tenant. */
 const tenantBalance = async (
-  { reference, queries }: { readonly reference: ReferenceData; readonly queries: Queries },
+  {
+    reference,
+    queries,
+  }: { readonly reference: ReferenceData; readonly queries: Pick<Queries, 'balanceOfTenant'> },
   tenantId: string,
   as_of: string,
 ) => {
@@ -260,22 +287,25 @@ const reconciliationResponse = z
   })
   .meta({ id: 'ReconciliationResponse' });
 
-export const listTenantLedger = get('/v1/admin/tenants/{tenant_id}/ledger', {
-  summary: "A tenant's postings of all kinds, newest first",
-  description: '`balance_after` of the newest row is the balance.',
-  access: 'admin',
-  tenant: 'path',
-  params: tenantParams,
-  query: z.object({
-    ...pagingQuery,
-    from_date: fromBoundary.optional(),
-    to_date: toBoundary.optional(),
-    operation: plainText(1, 64).optional(),
-  }),
-  reply: { status: 200, schema: tenantLedger },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries }) => {
+export const listTenantLedger = get(
+  '/v1/admin/tenants/{tenant_id}/ledger',
+  {
+    summary: "A tenant's postings of all kinds, newest first",
+    description: '`balance_after` of the newest row is the balance.',
+    access: 'admin',
+    tenant: 'path',
+    params: tenantParams,
+    query: z.object({
+      ...pagingQuery,
+      from_date: fromBoundary.optional(),
+      to_date: toBoundary.optional(),
+      operation: plainText(1, 64).optional(),
+    }),
+    reply: { status: 200, schema: tenantLedger },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries }) => {
     const { limit, offset, from_date, to_date, operation } = request.query;
     const { tenant_id } = request.params;
     const page = { tenant_id, limit, offset, from: from_date, to: to_date, operation };
@@ -283,16 +313,19 @@ export const listTenantLedger = get('/v1/admin/tenants/{tenant_id}/ledger', {
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
     return { items: [...items], total, limit, offset };
   },
-});
+);
 
-export const listTenants = get('/v1/admin/tenants', {
-  summary: 'All tenants with their balances, newest first',
-  description: '`search` is part of a tenant ID, in any case.',
-  access: 'admin',
-  query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
-  reply: { status: 200, schema: tenantList },
-  reads: 'all',
-  handle: async (request, deps) => {
+export const listTenants = get(
+  '/v1/admin/tenants',
+  {
+    summary: 'All tenants with their balances, newest first',
+    description: '`search` is part of a tenant ID, in any case.',
+    access: 'admin',
+    query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
+    reply: { status: 200, schema: tenantList },
+    reads: 'all',
+  },
+  async (request, deps) => {
     const { limit, offset, search } = request.query;
     const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
     const { items, total } = await deps.queries.tenants({ limit, offset, search });
@@ -311,18 +344,21 @@ export const listTenants = get('/v1/admin/tenants', {
       ...{ total, limit, offset },
     };
   },
-});
+);
 
-export const setPlan = post('/v1/admin/tenants/{tenant_id}/set-plan', {
-  summary: "Set a tenant's plan",
-  description: 'The plan decides the free pages of a month and what may be trained.',
-  access: 'admin',
-  tenant: 'path',
-  params: tenantParams,
-  body: setPlanRequest,
-  reply: { status: 200, schema: setPlanResponse },
-  problems: ['busy'],
-  handle: async ({ params: { tenant_id }, body, meta, doneOr }, { accounts, reads }) => {
+export const setPlan = post(
+  '/v1/admin/tenants/{tenant_id}/set-plan',
+  {
+    summary: "Set a tenant's plan",
+    description: 'The plan decides the free pages of a month and what may be trained.',
+    access: 'admin',
+    tenant: 'path',
+    params: tenantParams,
+    body: setPlanRequest,
+    reply: { status: 200, schema: setPlanResponse },
+    problems: ['busy'],
+  },
+  async ({ params: { tenant_id }, body, meta, doneOr }, { accounts, reads }) => {
     const data = { tenant_id, plan: body.plan, reason: body.reason ?? null };
     const { events, state, position } = doneOr(
       await accounts.execute({ type: 'SetPlan', data, meta }),
@@ -335,34 +371,40 @@ export const setPlan = post('/v1/admin/tenants/{tenant_id}/set-plan', {
     const { plan, previous_plan, set_at } = set.data;
     return { tenant_id, plan, previous_plan, changed: plan !== previous_plan, set_at };
   },
-});
+);
 
-export const getBalance = get('/v1/billing/balance/{tenant_id}', {
-  summary: "A tenant's balance",
-  description: 'Always `balance = purchased + adjusted − used`.',
-  access: 'any',
-  tenant: 'path',
-  params: tenantParams,
-  reply: { status: 200, schema: balanceResponse },
-  reads: 'tenant',
-  problems: ['tenant_not_found'],
-  handle: async ({ params, meta }, deps) => {
+export const getBalance = get(
+  '/v1/billing/balance/{tenant_id}',
+  {
+    summary: "A tenant's balance",
+    description: 'Always `balance = purchased + adjusted − used`.',
+    access: 'any',
+    tenant: 'path',
+    params: tenantParams,
+    reply: { status: 200, schema: balanceResponse },
+    reads: 'tenant',
+    problems: ['tenant_not_found'],
+  },
+  async ({ params, meta }, deps) => {
     const found = await tenantBalance(deps, params.tenant_id, meta.now);
     if (found === undefined) throw tenantNotFound();
     return found.balance;
   },
-});
+);
 
-export const getTenantInfo = get('/v1/billing/tenant-info/{tenant_id}', {
-  summary: "A tenant's full billing state",
-  description: 'Balance, free pages, plan, rates, limits and open holds in one answer.',
-  access: 'any',
-  tenant: 'path',
-  params: tenantParams,
-  reply: { status: 200, schema: tenantInfoResponse },
-  reads: 'tenant',
-  problems: ['tenant_not_found'],
-  handle: async ({ params: { tenant_id }, meta }, deps) => {
+export const getTenantInfo = get(
+  '/v1/billing/tenant-info/{tenant_id}',
+  {
+    summary: "A tenant's full billing state",
+    description: 'Balance, free pages, plan, rates, limits and open holds in one answer.',
+    access: 'any',
+    tenant: 'path',
+    params: tenantParams,
+    reply: { status: 200, schema: tenantInfoResponse },
+    reads: 'tenant',
+    problems: ['tenant_not_found'],
+  },
+  async ({ params: { tenant_id }, meta }, deps) => {
     const found = await tenantBalance(deps, tenant_id, meta.now);
     if (found === undefined) throw tenantNotFound();
     const { balance, free_pages, billing_config_version, account } = found;
@@ -376,7 +418,7 @@ export const getTenantInfo = get('/v1/billing/tenant-info/{tenant_id}', {
       ...account,
     };
   },
-});
+);
 
 const DAY_MS = 86_400_000;
 const DEFAULT_DAYS = 30;
@@ -387,20 +429,23 @@ const dayFrom = (day: string, days: number): string =>
 
 const wrongEnd = (msg: string) => invalid({ loc: ['query', 'end'], msg, type: 'value_error' });
 
-export const getUsageDays = get('/v1/billing/usage-days/{tenant_id}', {
-  summary: "A tenant's usage and balance, day by day",
-  description:
-    'Days are UTC, from `start` to `end`, both inclusive: the last 30 where both are left out, at most 366. A day ' +
-    'on which nothing moved is there too. Always `balance_credits` = that of the day before + `granted_credits` + ' +
-    '`adjusted_credits` − `used_credits`.',
-  access: 'any',
-  tenant: 'path',
-  params: tenantParams,
-  query: z.object({ start: z.iso.date().optional(), end: z.iso.date().optional() }),
-  reply: { status: 200, schema: usageDaysResponse },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async ({ params, query, meta }, { queries }) => {
+export const getUsageDays = get(
+  '/v1/billing/usage-days/{tenant_id}',
+  {
+    summary: "A tenant's usage and balance, day by day",
+    description:
+      'Days are UTC, from `start` to `end`, both inclusive: the last 30 where both are left out, at most 366. A day ' +
+      'on which nothing moved is there too. Always `balance_credits` = that of the day before + `granted_credits` + ' +
+      '`adjusted_credits` − `used_credits`.',
+    access: 'any',
+    tenant: 'path',
+    params: tenantParams,
+    query: z.object({ start: z.iso.date().optional(), end: z.iso.date().optional() }),
+    reply: { status: 200, schema: usageDaysResponse },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ params, query, meta }, { queries }) => {
     const { tenant_id } = params;
     const end = query.end ?? meta.now.slice(0, 10);
     const start = query.start ?? dayFrom(end, 1 - DEFAULT_DAYS);
@@ -415,24 +460,27 @@ export const getUsageDays = get('/v1/billing/usage-days/{tenant_id}', {
       items: items.map((item) => ({ ...item, categories: [...item.categories] })),
     };
   },
-});
+);
 
-export const listUsage = get('/v1/billing/usage/{tenant_id}', {
-  summary: "A tenant's usage, newest first",
-  description: 'Adjustments only with `include_adjustments`; purchases are in the grants.',
-  access: 'any',
-  tenant: 'path',
-  params: tenantParams,
-  query: z.object({
-    ...pagingQuery,
-    start: fromBoundary.optional(),
-    end: toBoundary.optional(),
-    include_adjustments: booleanText.default(false),
-  }),
-  reply: { status: 200, schema: usageHistory },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries }) => {
+export const listUsage = get(
+  '/v1/billing/usage/{tenant_id}',
+  {
+    summary: "A tenant's usage, newest first",
+    description: 'Adjustments only with `include_adjustments`; purchases are in the grants.',
+    access: 'any',
+    tenant: 'path',
+    params: tenantParams,
+    query: z.object({
+      ...pagingQuery,
+      start: fromBoundary.optional(),
+      end: toBoundary.optional(),
+      include_adjustments: booleanText.default(false),
+    }),
+    reply: { status: 200, schema: usageHistory },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries }) => {
     const { limit, offset, start, end, include_adjustments } = request.query;
     const { tenant_id } = request.params;
     const found = await queries.usageOfTenant({
@@ -447,13 +495,13 @@ export const listUsage = get('/v1/billing/usage/{tenant_id}', {
     }));
     return { items, total: found.total, limit, offset };
   },
-});
+);
 
 const ATTEMPTS = 20;
 const RETRY_MS = 50;
 
 /** A read model that is being replaced is at another position for a moment; a stopped one stays there. */
-const compared = async ({ queries }: ApiDeps, includeOk: boolean): Promise<Reconciliation> => {
+const compared = async ({ queries }: AccountsDeps, includeOk: boolean): Promise<Reconciliation> => {
   for (let attempt = 1; ; attempt += 1) {
     const found = await queries.reconciliation(includeOk);
     if ('rows' in found) return found;
@@ -467,17 +515,20 @@ const compared = async ({ queries }: ApiDeps, includeOk: boolean): Promise<Recon
   }
 };
 
-export const getReconciliation = get('/v1/admin/reconciliation', {
-  summary: 'Compare grants, ledger and balances of every tenant',
-  description:
-    'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; ' +
-    'where the balance is right, what the ledger has.',
-  access: 'admin',
-  query: z.object({ include_ok: booleanText.default(false) }),
-  reply: { status: 200, schema: reconciliationResponse },
-  problems: ['not_ready'],
-  reads: 'all',
-  handle: async (request, deps) => {
+export const getReconciliation = get(
+  '/v1/admin/reconciliation',
+  {
+    summary: 'Compare grants, ledger and balances of every tenant',
+    description:
+      'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; ' +
+      'where the balance is right, what the ledger has.',
+    access: 'admin',
+    query: z.object({ include_ok: booleanText.default(false) }),
+    reply: { status: 200, schema: reconciliationResponse },
+    problems: ['not_ready'],
+    reads: 'all',
+  },
+  async (request, deps) => {
     const { include_ok } = request.query;
     const { position, tenants_checked, rows } = await compared(deps, include_ok);
     return {
@@ -489,4 +540,4 @@ export const getReconciliation = get('/v1/admin/reconciliation', {
       ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
     };
   },
-});
+);

@@ -1,9 +1,10 @@
+import type { Clock } from '../../domain/ports/log.ts';
+import type { ApiKeys } from '../commands/apiKeys.ts';
 import { z } from 'zod';
 import { formatKey, isWellFormedKey, type KeyRole, keyRole, keyTraces } from '../../domain/apiKey.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { invalid, problem, type Problem } from '../server/problems.ts';
-import { digestOfKey, type Caller } from '../server/keys.ts';
+import { invalid, problem, type Problem, neverRejected } from '../server/problems.ts';
+import { digestOfKey, type Caller, type Authenticator } from '../server/keys.ts';
 import type { ApiKeyRow } from '../../projections/apiKeys.ts';
 import {
   instantIn,
@@ -14,16 +15,37 @@ import {
   tenantParams,
   wholeNumberText,
 } from './basics.ts';
-import { get, post, remove } from '../server/routes.ts';
-import { neverRejected } from './rejections.ts';
-import { ALL_TENANTS } from '../queries/queries.ts';
+import { routesOver } from '../server/routes.ts';
+import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 import { checkKnown } from './knownTenant.ts';
+
+/** What these routes need. */
+export interface ApiKeysDeps {
+  readonly apiKeys: ApiKeys;
+  readonly keys: Authenticator;
+  /** True when `ADMIN_API_KEY` is set: then no issued admin key is the last one. */
+  readonly hasBootstrapAdmin: boolean;
+  readonly queries: Pick<
+    Queries,
+    | 'apiKeyByHash'
+    | 'apiKeyById'
+    | 'apiKeysOfTenant'
+    | 'balanceOfTenant'
+    | 'liveAdminKeys'
+    | 'liveKeysMadeWith'
+  >;
+  readonly reads: ReadYourWrites;
+  readonly clock: Clock;
+  readonly randomBytes: (count: number) => Uint8Array;
+}
+
+const { get, post, remove } = routesOver<ApiKeysDeps>();
 
 const RANDOM_BYTES = 96;
 
 /** A fresh key, and what is stored of it. */
 const newKey = (
-  { clock, randomBytes }: Pick<ApiDeps, 'clock' | 'randomBytes'>,
+  { clock, randomBytes }: Pick<ApiKeysDeps, 'clock' | 'randomBytes'>,
   facts: {
     readonly tenant_id: string;
     readonly role: KeyRole;
@@ -36,7 +58,7 @@ const newKey = (
 };
 
 /** A key by its value or by its `key_id`. */
-const keyNamed = ({ queries }: Pick<ApiDeps, 'queries'>, name: string): Promise<ApiKeyRow | undefined> =>
+const keyNamed = ({ queries }: Pick<ApiKeysDeps, 'queries'>, name: string): Promise<ApiKeyRow | undefined> =>
   isWellFormedKey(name) ? queries.apiKeyByHash(digestOfKey(name)) : queries.apiKeyById(name);
 
 /** Admins manage all keys, a tenant its own that do not act for others. */
@@ -45,7 +67,7 @@ const manages = ({ role, tenant_id }: Caller, key: Pick<ApiKeyRow, 'tenant_id' |
 
 /** As `keyNamed`, as far as the caller manages it. */
 const keyWithin = async (
-  deps: Pick<ApiDeps, 'queries'>,
+  deps: Pick<ApiKeysDeps, 'queries'>,
   caller: Caller,
   name: string,
 ): Promise<ApiKeyRow | undefined> => {
@@ -61,7 +83,7 @@ const hasEnded = (): Problem => problem('invalid_api_key', 'The key that this wa
  * Throws 401 where the caller's key is live no more, as the log says.
  */
 const lastEndBy = async (
-  { apiKeys, clock }: Pick<ApiDeps, 'apiKeys' | 'clock'>,
+  { apiKeys, clock }: Pick<ApiKeysDeps, 'apiKeys' | 'clock'>,
   { key_id }: Caller,
   role: KeyRole,
 ): Promise<string | null> => {
@@ -76,7 +98,7 @@ const lastEndBy = async (
  * 401 then.
  */
 const endWithMaker = async (
-  { apiKeys, clock, keys }: Pick<ApiDeps, 'apiKeys' | 'clock' | 'keys'>,
+  { apiKeys, clock, keys }: Pick<ApiKeysDeps, 'apiKeys' | 'clock' | 'keys'>,
   { caller, meta }: { readonly caller: Caller; readonly meta: CommandMeta },
   made: { readonly key_id: string; readonly key_hash: string },
 ): Promise<void> => {
@@ -154,18 +176,21 @@ const apiKeyList = z
 
 export const flushResponse = z.strictObject({ flushed: z.int() }).meta({ id: 'FlushResponse' });
 
-export const createApiKey = post('/v1/api-keys', {
-  summary: 'Create a key for a tenant',
-  description:
-    'The key itself is in this answer alone: only its digest is stored. A key, or a session of one, makes no key of ' +
-    'its own role that ends later than it.',
-  access: 'admin',
-  tenantSessions: true,
-  tenant: 'body',
-  body: apiKeyCreateRequest,
-  reply: { status: 201, schema: apiKeyCreateResponse },
-  problems: ['busy', 'not_ready'],
-  handle: async ({ body, caller, meta, doneOr }, deps) => {
+export const createApiKey = post(
+  '/v1/api-keys',
+  {
+    summary: 'Create a key for a tenant',
+    description:
+      'The key itself is in this answer alone: only its digest is stored. A key, or a session of one, makes no key of ' +
+      'its own role that ends later than it.',
+    access: 'admin',
+    tenantSessions: true,
+    tenant: 'body',
+    body: apiKeyCreateRequest,
+    reply: { status: 201, schema: apiKeyCreateResponse },
+    problems: ['busy', 'not_ready'],
+  },
+  async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, role } = body;
     if (caller.role !== 'admin' && role !== 'tenant')
       throw problem('admin_required', 'Only an admin makes keys that are not of the role tenant.');
@@ -192,28 +217,34 @@ export const createApiKey = post('/v1/api-keys', {
     const { key_id, prefix } = record;
     return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
   },
-});
+);
 
-export const flushApiKeyCache = post('/v1/admin/api-keys/cache/flush', {
-  summary: "Forget this process's cached key look-ups",
-  description: 'Other processes refresh within 60 seconds.',
-  access: 'admin',
-  reply: { status: 200, schema: flushResponse },
-  handle: (_request, { keys }) => Promise.resolve({ flushed: keys.flush() }),
-});
+export const flushApiKeyCache = post(
+  '/v1/admin/api-keys/cache/flush',
+  {
+    summary: "Forget this process's cached key look-ups",
+    description: 'Other processes refresh within 60 seconds.',
+    access: 'admin',
+    reply: { status: 200, schema: flushResponse },
+  },
+  (_request, { keys }) => Promise.resolve({ flushed: keys.flush() }),
+);
 
-export const listApiKeys = get('/v1/api-keys/{tenant_id}', {
-  summary: "List a tenant's keys",
-  description: 'What is known of each key, newest first; the keys themselves are not stored.',
-  access: 'admin',
-  tenantSessions: true,
-  tenant: 'path',
-  params: tenantParams,
-  query: apiKeysQuery,
-  reply: { status: 200, schema: apiKeyList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries, keys }) => {
+export const listApiKeys = get(
+  '/v1/api-keys/{tenant_id}',
+  {
+    summary: "List a tenant's keys",
+    description: 'What is known of each key, newest first; the keys themselves are not stored.',
+    access: 'admin',
+    tenantSessions: true,
+    tenant: 'path',
+    params: tenantParams,
+    query: apiKeysQuery,
+    reply: { status: 200, schema: apiKeyList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries, keys }) => {
     const { tenant_id } = request.params;
     const { limit, offset } = request.query;
     const { items, total } = await queries.apiKeysOfTenant({ tenant_id, limit, offset });
@@ -228,7 +259,7 @@ export const listApiKeys = get('/v1/api-keys/{tenant_id}', {
       ),
     };
   },
-});
+);
 
 const isLive = ({ revoked_at, expires_at }: ApiKeyRow, now: string): boolean =>
   revoked_at === null && (expires_at === null || expires_at > now);
@@ -245,7 +276,7 @@ const oneAtATime = () => {
 
 /** At least one admin key stays, beside all that are to go. */
 const checkNotLast = async (
-  { queries, hasBootstrapAdmin }: ApiDeps,
+  { queries, hasBootstrapAdmin }: ApiKeysDeps,
   going: readonly ApiKeyRow[],
   now: string,
 ): Promise<void> => {
@@ -260,7 +291,7 @@ const checkNotLast = async (
 
 /** What was made with a key and goes with it where that is asked for, as far as the caller manages it. */
 const madeWith = async (
-  { queries }: ApiDeps,
+  { queries }: ApiKeysDeps,
   { caller, now }: { readonly caller: Caller; readonly now: string },
   { key_id }: ApiKeyRow,
 ): Promise<readonly ApiKeyRow[]> =>
@@ -268,28 +299,31 @@ const madeWith = async (
 
 const alone = oneAtATime();
 
-export const revokeApiKey = remove('/v1/api-keys/{key}', {
-  summary: 'Revoke a key',
-  description:
-    'From now on it is no key. The last admin key is not revoked. What was made with it goes on, unless `made=revoke`.',
-  access: 'admin',
-  tenantSessions: true,
-  params: z.object({
-    key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),
-  }),
-  query: z.object({
-    made: z
-      .enum(['keep', 'revoke'])
-      .default('keep')
-      .meta({
-        description:
-          'What becomes of the keys that were made with it, and with those: `made_by` in the list says which. With ' +
-          '`revoke` they are revoked, too, also when the key itself was before.',
-      }),
-  }),
-  reply: { status: 204 },
-  problems: ['key_not_found', 'last_admin_key', 'busy'],
-  handle: ({ params, query, caller, meta, doneOr }, deps) =>
+export const revokeApiKey = remove(
+  '/v1/api-keys/{key}',
+  {
+    summary: 'Revoke a key',
+    description:
+      'From now on it is no key. The last admin key is not revoked. What was made with it goes on, unless `made=revoke`.',
+    access: 'admin',
+    tenantSessions: true,
+    params: z.object({
+      key: plainText(1, 512).meta({ description: 'The key itself, or its `key_id`.' }),
+    }),
+    query: z.object({
+      made: z
+        .enum(['keep', 'revoke'])
+        .default('keep')
+        .meta({
+          description:
+            'What becomes of the keys that were made with it, and with those: `made_by` in the list says which. With ' +
+            '`revoke` they are revoked, too, also when the key itself was before.',
+        }),
+    }),
+    reply: { status: 204 },
+    problems: ['key_not_found', 'last_admin_key', 'busy'],
+  },
+  ({ params, query, caller, meta, doneOr }, deps) =>
     alone(async () => {
       if (caller.role === 'admin' && deps.keys.isBootstrap(params.key))
         throw problem(
@@ -315,7 +349,7 @@ export const revokeApiKey = remove('/v1/api-keys/{key}', {
       for (const one of await made(key)) await end(one);
       return undefined;
     }),
-});
+);
 
 const NOT_FOUND = 'There is no such key, or it is not live any more.';
 
@@ -324,7 +358,7 @@ const later = (instant: string, seconds: number): string =>
 
 /** The new key would live as long as the old one, and whoever asks gets to know it. */
 const checkNoLater = async (
-  deps: ApiDeps,
+  deps: ApiKeysDeps,
   caller: Caller,
   { role, expires_at }: ApiKeyRow,
 ): Promise<void> => {
@@ -334,15 +368,18 @@ const checkNoLater = async (
   throw invalid({ loc: ['body', 'key'], msg, type: 'value_error' });
 };
 
-export const rotateApiKey = post('/v1/api-keys/rotate', {
-  summary: 'Replace a key by a new one; the old one stops after a grace',
-  description: 'The new key has the role and the name of the old one, which ends after `grace_seconds`.',
-  access: 'admin',
-  tenantSessions: true,
-  body: apiKeyRotateRequest,
-  reply: { status: 200, schema: apiKeyCreateResponse },
-  problems: ['key_not_found', 'busy'],
-  handle: async ({ body, caller, meta, doneOr }, deps) => {
+export const rotateApiKey = post(
+  '/v1/api-keys/rotate',
+  {
+    summary: 'Replace a key by a new one; the old one stops after a grace',
+    description: 'The new key has the role and the name of the old one, which ends after `grace_seconds`.',
+    access: 'admin',
+    tenantSessions: true,
+    body: apiKeyRotateRequest,
+    reply: { status: 200, schema: apiKeyCreateResponse },
+    problems: ['key_not_found', 'busy'],
+  },
+  async ({ body, caller, meta, doneOr }, deps) => {
     await deps.reads.settle(ALL_TENANTS);
     const old = await keyWithin(deps, caller, body.key);
     if (old === undefined || (old.expires_at !== null && old.expires_at <= meta.now))
@@ -363,4 +400,4 @@ export const rotateApiKey = post('/v1/api-keys/rotate', {
     const { key_id, prefix } = record;
     return { key_id, key, prefix, tenant_id, role, name, created_at: meta.now, expires_at };
   },
-});
+);

@@ -1,3 +1,5 @@
+import type { Audits } from '../commands/audits.ts';
+import type { Queries } from '../queries/queries.ts';
 import { z } from 'zod';
 import { plan } from '../../domain/account/messages.ts';
 import {
@@ -11,7 +13,7 @@ import {
   toBoundary,
   wholeNumberText,
 } from './basics.ts';
-import { get, post } from '../server/routes.ts';
+import { routesOver } from '../server/routes.ts';
 import { invalid, problem } from '../server/problems.ts';
 import {
   balanceAt,
@@ -22,6 +24,16 @@ import {
   type LogToRead,
 } from '../queries/log.ts';
 import { checkKnown } from './knownTenant.ts';
+
+/** What these routes need. */
+export interface AuditsDeps {
+  readonly queries: Pick<Queries, 'balanceOfTenant'>;
+  /** The log itself, for auditors. */
+  readonly log: LogToRead;
+  readonly audits: Audits;
+}
+
+const { get, post } = routesOver<AuditsDeps>();
 
 /** A position or a revision: larger than a JSON number may be, so a text. */
 const placeIn = z
@@ -160,51 +172,60 @@ const sealList = z
   })
   .meta({ id: 'SealList' });
 
-export const cancelAudit = post('/v1/admin/audits/{audit_id}/cancel', {
-  summary: 'Stop an audit',
-  description: 'One that has ended, or that another process runs, stays as it is: `status` says so.',
-  access: 'admin',
-  params: auditParams,
-  reply: { status: 200, schema: auditBody },
-  problems: ['audit_not_found'],
-  handle: async ({ params }, { audits }) => {
+export const cancelAudit = post(
+  '/v1/admin/audits/{audit_id}/cancel',
+  {
+    summary: 'Stop an audit',
+    description: 'One that has ended, or that another process runs, stays as it is: `status` says so.',
+    access: 'admin',
+    params: auditParams,
+    reply: { status: 200, schema: auditBody },
+    problems: ['audit_not_found'],
+  },
+  async ({ params }, { audits }) => {
     const record = await audits.cancel(params.audit_id);
     if (record === undefined) throw problem('audit_not_found', 'No audit with this ID is kept.');
     return record;
   },
-});
+);
 
-export const getAudit = get('/v1/admin/audits/{audit_id}', {
-  summary: 'How far an audit is, and what it found',
-  description:
-    '`position` of `end_position` says how much is read. `interrupted`: its process ended before it did; ' +
-    'start another. The last 100 are kept.',
-  access: 'admin',
-  params: auditParams,
-  reply: { status: 200, schema: auditBody },
-  problems: ['audit_not_found'],
-  handle: async ({ params }, { audits }) => {
+export const getAudit = get(
+  '/v1/admin/audits/{audit_id}',
+  {
+    summary: 'How far an audit is, and what it found',
+    description:
+      '`position` of `end_position` says how much is read. `interrupted`: its process ended before it did; ' +
+      'start another. The last 100 are kept.',
+    access: 'admin',
+    params: auditParams,
+    reply: { status: 200, schema: auditBody },
+    problems: ['audit_not_found'],
+  },
+  async ({ params }, { audits }) => {
     const record = await audits.find(params.audit_id);
     if (record === undefined) throw problem('audit_not_found', 'No audit with this ID is kept.');
     return record;
   },
-});
+);
 
-export const getBalanceAt = get('/v1/admin/tenants/{tenant_id}/balance-at', {
-  summary: "A tenant's balance as of any moment",
-  description:
-    "From the account's own events, by the rules that decide, and not from a table: every event up to `at` " +
-    '(time of recording) or `position` counts; without both, all do. `event` is the last one that counts. ' +
-    'The time that it takes grows with the events of the account.',
-  access: 'admin',
-  tenant: 'path',
-  bucket: 'heavy',
-  params: tenantParams,
-  query: z.object({ at: toBoundary.optional(), position: placeIn.optional() }),
-  reply: { status: 200, schema: balanceAtResponse },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async ({ params, query, signal }, deps) => {
+export const getBalanceAt = get(
+  '/v1/admin/tenants/{tenant_id}/balance-at',
+  {
+    summary: "A tenant's balance as of any moment",
+    description:
+      "From the account's own events, by the rules that decide, and not from a table: every event up to `at` " +
+      '(time of recording) or `position` counts; without both, all do. `event` is the last one that counts. ' +
+      'The time that it takes grows with the events of the account.',
+    access: 'admin',
+    tenant: 'path',
+    bucket: 'heavy',
+    params: tenantParams,
+    query: z.object({ at: toBoundary.optional(), position: placeIn.optional() }),
+    reply: { status: 200, schema: balanceAtResponse },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ params, query, signal }, deps) => {
     const { at, position } = query;
     if (at !== undefined && position !== undefined)
       throw invalid({
@@ -216,74 +237,86 @@ export const getBalanceAt = get('/v1/admin/tenants/{tenant_id}/balance-at', {
     await checkKnown(deps, params.tenant_id, { isEmpty: found.event === null });
     return found;
   },
-});
+);
 
-export const listAudits = get('/v1/admin/audits', {
-  summary: 'The audits that are kept, newest first',
-  description: 'The last 100, of all processes; `findings` counts them, and `GET` of one shows them.',
-  access: 'admin',
-  query: z.object(pagingQuery),
-  reply: { status: 200, schema: auditList },
-  handle: async ({ query }, { audits }) => {
+export const listAudits = get(
+  '/v1/admin/audits',
+  {
+    summary: 'The audits that are kept, newest first',
+    description: 'The last 100, of all processes; `findings` counts them, and `GET` of one shows them.',
+    access: 'admin',
+    query: z.object(pagingQuery),
+    reply: { status: 200, schema: auditList },
+  },
+  async ({ query }, { audits }) => {
     const { items, total } = await audits.list(query);
     const shown = items.map(({ report, ...item }) => ({ ...item, findings: report?.total ?? null }));
     return { items: shown, total, ...query };
   },
-});
+);
 
 async function* lines(log: LogToRead, asked: EventsAsked): AsyncGenerator<string> {
   for await (const event of logEvents(log, asked)) yield `${JSON.stringify(eventLine(event))}\n`;
 }
 
-export const listEvents = get('/v1/admin/events', {
-  summary: 'The event log as it is stored',
-  description:
-    'NDJSON, one event a line: `position`, `stream`, `revision` (as text), `event_id`, `type`, `recorded_at`, ' +
-    '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, and `covered`: the text whose SHA-256 the hash is. ' +
-    'What was changed until it is no JSON any more has null there. Of one `stream`, of one `tenant_id` ' +
-    '(the whole log is looked through), or all. To go on, send the last `revision` (of a stream) or ' +
-    '`position` as `after`. Lines are sent as fast as they are read.',
-  access: 'admin',
-  bucket: 'heavy',
-  query: z.object({
-    stream: plainText(1, 400).optional(),
-    tenant_id: tenantIdText.optional(),
-    after: placeIn.optional(),
-    direction: z.enum(['forwards', 'backwards']).default('forwards'),
-    limit: wholeNumberText(1, 1_000_000).default(1_000),
-  }),
-  reply: { status: 200, contentType: 'application/x-ndjson' },
-  problems: ['tenant_not_found'],
-  reads: 'all',
-  handle: async ({ query, signal }, deps) => {
+export const listEvents = get(
+  '/v1/admin/events',
+  {
+    summary: 'The event log as it is stored',
+    description:
+      'NDJSON, one event a line: `position`, `stream`, `revision` (as text), `event_id`, `type`, `recorded_at`, ' +
+      '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, and `covered`: the text whose SHA-256 the hash is. ' +
+      'What was changed until it is no JSON any more has null there. Of one `stream`, of one `tenant_id` ' +
+      '(the whole log is looked through), or all. To go on, send the last `revision` (of a stream) or ' +
+      '`position` as `after`. Lines are sent as fast as they are read.',
+    access: 'admin',
+    bucket: 'heavy',
+    query: z.object({
+      stream: plainText(1, 400).optional(),
+      tenant_id: tenantIdText.optional(),
+      after: placeIn.optional(),
+      direction: z.enum(['forwards', 'backwards']).default('forwards'),
+      limit: wholeNumberText(1, 1_000_000).default(1_000),
+    }),
+    reply: { status: 200, contentType: 'application/x-ndjson' },
+    problems: ['tenant_not_found'],
+    reads: 'all',
+  },
+  async ({ query, signal }, deps) => {
     const { tenant_id } = query;
     if (tenant_id !== undefined) await checkKnown(deps, tenant_id, { isEmpty: true });
     return { contentType: 'application/x-ndjson', body: lines(deps.log, { ...query, signal }) };
   },
-});
+);
 
-export const listSeals = get('/v1/admin/seals', {
-  summary: 'The seals of the log, newest first',
-  description:
-    '`state` is what the last audit that is kept found; `continues` whether it names the seal before it.',
-  access: 'admin',
-  reply: { status: 200, schema: sealList },
-  handle: async (_request, { log, audits }) => ({ items: await sealsOf(log, await audits.lastReported()) }),
-});
+export const listSeals = get(
+  '/v1/admin/seals',
+  {
+    summary: 'The seals of the log, newest first',
+    description:
+      '`state` is what the last audit that is kept found; `continues` whether it names the seal before it.',
+    access: 'admin',
+    reply: { status: 200, schema: sealList },
+  },
+  async (_request, { log, audits }) => ({ items: await sealsOf(log, await audits.lastReported()) }),
+);
 
-export const startAudit = post('/v1/admin/audits', {
-  summary: 'Begin an audit of the event log and the read models',
-  description:
-    'What `quire audit` does, in a thread of its own; one at a time in each process. Ask ' +
-    '`GET /v1/admin/audits/{audit_id}` until `status` is not `running`.',
-  access: 'admin',
-  bucket: 'heavy',
-  body: auditRequest,
-  reply: { status: 202, schema: auditBody },
-  problems: ['audit_running'],
-  handle: async ({ body, caller }, { audits }) => {
+export const startAudit = post(
+  '/v1/admin/audits',
+  {
+    summary: 'Begin an audit of the event log and the read models',
+    description:
+      'What `quire audit` does, in a thread of its own; one at a time in each process. Ask ' +
+      '`GET /v1/admin/audits/{audit_id}` until `status` is not `running`.',
+    access: 'admin',
+    bucket: 'heavy',
+    body: auditRequest,
+    reply: { status: 202, schema: auditBody },
+    problems: ['audit_running'],
+  },
+  async ({ body, caller }, { audits }) => {
     const { kind, record } = await audits.start(body, caller.key_id);
     if (kind === 'started') return record;
     throw problem('audit_running', 'Another audit runs in this process.', { audit_id: record.audit_id });
   },
-});
+);

@@ -1,3 +1,5 @@
+import type { OperationCommands } from '../commands/operations.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import {
   BATCH_DOCUMENTS_MAX,
@@ -6,15 +8,18 @@ import {
   operationIdOfDocument,
 } from '../../domain/batch.ts';
 import { documentIdIn, fileUriOf } from '../../domain/document.ts';
-import type { BatchRequest } from '../commands/batches.ts';
+import type { BatchRequest, BatchCommands } from '../commands/batches.ts';
 import { jsonPieces, type JsonPieces } from '../commands/storedResult.ts';
-import type { ExtractFields } from '../commands/extract.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { get, KEPT_A_DAY, post, type RouteRequest } from '../server/routes.ts';
-import { workFailure } from './rejections.ts';
-import { problem } from '../server/problems.ts';
+import type { ExtractFields, extractByFields } from '../commands/extract.ts';
+import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
+import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
-import { operationAsItStands, problemAnswer, type StandingOperation } from './operations.ts';
+import {
+  operationAsItStands,
+  problemAnswer,
+  type StandingOperation,
+  type OperationsDeps,
+} from './operations.ts';
 import {
   creditsOut,
   fromBoundary,
@@ -38,14 +43,24 @@ import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
 import { checkKnown } from './knownTenant.ts';
 
-type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+/** What these routes need. */
+export type BatchesDeps = OperationsDeps & {
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'batchesOfTenant' | 'progressOfBatch'>;
+  readonly reads: ReadYourWrites;
+  readonly extract: ReturnType<typeof extractByFields>;
+  readonly operations: OperationCommands;
+  readonly batches: BatchCommands;
+};
+
+const { get, post } = routesOver<BatchesDeps>();
+
 type Known = BatchState & { readonly accepted: NonNullable<BatchState['accepted']> };
 
 const BATCH_ID = /^bat_[A-Za-z0-9-]{1,64}$/;
 
 /** A batch of the tenant, from the log. 404 for another tenant's: it does not say that there is one. */
 const findBatch = async (
-  { batches }: ApiDeps,
+  { batches }: BatchesDeps,
   { caller }: Pick<AnyRequest, 'caller'>,
   batchId: string,
 ): Promise<Known> => {
@@ -61,7 +76,7 @@ const NOTHING = { queued: 0, running: 0, succeeded: 0, partial: 0, failed: 0, ca
 
 /** How far it is: as it ended, or as the read models count it, which may be late. */
 const progressOf = async (
-  { queries }: ApiDeps,
+  { queries }: BatchesDeps,
   { accepted, ended }: Known,
 ): Promise<Pick<BatchBody, 'documents' | 'pages_done' | 'credits_used'>> => {
   const total = accepted.document_ids.length;
@@ -78,7 +93,7 @@ const progressOf = async (
   return { documents, pages_done: pages, credits_used: credits_charged };
 };
 
-const bodyOf = async (deps: ApiDeps, state: Known): Promise<BatchBody> => {
+const bodyOf = async (deps: BatchesDeps, state: Known): Promise<BatchBody> => {
   const { accepted, started_at, ended } = state;
   const { batch_id, kind: operation, tenant_id, project_id, task_id, accepted_at, expires_at } = accepted;
   return {
@@ -90,7 +105,7 @@ const bodyOf = async (deps: ApiDeps, state: Known): Promise<BatchBody> => {
 
 /** A batch and how far it is. */
 const batchAsItStands = async (
-  deps: ApiDeps,
+  deps: BatchesDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,
   batchId: string,
 ): Promise<BatchBody> => {
@@ -101,7 +116,7 @@ const batchAsItStands = async (
 
 /** Accepts a batch. Throws the problem that answers why not. */
 const acceptBatchOf = async (
-  deps: ApiDeps,
+  deps: BatchesDeps,
   request: AnyRequest,
   asked: {
     readonly fields: ExtractFields;
@@ -121,7 +136,7 @@ const acceptBatchOf = async (
 
 /** Cancels a batch that has not ended. */
 const cancelBatchOf = async (
-  deps: ApiDeps,
+  deps: BatchesDeps,
   request: Pick<AnyRequest, 'answer' | 'meta' | 'caller'>,
   batchId: string,
 ): Promise<BatchBody & { readonly cancelled: boolean }> => {
@@ -142,7 +157,7 @@ interface ResultLine extends Pick<StandingOperation, 'status' | 'result' | 'erro
 
 /** What became of a document that is no operation. */
 const outcomeWithout = async (
-  deps: ApiDeps,
+  deps: BatchesDeps,
   { begun, refused, cancelled_at }: Known,
   { index, operation_id }: { readonly index: number; readonly operation_id: string },
 ): Promise<Pick<ResultLine, 'status' | 'error'>> => {
@@ -153,7 +168,7 @@ const outcomeWithout = async (
   return { status: 'failed', error: await problemAnswer(deps, operation_id, code) };
 };
 
-const lineOf = async (deps: ApiDeps, batch: Known, index: number): Promise<ResultLine> => {
+const lineOf = async (deps: BatchesDeps, batch: Known, index: number): Promise<ResultLine> => {
   const { document_ids, ...names } = batch.accepted;
   const document_id = document_ids[index] ?? '';
   const place = { index, file_uri: fileUriOf(document_id), document_id };
@@ -173,7 +188,7 @@ const lineOf = async (deps: ApiDeps, batch: Known, index: number): Promise<Resul
 /** Lines that are looked up at once. Their results are read one after the other, as they lie. */
 const LINES_AT_ONCE = 8;
 
-async function* linesFrom(deps: ApiDeps, batch: Known, from: number): JsonPieces {
+async function* linesFrom(deps: BatchesDeps, batch: Known, from: number): JsonPieces {
   const total = batch.accepted.document_ids.length;
   for (let first = from; first < total; first += LINES_AT_ONCE) {
     const indexes = Array.from({ length: Math.min(LINES_AT_ONCE, total - first) }, (_, at) => first + at);
@@ -187,7 +202,7 @@ async function* linesFrom(deps: ApiDeps, batch: Known, from: number): JsonPieces
 
 /** What became of each document, line by line, in the order of the request. */
 const batchResults = async (
-  deps: ApiDeps,
+  deps: BatchesDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,
   { batchId, from }: { readonly batchId: string; readonly from: number },
 ): Promise<JsonPieces> => {
@@ -324,17 +339,20 @@ const batchList = pageOf(
   'BatchList',
 );
 
-export const cancelBatch = post('/v1/batches/{batch_id}/cancel', {
-  summary: 'Cancel what of a batch has not begun',
-  description:
-    'Documents that wait are cancelled and their holds given back; those that are worked on are finished and ' +
-    'billed. It is `cancelled` once all have their outcome.',
-  access: 'any',
-  params: batchParams,
-  reply: { status: 200, schema: cancelledBatch },
-  problems: ['batch_not_found', 'busy'],
-  handle: (request, deps) => cancelBatchOf(deps, request, request.params.batch_id),
-});
+export const cancelBatch = post(
+  '/v1/batches/{batch_id}/cancel',
+  {
+    summary: 'Cancel what of a batch has not begun',
+    description:
+      'Documents that wait are cancelled and their holds given back; those that are worked on are finished and ' +
+      'billed. It is `cancelled` once all have their outcome.',
+    access: 'any',
+    params: batchParams,
+    reply: { status: 200, schema: cancelledBatch },
+    problems: ['batch_not_found', 'busy'],
+  },
+  (request, deps) => cancelBatchOf(deps, request, request.params.batch_id),
+);
 
 const placeOf = (channel: ChannelName, member: string) => ['body', channel, member];
 
@@ -344,21 +362,24 @@ const channelIn = (name: ChannelName, given: object | null | undefined) =>
     at: (member) => placeOf(name, member),
   });
 
-export const createBatch = post('/v1/batches', {
-  summary: 'Data from up to 1,000 uploaded documents, by one JSON Schema or saved config',
-  description:
-    'Each document is an operation of its own, with its own hold, outcome and cost. Files are opened by the ' +
-    'workers, so one that cannot be used, or paid for, fails by itself and leaves the others alone. ' +
-    '`Location` says where the batch is.',
-  access: 'any',
-  tenant: 'body',
-  serviceActsForAll: true,
-  bucket: 'heavy',
-  idempotency: KEPT_A_DAY,
-  body: batchRequest,
-  reply: { status: 202, schema: batchBody },
-  problems: BATCH_PROBLEMS,
-  handle: async (request, deps) => {
+export const createBatch = post(
+  '/v1/batches',
+  {
+    summary: 'Data from up to 1,000 uploaded documents, by one JSON Schema or saved config',
+    description:
+      'Each document is an operation of its own, with its own hold, outcome and cost. Files are opened by the ' +
+      'workers, so one that cannot be used, or paid for, fails by itself and leaves the others alone. ' +
+      '`Location` says where the batch is.',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    bucket: 'heavy',
+    idempotency: KEPT_A_DAY,
+    body: batchRequest,
+    reply: { status: 202, schema: batchBody },
+    problems: BATCH_PROBLEMS,
+  },
+  async (request, deps) => {
     const { project_id, task_id, file_uris, schema, ...fields } = request.body;
     const { key_id, role } = request.caller;
     const { idempotency_key, fingerprint } = request;
@@ -385,49 +406,58 @@ export const createBatch = post('/v1/batches', {
       },
     });
   },
-});
+);
 
-export const getBatch = get('/v1/batches/{batch_id}', {
-  summary: 'How far a batch is',
-  description: 'Documents by what became of them, the pages that were delivered, and what they cost.',
-  access: 'any',
-  params: batchParams,
-  reply: { status: 200, schema: batchBody },
-  problems: ['batch_not_found'],
-  handle: (request, deps) => batchAsItStands(deps, request, request.params.batch_id),
-});
+export const getBatch = get(
+  '/v1/batches/{batch_id}',
+  {
+    summary: 'How far a batch is',
+    description: 'Documents by what became of them, the pages that were delivered, and what they cost.',
+    access: 'any',
+    params: batchParams,
+    reply: { status: 200, schema: batchBody },
+    problems: ['batch_not_found'],
+  },
+  (request, deps) => batchAsItStands(deps, request, request.params.batch_id),
+);
 
-export const getBatchResults = get('/v1/batches/{batch_id}/results', {
-  summary: 'What became of each document of a batch',
-  description:
-    'NDJSON in the order of the request: `{index, file_uri, document_id, operation_id, status, result, error, ' +
-    'cost}`, where the last four are those of an operation. A document that has not ended has its status. A result ' +
-    'is kept for 24 hours after its own end.',
-  access: 'any',
-  params: batchParams,
-  query: batchResultsQuery,
-  reply: { status: 200, contentType: 'application/x-ndjson' },
-  problems: ['batch_not_found'],
-  handle: async (request, deps) => ({
+export const getBatchResults = get(
+  '/v1/batches/{batch_id}/results',
+  {
+    summary: 'What became of each document of a batch',
+    description:
+      'NDJSON in the order of the request: `{index, file_uri, document_id, operation_id, status, result, error, ' +
+      'cost}`, where the last four are those of an operation. A document that has not ended has its status. A result ' +
+      'is kept for 24 hours after its own end.',
+    access: 'any',
+    params: batchParams,
+    query: batchResultsQuery,
+    reply: { status: 200, contentType: 'application/x-ndjson' },
+    problems: ['batch_not_found'],
+  },
+  async (request, deps) => ({
     contentType: 'application/x-ndjson',
     body: await batchResults(deps, request, {
       batchId: request.params.batch_id,
       from: request.query.from,
     }),
   }),
-});
+);
 
-export const listBatches = get('/v1/batches', {
-  summary: 'The batches of a tenant, newest first',
-  description: '`accepted_after` is inclusive. Pages and credits are those of batches that have ended.',
-  access: 'any',
-  tenant: 'query',
-  serviceActsForAll: true,
-  query: batchesQuery,
-  reply: { status: 200, schema: batchList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries }) => {
+export const listBatches = get(
+  '/v1/batches',
+  {
+    summary: 'The batches of a tenant, newest first',
+    description: '`accepted_after` is inclusive. Pages and credits are those of batches that have ended.',
+    access: 'any',
+    tenant: 'query',
+    serviceActsForAll: true,
+    query: batchesQuery,
+    reply: { status: 200, schema: batchList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries }) => {
     const { limit, offset, tenant_id } = request.query;
     const { items, total } = await queries.batchesOfTenant(request.query);
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
@@ -439,4 +469,4 @@ export const listBatches = get('/v1/batches', {
     );
     return { items: shown, total, limit, offset };
   },
-});
+);

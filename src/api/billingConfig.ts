@@ -1,5 +1,6 @@
+import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
-import { get, post, type Route } from '../server/routes.ts';
+import { type Route, routesOver } from '../server/routes.ts';
 import {
   activeConfig,
   configOf,
@@ -8,8 +9,9 @@ import {
   publishBillingConfig,
   ratesSince,
   setRate,
+  type ReferenceData,
 } from '../commands/reference.ts';
-import { CONFIG_REJECTIONS, workFailure } from './rejections.ts';
+import { CONFIG_REJECTIONS } from './rejections.ts';
 import {
   billingConfigCreateRequest,
   billingConfigHistory,
@@ -19,7 +21,7 @@ import {
   upsertRateRequest,
 } from './prices.ts';
 import { modeOf, priceTraining, quote, ratedMode, rateOf } from '../../domain/rating.ts';
-import { invalid } from '../server/problems.ts';
+import { invalid, workFailure } from '../server/problems.ts';
 import { tenantNotFound } from './knownTenant.ts';
 import { tenantIdText, wholeNumberText } from './basics.ts';
 import { quoteResponse } from './accounts.ts';
@@ -28,73 +30,99 @@ import { TRAINING_COUNT_MAX } from '../../domain/billingConfig.ts';
 import { listValueUsd } from '../../domain/kernel/amounts.ts';
 import { trainingQuoteResponse } from './pipelineSchemas.ts';
 
-export const createBillingConfig = post('/v1/billing/config', {
-  summary: 'Publish a billing config version',
-  description:
-    'Rates, free pages and training costs from now on. ' +
-    'Every publication is a new version; usage keeps the version that it was billed by.',
-  access: 'admin',
-  body: billingConfigCreateRequest,
-  reply: { status: 201, schema: billingConfigResponse },
-  problems: ['busy'],
-  handle: async ({ body, meta, doneOr }, { reference }) => {
+/** What these routes need. */
+export interface BillingConfigDeps {
+  readonly accounts: AccountWriter;
+  readonly reference: ReferenceData;
+}
+
+const { get, post } = routesOver<BillingConfigDeps>();
+
+export const createBillingConfig = post(
+  '/v1/billing/config',
+  {
+    summary: 'Publish a billing config version',
+    description:
+      'Rates, free pages and training costs from now on. ' +
+      'Every publication is a new version; usage keeps the version that it was billed by.',
+    access: 'admin',
+    body: billingConfigCreateRequest,
+    reply: { status: 201, schema: billingConfigResponse },
+    problems: ['busy'],
+  },
+  async ({ body, meta, doneOr }, { reference }) => {
     const { state } = doneOr(await publishBillingConfig(reference, body, meta), CONFIG_REJECTIONS);
     return configOf(state, newestConfig(state));
   },
-});
+);
 
-export const createAdminBillingConfig: Route = { ...createBillingConfig, path: '/v1/admin/billing-config' };
+export const createAdminBillingConfig: Route<BillingConfigDeps> = {
+  ...createBillingConfig,
+  path: '/v1/admin/billing-config',
+};
 
-export const getBillingConfigHistory = get('/v1/admin/billing-config', {
-  summary: 'The active billing config and all versions, newest first',
-  description: 'What was charged when: each version with who published it and why.',
-  access: 'admin',
-  reply: { status: 200, schema: billingConfigHistory },
-  handle: async (_request, { reference }) => {
+export const getBillingConfigHistory = get(
+  '/v1/admin/billing-config',
+  {
+    summary: 'The active billing config and all versions, newest first',
+    description: 'What was charged when: each version with who published it and why.',
+    access: 'admin',
+    reply: { status: 200, schema: billingConfigHistory },
+  },
+  async (_request, { reference }) => {
     const state = await reference.billingConfig();
     const history = [...state.versions].reverse().map((config) => configOf(state, config));
     return { active: configOf(state, newestConfig(state)), history };
   },
-});
+);
 
-export const getBillingConfig = get('/v1/billing/config', {
-  summary: 'The active billing config',
-  description: 'What pages, trainings and exports cost now, and how many pages are free.',
-  access: 'admin',
-  reply: { status: 200, schema: billingConfigResponse },
-  handle: async (_request, { reference }) => {
+export const getBillingConfig = get(
+  '/v1/billing/config',
+  {
+    summary: 'The active billing config',
+    description: 'What pages, trainings and exports cost now, and how many pages are free.',
+    access: 'admin',
+    reply: { status: 200, schema: billingConfigResponse },
+  },
+  async (_request, { reference }) => {
     const state = await reference.billingConfig();
     return configOf(state, newestConfig(state));
   },
-});
+);
 
-export const getBillingRates = get('/v1/billing/rates', {
-  summary: 'Credits per page, by operation, mode and billing type',
-  description: 'What a page costs now, for each kind of work.',
-  access: 'any',
-  reply: { status: 200, schema: billingRatesResponse },
-  handle: async (_request, { reference }) => {
+export const getBillingRates = get(
+  '/v1/billing/rates',
+  {
+    summary: 'Credits per page, by operation, mode and billing type',
+    description: 'What a page costs now, for each kind of work.',
+    access: 'any',
+    reply: { status: 200, schema: billingRatesResponse },
+  },
+  async (_request, { reference }) => {
     const state = await reference.billingConfig();
     const config = newestConfig(state);
     return { version: config.version, items: ratesSince(state, config) };
   },
-});
+);
 
-export const getQuote = get('/v1/billing/quote', {
-  summary: 'What pages would cost a tenant now',
-  description: 'A quote and the bill that follows agree to the credit.',
-  access: 'any',
-  tenant: 'query',
-  query: z.object({
-    operation: z.enum(['extract', 'to_markdown']),
-    billing_type: z.enum(['full_service', 'byok']),
-    pages: wholeNumberText(0, Number.MAX_SAFE_INTEGER),
-    tenant_id: tenantIdText,
-    extraction_mode: z.enum(['fast', 'standard', 'balanced', 'robust', 'default']).default('balanced'),
-  }),
-  reply: { status: 200, schema: quoteResponse },
-  problems: ['tenant_not_found'],
-  handle: async ({ query }, deps) => {
+export const getQuote = get(
+  '/v1/billing/quote',
+  {
+    summary: 'What pages would cost a tenant now',
+    description: 'A quote and the bill that follows agree to the credit.',
+    access: 'any',
+    tenant: 'query',
+    query: z.object({
+      operation: z.enum(['extract', 'to_markdown']),
+      billing_type: z.enum(['full_service', 'byok']),
+      pages: wholeNumberText(0, Number.MAX_SAFE_INTEGER),
+      tenant_id: tenantIdText,
+      extraction_mode: z.enum(['fast', 'standard', 'balanced', 'robust', 'default']).default('balanced'),
+    }),
+    reply: { status: 200, schema: quoteResponse },
+    problems: ['tenant_not_found'],
+  },
+  async ({ query }, deps) => {
     const { tenant_id, operation, billing_type, pages } = query;
     const extraction_mode = ratedMode(operation, modeOf(query.extraction_mode) ?? 'standard');
     const config = await activeConfig(deps.reference);
@@ -117,23 +145,26 @@ export const getQuote = get('/v1/billing/quote', {
       ...quote(state, config, { pages, rate }),
     };
   },
-});
+);
 
-export const getTrainingQuote = get('/v1/billing/training-quote', {
-  summary: 'What a training job would cost a tenant now',
-  description: 'Without `max_metric_calls` the budget of the tier: light 60, medium 180, heavy 540.',
-  access: 'any',
-  tenant: 'query',
-  query: z.object({
-    tenant_id: tenantIdText,
-    billing_type: z.enum(['full_service', 'byok']).default('full_service'),
-    optimizer_tier: z.enum(['light', 'medium', 'heavy']).default('light'),
-    total_examples: wholeNumberText(0, TRAINING_COUNT_MAX).default(0),
-    max_metric_calls: wholeNumberText(0, TRAINING_COUNT_MAX).optional(),
-  }),
-  reply: { status: 200, schema: trainingQuoteResponse },
-  problems: ['tenant_not_found'],
-  handle: async ({ query }, deps) => {
+export const getTrainingQuote = get(
+  '/v1/billing/training-quote',
+  {
+    summary: 'What a training job would cost a tenant now',
+    description: 'Without `max_metric_calls` the budget of the tier: light 60, medium 180, heavy 540.',
+    access: 'any',
+    tenant: 'query',
+    query: z.object({
+      tenant_id: tenantIdText,
+      billing_type: z.enum(['full_service', 'byok']).default('full_service'),
+      optimizer_tier: z.enum(['light', 'medium', 'heavy']).default('light'),
+      total_examples: wholeNumberText(0, TRAINING_COUNT_MAX).default(0),
+      max_metric_calls: wholeNumberText(0, TRAINING_COUNT_MAX).optional(),
+    }),
+    reply: { status: 200, schema: trainingQuoteResponse },
+    problems: ['tenant_not_found'],
+  },
+  async ({ query }, deps) => {
     const { tenant_id, billing_type, optimizer_tier, total_examples } = query;
     const { terms } = await activeConfig(deps.reference);
     const state = await deps.accounts.stateOf(tenant_id);
@@ -154,16 +185,19 @@ export const getTrainingQuote = get('/v1/billing/training-quote', {
       plan_allows: state.plan !== 'free',
     };
   },
-});
+);
 
-export const setBillingRate = post('/v1/billing/rates', {
-  summary: 'Change one rate; a new billing config version',
-  description: 'All other rates stay. The answer is the new version.',
-  access: 'admin',
-  body: upsertRateRequest,
-  reply: { status: 200, schema: billingRateItem },
-  problems: ['busy'],
-  handle: async ({ body, meta, doneOr }, { reference }) => {
+export const setBillingRate = post(
+  '/v1/billing/rates',
+  {
+    summary: 'Change one rate; a new billing config version',
+    description: 'All other rates stay. The answer is the new version.',
+    access: 'admin',
+    body: upsertRateRequest,
+    reply: { status: 200, schema: billingRateItem },
+    problems: ['busy'],
+  },
+  async ({ body, meta, doneOr }, { reference }) => {
     const set = await setRate(reference, body, meta);
     if (set.kind === 'problem') throw workFailure(set);
     const { state } = doneOr(set.outcome, CONFIG_REJECTIONS);
@@ -171,4 +205,4 @@ export const setBillingRate = post('/v1/billing/rates', {
     if (item === undefined) throw new Error('a rate that was set is not in the billing config');
     return item;
   },
-});
+);

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import type { ApiDeps } from './apiDeps.ts';
-import { KEPT_A_DAY, post, type RouteRequest } from '../server/routes.ts';
+import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
 import { validate } from '../server/request.ts';
 import {
   type CanonicalEnvelope,
@@ -16,8 +15,15 @@ import {
 } from './workSchemas.ts';
 import { invalid, problem } from '../server/problems.ts';
 import { activatePayload, trainingJobFields } from './pipelineSchemas.ts';
-import { activate, artifactList, artifactOf, PIPELINE_PROBLEMS, resolve } from './deployments.ts';
-import { cancelJob, createJob, jobStatus } from './training.ts';
+import {
+  activate,
+  artifactList,
+  artifactOf,
+  PIPELINE_PROBLEMS,
+  resolve,
+  type DeploymentsDeps,
+} from './deployments.ts';
+import { cancelJob, createJob, jobStatus, type TrainingDeps } from './training.ts';
 import type { ChannelName, ChannelPaths, ModelChannel } from '../commands/models.ts';
 import {
   channelOf,
@@ -29,14 +35,20 @@ import {
   runConversion,
   runExtraction,
   workOf,
+  type WorkDeps,
 } from './work.ts';
 import type { Opening } from '../commands/work.ts';
 import type { WorkSubject } from '../commands/fetchUpload.ts';
 
+/** What these routes need. */
+export type CanonicalDeps = TrainingDeps & DeploymentsDeps & WorkDeps;
+
+const { post } = routesOver<CanonicalDeps>();
+
 /** An envelope on its way. */
 interface CanonicalCall {
-  readonly deps: ApiDeps;
-  readonly request: RouteRequest<unknown, unknown, CanonicalEnvelope>;
+  readonly deps: CanonicalDeps;
+  readonly request: AnyRequest & { readonly body: CanonicalEnvelope };
 }
 
 /** What an operation does with an envelope. It answers as the plain endpoint does. */
@@ -223,29 +235,32 @@ const HEAVY = 'inference.extract';
 const operationIn = (body: unknown): unknown =>
   typeof body === 'object' && body !== null && 'operation' in body ? body.operation : undefined;
 
-export const canonical = post('/v1/canonical', {
-  summary: 'One envelope for all operations',
-  description: `Operations: ${Object.keys(CANONICAL_OPERATIONS)
-    .map((name) => `\`${name}\``)
-    .join(', ')}. \`result\` is what the plain endpoint answers.`,
-  access: 'any',
-  tenant: 'scope',
-  serviceActsForAll: true,
-  bucketOf: (body) => (operationIn(body) === HEAVY ? 'heavy' : 'general'),
-  idempotency: KEPT_A_DAY,
-  respondsAsync: true,
-  body: canonicalEnvelope,
-  documentedBody: DOCUMENTED_ENVELOPE,
-  reply: { status: 200, schema: canonicalResponse },
-  problems: [
-    'unknown_operation',
-    'unsupported_schema_version',
-    ...EXTRACTION_PROBLEMS,
-    ...CONVERSION_PROBLEMS,
-    ...FETCH_PROBLEMS,
-    ...PIPELINE_PROBLEMS,
-  ],
-  handle: async (request, deps) => {
+export const canonical = post(
+  '/v1/canonical',
+  {
+    summary: 'One envelope for all operations',
+    description: `Operations: ${Object.keys(CANONICAL_OPERATIONS)
+      .map((name) => `\`${name}\``)
+      .join(', ')}. \`result\` is what the plain endpoint answers.`,
+    access: 'any',
+    tenant: 'scope',
+    serviceActsForAll: true,
+    bucketOf: (body) => (operationIn(body) === HEAVY ? 'heavy' : 'general'),
+    idempotency: KEPT_A_DAY,
+    respondsAsync: true,
+    body: canonicalEnvelope,
+    documentedBody: DOCUMENTED_ENVELOPE,
+    reply: { status: 200, schema: canonicalResponse },
+    problems: [
+      'unknown_operation',
+      'unsupported_schema_version',
+      ...EXTRACTION_PROBLEMS,
+      ...CONVERSION_PROBLEMS,
+      ...FETCH_PROBLEMS,
+      ...PIPELINE_PROBLEMS,
+    ],
+  },
+  async (request, deps) => {
     const { schema_version, operation } = request.body;
     if (schema_version !== SCHEMA_VERSION)
       throw problem('unsupported_schema_version', `Send schema_version "${SCHEMA_VERSION}".`);
@@ -266,4 +281,4 @@ export const canonical = post('/v1/canonical', {
       result: result as Record<string, unknown>,
     };
   },
-});
+);

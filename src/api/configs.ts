@@ -1,14 +1,25 @@
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
 import { extractModeIn, minConfidenceIn, modelChannelIn } from './workSchemas.ts';
-import { configHistory } from '../queries/log.ts';
-import { get, post, remove } from '../server/routes.ts';
+import { configHistory, type LogToRead } from '../queries/log.ts';
+import { routesOver } from '../server/routes.ts';
 import { sightOf } from './training.ts';
-import { problem } from '../server/problems.ts';
+import { problem, workFailure } from '../server/problems.ts';
 import { checkKnown } from './knownTenant.ts';
-import { configDraft } from '../commands/savedConfigs.ts';
-import { workFailure } from './rejections.ts';
+import { type DraftDeps, configDraft, type SavedConfigs } from '../commands/savedConfigs.ts';
+
+/** What these routes need. */
+export interface ConfigsDeps extends DraftDeps {
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'configsOfTenant'>;
+  readonly reads: ReadYourWrites;
+  /** The log itself, for auditors. */
+  readonly log: LogToRead;
+  readonly savedConfigs: SavedConfigs;
+}
+
+const { get, post, remove } = routesOver<ConfigsDeps>();
 
 const channelAnswer = (settings: ChannelSettings | null) => {
   if (settings === null) return null;
@@ -87,14 +98,17 @@ const configVersions = z
   })
   .meta({ id: 'ConfigVersions' });
 
-export const getConfig = get('/v1/configs/{config_id}', {
-  summary: 'A saved config with all its versions, newest first',
-  description: 'The first is the one that is used, unless `revoked_at` is set. Never a key.',
-  access: 'any',
-  params: configParams,
-  reply: { status: 200, schema: configVersions },
-  problems: ['config_not_found'],
-  handle: async (request, { log }) => {
+export const getConfig = get(
+  '/v1/configs/{config_id}',
+  {
+    summary: 'A saved config with all its versions, newest first',
+    description: 'The first is the one that is used, unless `revoked_at` is set. Never a key.',
+    access: 'any',
+    params: configParams,
+    reply: { status: 200, schema: configVersions },
+    problems: ['config_not_found'],
+  },
+  async (request, { log }) => {
     const { config_id } = request.params;
     const found = await configHistory(log, config_id);
     const versions = (found?.versions ?? []).map(configAnswer).reverse();
@@ -104,48 +118,54 @@ export const getConfig = get('/v1/configs/{config_id}', {
       throw problem('config_not_found', 'There is no such saved config.');
     return { config_id, tenant_id: latest.tenant_id, revoked_at: found.revoked_at, versions };
   },
-});
+);
 
-export const listConfigs = get('/v1/configs', {
-  summary: 'The saved configs of a tenant, last published first',
-  description: 'The latest version of each that was not revoked; never a key.',
-  access: 'any',
-  tenant: 'query',
-  query: configsQuery,
-  reply: { status: 200, schema: configList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async ({ query }, deps) => {
+export const listConfigs = get(
+  '/v1/configs',
+  {
+    summary: 'The saved configs of a tenant, last published first',
+    description: 'The latest version of each that was not revoked; never a key.',
+    access: 'any',
+    tenant: 'query',
+    query: configsQuery,
+    reply: { status: 200, schema: configList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ query }, deps) => {
     const { tenant_id, limit, offset } = query;
     const { items, total } = await deps.queries.configsOfTenant(query);
     await checkKnown(deps, tenant_id, { isEmpty: total === 0 });
     return { items: items.map(configAnswer), total, limit, offset };
   },
-});
+);
 
-export const publishConfig = post('/v1/configs', {
-  summary: 'Publish a saved config, or a new version of one',
-  description:
-    'A version is complete, not a patch, but for its models: a channel that is left out ' +
-    'stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as ' +
-    'long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted ' +
-    'and never shown.',
-  access: 'admin',
-  tenant: 'body',
-  body: configUpsertRequest,
-  reply: { status: 200, schema: configResponse },
-  problems: [
-    'config_not_found',
-    'artifact_not_found',
-    'invalid_schema',
-    'schema_beyond_limits',
-    'unknown_model_provider',
-    'unsafe_api_base',
-    'field_encryption_not_configured',
-    'storage_error',
-    'busy',
-  ],
-  handle: async ({ body, meta, doneOr }, deps) => {
+export const publishConfig = post(
+  '/v1/configs',
+  {
+    summary: 'Publish a saved config, or a new version of one',
+    description:
+      'A version is complete, not a patch, but for its models: a channel that is left out ' +
+      'stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as ' +
+      'long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted ' +
+      'and never shown.',
+    access: 'admin',
+    tenant: 'body',
+    body: configUpsertRequest,
+    reply: { status: 200, schema: configResponse },
+    problems: [
+      'config_not_found',
+      'artifact_not_found',
+      'invalid_schema',
+      'schema_beyond_limits',
+      'unknown_model_provider',
+      'unsafe_api_base',
+      'field_encryption_not_configured',
+      'storage_error',
+      'busy',
+    ],
+  },
+  async ({ body, meta, doneOr }, deps) => {
     const checked = await configDraft(deps, body);
     if (checked.kind === 'problem') throw workFailure(checked);
     const outcome = await deps.savedConfigs.publish(checked.draft, meta);
@@ -157,19 +177,22 @@ export const publishConfig = post('/v1/configs', {
     if (state.latest === null) throw new Error('a config that was published has no version');
     return configAnswer(state.latest);
   },
-});
+);
 
-export const revokeConfig = remove('/v1/configs/{config_id}', {
-  summary: 'Revoke a saved config with all its versions',
-  description: 'For good: its keys are removed, and requests that name it get 404.',
-  access: 'admin',
-  params: z.object({ config_id: plainText(1, 200) }),
-  reply: { status: 204 },
-  problems: ['config_not_found', 'storage_error', 'busy'],
-  handle: async ({ params, meta, doneOr }, deps) => {
+export const revokeConfig = remove(
+  '/v1/configs/{config_id}',
+  {
+    summary: 'Revoke a saved config with all its versions',
+    description: 'For good: its keys are removed, and requests that name it get 404.',
+    access: 'admin',
+    params: z.object({ config_id: plainText(1, 200) }),
+    reply: { status: 204 },
+    problems: ['config_not_found', 'storage_error', 'busy'],
+  },
+  async ({ params, meta, doneOr }, deps) => {
     const outcome = await deps.savedConfigs.revoke(params.config_id, meta);
     const { state, position } = doneOr(outcome, { config_not_found: 'There is no such saved config.' });
     if (state.latest !== null) deps.reads.note(state.latest.tenant_id, position);
     return undefined;
   },
-});
+);

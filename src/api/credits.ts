@@ -1,3 +1,7 @@
+import type { Clock } from '../../domain/ports/log.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
+import type { sellCredits as sell, refundCredits as refund } from '../commands/sales.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
 import { type AdjustCredits, plan } from '../../domain/account/messages.ts';
 import {
@@ -18,9 +22,21 @@ import type { AccountKind } from '../../domain/account/account.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
-import { get, KEPT_A_DAY, post } from '../server/routes.ts';
+import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from './rejections.ts';
 import { checkKnown } from './knownTenant.ts';
+
+/** What these routes need. */
+export interface CreditsDeps {
+  readonly accounts: AccountWriter;
+  readonly sellCredits: ReturnType<typeof sell>;
+  readonly refundCredits: ReturnType<typeof refund>;
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'grantsOfTenant'>;
+  readonly reads: ReadYourWrites;
+  readonly clock: Clock;
+}
+
+const { get, post } = routesOver<CreditsDeps>();
 
 const provider = plainText(1, 100);
 const transaction = plainText(1, 255).meta({
@@ -197,17 +213,20 @@ const adjustmentOf = (
 
 const REJECTIONS = accountRejections('insufficient_balance', 'idempotency_key_reused');
 
-export const adjustCredits = post('/v1/admin/tenants/{tenant_id}/adjust-credits', {
-  summary: 'Give a tenant credits, or claw them back',
-  description: 'Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.',
-  access: 'admin',
-  tenant: 'path',
-  idempotency: { ...KEPT_A_DAY, keyLengthMax: 80 },
-  params: tenantParams,
-  body: adjustRequest,
-  reply: { status: 200, schema: adjustResponse },
-  problems: ['insufficient_balance', 'idempotency_key_reused', 'busy'],
-  handle: async ({ params: { tenant_id }, body, idempotency_key, meta, doneOr }, deps) => {
+export const adjustCredits = post(
+  '/v1/admin/tenants/{tenant_id}/adjust-credits',
+  {
+    summary: 'Give a tenant credits, or claw them back',
+    description: 'Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.',
+    access: 'admin',
+    tenant: 'path',
+    idempotency: { ...KEPT_A_DAY, keyLengthMax: 80 },
+    params: tenantParams,
+    body: adjustRequest,
+    reply: { status: 200, schema: adjustResponse },
+    problems: ['insufficient_balance', 'idempotency_key_reused', 'busy'],
+  },
+  async ({ params: { tenant_id }, body, idempotency_key, meta, doneOr }, deps) => {
     const command: AdjustCredits = {
       type: 'AdjustCredits',
       meta,
@@ -229,26 +248,29 @@ export const adjustCredits = post('/v1/admin/tenants/{tenant_id}/adjust-credits'
       balance_credits: done.state.balance,
     };
   },
-});
+);
 
-export const addCredits = post('/v1/billing/credits', {
-  summary: 'Record a sale of credits',
-  description:
-    'Checked against the price list, never priced from a default. A retry with the same ' +
-    '`provider` and `provider_txn_id` answers the original grant with `credited: false`.',
-  access: 'admin',
-  tenant: 'body',
-  idempotency: KEPT_A_DAY,
-  body: addCreditsRequest,
-  reply: { status: 200, schema: addCreditsResponse },
-  problems: [
-    'currency_not_offered',
-    'price_mismatch',
-    'price_list_version_unknown',
-    'idempotency_key_reused',
-    'busy',
-  ],
-  handle: async ({ body, meta, doneOr }, deps) => {
+export const addCredits = post(
+  '/v1/billing/credits',
+  {
+    summary: 'Record a sale of credits',
+    description:
+      'Checked against the price list, never priced from a default. A retry with the same ' +
+      '`provider` and `provider_txn_id` answers the original grant with `credited: false`.',
+    access: 'admin',
+    tenant: 'body',
+    idempotency: KEPT_A_DAY,
+    body: addCreditsRequest,
+    reply: { status: 200, schema: addCreditsResponse },
+    problems: [
+      'currency_not_offered',
+      'price_mismatch',
+      'price_list_version_unknown',
+      'idempotency_key_reused',
+      'busy',
+    ],
+  },
+  async ({ body, meta, doneOr }, deps) => {
     const { sale, balance, credited, position } = doneOr(await deps.sellCredits(body, meta), SALE_REJECTIONS);
     deps.reads.note(body.tenant_id, position);
     const { gross_amount_minor: gross, vat_amount_minor } = sale;
@@ -272,46 +294,52 @@ export const addCredits = post('/v1/billing/credits', {
       created_at: sale.created_at,
     };
   },
-});
+);
 
-export const listGrants = get('/v1/billing/grants/{tenant_id}', {
-  summary: "A tenant's purchases and refunds, newest first",
-  description: 'What was bought and what was given back, with its money.',
-  access: 'any',
-  tenant: 'path',
-  params: tenantParams,
-  query: z.object(pagingQuery),
-  reply: { status: 200, schema: grantHistory },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries }) => {
+export const listGrants = get(
+  '/v1/billing/grants/{tenant_id}',
+  {
+    summary: "A tenant's purchases and refunds, newest first",
+    description: 'What was bought and what was given back, with its money.',
+    access: 'any',
+    tenant: 'path',
+    params: tenantParams,
+    query: z.object(pagingQuery),
+    reply: { status: 200, schema: grantHistory },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries }) => {
     const { limit, offset } = request.query;
     const { tenant_id } = request.params;
     const { items, total } = await queries.grantsOfTenant({ tenant_id, limit, offset });
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
     return { items: [...items], total, limit, offset };
   },
-});
+);
 
-export const refundCredits = post('/v1/billing/refunds', {
-  summary: 'Record a refund of all or part of a sale',
-  description:
-    'A negative grant linked to its sale. Members that are left out are derived in proportion. A retry with the ' +
-    'same `provider` and `provider_txn_id` answers the original refund with `credited: false`.',
-  access: 'admin',
-  tenant: 'body',
-  idempotency: KEPT_A_DAY,
-  body: refundRequest,
-  reply: { status: 200, schema: refundResponse },
-  problems: [
-    'original_grant_not_found',
-    'refund_mismatch',
-    'refund_exceeds_original',
-    'idempotency_key_reused',
-    'insufficient_balance',
-    'busy',
-  ],
-  handle: async ({ body, meta, doneOr }, deps) => {
+export const refundCredits = post(
+  '/v1/billing/refunds',
+  {
+    summary: 'Record a refund of all or part of a sale',
+    description:
+      'A negative grant linked to its sale. Members that are left out are derived in proportion. A retry with the ' +
+      'same `provider` and `provider_txn_id` answers the original refund with `credited: false`.',
+    access: 'admin',
+    tenant: 'body',
+    idempotency: KEPT_A_DAY,
+    body: refundRequest,
+    reply: { status: 200, schema: refundResponse },
+    problems: [
+      'original_grant_not_found',
+      'refund_mismatch',
+      'refund_exceeds_original',
+      'idempotency_key_reused',
+      'insufficient_balance',
+      'busy',
+    ],
+  },
+  async ({ body, meta, doneOr }, deps) => {
     const done = doneOr(await deps.refundCredits(body, meta), REFUND_REJECTIONS);
     const { refund, refundable_credits, refundable_amount_minor, balance, credited } = done;
     deps.reads.note(body.tenant_id, done.position);
@@ -333,4 +361,4 @@ export const refundCredits = post('/v1/billing/refunds', {
       created_at: refund.created_at,
     };
   },
-});
+);

@@ -1,3 +1,4 @@
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import type { z } from 'zod';
 import {
   type Activation,
@@ -5,11 +6,9 @@ import {
   type DeploymentScope,
   type Rollout,
 } from '../../domain/deployment.ts';
-import type { Artifact } from '../commands/deployments.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { get, post, type RouteRequest } from '../server/routes.ts';
-import { workFailure } from './rejections.ts';
-import { invalid, problem } from '../server/problems.ts';
+import type { Artifact, PipelineCommands } from '../commands/deployments.ts';
+import { type AnyRequest, routesOver } from '../server/routes.ts';
+import { invalid, problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
   activateDeploymentRequest,
@@ -24,7 +23,14 @@ import {
 import type { ProblemCode } from '../problemTable.ts';
 import { checkKnown } from './knownTenant.ts';
 
-type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+/** What these routes need. */
+export interface DeploymentsDeps {
+  readonly queries: Pick<Queries, 'artifactsOfTenant' | 'balanceOfTenant' | 'deploymentsOfTenant'>;
+  readonly reads: ReadYourWrites;
+  readonly pipelines: PipelineCommands;
+}
+
+const { get, post } = routesOver<DeploymentsDeps>();
 
 const membersOf = ({ replaces: _, ...activation }: Activation) => ({
   ...activation,
@@ -40,7 +46,7 @@ interface ActivationFields {
 
 /** Activates an artifact in a scope; the same again changes nothing. */
 export const activate = async (
-  { pipelines }: ApiDeps,
+  { pipelines }: DeploymentsDeps,
   { meta }: Pick<AnyRequest, 'meta'>,
   { scope, fields }: { readonly scope: DeploymentScope; readonly fields: ActivationFields },
 ): Promise<z.input<typeof deploymentResponse>> => {
@@ -59,7 +65,7 @@ export const activate = async (
 
 /** What is active in a scope. */
 export const resolve = async (
-  { pipelines }: ApiDeps,
+  { pipelines }: DeploymentsDeps,
   scope: DeploymentScope,
 ): Promise<z.input<typeof resolvedDeployment>> => {
   const { active, previous_artifact_id } = await pipelines.deployments.stateOf(scope);
@@ -77,7 +83,7 @@ const artifactBody = ({ published_at, per_field, ...artifact }: Artifact) => ({
 
 /** An artifact of the tenant. */
 export const artifactOf = async (
-  { pipelines }: ApiDeps,
+  { pipelines }: DeploymentsDeps,
   tenantId: string,
   artifactId: string,
 ): Promise<object> => {
@@ -88,9 +94,9 @@ export const artifactOf = async (
 
 /** A tenant's artifacts, newest first. */
 export const artifactList = async (
-  deps: ApiDeps,
+  deps: DeploymentsDeps,
   request: Pick<AnyRequest, 'answer'>,
-  query: Parameters<ApiDeps['queries']['artifactsOfTenant']>[0],
+  query: Parameters<DeploymentsDeps['queries']['artifactsOfTenant']>[0],
 ): Promise<z.input<typeof artifactListBody>> => {
   await settleReads(deps.reads, request, query.tenant_id);
   const { items, total } = await deps.queries.artifactsOfTenant(query);
@@ -130,60 +136,73 @@ export const PIPELINE_PROBLEMS = [
   'deployment_not_found',
 ] as const satisfies readonly ProblemCode[];
 
-export const activateDeployment = post('/v1/inference/deployments', {
-  summary: 'Deploy an artifact in a project, task and environment',
-  description:
-    'To go back, activate the artifact that `replaces` names. A canary runs beside the ' +
-    'earlier deployment; the same document always goes to the same one of the two. Repeating ' +
-    'an activation changes nothing.',
-  access: 'any',
-  tenant: 'body',
-  body: activateDeploymentRequest,
-  reply: { status: 200, schema: deploymentResponse },
-  problems: ['artifact_not_found', 'busy'],
-  handle: (request, deps) => {
+export const activateDeployment = post(
+  '/v1/inference/deployments',
+  {
+    summary: 'Deploy an artifact in a project, task and environment',
+    description:
+      'To go back, activate the artifact that `replaces` names. A canary runs beside the ' +
+      'earlier deployment; the same document always goes to the same one of the two. Repeating ' +
+      'an activation changes nothing.',
+    access: 'any',
+    tenant: 'body',
+    body: activateDeploymentRequest,
+    reply: { status: 200, schema: deploymentResponse },
+    problems: ['artifact_not_found', 'busy'],
+  },
+  (request, deps) => {
     const { tenant_id, project_id, task_id, environment, ...fields } = request.body;
     return activate(deps, request, { scope: { tenant_id, project_id, task_id, environment }, fields });
   },
-});
+);
 
-export const getCurrentDeployment = get('/v1/inference/deployments/current', {
-  summary: 'What is deployed in a project, task and environment',
-  description: 'The artifact that work of this scope uses; 404 while none is active.',
-  access: 'any',
-  tenant: 'query',
-  query: currentDeploymentQuery,
-  reply: { status: 200, schema: resolvedDeployment },
-  problems: ['deployment_not_found'],
-  handle: ({ query }, deps) => resolve(deps, query),
-});
+export const getCurrentDeployment = get(
+  '/v1/inference/deployments/current',
+  {
+    summary: 'What is deployed in a project, task and environment',
+    description: 'The artifact that work of this scope uses; 404 while none is active.',
+    access: 'any',
+    tenant: 'query',
+    query: currentDeploymentQuery,
+    reply: { status: 200, schema: resolvedDeployment },
+    problems: ['deployment_not_found'],
+  },
+  ({ query }, deps) => resolve(deps, query),
+);
 
-export const listArtifacts = get('/v1/inference/artifacts', {
-  summary: 'The artifacts of a tenant with their scores, newest first',
-  description: 'Those that may be used: their training job has succeeded. Scores before and after, by field.',
-  access: 'any',
-  tenant: 'query',
-  query: artifactsQuery,
-  reply: { status: 200, schema: artifactListBody },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, deps) => {
+export const listArtifacts = get(
+  '/v1/inference/artifacts',
+  {
+    summary: 'The artifacts of a tenant with their scores, newest first',
+    description:
+      'Those that may be used: their training job has succeeded. Scores before and after, by field.',
+    access: 'any',
+    tenant: 'query',
+    query: artifactsQuery,
+    reply: { status: 200, schema: artifactListBody },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, deps) => {
     const list = await artifactList(deps, request, request.query);
     await checkKnown(deps, request.query.tenant_id, { isEmpty: list.total === 0 });
     return list;
   },
-});
+);
 
-export const listDeployments = get('/v1/inference/deployments', {
-  summary: 'The deployments of a tenant, active and retired, newest first',
-  description: 'To go back, activate the artifact of an earlier one again.',
-  access: 'any',
-  tenant: 'query',
-  query: deploymentsQuery,
-  reply: { status: 200, schema: deploymentList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async ({ query }, { queries }) => {
+export const listDeployments = get(
+  '/v1/inference/deployments',
+  {
+    summary: 'The deployments of a tenant, active and retired, newest first',
+    description: 'To go back, activate the artifact of an earlier one again.',
+    access: 'any',
+    tenant: 'query',
+    query: deploymentsQuery,
+    reply: { status: 200, schema: deploymentList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ query }, { queries }) => {
     const { tenant_id, limit, offset } = query;
     const { items, total } = await queries.deploymentsOfTenant(query);
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
@@ -195,4 +214,4 @@ export const listDeployments = get('/v1/inference/deployments', {
     }));
     return { items: shown, total, limit, offset };
   },
-});
+);

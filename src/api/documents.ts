@@ -1,3 +1,8 @@
+import { workFailure } from '../server/problems.ts';
+import type { countPages as count } from '../commands/countPages.ts';
+import type { removeUpload as removal } from '../commands/training.ts';
+import type { presignUpload as presign, UploadReceiver } from '../commands/uploads.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import {
   booleanText,
@@ -9,11 +14,22 @@ import {
   tenantIdText,
   wholeNumberText,
 } from './basics.ts';
-import { get, KEPT_A_DAY, post, put, remove } from '../server/routes.ts';
-import { workFailure } from './rejections.ts';
+import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { checkKnown } from './knownTenant.ts';
 import { fileUriOf } from '../../domain/document.ts';
 import { baseName } from '../server/files.ts';
+
+/** What these routes need. */
+export interface DocumentsDeps {
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'documentsOfTenant'>;
+  readonly reads: ReadYourWrites;
+  readonly presign: ReturnType<typeof presign>;
+  readonly receiver: UploadReceiver;
+  readonly removeUpload: ReturnType<typeof removal>;
+  readonly countPages: ReturnType<typeof count>;
+}
+
+const { get, post, put, remove } = routesOver<DocumentsDeps>();
 
 const documentId = z.string().min(1).max(100);
 const fileUri = z.string().min(1).max(200).meta({ description: 'As `POST /v1/uploads/presign` gave it.' });
@@ -56,6 +72,9 @@ const uploadQuery = z.object({
   max_bytes: z.string().default(''),
   signature: z.string().default(''),
 });
+
+const uploadParams = z.object({ document_id: z.string() });
+type UploadRequest = ByteRequest<z.output<typeof uploadParams>, z.output<typeof uploadQuery>>;
 
 const source = z.enum(['extract', 'to_markdown', 'upload', 'canonical', 'training']);
 
@@ -126,18 +145,21 @@ const pageCountResponse = z
   })
   .meta({ id: 'PageCountResponse' });
 
-export const countPages = post('/v1/documents/page-count', {
-  summary: 'How many pages documents have, as they are billed',
-  description:
-    'Counting costs nothing and is done once: a document that was used or counted keeps its count, and one ' +
-    'that cannot be read is remembered for a minute. A call that has to count takes a slot, as an ' +
-    'extraction does: 503 `busy` when there is none. ' +
-    'Documents of other tenants are `not_found`; service and admin keys see those of all.',
-  access: 'any',
-  body: pageCountRequest,
-  reply: { status: 200, schema: pageCountResponse },
-  problems: ['storage_error', 'busy'],
-  handle: async ({ body, caller, meta, signal }, deps) => {
+export const countPages = post(
+  '/v1/documents/page-count',
+  {
+    summary: 'How many pages documents have, as they are billed',
+    description:
+      'Counting costs nothing and is done once: a document that was used or counted keeps its count, and one ' +
+      'that cannot be read is remembered for a minute. A call that has to count takes a slot, as an ' +
+      'extraction does: 503 `busy` when there is none. ' +
+      'Documents of other tenants are `not_found`; service and admin keys see those of all.',
+    access: 'any',
+    body: pageCountRequest,
+    reply: { status: 200, schema: pageCountResponse },
+    problems: ['storage_error', 'busy'],
+  },
+  async ({ body, caller, meta, signal }, deps) => {
     const counts = await deps.countPages({
       by: { tenant_id: caller.tenant_id, allTenants: caller.role !== 'tenant' },
       caller: { key_id: caller.key_id, role: caller.role },
@@ -152,41 +174,47 @@ export const countPages = post('/v1/documents/page-count', {
     );
     return { items: [...counts], total_pages };
   },
-});
+);
 
-export const listDocuments = get('/v1/documents', {
-  summary: 'The documents that a tenant has used, newest first',
-  description:
-    'A document is listed from its first use or count on. `created_after` is inclusive; ' +
-    '`exclude_default_scope` leaves out project `default` with task `default`.',
-  access: 'any',
-  tenant: 'query',
-  serviceActsForAll: true,
-  query: documentsQuery,
-  reply: { status: 200, schema: documentList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries }) => {
+export const listDocuments = get(
+  '/v1/documents',
+  {
+    summary: 'The documents that a tenant has used, newest first',
+    description:
+      'A document is listed from its first use or count on. `created_after` is inclusive; ' +
+      '`exclude_default_scope` leaves out project `default` with task `default`.',
+    access: 'any',
+    tenant: 'query',
+    serviceActsForAll: true,
+    query: documentsQuery,
+    reply: { status: 200, schema: documentList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries }) => {
     const { limit, offset, tenant_id } = request.query;
     const { items, total } = await queries.documentsOfTenant(request.query);
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
     return { items: [...items], total, limit, offset };
   },
-});
+);
 
-export const presignUpload = post('/v1/uploads/presign', {
-  summary: 'A URL to upload a file to, and the reference to name it by',
-  description:
-    'Send the bytes with `PUT` to `upload_url` within the hour, then name the file by its `file_uri` or ' +
-    '`document_id`. A file that is not used within a day is removed.',
-  access: 'any',
-  tenant: 'body',
-  serviceActsForAll: true,
-  idempotency: KEPT_A_DAY,
-  body: presignRequest,
-  reply: { status: 200, schema: presignResponse },
-  problems: ['file_too_large', 'upload_quota_exceeded', 'busy'],
-  handle: async ({ body, meta }, deps) => {
+export const presignUpload = post(
+  '/v1/uploads/presign',
+  {
+    summary: 'A URL to upload a file to, and the reference to name it by',
+    description:
+      'Send the bytes with `PUT` to `upload_url` within the hour, then name the file by its `file_uri` or ' +
+      '`document_id`. A file that is not used within a day is removed.',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    idempotency: KEPT_A_DAY,
+    body: presignRequest,
+    reply: { status: 200, schema: presignResponse },
+    problems: ['file_too_large', 'upload_quota_exceeded', 'busy'],
+  },
+  async ({ body, meta }, deps) => {
     const { tenant_id, project_id, task_id, kind } = body;
     const asked = {
       ...{ tenant_id, project_id, task_id, kind },
@@ -206,59 +234,65 @@ export const presignUpload = post('/v1/uploads/presign', {
       ...{ document_id, dataset_id, expires_at },
     };
   },
-});
+);
 
-export const putUpload = put('/uploads/{document_id}', {
-  summary: 'The file of an upload URL',
-  description:
-    'The signature of the URL is the authority: no key is asked for, and no key replaces it (403 ' +
-    '`tenant_mismatch` when it does not hold or has expired). A file may be sent again until it is used, one ' +
-    'at a time (409 `request_in_progress`). A tenant may send 10 files a second, 100 at once, and has a ' +
-    'quota of storage (413 `upload_quota_exceeded`). ' +
-    'With an S3 store the URL leads to the store, and not here.',
-  access: 'public',
-  params: z.object({ document_id: z.string() }),
-  query: uploadQuery,
-  bytes: {
-    admit: async ({ params, query, ...headers }, { receiver }) => {
-      const admission = await receiver.admit({ ...params, ...query }, headers);
-      if (admission.kind === 'problem') throw workFailure(admission);
-      return { bytesMax: admission.bytes_max, release: admission.release };
+export const putUpload = put(
+  '/uploads/{document_id}',
+  {
+    summary: 'The file of an upload URL',
+    description:
+      'The signature of the URL is the authority: no key is asked for, and no key replaces it (403 ' +
+      '`tenant_mismatch` when it does not hold or has expired). A file may be sent again until it is used, one ' +
+      'at a time (409 `request_in_progress`). A tenant may send 10 files a second, 100 at once, and has a ' +
+      'quota of storage (413 `upload_quota_exceeded`). ' +
+      'With an S3 store the URL leads to the store, and not here.',
+    access: 'public',
+    params: uploadParams,
+    query: uploadQuery,
+    bytes: {
+      admit: async ({ params, query, ...headers }: UploadRequest, { receiver }: DocumentsDeps) => {
+        const admission = await receiver.admit({ ...params, ...query }, headers);
+        if (admission.kind === 'problem') throw workFailure(admission);
+        return { bytesMax: admission.bytes_max, release: admission.release };
+      },
     },
+    reply: { status: 200, contentType: 'text/plain' },
+    problems: [
+      'tenant_mismatch',
+      'version_conflict',
+      'request_in_progress',
+      'upload_quota_exceeded',
+      'rate_limited',
+      'storage_error',
+    ],
   },
-  reply: { status: 200, contentType: 'text/plain' },
-  problems: [
-    'tenant_mismatch',
-    'version_conflict',
-    'request_in_progress',
-    'upload_quota_exceeded',
-    'rate_limited',
-    'storage_error',
-  ],
-  handle: async ({ params, file }, { receiver }) => {
+  async ({ params, file }, { receiver }) => {
     if (file === undefined) throw new Error('the file was not received');
     const stored = await receiver.store(params.document_id, file);
     if (stored.kind === 'problem') throw workFailure(stored);
     return { contentType: 'text/plain', body: '' };
   },
-});
+);
 
-export const removeUpload = remove('/v1/uploads/{document_id}', {
-  summary: 'Remove the file of an upload',
-  description:
-    'For good: its bytes count no more for the quota, its URL takes no file, and requests that name it get ' +
-    '404. What was billed for the document stays, as does its row in the list, with `removed_at`. A repeat ' +
-    'answers the same. A document that a training job learns from is 409 `document_in_use` until the job has ' +
-    'ended; after that its examples are exported without its text. Another tenant’s upload is 404; service ' +
-    'and admin keys may remove those of all.',
-  access: 'any',
-  params: z.object({ document_id: documentId }),
-  reply: { status: 204 },
-  problems: ['document_not_found', 'document_in_use', 'storage_error', 'busy'],
-  handle: async ({ params, caller, meta }, deps) => {
+export const removeUpload = remove(
+  '/v1/uploads/{document_id}',
+  {
+    summary: 'Remove the file of an upload',
+    description:
+      'For good: its bytes count no more for the quota, its URL takes no file, and requests that name it get ' +
+      '404. What was billed for the document stays, as does its row in the list, with `removed_at`. A repeat ' +
+      'answers the same. A document that a training job learns from is 409 `document_in_use` until the job has ' +
+      'ended; after that its examples are exported without its text. Another tenant’s upload is 404; service ' +
+      'and admin keys may remove those of all.',
+    access: 'any',
+    params: z.object({ document_id: documentId }),
+    reply: { status: 204 },
+    problems: ['document_not_found', 'document_in_use', 'storage_error', 'busy'],
+  },
+  async ({ params, caller, meta }, deps) => {
     const by = { tenant_id: caller.tenant_id, allTenants: caller.role !== 'tenant' };
     const refused = await deps.removeUpload(by, params.document_id, meta);
     if (refused !== undefined) throw workFailure(refused);
     return undefined;
   },
-});
+);

@@ -1,3 +1,4 @@
+import type { Clock } from '../../domain/ports/log.ts';
 import { z } from 'zod';
 import { usdOfPico, picoOf, priceNamed } from '../../domain/modelPrices.ts';
 import { COST_GROUPS, type CostSums, type LlmCall } from '../../projections/llmCosts.ts';
@@ -14,16 +15,35 @@ import {
   usdOut,
   wholeNumberText,
 } from './basics.ts';
-import { get, KEPT_A_DAY, post } from '../server/routes.ts';
+import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { checkNotAhead } from './rejections.ts';
-import { currentPrices, pricesWithNulls, pricingAnswer, providerPriceItem } from '../commands/reference.ts';
-import { ALL_TENANTS } from '../queries/queries.ts';
+import {
+  currentPrices,
+  pricesWithNulls,
+  pricingAnswer,
+  providerPriceItem,
+  type ReferenceData,
+} from '../commands/reference.ts';
+import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 import { problem } from '../server/problems.ts';
 import { checkKnown } from './knownTenant.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { LogLlmCost } from '../../domain/llmCost.ts';
-import { costByPrice } from '../commands/llmCosts.ts';
-import type { ApiDeps } from './apiDeps.ts';
+import { costByPrice, type LlmCosts } from '../commands/llmCosts.ts';
+
+/** What these routes need. */
+export interface ModelCostsDeps {
+  readonly reference: ReferenceData;
+  readonly queries: Pick<
+    Queries,
+    'balanceOfTenant' | 'llmCosts' | 'llmCostsOfJob' | 'missingPrices' | 'providerPrices'
+  >;
+  readonly reads: ReadYourWrites;
+  readonly llmCosts: LlmCosts;
+  readonly clock: Clock;
+}
+
+const { get, post } = routesOver<ModelCostsDeps>();
 
 /** Adds up sums of model calls. */
 const costTotals = (items: readonly CostSums[]) => ({
@@ -249,15 +269,18 @@ export const subsidyResponse = z
   })
   .meta({ id: 'FreeTierSubsidyResponse' });
 
-export const createProviderPricing = post('/v1/admin/provider-pricing', {
-  summary: "Publish a provider's price for a model",
-  description:
-    'Append-only: a correction is a further price. The first price of a model also covers the calls before it.',
-  access: 'admin',
-  body: providerPricingRequest,
-  reply: { status: 201, schema: providerPricingItem },
-  problems: ['busy'],
-  handle: async ({ body, meta, doneOr }, { reference, reads, clock }) => {
+export const createProviderPricing = post(
+  '/v1/admin/provider-pricing',
+  {
+    summary: "Publish a provider's price for a model",
+    description:
+      'Append-only: a correction is a further price. The first price of a model also covers the calls before it.',
+    access: 'admin',
+    body: providerPricingRequest,
+    reply: { status: 201, schema: providerPricingItem },
+    problems: ['busy'],
+  },
+  async ({ body, meta, doneOr }, { reference, reads, clock }) => {
     const price_id = clock.newId('ppr');
     const { provider, model_name } = body;
     const effective_from = body.effective_from ?? meta.now;
@@ -271,7 +294,7 @@ export const createProviderPricing = post('/v1/admin/provider-pricing', {
     const current = currentPrices(state.prices, meta.now);
     return providerPriceItem({ ...data, created_at: meta.now }, current);
   },
-});
+);
 
 const itemOf = ({ cost_pico, billing_type, ...call }: LlmCall) => ({
   ...call,
@@ -285,68 +308,80 @@ const sumsOf = ({ input_tokens, output_tokens, cost_pico }: LlmCall) => ({
   unpriced_calls: cost_pico === null ? 1 : 0,
 });
 
-export const getLlmCostsOfJob = get('/v1/admin/llm-costs/{job_id}', {
-  summary: 'The model calls of one job, oldest first',
-  description: 'A job that is not known has no calls.',
-  access: 'admin',
-  params: z.object({ job_id: plainText(1, 200) }),
-  reply: { status: 200, schema: llmCostLog },
-  reads: 'all',
-  handle: async (request, { queries }) => {
+export const getLlmCostsOfJob = get(
+  '/v1/admin/llm-costs/{job_id}',
+  {
+    summary: 'The model calls of one job, oldest first',
+    description: 'A job that is not known has no calls.',
+    access: 'admin',
+    params: z.object({ job_id: plainText(1, 200) }),
+    reply: { status: 200, schema: llmCostLog },
+    reads: 'all',
+  },
+  async (request, { queries }) => {
     const { job_id } = request.params;
     const calls = await queries.llmCostsOfJob(job_id);
     return { job_id, items: calls.map(itemOf), totals: costTotals(calls.map(sumsOf)) };
   },
-});
+);
 
 const DAY_MS = 86_400_000;
 
-export const getMissingPricing = get('/v1/admin/llm/missing-pricing', {
-  summary: 'Models that were called and have no provider price',
-  description: 'Also those whose calls reported their own cost.',
-  access: 'admin',
-  query: z.object({ days: wholeNumberText(1, 365).default(30) }),
-  reply: { status: 200, schema: missingPricingResponse },
-  reads: 'all',
-  handle: async (request, { queries }) => {
+export const getMissingPricing = get(
+  '/v1/admin/llm/missing-pricing',
+  {
+    summary: 'Models that were called and have no provider price',
+    description: 'Also those whose calls reported their own cost.',
+    access: 'admin',
+    query: z.object({ days: wholeNumberText(1, 365).default(30) }),
+    reply: { status: 200, schema: missingPricingResponse },
+    reads: 'all',
+  },
+  async (request, { queries }) => {
     const { days } = request.query;
     const since = new Date(Date.parse(request.meta.now) - days * DAY_MS).toISOString();
     return { days, items: [...(await queries.missingPrices(since))] };
   },
-});
+);
 
-export const getPricing = get('/v1/pricing/{model_name}', {
-  rest: 'model_name',
-  summary: 'The price of a model',
-  description: '`<provider>/<model>` or the bare name; the slash may be encoded or not.',
-  access: 'any',
-  params: z.object({ model_name: plainText(1, 300) }),
-  reply: { status: 200, schema: pricingResponse },
-  problems: ['model_pricing_not_found'],
-  handle: async ({ params: { model_name }, meta }, { reference }) => {
+export const getPricing = get(
+  '/v1/pricing/{model_name}',
+  {
+    rest: 'model_name',
+    summary: 'The price of a model',
+    description: '`<provider>/<model>` or the bare name; the slash may be encoded or not.',
+    access: 'any',
+    params: z.object({ model_name: plainText(1, 300) }),
+    reply: { status: 200, schema: pricingResponse },
+    problems: ['model_pricing_not_found'],
+  },
+  async ({ params: { model_name }, meta }, { reference }) => {
     const price = priceNamed((await reference.modelPrices()).prices, model_name, meta.now);
     if (price === undefined) throw problem('model_pricing_not_found', 'This model has no known price.');
     return pricingAnswer(model_name, price);
   },
-});
+);
 
-export const listLlmCosts = get('/v1/admin/llm-costs', {
-  summary: 'Model costs, grouped',
-  description: 'What model calls cost in a period, grouped as asked.',
-  access: 'admin',
-  query: z.object({
-    tenant_id: tenantIdText.optional(),
-    job_id: plainText(1, 200).optional(),
-    operation: plainText(1, 64).optional(),
-    provider: plainText(1, 64).optional(),
-    from_date: fromBoundary.optional(),
-    to_date: toBoundary.optional(),
-    group_by: z.enum(COST_GROUPS).default('provider'),
-  }),
-  reply: { status: 200, schema: llmCostAggregate },
-  problems: ['tenant_not_found'],
-  reads: 'all',
-  handle: async (request, { queries }) => {
+export const listLlmCosts = get(
+  '/v1/admin/llm-costs',
+  {
+    summary: 'Model costs, grouped',
+    description: 'What model calls cost in a period, grouped as asked.',
+    access: 'admin',
+    query: z.object({
+      tenant_id: tenantIdText.optional(),
+      job_id: plainText(1, 200).optional(),
+      operation: plainText(1, 64).optional(),
+      provider: plainText(1, 64).optional(),
+      from_date: fromBoundary.optional(),
+      to_date: toBoundary.optional(),
+      group_by: z.enum(COST_GROUPS).default('provider'),
+    }),
+    reply: { status: 200, schema: llmCostAggregate },
+    problems: ['tenant_not_found'],
+    reads: 'all',
+  },
+  async (request, { queries }) => {
     const { from_date: from, to_date: to, ...query } = request.query;
     const found = await queries.llmCosts({ ...query, from, to });
     const { tenant_id } = query;
@@ -354,21 +389,24 @@ export const listLlmCosts = get('/v1/admin/llm-costs', {
     const items = found.map(({ cost_pico, ...item }) => ({ ...item, cost_usd: usdOfPico(cost_pico) }));
     return { group_by: query.group_by, items, totals: costTotals(found) };
   },
-});
+);
 
-export const listProviderPricing = get('/v1/admin/provider-pricing', {
-  summary: 'Prices of models, current and historical, newest first',
-  description: '`current` has the price in force of each provider and model; `history` has all.',
-  access: 'admin',
-  reply: { status: 200, schema: providerPricingList },
-  reads: 'all',
-  handle: async (request, { queries }) => {
+export const listProviderPricing = get(
+  '/v1/admin/provider-pricing',
+  {
+    summary: 'Prices of models, current and historical, newest first',
+    description: '`current` has the price in force of each provider and model; `history` has all.',
+    access: 'admin',
+    reply: { status: 200, schema: providerPricingList },
+    reads: 'all',
+  },
+  async (request, { queries }) => {
     const prices = await queries.providerPrices();
     const current = currentPrices([...prices].reverse(), request.meta.now);
     const history = prices.map((price) => providerPriceItem(price, current));
     return { current: history.filter((item) => item.current), history };
   },
-});
+);
 
 /** What left out is null, and what the caller may not know is derived. */
 const usageOf = (body: LlmCostRequest, now: string) => ({
@@ -382,27 +420,30 @@ const usageOf = (body: LlmCostRequest, now: string) => ({
 });
 
 const costOf = async (
-  { reference }: Pick<ApiDeps, 'reference'>,
+  { reference }: Pick<ModelCostsDeps, 'reference'>,
   usage: ReturnType<typeof usageOf>,
 ): Promise<Pick<LogLlmCost['data'], 'cost_usd' | 'cost_source'>> => {
   if (usage.cost_usd !== null) return { cost_usd: usage.cost_usd, cost_source: 'reported' };
   return costByPrice((await reference.modelPrices()).prices, usage);
 };
 
-export const logLlmCost = post('/v1/internal/llm-cost', {
-  summary: 'Log what one call of a model used',
-  description:
-    'Without `cost_usd` the cost follows from the price in force at `occurred_at`. Without a ' +
-    'price it is null, reports list the call as unpriced, and a price published later fills ' +
-    'it in.',
-  access: 'admin_or_service',
-  tenant: 'body',
-  serviceActsForAll: true,
-  idempotency: KEPT_A_DAY,
-  body: llmCostRequest,
-  reply: { status: 201, schema: llmCostLogged },
-  problems: ['idempotency_key_reused', 'busy'],
-  handle: async ({ body, meta, doneOr }, deps) => {
+export const logLlmCost = post(
+  '/v1/internal/llm-cost',
+  {
+    summary: 'Log what one call of a model used',
+    description:
+      'Without `cost_usd` the cost follows from the price in force at `occurred_at`. Without a ' +
+      'price it is null, reports list the call as unpriced, and a price published later fills ' +
+      'it in.',
+    access: 'admin_or_service',
+    tenant: 'body',
+    serviceActsForAll: true,
+    idempotency: KEPT_A_DAY,
+    body: llmCostRequest,
+    reply: { status: 201, schema: llmCostLogged },
+    problems: ['idempotency_key_reused', 'busy'],
+  },
+  async ({ body, meta, doneOr }, deps) => {
     const usage = usageOf(body, meta.now);
     checkNotAhead(usage.occurred_at, meta.now);
     // What the caller left out is the same payload at any time.
@@ -423,17 +464,20 @@ export const logLlmCost = post('/v1/internal/llm-cost', {
       created_at: logged.created_at,
     };
   },
-});
+);
 
-export const setPricing = post('/v1/pricing', {
-  summary: 'Set the price of a model',
-  description:
-    '`model_name` may be `<provider>/<model>`. It prices calls of models whose provider has no published price.',
-  access: 'admin_or_service',
-  body: pricingRequest,
-  reply: { status: 200, schema: pricingResponse },
-  problems: ['busy'],
-  handle: async ({ body, meta, doneOr }, { reference, reads, clock }) => {
+export const setPricing = post(
+  '/v1/pricing',
+  {
+    summary: 'Set the price of a model',
+    description:
+      '`model_name` may be `<provider>/<model>`. It prices calls of models whose provider has no published price.',
+    access: 'admin_or_service',
+    body: pricingRequest,
+    reply: { status: 200, schema: pricingResponse },
+    problems: ['busy'],
+  },
+  async ({ body, meta, doneOr }, { reference, reads, clock }) => {
     const { model_name } = body;
     const data = { price_id: clock.newId('ppr'), model_name, ...pricesWithNulls(body) };
     const { state, position } = doneOr(
@@ -445,4 +489,4 @@ export const setPricing = post('/v1/pricing', {
     if (price === undefined) throw new Error('a price that was set is not known');
     return pricingAnswer(model_name, price);
   },
-});
+);

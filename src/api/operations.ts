@@ -1,12 +1,13 @@
+import type { Clock } from '../../domain/ports/log.ts';
+import type { OperationCommands } from '../commands/operations.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import type { OperationState } from '../../domain/operation.ts';
 import { conversionEnds } from '../commands/convert.ts';
 import { extractionEnds } from '../commands/extract.ts';
 import type { Cost, WorkRequest } from '../commands/work.ts';
 import { jsonPieces, type JsonPieces, parsedPieces } from '../commands/storedResult.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { get, post, type RawBody, type RouteRequest } from '../server/routes.ts';
-import { workFailure } from './rejections.ts';
-import { problem } from '../server/problems.ts';
+import { type RawBody, type AnyRequest, routesOver } from '../server/routes.ts';
+import { problem, workFailure } from '../server/problems.ts';
 import { type ProblemCode, PROBLEMS } from '../problemTable.ts';
 import { JSON_TYPE } from '../server/jsonBody.ts';
 import { settleReads } from '../server/answers.ts';
@@ -20,15 +21,24 @@ import {
 } from './operationSchemas.ts';
 import { checkKnown } from './knownTenant.ts';
 
-type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+/** What these routes need. */
+export interface OperationsDeps {
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'costOfOperation' | 'operationsOfTenant'>;
+  readonly reads: ReadYourWrites;
+  readonly operations: OperationCommands;
+  readonly clock: Clock;
+}
+
+const { get, post } = routesOver<OperationsDeps>();
+
 type Known = OperationState & { readonly accepted: NonNullable<OperationState['accepted']> };
-type Begin = Parameters<ApiDeps['operations']['accept']>[2];
+type Begin = Parameters<OperationsDeps['operations']['accept']>[2];
 
 const OPERATION_ID = /^op_[A-Za-z0-9-]{1,64}$/;
 
 /** An operation of the tenant, from the log. 404 for another tenant's: it does not say that there is one. */
 const findOperation = async (
-  { operations }: ApiDeps,
+  { operations }: OperationsDeps,
   { caller }: Pick<AnyRequest, 'caller'>,
   operationId: string,
 ): Promise<Known> => {
@@ -52,7 +62,7 @@ const RESULT_KEPT_MS = 24 * 3_600_000;
 
 /** What it cost; undefined: it is not billed yet. */
 const billed = async (
-  { queries }: ApiDeps,
+  { queries }: OperationsDeps,
   { accepted, finished_at }: Known,
 ): Promise<Billed | undefined> => {
   const { hold_id, operation_id, pages } = accepted;
@@ -68,7 +78,7 @@ const billed = async (
 };
 
 const resultOf = async (
-  { operations, clock }: ApiDeps,
+  { operations, clock }: OperationsDeps,
   state: Known,
   bill: Billed,
 ): Promise<JsonPieces | null> => {
@@ -79,7 +89,7 @@ const resultOf = async (
 
 /** The problem that an operation ended with, or why there is none; its sentence is kept for a day. */
 export const problemAnswer = async (
-  { operations }: ApiDeps,
+  { operations }: OperationsDeps,
   operationId: string,
   code: string,
 ): Promise<NonNullable<OperationBody['error']>> => {
@@ -96,7 +106,7 @@ const endedAs = ({ status, success }: Known): OperationBody['status'] =>
 export type StandingOperation = Omit<OperationBody, 'result'> & { readonly result: JsonPieces | null };
 
 /** What came of an operation, and whether it is paid for: done and not paid, the reaper sees to it. */
-const endOf = async (deps: ApiDeps, state: Known) => {
+const endOf = async (deps: OperationsDeps, state: Known) => {
   const { success, failure, accepted } = state;
   const error = failure === null ? null : await problemAnswer(deps, accepted.operation_id, failure.code);
   const bill = success === null ? undefined : await billed(deps, state);
@@ -105,7 +115,7 @@ const endOf = async (deps: ApiDeps, state: Known) => {
 };
 
 /** An operation as it stands, with what came of it. */
-export const operationAsItStands = async (deps: ApiDeps, state: Known): Promise<StandingOperation> => {
+export const operationAsItStands = async (deps: OperationsDeps, state: Known): Promise<StandingOperation> => {
   const { accepted, reached, started_at, finished_at } = state;
   const { operation_id, kind, tenant_id, project_id, task_id, document_id, accepted_at, pages } = accepted;
   const { unpaid, ...end } = await endOf(deps, state);
@@ -121,7 +131,7 @@ export const operationAsItStands = async (deps: ApiDeps, state: Known): Promise<
 const json = (members: object): RawBody => ({ contentType: JSON_TYPE, body: jsonPieces(members) });
 
 const standing = async (
-  deps: ApiDeps,
+  deps: OperationsDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,
   operationId: string,
 ): Promise<StandingOperation> => {
@@ -132,14 +142,14 @@ const standing = async (
 
 /** An operation and how far it is. Its result is sent as it is stored. */
 const operationStatus = async (
-  deps: ApiDeps,
+  deps: OperationsDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,
   operationId: string,
 ): Promise<RawBody> => json(await standing(deps, request, operationId));
 
 /** Accepts work to be done later. Throws the problem that answers why not. */
 export const acceptLater = async (
-  deps: ApiDeps,
+  deps: OperationsDeps,
   request: AnyRequest,
   { work, endpoint, begin }: { readonly work: WorkRequest; readonly endpoint: string; readonly begin: Begin },
 ): Promise<OperationBody> => {
@@ -156,7 +166,7 @@ export const acceptLater = async (
 
 /** Cancels an operation that has not ended. */
 const cancelOperationOf = async (
-  deps: ApiDeps,
+  deps: OperationsDeps,
   request: Pick<AnyRequest, 'answer' | 'meta' | 'caller'>,
   operationId: string,
 ): Promise<RawBody> => {
@@ -166,37 +176,46 @@ const cancelOperationOf = async (
   return json({ ...(await standing(deps, request, operationId)), cancelled: done.cancelled });
 };
 
-export const cancelOperation = post('/v1/operations/{operation_id}/cancel', {
-  summary: 'Cancel an operation that has not ended',
-  description: 'Its hold is given back. One that had ended stays as it is, with `cancelled: false`.',
-  access: 'any',
-  params: operationParams,
-  reply: { status: 200, schema: cancelledOperation },
-  problems: ['operation_not_found', 'busy'],
-  handle: (request, deps) => cancelOperationOf(deps, request, request.params.operation_id),
-});
+export const cancelOperation = post(
+  '/v1/operations/{operation_id}/cancel',
+  {
+    summary: 'Cancel an operation that has not ended',
+    description: 'Its hold is given back. One that had ended stays as it is, with `cancelled: false`.',
+    access: 'any',
+    params: operationParams,
+    reply: { status: 200, schema: cancelledOperation },
+    problems: ['operation_not_found', 'busy'],
+  },
+  (request, deps) => cancelOperationOf(deps, request, request.params.operation_id),
+);
 
-export const getOperation = get('/v1/operations/{operation_id}', {
-  summary: 'How far an operation is, and what came of it',
-  description: 'Results are kept for 24 hours. Until then `result` is what the synchronous call answers.',
-  access: 'any',
-  params: operationParams,
-  reply: { status: 200, schema: operationBody },
-  problems: ['operation_not_found'],
-  handle: (request, deps) => operationStatus(deps, request, request.params.operation_id),
-});
+export const getOperation = get(
+  '/v1/operations/{operation_id}',
+  {
+    summary: 'How far an operation is, and what came of it',
+    description: 'Results are kept for 24 hours. Until then `result` is what the synchronous call answers.',
+    access: 'any',
+    params: operationParams,
+    reply: { status: 200, schema: operationBody },
+    problems: ['operation_not_found'],
+  },
+  (request, deps) => operationStatus(deps, request, request.params.operation_id),
+);
 
-export const listOperations = get('/v1/operations', {
-  summary: 'The operations of a tenant, newest first',
-  description: '`accepted_after` is inclusive.',
-  access: 'any',
-  tenant: 'query',
-  serviceActsForAll: true,
-  query: operationsQuery,
-  reply: { status: 200, schema: operationList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries }) => {
+export const listOperations = get(
+  '/v1/operations',
+  {
+    summary: 'The operations of a tenant, newest first',
+    description: '`accepted_after` is inclusive.',
+    access: 'any',
+    tenant: 'query',
+    serviceActsForAll: true,
+    query: operationsQuery,
+    reply: { status: 200, schema: operationList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries }) => {
     const { limit, offset, tenant_id, operation: kind } = request.query;
     const { items, total } = await queries.operationsOfTenant({ ...request.query, kind });
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
@@ -206,4 +225,4 @@ export const listOperations = get('/v1/operations', {
     }));
     return { items: shown, total, limit, offset };
   },
-});
+);

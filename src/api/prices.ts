@@ -1,12 +1,21 @@
+import type { Clock } from '../../domain/ports/log.ts';
 import { z } from 'zod';
 import { billingType, extractionMode, taxBasis } from '../../domain/account/messages.ts';
 import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from './basics.ts';
-import { get, post, type Route } from '../server/routes.ts';
-import { priceListOf } from '../commands/reference.ts';
+import { type Route, routesOver } from '../server/routes.ts';
+import { priceListOf, type ReferenceData } from '../commands/reference.ts';
 import { fxRateOn } from '../../domain/fxRates.ts';
 import { problem } from '../server/problems.ts';
 import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
 import { checkNotAhead } from './rejections.ts';
+
+/** What these routes need. */
+export interface PricesDeps {
+  readonly reference: ReferenceData;
+  readonly clock: Clock;
+}
+
+const { get, post } = routesOver<PricesDeps>();
 
 const price = z
   .string()
@@ -123,16 +132,19 @@ export const billingConfigHistory = z
   .strictObject({ active: billingConfigResponse, history: z.array(billingConfigResponse) })
   .meta({ id: 'AdminBillingConfigHistoryResponse' });
 
-export const getCreditPrices = get('/v1/billing/credit-prices', {
-  summary: 'The active price list of credits',
-  description:
-    'What a credit costs in each currency: the list that sales are checked against, with its version.',
-  access: 'any',
-  reply: { status: 200, schema: priceListResponse },
-  handle: async (_request, { reference }) => priceListOf(await reference.priceLists()),
-});
+export const getCreditPrices = get(
+  '/v1/billing/credit-prices',
+  {
+    summary: 'The active price list of credits',
+    description:
+      'What a credit costs in each currency: the list that sales are checked against, with its version.',
+    access: 'any',
+    reply: { status: 200, schema: priceListResponse },
+  },
+  async (_request, { reference }) => priceListOf(await reference.priceLists()),
+);
 
-export const getAdminCreditPrices: Route = {
+export const getAdminCreditPrices: Route<PricesDeps> = {
   ...getCreditPrices,
   path: '/v1/admin/credit-prices',
   access: 'admin',
@@ -200,20 +212,23 @@ const fxRateResponse = z
   })
   .meta({ id: 'FxRateResponse' });
 
-export const getFxRate = get('/v1/admin/fx-rate', {
-  summary: 'The exchange rate from one currency to another on a day',
-  description:
-    'Without a rate of that day (weekends, holidays, days to come), the last one known ' +
-    'before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
-  access: 'admin',
-  query: z.object({
-    base: knownCurrencyIn.default('EUR'),
-    quote: knownCurrencyIn.default('USD'),
-    on: z.iso.date().optional(),
-  }),
-  reply: { status: 200, schema: fxRateResponse },
-  problems: ['fx_rate_not_found'],
-  handle: async ({ query: { base, quote, on } }, { reference, clock }) => {
+export const getFxRate = get(
+  '/v1/admin/fx-rate',
+  {
+    summary: 'The exchange rate from one currency to another on a day',
+    description:
+      'Without a rate of that day (weekends, holidays, days to come), the last one known ' +
+      'before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
+    access: 'admin',
+    query: z.object({
+      base: knownCurrencyIn.default('EUR'),
+      quote: knownCurrencyIn.default('USD'),
+      on: z.iso.date().optional(),
+    }),
+    reply: { status: 200, schema: fxRateResponse },
+    problems: ['fx_rate_not_found'],
+  },
+  async ({ query: { base, quote, on } }, { reference, clock }) => {
     const requested_date = on ?? clock.now().slice(0, 10);
     const found = fxRateOn(await reference.fxRates(), { base, quote }, requested_date);
     if (found === undefined)
@@ -223,16 +238,19 @@ export const getFxRate = get('/v1/admin/fx-rate', {
       );
     return { base, quote, ...found, requested_date };
   },
-});
+);
 
-export const publishCreditPrices = post('/v1/admin/credit-prices', {
-  summary: 'Publish a price list, all currencies at once',
-  description: 'A new version; earlier ones never change. A currency that is left out is retired.',
-  access: 'admin',
-  body: publishPriceListRequest,
-  reply: { status: 200, schema: priceListResponse },
-  problems: ['version_conflict', 'busy'],
-  handle: async ({ body, meta, doneOr }, { reference }) => {
+export const publishCreditPrices = post(
+  '/v1/admin/credit-prices',
+  {
+    summary: 'Publish a price list, all currencies at once',
+    description: 'A new version; earlier ones never change. A currency that is left out is retired.',
+    access: 'admin',
+    body: publishPriceListRequest,
+    reply: { status: 200, schema: priceListResponse },
+    problems: ['version_conflict', 'busy'],
+  },
+  async ({ body, meta, doneOr }, { reference }) => {
     const entries = body.entries.map((entry) => ({
       ...entry,
       minor_unit_digits: minorUnitDigits(entry.currency) ?? 2,
@@ -244,17 +262,20 @@ export const publishCreditPrices = post('/v1/admin/credit-prices', {
     });
     return priceListOf(state);
   },
-});
+);
 
-export const publishFxRates = post('/v1/admin/fx-rates', {
-  summary: "Publish a day's exchange rates",
-  description:
-    'All rates of the day at once. The same day and base again with other rates corrects it; nothing is overwritten.',
-  access: 'admin',
-  body: publishFxRatesRequest,
-  reply: { status: 200, schema: fxRatesResponse },
-  problems: ['busy'],
-  handle: async ({ body, meta, doneOr }, { reference }) => {
+export const publishFxRates = post(
+  '/v1/admin/fx-rates',
+  {
+    summary: "Publish a day's exchange rates",
+    description:
+      'All rates of the day at once. The same day and base again with other rates corrects it; nothing is overwritten.',
+    access: 'admin',
+    body: publishFxRatesRequest,
+    reply: { status: 200, schema: fxRatesResponse },
+    problems: ['busy'],
+  },
+  async ({ body, meta, doneOr }, { reference }) => {
     checkNotAhead(`${body.date}T00:00:00.000Z`, meta.now, 'date');
     const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data: body, meta });
     const { events } = doneOr(outcome, {
@@ -265,4 +286,4 @@ export const publishFxRates = post('/v1/admin/fx-rates', {
     const published_at = events[0]?.data.published_at ?? null;
     return { ...body, published: events.length > 0, published_at };
   },
-});
+);

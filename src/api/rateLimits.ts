@@ -1,10 +1,23 @@
+import type { RateLimitCommands } from '../commands/apiKeys.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import type { RateLimitOverride } from '../../domain/rateLimits.ts';
-import { bucketsUnder, limitsScope } from '../server/limits.ts';
+import { bucketsUnder, limitsScope, type TenantLimits } from '../server/limits.ts';
 import { instantOut, tenantParams } from './basics.ts';
-import { get, post, put, remove } from '../server/routes.ts';
+import { routesOver } from '../server/routes.ts';
 import { flushResponse } from './apiKeys.ts';
 import { checkKnown } from './knownTenant.ts';
+
+/** What these routes need. */
+export interface RateLimitsDeps {
+  readonly queries: Pick<Queries, 'balanceOfTenant'>;
+  readonly reads: ReadYourWrites;
+  readonly rateLimits: RateLimitCommands;
+  /** What holds for each tenant, as this process knows it. */
+  readonly limits: TenantLimits;
+}
+
+const { get, post, put, remove } = routesOver<RateLimitsDeps>();
 
 /** The members of `TenantRateLimitsResponse`. */
 const rateLimitsAnswer = (tenant_id: string, override: RateLimitOverride | null) => {
@@ -51,15 +64,18 @@ const rateLimitsDeleted = z
   .strictObject({ ...members, deleted: z.boolean() })
   .meta({ id: 'TenantRateLimitsDeletedResponse' });
 
-export const deleteRateLimits = remove('/v1/admin/tenants/{tenant_id}/rate-limits', {
-  summary: "Remove a tenant's rate-limit override",
-  description: 'Without one it answers the same, with `deleted: false`.',
-  access: 'admin',
-  tenant: 'path',
-  params: tenantParams,
-  reply: { status: 200, schema: rateLimitsDeleted },
-  problems: ['busy'],
-  handle: async ({ params: { tenant_id }, meta, doneOr }, { rateLimits, limits, reads }) => {
+export const deleteRateLimits = remove(
+  '/v1/admin/tenants/{tenant_id}/rate-limits',
+  {
+    summary: "Remove a tenant's rate-limit override",
+    description: 'Without one it answers the same, with `deleted: false`.',
+    access: 'admin',
+    tenant: 'path',
+    params: tenantParams,
+    reply: { status: 200, schema: rateLimitsDeleted },
+    problems: ['busy'],
+  },
+  async ({ params: { tenant_id }, meta, doneOr }, { rateLimits, limits, reads }) => {
     const { events, state, position } = doneOr(
       await rateLimits.execute({ type: 'ResetRateLimits', data: { tenant_id }, meta }),
       {},
@@ -69,43 +85,52 @@ export const deleteRateLimits = remove('/v1/admin/tenants/{tenant_id}/rate-limit
     limits.put(tenant_id, state.override);
     return { ...rateLimitsAnswer(tenant_id, state.override), deleted: events.length > 0 };
   },
-});
+);
 
-export const flushRateLimitCache = post('/v1/admin/tenants/rate-limits/cache/flush', {
-  summary: "Forget this process's cached rate-limit overrides",
-  description: 'Other processes refresh within 60 seconds.',
-  access: 'admin',
-  reply: { status: 200, schema: flushResponse },
-  handle: (_request, { limits }) => Promise.resolve({ flushed: limits.flush() }),
-});
+export const flushRateLimitCache = post(
+  '/v1/admin/tenants/rate-limits/cache/flush',
+  {
+    summary: "Forget this process's cached rate-limit overrides",
+    description: 'Other processes refresh within 60 seconds.',
+    access: 'admin',
+    reply: { status: 200, schema: flushResponse },
+  },
+  (_request, { limits }) => Promise.resolve({ flushed: limits.flush() }),
+);
 
-export const getRateLimits = get('/v1/admin/tenants/{tenant_id}/rate-limits', {
-  summary: "A tenant's rate limits, and its override",
-  description: 'What holds for the tenant, class by class, and whether it is a default or its own.',
-  access: 'admin',
-  tenant: 'path',
-  params: tenantParams,
-  reply: { status: 200, schema: rateLimitsResponse },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { rateLimits, queries }) => {
+export const getRateLimits = get(
+  '/v1/admin/tenants/{tenant_id}/rate-limits',
+  {
+    summary: "A tenant's rate limits, and its override",
+    description: 'What holds for the tenant, class by class, and whether it is a default or its own.',
+    access: 'admin',
+    tenant: 'path',
+    params: tenantParams,
+    reply: { status: 200, schema: rateLimitsResponse },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { rateLimits, queries }) => {
     const { tenant_id } = request.params;
     const { override } = await rateLimits.stateOf(tenant_id);
     await checkKnown({ queries }, tenant_id, { isEmpty: override === null });
     return rateLimitsAnswer(tenant_id, override);
   },
-});
+);
 
-export const setRateLimits = put('/v1/admin/tenants/{tenant_id}/rate-limits', {
-  summary: "Replace a tenant's rate-limit override",
-  description: 'In force here at once, in other processes within 60 seconds.',
-  access: 'admin',
-  tenant: 'path',
-  params: tenantParams,
-  body: rateLimitsRequest,
-  reply: { status: 200, schema: rateLimitsResponse },
-  problems: ['busy'],
-  handle: async ({ params: { tenant_id }, body, meta, doneOr }, { rateLimits, limits, reads }) => {
+export const setRateLimits = put(
+  '/v1/admin/tenants/{tenant_id}/rate-limits',
+  {
+    summary: "Replace a tenant's rate-limit override",
+    description: 'In force here at once, in other processes within 60 seconds.',
+    access: 'admin',
+    tenant: 'path',
+    params: tenantParams,
+    body: rateLimitsRequest,
+    reply: { status: 200, schema: rateLimitsResponse },
+    problems: ['busy'],
+  },
+  async ({ params: { tenant_id }, body, meta, doneOr }, { rateLimits, limits, reads }) => {
     const data = { tenant_id, heavy: body.heavy ?? null, general: body.general ?? null };
     const { state, position } = doneOr(
       await rateLimits.execute({ type: 'OverrideRateLimits', data, meta }),
@@ -116,4 +141,4 @@ export const setRateLimits = put('/v1/admin/tenants/{tenant_id}/rate-limits', {
     limits.put(tenant_id, state.override);
     return rateLimitsAnswer(tenant_id, state.override);
   },
-});
+);

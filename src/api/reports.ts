@@ -6,7 +6,7 @@ import { marginFigures, type MarginSums } from '../../domain/marginReport.ts';
 import type { PeriodCosts } from '../../projections/llmCosts.ts';
 import type { CurrencyFlows } from '../../projections/margin.ts';
 import type { Queries } from '../queries/queries.ts';
-import { get } from '../server/routes.ts';
+import { routesOver } from '../server/routes.ts';
 import { checkKnown } from './knownTenant.ts';
 import {
   booleanText,
@@ -24,6 +24,24 @@ import { costByDocument, costByTask, subsidyResponse } from './modelCosts.ts';
 import { invalid } from '../server/problems.ts';
 import { totalsOf, USAGE_GROUPS } from '../../projections/usage.ts';
 import { usageStatsResponse } from './accounts.ts';
+
+/** What these routes need. */
+export interface ReportsDeps {
+  readonly queries: Pick<
+    Queries,
+    | 'balanceOfTenant'
+    | 'costsByDocument'
+    | 'costsByTask'
+    | 'freeTierSubsidy'
+    | 'marginFlows'
+    | 'modelCostOfPeriod'
+    | 'usageStats'
+  >;
+  /** Which log the read models are of; null: not known yet. */
+  readonly logId: () => string | null;
+}
+
+const { get } = routesOver<ReportsDeps>();
 
 /** List value of a credit: 1,000 credits are 1.00 USD. */
 const PICO_PER_CREDIT = 1_000_000_000n;
@@ -160,20 +178,24 @@ const marginReportOf =
     return marginReport({ start, end, period, sinceEver, costs });
   };
 
-export const getCostsByDocument = get('/v1/admin/costs/by-document', {
-  summary: 'Work by document, last used first',
-  description: 'Which documents were worked on in a period, for how many credits, and what the models cost.',
-  access: 'admin',
-  query: z.object({
-    document_id: plainText(1, 200).optional(),
-    tenant_id: tenantIdText.optional(),
-    task_id: plainText(1, 200).optional(),
-    ...pagingQuery,
-  }),
-  reply: { status: 200, schema: costByDocument },
-  problems: ['tenant_not_found'],
-  reads: 'all',
-  handle: async (request, { queries, logId }) => {
+export const getCostsByDocument = get(
+  '/v1/admin/costs/by-document',
+  {
+    summary: 'Work by document, last used first',
+    description:
+      'Which documents were worked on in a period, for how many credits, and what the models cost.',
+    access: 'admin',
+    query: z.object({
+      document_id: plainText(1, 200).optional(),
+      tenant_id: tenantIdText.optional(),
+      task_id: plainText(1, 200).optional(),
+      ...pagingQuery,
+    }),
+    reply: { status: 200, schema: costByDocument },
+    problems: ['tenant_not_found'],
+    reads: 'all',
+  },
+  async (request, { queries, logId }) => {
     const { limit, offset, tenant_id: asked } = request.query;
     const { items, total } = await queries.costsByDocument(request.query);
     if (asked !== undefined) await checkKnown({ queries }, asked, { isEmpty: total === 0 });
@@ -186,24 +208,27 @@ export const getCostsByDocument = get('/v1/admin/costs/by-document', {
       ...{ total, limit, offset },
     };
   },
-});
+);
 
-export const getCostsByTask = get('/v1/admin/costs/by-task', {
-  summary: "A tenant's work by task: credits, model costs, margin at list prices",
-  description: '`include_adjustments` is ignored when `operation` is set.',
-  access: 'admin',
-  tenant: 'query',
-  query: z.object({
-    tenant_id: tenantIdText,
-    from_date: fromBoundary.optional(),
-    to_date: toBoundary.optional(),
-    operation: plainText(1, 64).optional(),
-    include_adjustments: booleanText.default(false),
-  }),
-  reply: { status: 200, schema: costByTask },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async (request, { queries, logId }) => {
+export const getCostsByTask = get(
+  '/v1/admin/costs/by-task',
+  {
+    summary: "A tenant's work by task: credits, model costs, margin at list prices",
+    description: '`include_adjustments` is ignored when `operation` is set.',
+    access: 'admin',
+    tenant: 'query',
+    query: z.object({
+      tenant_id: tenantIdText,
+      from_date: fromBoundary.optional(),
+      to_date: toBoundary.optional(),
+      operation: plainText(1, 64).optional(),
+      include_adjustments: booleanText.default(false),
+    }),
+    reply: { status: 200, schema: costByTask },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async (request, { queries, logId }) => {
     const { tenant_id, from_date: from, to_date: to, operation, include_adjustments } = request.query;
     const costs = await queries.costsByTask({ tenant_id, from, to, operation, include_adjustments });
     await checkKnown({ queries }, tenant_id, { isEmpty: costs.length === 0 });
@@ -214,16 +239,19 @@ export const getCostsByTask = get('/v1/admin/costs/by-task', {
       totals: workCostAnswer(workCostTotal(costs)),
     };
   },
-});
+);
 
-export const getFreeTierSubsidy = get('/v1/admin/free-tier-subsidy', {
-  summary: 'What models cost the platform for free pages, by day',
-  description: 'An operation with free and paid pages counts with the share of its free pages.',
-  access: 'admin',
-  query: z.object({ from_date: fromBoundary.optional(), to_date: toBoundary.optional() }),
-  reply: { status: 200, schema: subsidyResponse },
-  reads: 'all',
-  handle: async (request, { queries, logId }) => {
+export const getFreeTierSubsidy = get(
+  '/v1/admin/free-tier-subsidy',
+  {
+    summary: 'What models cost the platform for free pages, by day',
+    description: 'An operation with free and paid pages counts with the share of its free pages.',
+    access: 'admin',
+    query: z.object({ from_date: fromBoundary.optional(), to_date: toBoundary.optional() }),
+    reply: { status: 200, schema: subsidyResponse },
+    reads: 'all',
+  },
+  async (request, { queries, logId }) => {
     const { from_date, to_date } = request.query;
     const days = await queries.freeTierSubsidy({ from: from_date, to: to_date });
     return {
@@ -238,7 +266,7 @@ export const getFreeTierSubsidy = get('/v1/admin/free-tier-subsidy', {
       },
     };
   },
-});
+);
 
 const usdOut = z
   .string()
@@ -313,37 +341,43 @@ const marginReportResponse = z
 /** The first instant of the UTC month. */
 const monthOf = (now: string): string => `${now.slice(0, 7)}-01T00:00:00.000Z`;
 
-export const getMarginReport = get('/v1/admin/margin-report', {
-  summary: 'Unit margin, realized margin, and the gap between them',
-  description:
-    'Both ends are inclusive; left out, it is the current UTC month until now. How it is ' +
-    'computed: docs/explanation/margin-report.md.',
-  access: 'admin',
-  query: z.object({ start: fromBoundary.optional(), end: toBoundary.optional() }),
-  reply: { status: 200, schema: marginReportResponse },
-  reads: 'all',
-  handle: async (request, { queries, logId }) => {
+export const getMarginReport = get(
+  '/v1/admin/margin-report',
+  {
+    summary: 'Unit margin, realized margin, and the gap between them',
+    description:
+      'Both ends are inclusive; left out, it is the current UTC month until now. How it is ' +
+      'computed: docs/explanation/margin-report.md.',
+    access: 'admin',
+    query: z.object({ start: fromBoundary.optional(), end: toBoundary.optional() }),
+    reply: { status: 200, schema: marginReportResponse },
+    reads: 'all',
+  },
+  async (request, { queries, logId }) => {
     const { start = monthOf(request.meta.now), end = request.meta.now } = request.query;
     if (start > end) throw invalid({ loc: ['query', 'end'], msg: 'Lies before start.', type: 'value_error' });
     return { log_id: logId(), ...(await marginReportOf(queries)(start, end)) };
   },
-});
+);
 
-export const getUsageStats = get('/v1/admin/usage-stats', {
-  summary: 'Consumption of all tenants, grouped',
-  description:
-    'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts ' +
-    'like consumption and a gift below zero. `trigger` is an old name of `category`.',
-  access: 'admin',
-  query: z.object({
-    from_date: fromBoundary.optional(),
-    to_date: toBoundary.optional(),
-    group_by: z.enum([...USAGE_GROUPS, 'trigger']).default('operation'),
-    include_adjustments: booleanText.default(false),
-  }),
-  reply: { status: 200, schema: usageStatsResponse },
-  reads: 'all',
-  handle: async (request, { queries, logId }) => {
+export const getUsageStats = get(
+  '/v1/admin/usage-stats',
+  {
+    summary: 'Consumption of all tenants, grouped',
+    description:
+      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts ' +
+      'like consumption and a gift below zero. `trigger` is an old name of `category`.',
+    access: 'admin',
+    query: z.object({
+      from_date: fromBoundary.optional(),
+      to_date: toBoundary.optional(),
+      group_by: z.enum([...USAGE_GROUPS, 'trigger']).default('operation'),
+      include_adjustments: booleanText.default(false),
+    }),
+    reply: { status: 200, schema: usageStatsResponse },
+    reads: 'all',
+  },
+  async (request, { queries, logId }) => {
     const { from_date, to_date, group_by, include_adjustments } = request.query;
     const items = await queries.usageStats({
       group_by: group_by === 'trigger' ? 'category' : group_by,
@@ -361,4 +395,4 @@ export const getUsageStats = get('/v1/admin/usage-stats', {
       totals,
     };
   },
-});
+);

@@ -1,7 +1,13 @@
 import type { NamedRoute, Route } from '../server/routes.ts';
 import { type Tag, TAGS } from '../server/openapi.ts';
-import { activateDeployment, getCurrentDeployment, listArtifacts, listDeployments } from './deployments.ts';
-import { addCredits, adjustCredits, listGrants, refundCredits } from './credits.ts';
+import {
+  activateDeployment,
+  getCurrentDeployment,
+  listArtifacts,
+  listDeployments,
+  type DeploymentsDeps,
+} from './deployments.ts';
+import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
   cancelTrainingJob,
   chargeExamples,
@@ -9,11 +15,26 @@ import {
   getTrainingExamples,
   getTrainingJob,
   listTrainingJobs,
+  type TrainingDeps,
 } from './training.ts';
-import { cancelBatch, createBatch, getBatch, getBatchResults, listBatches } from './batches.ts';
-import { cancelOperation, getOperation, listOperations } from './operations.ts';
-import { canonical } from './canonical.ts';
-import { countPages, listDocuments, presignUpload, putUpload, removeUpload } from './documents.ts';
+import {
+  cancelBatch,
+  createBatch,
+  getBatch,
+  getBatchResults,
+  listBatches,
+  type BatchesDeps,
+} from './batches.ts';
+import { cancelOperation, getOperation, listOperations, type OperationsDeps } from './operations.ts';
+import { canonical, type CanonicalDeps } from './canonical.ts';
+import {
+  countPages,
+  listDocuments,
+  presignUpload,
+  putUpload,
+  removeUpload,
+  type DocumentsDeps,
+} from './documents.ts';
 import {
   createAdminBillingConfig,
   createBillingConfig,
@@ -23,8 +44,16 @@ import {
   getQuote,
   getTrainingQuote,
   setBillingRate,
+  type BillingConfigDeps,
 } from './billingConfig.ts';
-import { createApiKey, flushApiKeyCache, listApiKeys, revokeApiKey, rotateApiKey } from './apiKeys.ts';
+import {
+  createApiKey,
+  flushApiKeyCache,
+  listApiKeys,
+  revokeApiKey,
+  rotateApiKey,
+  type ApiKeysDeps,
+} from './apiKeys.ts';
 import {
   createProviderPricing,
   getLlmCostsOfJob,
@@ -34,6 +63,7 @@ import {
   listProviderPricing,
   logLlmCost,
   setPricing,
+  type ModelCostsDeps,
 } from './modelCosts.ts';
 import {
   changeWebhook,
@@ -44,15 +74,23 @@ import {
   removeWebhook,
   resendWebhookDelivery,
   rotateWebhookSecret,
+  type WebhooksDeps,
 } from './webhooks.ts';
-import { deleteRateLimits, flushRateLimitCache, getRateLimits, setRateLimits } from './rateLimits.ts';
-import { extract, ocrToMarkdown, toMarkdown } from './work.ts';
+import {
+  deleteRateLimits,
+  flushRateLimitCache,
+  getRateLimits,
+  setRateLimits,
+  type RateLimitsDeps,
+} from './rateLimits.ts';
+import { extract, ocrToMarkdown, toMarkdown, type WorkDeps } from './work.ts';
 import {
   getAdminCreditPrices,
   getCreditPrices,
   getFxRate,
   publishCreditPrices,
   publishFxRates,
+  type PricesDeps,
 } from './prices.ts';
 import {
   getBalance,
@@ -63,6 +101,7 @@ import {
   listTenants,
   listUsage,
   setPlan,
+  type AccountsDeps,
 } from './accounts.ts';
 import {
   getCostsByDocument,
@@ -70,8 +109,9 @@ import {
   getFreeTierSubsidy,
   getMarginReport,
   getUsageStats,
+  type ReportsDeps,
 } from './reports.ts';
-import { getOpenApi, getServiceState, PROBES, SERVICE } from './service.ts';
+import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
   cancelAudit,
   getAudit,
@@ -80,12 +120,43 @@ import {
   listEvents,
   listSeals,
   startAudit,
+  type AuditsDeps,
 } from './audits.ts';
-import { getConfig, listConfigs, publishConfig, revokeConfig } from './configs.ts';
-import { createSession, endSession, finishOidc, getSession, startOidc, useSignInLink } from './sessions.ts';
+import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
+import {
+  createSession,
+  endSession,
+  finishOidc,
+  getSession,
+  startOidc,
+  useSignInLink,
+  type SessionsDeps,
+} from './sessions.ts';
+
+/** What all routes need. */
+export type ApiDeps = AccountsDeps &
+  ApiKeysDeps &
+  AuditsDeps &
+  BatchesDeps &
+  BillingConfigDeps &
+  CanonicalDeps &
+  ConfigsDeps &
+  CreditsDeps &
+  DeploymentsDeps &
+  DocumentsDeps &
+  ModelCostsDeps &
+  OperationsDeps &
+  PricesDeps &
+  RateLimitsDeps &
+  ReportsDeps &
+  ServiceDeps &
+  SessionsDeps &
+  TrainingDeps &
+  WebhooksDeps &
+  WorkDeps;
 
 /** Every route of the interface, by its part of it. */
-const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
+const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = {
   Documents: {
     canonical,
     countPages,
@@ -209,7 +280,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route>>>> = {
   Service: SERVICE,
 };
 
-const named = (tag: Tag, routes: Readonly<Record<string, Route>>): readonly NamedRoute[] =>
+const named = (tag: Tag, routes: Readonly<Record<string, Route<ApiDeps>>>): readonly NamedRoute<ApiDeps>[] =>
   Object.entries(routes).map(([operationId, route]) => ({ ...route, operationId, tag }));
 
 const ALL = TAGS.flatMap(({ name }) => named(name, ROUTES[name])).sort((a, b) =>
@@ -217,12 +288,12 @@ const ALL = TAGS.flatMap(({ name }) => named(name, ROUTES[name])).sort((a, b) =>
 );
 
 /** The table of all routes: what the server, the reference and the specs read. */
-export const apiRoutes: readonly NamedRoute[] = [
+export const apiRoutes: readonly NamedRoute<ApiDeps>[] = [
   ...ALL,
   ...named('Service', { getOpenApi: getOpenApi(() => apiRoutes) }),
 ];
 
 /** Health and metrics alone: what a process without the role `api` answers. */
-export const operationRoutes: readonly NamedRoute[] = named('Service', {
+export const operationRoutes: readonly NamedRoute<ApiDeps>[] = named('Service', {
   ...PROBES,
 });

@@ -5,8 +5,10 @@ import {
   liveResponse,
   readyResponse,
   serviceState,
+  type ServiceStateBody,
+  type ReadyReport,
 } from './serviceSchemas.ts';
-import { get, type NamedRoute, type Route } from '../server/routes.ts';
+import { type NamedRoute, type Route, routesOver } from '../server/routes.ts';
 import {
   ASSET_NAMES,
   DOCS_PAGE,
@@ -20,6 +22,21 @@ import { PAGE_HEADERS } from '../server/answers.ts';
 import { openApiDocument } from '../server/openapi.ts';
 import { WIRE_CODES } from '../problemTable.ts';
 import { problem } from '../server/problems.ts';
+
+/** What these routes need. */
+export interface ServiceDeps {
+  /** Where clients reach the service. */
+  readonly baseUrl: () => string;
+  readonly health: () => Promise<HealthReport>;
+  /** How this process and what it stands on do. */
+  readonly serviceState: () => Promise<ServiceStateBody>;
+  /** Whether requests should be sent here. */
+  readonly ready: () => Promise<ReadyReport>;
+  /** Prometheus text, and its content type. */
+  readonly metrics: { readonly contentType: string; readonly text: () => Promise<string> };
+}
+
+const { get } = routesOver<ServiceDeps>();
 
 /** A part of the service. `facts` throws when the part is away; what it gives is shown. */
 export interface HealthPart {
@@ -71,105 +88,129 @@ export const healthReport =
     };
   };
 
-export const getServiceState = get('/v1/admin/service-state', {
-  summary: 'How the service does: its parts, read models, slots and open work',
-  description:
-    'Of the process that answers: its version, its roles, the slots that tenants hold on it and the rate-limit ' +
-    'buckets that are not full. Parts, read models and open work are those that all processes share.',
-  access: 'admin',
-  reply: { status: 200, schema: serviceState },
-  handle: (_request, deps) => deps.serviceState(),
-});
+export const getServiceState = get(
+  '/v1/admin/service-state',
+  {
+    summary: 'How the service does: its parts, read models, slots and open work',
+    description:
+      'Of the process that answers: its version, its roles, the slots that tenants hold on it and the rate-limit ' +
+      'buckets that are not full. Parts, read models and open work are those that all processes share.',
+    access: 'admin',
+    reply: { status: 200, schema: serviceState },
+  },
+  (_request, deps) => deps.serviceState(),
+);
 
-const getDocs = get('/docs', {
-  summary: 'The reference page',
-  description: 'Every operation with its schemas; a key typed there is not kept.',
-  access: 'public',
-  always: true,
-  reply: { status: 200, contentType: 'text/html' },
-  handle: ({ answer }) => {
+const getDocs = get(
+  '/docs',
+  {
+    summary: 'The reference page',
+    description: 'Every operation with its schemas; a key typed there is not kept.',
+    access: 'public',
+    always: true,
+    reply: { status: 200, contentType: 'text/html' },
+  },
+  ({ answer }) => {
     answer.header('Content-Security-Policy', DOCS_POLICY);
     for (const [name, value] of Object.entries(PAGE_HEADERS)) answer.header(name, value);
     return Promise.resolve({ contentType: 'text/html; charset=utf-8', body: DOCS_PAGE });
   },
-});
+);
 
-const getDocsAsset = get('/docs/assets/{asset}', {
-  summary: 'A file of the reference page',
-  description: 'Scripts and styles of the reference page: nothing is loaded from elsewhere.',
-  access: 'public',
-  always: true,
-  params: z.object({ asset: z.enum(ASSET_NAMES) }),
-  reply: { status: 200, contentType: 'application/octet-stream' },
-  handle: ({ params, answer }) => {
+const getDocsAsset = get(
+  '/docs/assets/{asset}',
+  {
+    summary: 'A file of the reference page',
+    description: 'Scripts and styles of the reference page: nothing is loaded from elsewhere.',
+    access: 'public',
+    always: true,
+    params: z.object({ asset: z.enum(ASSET_NAMES) }),
+    reply: { status: 200, contentType: 'application/octet-stream' },
+  },
+  ({ params, answer }) => {
     answer.header('Cache-Control', 'public, max-age=3600');
     return Promise.resolve(docsAsset(params.asset));
   },
-});
+);
 
-const getHealth = get('/health', {
-  summary: 'Whether the service runs, and each of its parts',
-  description: '503 with the same body when the event log or the read models cannot be reached.',
-  access: 'public',
-  always: true,
-  reply: { status: 200, schema: healthResponse },
-  alsoStatus: [503],
-  handle: async ({ answer }, { health }) => {
+const getHealth = get(
+  '/health',
+  {
+    summary: 'Whether the service runs, and each of its parts',
+    description: '503 with the same body when the event log or the read models cannot be reached.',
+    access: 'public',
+    always: true,
+    reply: { status: 200, schema: healthResponse },
+    alsoStatus: [503],
+  },
+  async ({ answer }, { health }) => {
     const report = await health();
     const isDown = ['event_log', 'read_models'].some((part) => report.parts[part]?.['status'] === 'down');
     if (isDown) answer.status(503);
     return report;
   },
-});
+);
 
-const getLiveness = get('/health/live', {
-  summary: 'Whether the process runs',
-  description:
-    'Asks no part, and answers 200 while shutting down too: restart a process that does not answer.',
-  access: 'public',
-  always: true,
-  reply: { status: 200, schema: liveResponse },
-  handle: () => Promise.resolve({ status: 'live' as const }),
-});
+const getLiveness = get(
+  '/health/live',
+  {
+    summary: 'Whether the process runs',
+    description:
+      'Asks no part, and answers 200 while shutting down too: restart a process that does not answer.',
+    access: 'public',
+    always: true,
+    reply: { status: 200, schema: liveResponse },
+  },
+  () => Promise.resolve({ status: 'live' as const }),
+);
 
-const getMetrics = get('/metrics', {
-  summary: 'Figures for Prometheus',
-  description: 'In the text format of Prometheus; the list is in the documentation.',
-  access: 'public',
-  always: true,
-  reply: { status: 200, contentType: 'text/plain' },
-  handle: async (_request, { metrics }) => ({ contentType: metrics.contentType, body: await metrics.text() }),
-});
+const getMetrics = get(
+  '/metrics',
+  {
+    summary: 'Figures for Prometheus',
+    description: 'In the text format of Prometheus; the list is in the documentation.',
+    access: 'public',
+    always: true,
+    reply: { status: 200, contentType: 'text/plain' },
+  },
+  async (_request, { metrics }) => ({ contentType: metrics.contentType, body: await metrics.text() }),
+);
 
 /** Describes all routes, itself included. Made once: anybody may ask, and it costs a tenth of a second. */
 export const getOpenApi = (routes: () => readonly NamedRoute[]) => {
   let made: { readonly url: string; readonly body: string } | undefined;
-  return get('/openapi.json', {
-    summary: 'This interface as OpenAPI 3.1',
-    description: 'What programs are generated from.',
-    access: 'public',
-    always: true,
-    reply: { status: 200, contentType: 'application/json' },
-    handle: (_, { baseUrl }) => {
+  return get(
+    '/openapi.json',
+    {
+      summary: 'This interface as OpenAPI 3.1',
+      description: 'What programs are generated from.',
+      access: 'public',
+      always: true,
+      reply: { status: 200, contentType: 'application/json' },
+    },
+    (_, { baseUrl }) => {
       const url = baseUrl();
       if (made?.url !== url) made = { url, body: JSON.stringify(openApiDocument(routes(), url)) };
       return Promise.resolve({ contentType: 'application/json', body: made.body });
     },
-  });
+  );
 };
 
 const MARKDOWN = 'text/markdown';
 const HTML = 'text/html';
 
-const getProblemPage = get('/docs/problems/{code}', {
-  summary: 'What a problem means and what to do',
-  description: 'The page that the `type` of a problem names: HTML for a browser, else markdown.',
-  access: 'public',
-  always: true,
-  params: z.object({ code: z.enum(WIRE_CODES) }),
-  reply: { status: 200, contentType: MARKDOWN, alsoContentTypes: [HTML] },
-  problems: ['not_found'],
-  handle: async ({ params, prefers, answer }) => {
+const getProblemPage = get(
+  '/docs/problems/{code}',
+  {
+    summary: 'What a problem means and what to do',
+    description: 'The page that the `type` of a problem names: HTML for a browser, else markdown.',
+    access: 'public',
+    always: true,
+    params: z.object({ code: z.enum(WIRE_CODES) }),
+    reply: { status: 200, contentType: MARKDOWN, alsoContentTypes: [HTML] },
+    problems: ['not_found'],
+  },
+  async ({ params, prefers, answer }) => {
     answer.header('Vary', 'Accept');
     const isHtml = prefers([MARKDOWN, HTML]) === HTML;
     const body = await (isHtml ? problemPageAsHtml(params.code) : problemPage(params.code));
@@ -179,27 +220,30 @@ const getProblemPage = get('/docs/problems/{code}', {
     for (const [name, value] of Object.entries(PAGE_HEADERS)) answer.header(name, value);
     return { contentType: `${HTML}; charset=utf-8`, body };
   },
-});
+);
 
-const getReadiness = get('/health/ready', {
-  summary: 'Whether requests should be sent here',
-  description:
-    '503 with the same body while shutting down, while the event log or the read models ' +
-    'cannot be reached, and in a process that projects until the read models have caught up ' +
-    'after its start. So is a process that finds tables of read models dropped, until they ' +
-    'are filled again. `waiting_for` says why, and names such tables.',
-  access: 'public',
-  always: true,
-  reply: { status: 200, schema: readyResponse },
-  alsoStatus: [503],
-  handle: async ({ answer }, { ready }) => {
+const getReadiness = get(
+  '/health/ready',
+  {
+    summary: 'Whether requests should be sent here',
+    description:
+      '503 with the same body while shutting down, while the event log or the read models ' +
+      'cannot be reached, and in a process that projects until the read models have caught up ' +
+      'after its start. So is a process that finds tables of read models dropped, until they ' +
+      'are filled again. `waiting_for` says why, and names such tables.',
+    access: 'public',
+    always: true,
+    reply: { status: 200, schema: readyResponse },
+    alsoStatus: [503],
+  },
+  async ({ answer }, { ready }) => {
     const report = await ready();
     if (report.status !== 'ready') answer.status(503);
     return report;
   },
-});
+);
 
-type Routes = Readonly<Record<string, Route>>;
+type Routes = Readonly<Record<string, Route<ServiceDeps>>>;
 
 /** Health and metrics: what every process answers, whatever its roles. */
 export const PROBES: Routes = { getHealth, getLiveness, getReadiness, getMetrics };

@@ -3,8 +3,15 @@ import { keyRole } from '../../domain/apiKey.ts';
 import { type Session, signedInBy } from '../server/keys.ts';
 import { instantOut, plainText } from './basics.ts';
 import type { Sessions } from '../server/sessions.ts';
-import { get, post, remove } from '../server/routes.ts';
+import { routesOver } from '../server/routes.ts';
 import { signInPage } from '../server/providerSignIn.ts';
+
+/** What these routes need. */
+export interface SessionsDeps {
+  readonly sessions: Sessions;
+}
+
+const { get, post, remove } = routesOver<SessionsDeps>();
 
 const methods = z
   .array(z.enum(['api_key', 'oidc']))
@@ -63,91 +70,109 @@ const sessionBody = (
   };
 };
 
-export const createSession = post('/v1/session', {
-  summary: 'Sign in with an API key',
-  description:
-    'Sets the cookie `quire_session`, over https `__Host-quire_session`: for 8 hours at most, and no longer than the ' +
-    'key, requests of this browser act as the key without it. Sign-ins are limited by client address and by key.',
-  access: 'public',
-  body: sessionRequest,
-  reply: { status: 200, schema: sessionResponse },
-  problems: ['invalid_api_key', 'cross_site_request', 'https_required', 'rate_limited', 'not_ready'],
-  handle: async ({ body, browser, answer }, { sessions }) => {
+export const createSession = post(
+  '/v1/session',
+  {
+    summary: 'Sign in with an API key',
+    description:
+      'Sets the cookie `quire_session`, over https `__Host-quire_session`: for 8 hours at most, and no longer than the ' +
+      'key, requests of this browser act as the key without it. Sign-ins are limited by client address and by key.',
+    access: 'public',
+    body: sessionRequest,
+    reply: { status: 200, schema: sessionResponse },
+    problems: ['invalid_api_key', 'cross_site_request', 'https_required', 'rate_limited', 'not_ready'],
+  },
+  async ({ body, browser, answer }, { sessions }) => {
     const { session, cookie } = await sessions.openByKey(browser, body.api_key);
     answer.header('Set-Cookie', cookie);
     return sessionBody(session, sessions);
   },
-});
+);
 
-export const endSession = remove('/v1/session', {
-  summary: 'Sign out',
-  description: 'Ends the session for good: a copy of its cookie opens nothing either.',
-  access: 'any',
-  reply: { status: 204 },
-  handle: async ({ browser, caller, answer }, { sessions }) => {
+export const endSession = remove(
+  '/v1/session',
+  {
+    summary: 'Sign out',
+    description: 'Ends the session for good: a copy of its cookie opens nothing either.',
+    access: 'any',
+    reply: { status: 204 },
+  },
+  async ({ browser, caller, answer }, { sessions }) => {
     answer.header('Set-Cookie', await sessions.end(browser, caller.session));
     return undefined;
   },
-});
+);
 
-export const finishOidc = get('/v1/session/oidc/callback', {
-  summary: 'Come back from the OpenID provider',
-  description: 'Opens a session and leads into the console, or to its sign-in page with what went wrong.',
-  access: 'public',
-  countsOnce: true,
-  reply: { status: 303 },
-  problems: ['rate_limited', 'not_ready'],
-  handle: async ({ browser, answer }, { sessions }) => {
+export const finishOidc = get(
+  '/v1/session/oidc/callback',
+  {
+    summary: 'Come back from the OpenID provider',
+    description: 'Opens a session and leads into the console, or to its sign-in page with what went wrong.',
+    access: 'public',
+    countsOnce: true,
+    reply: { status: 303 },
+    problems: ['rate_limited', 'not_ready'],
+  },
+  async ({ browser, answer }, { sessions }) => {
     const { location, cookies } = await sessions.byProvider.finish(browser, browser.path);
     answer.header('Set-Cookie', cookies);
     answer.header('Location', location);
     return undefined;
   },
-});
+);
 
-export const getSession = get('/v1/session', {
-  summary: 'Who is signed in',
-  description: 'By the cookie of a browser; a session that has ended is none.',
-  access: 'public',
-  reply: { status: 200, schema: sessionResponse },
-  problems: ['not_ready'],
-  handle: async ({ browser }, { sessions }) => sessionBody(await sessions.of(browser), sessions),
-});
+export const getSession = get(
+  '/v1/session',
+  {
+    summary: 'Who is signed in',
+    description: 'By the cookie of a browser; a session that has ended is none.',
+    access: 'public',
+    reply: { status: 200, schema: sessionResponse },
+    problems: ['not_ready'],
+  },
+  async ({ browser }, { sessions }) => sessionBody(await sessions.of(browser), sessions),
+);
 
-export const startOidc = get('/v1/session/oidc/start', {
-  summary: 'Sign in at the OpenID provider',
-  description: 'Leads a browser to the provider; without one, to the sign-in page of the console.',
-  access: 'public',
-  query: z.object({
-    return_to: plainText(1, 2000)
-      .optional()
-      .meta({ description: 'The page of the console to come back to, from `/app/` on.' }),
-  }),
-  countsOnce: true,
-  reply: { status: 302 },
-  problems: ['rate_limited', 'not_ready'],
-  handle: async ({ query, browser, answer }, { sessions }) => {
+export const startOidc = get(
+  '/v1/session/oidc/start',
+  {
+    summary: 'Sign in at the OpenID provider',
+    description: 'Leads a browser to the provider; without one, to the sign-in page of the console.',
+    access: 'public',
+    query: z.object({
+      return_to: plainText(1, 2000)
+        .optional()
+        .meta({ description: 'The page of the console to come back to, from `/app/` on.' }),
+    }),
+    countsOnce: true,
+    reply: { status: 302 },
+    problems: ['rate_limited', 'not_ready'],
+  },
+  async ({ query, browser, answer }, { sessions }) => {
     const { location, cookies } = await sessions.byProvider.begin(browser, query.return_to);
     answer.header('Set-Cookie', cookies);
     answer.header('Location', location);
     return undefined;
   },
-});
+);
 
-export const useSignInLink = get('/v1/session/link', {
-  summary: 'Follow a one-time sign-in link',
-  description: 'Leads into the console; a link that was followed or is too old leads to its sign-in page.',
-  access: 'public',
-  query: z.object({
-    token: plainText(1, 4096).meta({ description: 'What the printed link carries.' }),
-  }),
-  countsOnce: true,
-  reply: { status: 303 },
-  problems: ['invalid_api_key', 'rate_limited', 'not_ready'],
-  handle: async ({ query, browser, answer }, { sessions }) => {
+export const useSignInLink = get(
+  '/v1/session/link',
+  {
+    summary: 'Follow a one-time sign-in link',
+    description: 'Leads into the console; a link that was followed or is too old leads to its sign-in page.',
+    access: 'public',
+    query: z.object({
+      token: plainText(1, 4096).meta({ description: 'What the printed link carries.' }),
+    }),
+    countsOnce: true,
+    reply: { status: 303 },
+    problems: ['invalid_api_key', 'rate_limited', 'not_ready'],
+  },
+  async ({ query, browser, answer }, { sessions }) => {
     const opened = await sessions.openByLink(browser, query.token);
     if (typeof opened !== 'string') answer.header('Set-Cookie', opened.cookie);
     answer.header('Location', typeof opened === 'string' ? signInPage(opened) : '/app/');
     return undefined;
   },
-});
+);

@@ -1,12 +1,15 @@
+import type { Clock } from '../../domain/ports/log.ts';
+import type { PipelineCommands } from '../commands/deployments.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
 import { artifactUriOf } from '../../domain/deployment.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { jobIdOfArtifact, type TrainingJobState } from '../../domain/trainingJob.ts';
 import type { CreateTrainingRequest } from '../commands/training.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { get, post, type RouteRequest } from '../server/routes.ts';
-import { accountRejections, workFailure } from './rejections.ts';
-import { invalid, problem } from '../server/problems.ts';
+import { type AnyRequest, routesOver } from '../server/routes.ts';
+import { accountRejections } from './rejections.ts';
+import { invalid, problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
   cancelledTrainingJob,
@@ -25,12 +28,22 @@ import type { AccountKind } from '../../domain/account/account.ts';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
-import { activeConfig } from '../commands/reference.ts';
+import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import { plainText } from './basics.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
 import { checkKnown } from './knownTenant.ts';
 
-type AnyRequest = RouteRequest<unknown, unknown, unknown>;
+/** What these routes need. */
+export interface TrainingDeps {
+  readonly accounts: AccountWriter;
+  readonly reference: ReferenceData;
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'chargeOfJob' | 'jobsOfTenant'>;
+  readonly reads: ReadYourWrites;
+  readonly pipelines: PipelineCommands;
+  readonly clock: Clock;
+}
+
+const { get, post } = routesOver<TrainingDeps>();
 
 /** Where a job is booked. */
 interface JobScope {
@@ -65,7 +78,7 @@ const modelOf = (fields: TrainingJobFields): CreateTrainingRequest['llm'] => ({
 
 /** Creates a job, or finds the one that the request's identity named before. */
 export const createJob = async (
-  { pipelines }: ApiDeps,
+  { pipelines }: TrainingDeps,
   request: AnyRequest,
   { scope, fields }: { readonly scope: JobScope; readonly fields: TrainingJobFields },
 ): Promise<z.input<typeof createTrainingJobResponse>> => {
@@ -101,7 +114,7 @@ const JOB_ID = /^job_[A-Za-z0-9-]{1,64}$/;
 
 /** A job of the tenant, from the log. 404 for another tenant's: it does not say that there is one. */
 const findJob = async (
-  { pipelines }: Pick<ApiDeps, 'pipelines'>,
+  { pipelines }: Pick<TrainingDeps, 'pipelines'>,
   tenantId: string | null,
   jobId: string,
 ): Promise<Existing> => {
@@ -135,7 +148,7 @@ const bodyOf = (state: Existing, credits_charged: number): TrainingJobStatusBody
 };
 
 const statusBody = async (
-  { queries, reads }: ApiDeps,
+  { queries, reads }: TrainingDeps,
   request: Pick<AnyRequest, 'answer'>,
   state: Existing,
 ): Promise<TrainingJobStatusBody> => {
@@ -147,14 +160,14 @@ const statusBody = async (
 
 /** A job and how far it is. */
 export const jobStatus = async (
-  deps: ApiDeps,
+  deps: TrainingDeps,
   request: Pick<AnyRequest, 'answer'>,
   of: { readonly tenant_id: string | null; readonly job_id: string },
 ): Promise<TrainingJobStatusBody> => statusBody(deps, request, await findJob(deps, of.tenant_id, of.job_id));
 
 /** Cancels a job that has not ended. */
 export const cancelJob = async (
-  deps: ApiDeps,
+  deps: TrainingDeps,
   request: Pick<AnyRequest, 'answer' | 'meta'>,
   of: { readonly tenant_id: string | null; readonly job_id: string },
 ): Promise<z.input<typeof cancelledTrainingJob>> => {
@@ -177,7 +190,7 @@ type ExamplesCharge = z.output<typeof examplesChargeRequest>;
 
 /** 404 for a job or an artifact that is not the tenant's: a charge books what is. */
 const checkOwned = async (
-  { pipelines: { jobs, artifacts } }: ApiDeps,
+  { pipelines: { jobs, artifacts } }: TrainingDeps,
   { tenant_id, job_id, artifact_id }: ExamplesCharge,
 ): Promise<void> => {
   if (job_id != null && (await jobs.stateOf(job_id)).accepted?.tenant_id !== tenant_id)
@@ -224,24 +237,27 @@ const chargeOf = (
 
 const REJECTIONS = accountRejections('plan_required', 'insufficient_credits', 'idempotency_key_reused');
 
-export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
-  summary: 'Charge the flat fee for an export of examples',
-  description:
-    'Idempotent on `idempotency_key` for ever: a repeat answers with the original and ' +
-    '`charged: false`. The fee is that of the billing config in force at the first request.',
-  access: 'any',
-  tenant: 'body',
-  body: examplesChargeRequest,
-  reply: { status: 200, schema: examplesChargeResponse },
-  problems: [
-    'job_not_found',
-    'artifact_not_found',
-    'plan_required',
-    'insufficient_credits',
-    'idempotency_key_reused',
-    'busy',
-  ],
-  handle: async ({ body, caller, meta, doneOr }, deps) => {
+export const chargeExamples = post(
+  '/v1/billing/dspy-examples-charge',
+  {
+    summary: 'Charge the flat fee for an export of examples',
+    description:
+      'Idempotent on `idempotency_key` for ever: a repeat answers with the original and ' +
+      '`charged: false`. The fee is that of the billing config in force at the first request.',
+    access: 'any',
+    tenant: 'body',
+    body: examplesChargeRequest,
+    reply: { status: 200, schema: examplesChargeResponse },
+    problems: [
+      'job_not_found',
+      'artifact_not_found',
+      'plan_required',
+      'insufficient_credits',
+      'idempotency_key_reused',
+      'busy',
+    ],
+  },
+  async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, idempotency_key } = body;
     // A key that was used is answered by its charge.
     const { charges } = await deps.accounts.stateOf(tenant_id);
@@ -267,53 +283,61 @@ export const chargeExamples = post('/v1/billing/dspy-examples-charge', {
       created_at: charge.created_at,
     };
   },
-});
+);
 
-export const cancelTrainingJob = post('/v1/training/jobs/{job_id}/cancel', {
-  summary: 'Cancel a training job that has not ended',
-  description: 'Its hold is given back. A job that had ended stays as it is, with `cancelled: false`.',
-  access: 'any',
-  params: z.object({ job_id: plainText(1, 128) }),
-  reply: { status: 200, schema: cancelledTrainingJob },
-  problems: ['job_not_found', 'busy'],
-  handle: (request, deps) =>
-    cancelJob(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
-});
+export const cancelTrainingJob = post(
+  '/v1/training/jobs/{job_id}/cancel',
+  {
+    summary: 'Cancel a training job that has not ended',
+    description: 'Its hold is given back. A job that had ended stays as it is, with `cancelled: false`.',
+    access: 'any',
+    params: z.object({ job_id: plainText(1, 128) }),
+    reply: { status: 200, schema: cancelledTrainingJob },
+    problems: ['job_not_found', 'busy'],
+  },
+  (request, deps) => cancelJob(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
+);
 
 /** A job is not created twice within a week. */
 const KEPT_A_WEEK = { keyLengthMax: 255, keepMs: 7 * 24 * 3_600_000 };
 
-export const createTrainingJob = post('/v1/training/jobs', {
-  summary: 'Train a pipeline on examples',
-  description:
-    'The price that `GET /v1/billing/training-quote` says is held now, charged when the job ' +
-    'succeeds and given back when it does not. Needs a paid plan. With the same ' +
-    '`Idempotency-Key` there is one job, for seven days.',
-  access: 'any',
-  tenant: 'body',
-  idempotency: KEPT_A_WEEK,
-  body: createTrainingJobRequest,
-  reply: { status: 202, schema: createTrainingJobResponse },
-  problems: TRAINING_PROBLEMS,
-  handle: (request, deps) => {
+export const createTrainingJob = post(
+  '/v1/training/jobs',
+  {
+    summary: 'Train a pipeline on examples',
+    description:
+      'The price that `GET /v1/billing/training-quote` says is held now, charged when the job ' +
+      'succeeds and given back when it does not. Needs a paid plan. With the same ' +
+      '`Idempotency-Key` there is one job, for seven days.',
+    access: 'any',
+    tenant: 'body',
+    idempotency: KEPT_A_WEEK,
+    body: createTrainingJobRequest,
+    reply: { status: 202, schema: createTrainingJobResponse },
+    problems: TRAINING_PROBLEMS,
+  },
+  (request, deps) => {
     const { tenant_id, project_id, task_id, ...fields } = request.body;
     return createJob(deps, request, { scope: { tenant_id, project_id, task_id }, fields });
   },
-});
+);
 
-export const getTrainingExamples = get('/v1/training/jobs/{job_id}/examples', {
-  summary: 'The examples of a training job, as DSPy loads them',
-  description:
-    'NDJSON, a line `{document_id, document, expected}` for each example: ' +
-    '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document ' +
-    'as markdown. Needs the charge of `POST /v1/billing/dspy-examples-charge` for this job, ' +
-    'or for its artifact.',
-  access: 'any',
-  bucket: 'heavy',
-  params: z.object({ job_id: plainText(1, 128) }),
-  reply: { status: 200, contentType: 'application/x-ndjson' },
-  problems: ['job_not_found', 'charge_required', 'storage_error'],
-  handle: async (request, deps) => {
+export const getTrainingExamples = get(
+  '/v1/training/jobs/{job_id}/examples',
+  {
+    summary: 'The examples of a training job, as DSPy loads them',
+    description:
+      'NDJSON, a line `{document_id, document, expected}` for each example: ' +
+      '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document ' +
+      'as markdown. Needs the charge of `POST /v1/billing/dspy-examples-charge` for this job, ' +
+      'or for its artifact.',
+    access: 'any',
+    bucket: 'heavy',
+    params: z.object({ job_id: plainText(1, 128) }),
+    reply: { status: 200, contentType: 'application/x-ndjson' },
+    problems: ['job_not_found', 'charge_required', 'storage_error'],
+  },
+  async (request, deps) => {
     const { accepted: job } = await findJob(deps, sightOf(request), request.params.job_id);
     const { tenant_id, job_id } = job;
     const isBilled = request.caller.role === 'tenant';
@@ -323,30 +347,35 @@ export const getTrainingExamples = get('/v1/training/jobs/{job_id}/examples', {
     const body = rows.map((row) => `${JSON.stringify(row)}\n`).join('');
     return { contentType: 'application/x-ndjson', body };
   },
-});
+);
 
-export const getTrainingJob = get('/v1/training/jobs/{job_id}', {
-  summary: 'The progress and the result of a training job',
-  description:
-    'Ask until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what was learned.',
-  access: 'any',
-  params: z.object({ job_id: plainText(1, 128) }),
-  reply: { status: 200, schema: trainingJobStatus },
-  problems: ['job_not_found'],
-  handle: (request, deps) =>
-    jobStatus(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
-});
+export const getTrainingJob = get(
+  '/v1/training/jobs/{job_id}',
+  {
+    summary: 'The progress and the result of a training job',
+    description:
+      'Ask until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what was learned.',
+    access: 'any',
+    params: z.object({ job_id: plainText(1, 128) }),
+    reply: { status: 200, schema: trainingJobStatus },
+    problems: ['job_not_found'],
+  },
+  (request, deps) => jobStatus(deps, request, { tenant_id: sightOf(request), job_id: request.params.job_id }),
+);
 
-export const listTrainingJobs = get('/v1/training/jobs', {
-  summary: 'The training jobs of a tenant, newest first',
-  description: 'Progress and scores are in `GET /v1/training/jobs/{job_id}`.',
-  access: 'any',
-  tenant: 'query',
-  query: trainingJobsQuery,
-  reply: { status: 200, schema: trainingJobList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async ({ query }, { queries }) => {
+export const listTrainingJobs = get(
+  '/v1/training/jobs',
+  {
+    summary: 'The training jobs of a tenant, newest first',
+    description: 'Progress and scores are in `GET /v1/training/jobs/{job_id}`.',
+    access: 'any',
+    tenant: 'query',
+    query: trainingJobsQuery,
+    reply: { status: 200, schema: trainingJobList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ query }, { queries }) => {
     const { tenant_id, limit, offset } = query;
     const { items, total } = await queries.jobsOfTenant(query);
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
@@ -358,4 +387,4 @@ export const listTrainingJobs = get('/v1/training/jobs', {
     }));
     return { items: shown, total, limit, offset };
   },
-});
+);

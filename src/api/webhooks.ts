@@ -1,3 +1,5 @@
+import type { Clock } from '../../domain/ports/log.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import {
   ALL_TENANT_EVENTS,
@@ -6,13 +8,26 @@ import {
 } from '../../domain/webhookMessages.ts';
 import { attemptError, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
 import { instantOut, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
-import { receiverUrlFlaw } from '../commands/webhooks.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { get, post, put, remove, type RouteRequest } from '../server/routes.ts';
-import { problem } from '../server/problems.ts';
-import { neverRejected, workFailure } from './rejections.ts';
+import { receiverUrlFlaw, type Webhooks, type ReceiverPolicy } from '../commands/webhooks.ts';
+import { type AnyRequest, routesOver } from '../server/routes.ts';
+import { problem, neverRejected, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import { checkKnown } from './knownTenant.ts';
+
+/** What these routes need. */
+export interface WebhooksDeps {
+  readonly queries: Pick<
+    Queries,
+    'balanceOfTenant' | 'deliveriesOfWebhook' | 'deliveryOfWebhook' | 'failingSince' | 'webhooksOfTenant'
+  >;
+  readonly reads: ReadYourWrites;
+  readonly webhooks: Webhooks;
+  /** Where receivers may be. */
+  readonly webhookPolicy: ReceiverPolicy;
+  readonly clock: Clock;
+}
+
+const { get, post, put, remove } = routesOver<WebhooksDeps>();
 
 const eventType = z.enum([ALL_TENANT_EVENTS, ...WEBHOOK_EVENT_TYPES]);
 
@@ -147,7 +162,7 @@ const deliveryList = pageOf(deliveryBody, 'WebhookDeliveryList');
 
 type WebhookBody = z.input<typeof webhookBody>;
 type DeliveryBody = z.input<typeof deliveryBody>;
-type Caller = Pick<RouteRequest<unknown, unknown, unknown>, 'caller'>;
+type Caller = Pick<AnyRequest, 'caller'>;
 
 const WEBHOOK_ID = /^wh_[A-Za-z0-9-]{1,64}$/;
 
@@ -156,7 +171,7 @@ const WEBHOOK_REJECTIONS = { webhook_not_found: 'There is no such webhook.' } as
 
 /** A webhook of the caller's tenant, from the log. 404 for another tenant's: it does not say that there is one. */
 const findWebhook = async (
-  { webhooks }: Pick<ApiDeps, 'webhooks'>,
+  { webhooks }: Pick<WebhooksDeps, 'webhooks'>,
   { caller }: Caller,
   webhookId: string,
 ): Promise<Webhook> => {
@@ -168,7 +183,7 @@ const findWebhook = async (
 
 /** What a request wants of a webhook. Throws where the receiver, or what it is told, is not for this caller. */
 const settingsIn = (
-  { webhookPolicy }: Pick<ApiDeps, 'webhookPolicy'>,
+  { webhookPolicy }: Pick<WebhooksDeps, 'webhookPolicy'>,
   { caller }: Caller,
   body: Omit<z.output<typeof webhookChangeRequest>, 'enabled'>,
 ): WebhookSettings => {
@@ -198,7 +213,7 @@ const webhookOrFail = ({ webhook }: { readonly webhook: Webhook | null }): Webho
   return webhook;
 };
 
-type DeliveryRow = Awaited<ReturnType<ApiDeps['queries']['deliveriesOfWebhook']>>['items'][number];
+type DeliveryRow = Awaited<ReturnType<WebhooksDeps['queries']['deliveriesOfWebhook']>>['items'][number];
 
 /** A delivery as it is answered. */
 const shownDelivery = (row: DeliveryRow): DeliveryBody => {
@@ -214,16 +229,19 @@ const shownDelivery = (row: DeliveryRow): DeliveryBody => {
   };
 };
 
-export const changeWebhook = put('/v1/webhooks/{webhook_id}', {
-  summary: 'Change, disable or enable a webhook',
-  description:
-    'All settings are replaced. What waits is sent to the new URL; while it is disabled nothing new is kept for it.',
-  access: 'any',
-  params: webhookParams,
-  body: webhookChangeRequest,
-  reply: { status: 200, schema: webhookBody },
-  problems: ['webhook_not_found', 'admin_required', 'unsafe_webhook_url', 'busy'],
-  handle: async ({ params, body, caller, meta, doneOr }, deps) => {
+export const changeWebhook = put(
+  '/v1/webhooks/{webhook_id}',
+  {
+    summary: 'Change, disable or enable a webhook',
+    description:
+      'All settings are replaced. What waits is sent to the new URL; while it is disabled nothing new is kept for it.',
+    access: 'any',
+    params: webhookParams,
+    body: webhookChangeRequest,
+    reply: { status: 200, schema: webhookBody },
+    problems: ['webhook_not_found', 'admin_required', 'unsafe_webhook_url', 'busy'],
+  },
+  async ({ params, body, caller, meta, doneOr }, deps) => {
     const { enabled, ...wanted } = body;
     const webhook = await findWebhook(deps, { caller }, params.webhook_id);
     const settings = { ...settingsIn(deps, { caller }, wanted), enabled };
@@ -236,29 +254,32 @@ export const changeWebhook = put('/v1/webhooks/{webhook_id}', {
     const row = await deps.queries.failingSince(webhook.webhook_id);
     return shownWebhook(webhookOrFail(state), row?.failing_since ?? null);
   },
-});
+);
 
-export const createWebhook = post('/v1/webhooks', {
-  summary: 'Be told what happens',
-  description:
-    'Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. ' +
-    'Whatever happens from now on is told.',
-  access: 'any',
-  tenant: 'body',
-  serviceActsForAll: true,
-  body: webhookCreateRequest,
-  reply: { status: 201, schema: createdWebhook },
-  problems: [
-    'admin_required',
-    'unsafe_webhook_url',
-    'too_many_webhooks',
-    'field_encryption_not_configured',
-    'webhook_not_found',
-    'storage_error',
-    'busy',
-  ],
-  reads: 'tenant',
-  handle: async ({ body, caller, meta, doneOr }, deps) => {
+export const createWebhook = post(
+  '/v1/webhooks',
+  {
+    summary: 'Be told what happens',
+    description:
+      'Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. ' +
+      'Whatever happens from now on is told.',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    body: webhookCreateRequest,
+    reply: { status: 201, schema: createdWebhook },
+    problems: [
+      'admin_required',
+      'unsafe_webhook_url',
+      'too_many_webhooks',
+      'field_encryption_not_configured',
+      'webhook_not_found',
+      'storage_error',
+      'busy',
+    ],
+    reads: 'tenant',
+  },
+  async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, ...wanted } = body;
     const settings = settingsIn(deps, { caller }, wanted);
     const made = await deps.webhooks.create(tenant_id, settings, meta);
@@ -267,33 +288,39 @@ export const createWebhook = post('/v1/webhooks', {
     deps.reads.note(tenant_id, position);
     return { ...shownWebhook(webhookOrFail(state), null), secret: made.secret };
   },
-});
+);
 
-export const getWebhook = get('/v1/webhooks/{webhook_id}', {
-  summary: 'A webhook, and whether it works',
-  description:
-    '`failing_since` says since when nothing arrives, and `disabled_reason` why nothing is sent any more.',
-  access: 'any',
-  params: webhookParams,
-  reply: { status: 200, schema: webhookBody },
-  problems: ['webhook_not_found'],
-  handle: async (request, deps) => {
+export const getWebhook = get(
+  '/v1/webhooks/{webhook_id}',
+  {
+    summary: 'A webhook, and whether it works',
+    description:
+      '`failing_since` says since when nothing arrives, and `disabled_reason` why nothing is sent any more.',
+    access: 'any',
+    params: webhookParams,
+    reply: { status: 200, schema: webhookBody },
+    problems: ['webhook_not_found'],
+  },
+  async (request, deps) => {
     const webhook = await findWebhook(deps, request, request.params.webhook_id);
     await settleReads(deps.reads, request, webhook.tenant_id);
     const row = await deps.queries.failingSince(webhook.webhook_id);
     return shownWebhook(webhook, row?.failing_since ?? null);
   },
-});
+);
 
-export const listWebhookDeliveries = get('/v1/webhooks/{webhook_id}/deliveries', {
-  summary: 'What a webhook was told, newest first',
-  description: 'Messages that wait, that arrived and that were given up, each with its last attempt.',
-  access: 'any',
-  params: webhookParams,
-  query: deliveriesQuery,
-  reply: { status: 200, schema: deliveryList },
-  problems: ['webhook_not_found'],
-  handle: async (request, deps) => {
+export const listWebhookDeliveries = get(
+  '/v1/webhooks/{webhook_id}/deliveries',
+  {
+    summary: 'What a webhook was told, newest first',
+    description: 'Messages that wait, that arrived and that were given up, each with its last attempt.',
+    access: 'any',
+    params: webhookParams,
+    query: deliveriesQuery,
+    reply: { status: 200, schema: deliveryList },
+    problems: ['webhook_not_found'],
+  },
+  async (request, deps) => {
     const { webhook_id, tenant_id } = await findWebhook(deps, request, request.params.webhook_id);
     await settleReads(deps.reads, request, tenant_id);
     const { limit, offset } = request.query;
@@ -301,19 +328,22 @@ export const listWebhookDeliveries = get('/v1/webhooks/{webhook_id}/deliveries',
     const { items, total } = await deps.queries.deliveriesOfWebhook(asked);
     return { items: items.map(shownDelivery), total, limit, offset };
   },
-});
+);
 
-export const listWebhooks = get('/v1/webhooks', {
-  summary: 'The webhooks of a tenant, newest first',
-  description: 'Removed ones are not among them, and secrets are never shown again.',
-  access: 'any',
-  tenant: 'query',
-  serviceActsForAll: true,
-  query: webhooksQuery,
-  reply: { status: 200, schema: webhookList },
-  problems: ['tenant_not_found'],
-  reads: 'tenant',
-  handle: async ({ query }, { queries }) => {
+export const listWebhooks = get(
+  '/v1/webhooks',
+  {
+    summary: 'The webhooks of a tenant, newest first',
+    description: 'Removed ones are not among them, and secrets are never shown again.',
+    access: 'any',
+    tenant: 'query',
+    serviceActsForAll: true,
+    query: webhooksQuery,
+    reply: { status: 200, schema: webhookList },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ query }, { queries }) => {
     const { limit, offset, tenant_id } = query;
     const { items, total } = await queries.webhooksOfTenant(query);
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
@@ -324,34 +354,40 @@ export const listWebhooks = get('/v1/webhooks', {
     }));
     return { items: shown, total, limit, offset };
   },
-});
+);
 
-export const removeWebhook = remove('/v1/webhooks/{webhook_id}', {
-  summary: 'Remove a webhook',
-  description: 'For good: its secret is removed, and what waits is not sent.',
-  access: 'any',
-  params: webhookParams,
-  reply: { status: 204 },
-  problems: ['webhook_not_found', 'busy'],
-  handle: async ({ params, caller, meta, doneOr }, deps) => {
+export const removeWebhook = remove(
+  '/v1/webhooks/{webhook_id}',
+  {
+    summary: 'Remove a webhook',
+    description: 'For good: its secret is removed, and what waits is not sent.',
+    access: 'any',
+    params: webhookParams,
+    reply: { status: 204 },
+    problems: ['webhook_not_found', 'busy'],
+  },
+  async ({ params, caller, meta, doneOr }, deps) => {
     const webhook = await findWebhook(deps, { caller }, params.webhook_id);
     const { position } = doneOr(await deps.webhooks.remove(webhook, meta), WEBHOOK_REJECTIONS);
     deps.reads.note(webhook.tenant_id, position);
     return undefined;
   },
-});
+);
 
 const deliveryNotFound = () => problem('delivery_not_found', 'There is no such delivery of this webhook.');
 
-export const resendWebhookDelivery = post('/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend', {
-  summary: 'Send a message again',
-  description:
-    'With the same ID, whatever became of it, and tried for three days more. It is sent after what already waits.',
-  access: 'any',
-  params: deliveryParams,
-  reply: { status: 202, schema: deliveryBody },
-  problems: ['webhook_not_found', 'delivery_not_found', 'busy'],
-  handle: async (request, deps) => {
+export const resendWebhookDelivery = post(
+  '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend',
+  {
+    summary: 'Send a message again',
+    description:
+      'With the same ID, whatever became of it, and tried for three days more. It is sent after what already waits.',
+    access: 'any',
+    params: deliveryParams,
+    reply: { status: 202, schema: deliveryBody },
+    problems: ['webhook_not_found', 'delivery_not_found', 'busy'],
+  },
+  async (request, deps) => {
     const { params, meta, doneOr } = request;
     const { webhook_id, tenant_id } = await findWebhook(deps, request, params.webhook_id);
     const find = () => deps.queries.deliveryOfWebhook(webhook_id, params.delivery_id, meta.now);
@@ -364,19 +400,22 @@ export const resendWebhookDelivery = post('/v1/webhooks/{webhook_id}/deliveries/
     if (row === undefined) throw deliveryNotFound();
     return shownDelivery(row);
   },
-});
+);
 
-export const rotateWebhookSecret = post('/v1/webhooks/{webhook_id}/rotate-secret', {
-  summary: 'Give a webhook a new secret',
-  description:
-    'Both secrets sign until `old_secret_until`, so that a receiver can change over without missing anything. ' +
-    'A second rotation within that time drops the oldest.',
-  access: 'any',
-  params: webhookParams,
-  body: rotateSecretRequest,
-  reply: { status: 200, schema: rotatedSecret },
-  problems: ['webhook_not_found', 'field_encryption_not_configured', 'storage_error', 'busy'],
-  handle: async ({ params, body, caller, meta, doneOr }, deps) => {
+export const rotateWebhookSecret = post(
+  '/v1/webhooks/{webhook_id}/rotate-secret',
+  {
+    summary: 'Give a webhook a new secret',
+    description:
+      'Both secrets sign until `old_secret_until`, so that a receiver can change over without missing anything. ' +
+      'A second rotation within that time drops the oldest.',
+    access: 'any',
+    params: webhookParams,
+    body: rotateSecretRequest,
+    reply: { status: 200, schema: rotatedSecret },
+    problems: ['webhook_not_found', 'field_encryption_not_configured', 'storage_error', 'busy'],
+  },
+  async ({ params, body, caller, meta, doneOr }, deps) => {
     const webhook = await findWebhook(deps, { caller }, params.webhook_id);
     const made = await deps.webhooks.rotate(webhook, body.keep_old_seconds * 1000, meta);
     if (made.kind === 'problem') throw workFailure(made);
@@ -385,4 +424,4 @@ export const rotateWebhookSecret = post('/v1/webhooks/{webhook_id}/rotate-secret
     const { webhook_id, old_secret } = webhookOrFail(state);
     return { webhook_id, secret: made.secret, old_secret_until: old_secret?.until ?? meta.now };
   },
-});
+);

@@ -1,9 +1,8 @@
+import type { WorkProblem } from '../commands/workProblem.ts';
 import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
-import type { Opening, ReceivedFile, WorkRequest } from '../commands/work.ts';
-import type { ApiDeps } from './apiDeps.ts';
-import { KEPT_A_DAY, post, type RouteRequest } from '../server/routes.ts';
-import { workFailure } from './rejections.ts';
+import type { Opening, ReceivedFile, WorkRequest, Delivered, HandedOver } from '../commands/work.ts';
+import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
 import {
   CHANNEL_FIELDS,
   CHANNEL_MEMBERS,
@@ -15,21 +14,39 @@ import {
   ocrToMarkdownRequest,
   toMarkdownForm,
 } from './workSchemas.ts';
-import { acceptLater } from './operations.ts';
-import type { ExtractFields } from '../commands/extract.ts';
+import { acceptLater, type OperationsDeps } from './operations.ts';
+import type { ExtractFields, extractByFields } from '../commands/extract.ts';
 import type { ChannelIssue, ChannelName, ModelChannel } from '../commands/models.ts';
-import { type FetchRequest, withFetched, withSource, type WorkSubject } from '../commands/fetchUpload.ts';
+import {
+  type FetchRequest,
+  withFetched,
+  withSource,
+  type WorkSubject,
+  type Uploads,
+  type SourceDeps,
+} from '../commands/fetchUpload.ts';
 import type { UploadedFile } from '../server/files.ts';
-import { invalid, problem } from '../server/problems.ts';
+import { invalid, problem, workFailure } from '../server/problems.ts';
 import { issuesOf } from '../server/request.ts';
 import type { ProblemCode } from '../problemTable.ts';
+
+/** What these routes need. */
+export type WorkDeps = OperationsDeps & {
+  readonly extract: ReturnType<typeof extractByFields>;
+  readonly convert: (request: ConvertRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+  readonly uploads: Uploads;
+  /** Documents that lie elsewhere. */
+  readonly sources: SourceDeps;
+};
+
+const { post } = routesOver<WorkDeps>();
 
 type ConversionAnswer = z.input<typeof markdownResponse>;
 
 /** Converts, now or as an operation, and gives the answer's body. Throws the problem that answers why there is none. */
 export const runConversion = async (
-  deps: ApiDeps,
-  request: RouteRequest<unknown, unknown, unknown>,
+  deps: WorkDeps,
+  request: AnyRequest,
   asked: ConvertRequest,
 ): Promise<ConversionAnswer> => {
   if (request.respondAsync) {
@@ -52,8 +69,8 @@ type ExtractionAnswer = z.input<typeof extractResponse>;
 
 /** Extracts, now or as an operation, and gives the answer's body. Throws the problem that answers why there is none. */
 export const runExtraction = async (
-  deps: ApiDeps,
-  request: RouteRequest<unknown, unknown, unknown>,
+  deps: WorkDeps,
+  request: AnyRequest,
   { fields, work }: { readonly fields: ExtractFields; readonly work: WorkRequest },
 ): Promise<ExtractionAnswer> => {
   if (request.respondAsync) {
@@ -79,7 +96,7 @@ type OpeningFields = Pick<Opening, 'pages' | 'password'> & { readonly at?: Openi
 
 /** What extraction and conversion take from a request alike. */
 export const workOf = (
-  request: RouteRequest<unknown, unknown, unknown>,
+  request: AnyRequest,
   { at, ...given }: OpeningFields,
   subject: WorkSubject,
 ): WorkRequest => ({
@@ -132,8 +149,6 @@ export const channelOf = (
   return looseChannel(Object.fromEntries(own) as Record<string, unknown>, { members, at });
 };
 
-type AnyRequest = RouteRequest<unknown, unknown, unknown>;
-
 /** Where a request says where its document lies. */
 interface Source {
   readonly source_url: string;
@@ -144,7 +159,7 @@ const both = (at: readonly string[], other: string) =>
   invalid({ loc: [...at], msg: `Send ${other} or source_url, not both.`, type: 'value_error' });
 
 const fromSource = async <T extends object>(
-  { sources }: ApiDeps,
+  { sources }: WorkDeps,
   { request, source }: { readonly request: AnyRequest; readonly source: Source },
   work: (file: ReceivedFile) => Promise<T>,
 ): Promise<T> => {
@@ -156,7 +171,7 @@ const fromSource = async <T extends object>(
 
 /** Does work on the document of a form: its file, or what lies at its `source_url`. */
 const onFormFile = <T extends object>(
-  deps: ApiDeps,
+  deps: WorkDeps,
   request: AnyRequest & { readonly body: { readonly source_url?: string | undefined } },
   work: (file: ReceivedFile) => Promise<T>,
 ): Promise<T> => {
@@ -175,7 +190,7 @@ interface JsonDocument extends FetchRequest {
 
 /** Does work on the document that JSON names: one that was uploaded, or what lies at its `source_url`. */
 export const onJsonFile = async <T extends object>(
-  deps: ApiDeps,
+  deps: WorkDeps,
   { request, named }: { readonly request: AnyRequest; readonly named: JsonDocument },
   work: (subject: WorkSubject) => Promise<T>,
 ): Promise<T> => {
@@ -263,22 +278,25 @@ const parsed = (schema: string | undefined): unknown => {
   }
 };
 
-export const extract = post('/v1/extract', {
-  summary: 'Data from a document, by a JSON Schema',
-  description:
-    'Nothing is invented: a value that is not in the document is null where the schema ' +
-    'allows null, and left out where it is optional.',
-  access: 'any',
-  tenant: 'body',
-  serviceActsForAll: true,
-  bucket: 'heavy',
-  idempotency: KEPT_A_DAY,
-  body: extractForm,
-  upload: true,
-  respondsAsync: true,
-  reply: { status: 200, schema: extractResponse },
-  problems: EXTRACTION_PROBLEMS,
-  handle: async (request, deps) => {
+export const extract = post(
+  '/v1/extract',
+  {
+    summary: 'Data from a document, by a JSON Schema',
+    description:
+      'Nothing is invented: a value that is not in the document is null where the schema ' +
+      'allows null, and left out where it is optional.',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    bucket: 'heavy',
+    idempotency: KEPT_A_DAY,
+    body: extractForm,
+    upload: true,
+    respondsAsync: true,
+    reply: { status: 200, schema: extractResponse },
+    problems: EXTRACTION_PROBLEMS,
+  },
+  async (request, deps) => {
     const { project_id, task_id, schema, ...fields } = request.body;
     return onFormFile(deps, request, (file) =>
       runExtraction(deps, request, {
@@ -297,24 +315,27 @@ export const extract = post('/v1/extract', {
       }),
     );
   },
-});
+);
 
 const inOcr = (member: string) => ['body', 'ocr', member];
 
-export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
-  summary: 'An uploaded document as markdown and plain text',
-  description:
-    'The document is the one of a `file_uri` that presign gave and that was uploaded since, or lies at `source_url`.',
-  access: 'any',
-  tenant: 'body',
-  serviceActsForAll: true,
-  bucket: 'heavy',
-  idempotency: KEPT_A_DAY,
-  respondsAsync: true,
-  body: ocrToMarkdownRequest,
-  reply: { status: 200, schema: markdownResponse },
-  problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
-  handle: (request, deps) => {
+export const ocrToMarkdown = post(
+  '/v1/ocr/to-markdown',
+  {
+    summary: 'An uploaded document as markdown and plain text',
+    description:
+      'The document is the one of a `file_uri` that presign gave and that was uploaded since, or lies at `source_url`.',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    bucket: 'heavy',
+    idempotency: KEPT_A_DAY,
+    respondsAsync: true,
+    body: ocrToMarkdownRequest,
+    reply: { status: 200, schema: markdownResponse },
+    problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
+  },
+  (request, deps) => {
     const { tenant_id, project_id, task_id, file_uri, source_url, file_name, mode, ocr } = request.body;
     if (file_uri === undefined && source_url === undefined)
       throw invalid({
@@ -341,24 +362,27 @@ export const ocrToMarkdown = post('/v1/ocr/to-markdown', {
       }),
     );
   },
-});
+);
 
-export const toMarkdown = post('/v1/to-markdown', {
-  summary: 'A document as markdown and plain text',
-  description:
-    'Headings, lists, tables and text in reading order. ' +
-    'Pages without text are recognised unless `conversion_mode` is `fast`.',
-  access: 'any',
-  tenant: 'body',
-  serviceActsForAll: true,
-  bucket: 'heavy',
-  idempotency: KEPT_A_DAY,
-  respondsAsync: true,
-  body: toMarkdownForm,
-  upload: true,
-  reply: { status: 200, schema: markdownResponse },
-  problems: CONVERSION_PROBLEMS,
-  handle: async (request, deps) => {
+export const toMarkdown = post(
+  '/v1/to-markdown',
+  {
+    summary: 'A document as markdown and plain text',
+    description:
+      'Headings, lists, tables and text in reading order. ' +
+      'Pages without text are recognised unless `conversion_mode` is `fast`.',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    bucket: 'heavy',
+    idempotency: KEPT_A_DAY,
+    respondsAsync: true,
+    body: toMarkdownForm,
+    upload: true,
+    reply: { status: 200, schema: markdownResponse },
+    problems: CONVERSION_PROBLEMS,
+  },
+  async (request, deps) => {
     const { project_id, task_id, conversion_mode: mode, ...fields } = request.body;
     return onFormFile(deps, request, (file) =>
       runConversion(deps, request, {
@@ -369,4 +393,4 @@ export const toMarkdown = post('/v1/to-markdown', {
       }),
     );
   },
-});
+);

@@ -21,7 +21,7 @@ import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/
 import { streamsOf } from '../writer/commandHandler.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 
-interface DraftDeps extends Pick<ModelDeps, 'checkBase'> {
+export interface DraftDeps extends Pick<ModelDeps, 'checkBase'> {
   readonly pipelines: { readonly artifacts: Artifacts };
   readonly clock: Pick<Clock, 'newId'>;
 }

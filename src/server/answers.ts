@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Problem } from './problems.ts';
-import type { RawBody, RouteRequest } from './routes.ts';
+import type { RawBody, AnyRequest } from './routes.ts';
 import { ALL_TENANTS, type ReadYourWrites } from '../queries/queries.ts';
 
 /**
@@ -212,7 +212,7 @@ export const sendRaw = (res: ServerResponse, body: RawBody['body'], sending: Sen
 /** As `settleReads`, for reads of all tenants. */
 export const settleAllReads = async (
   reads: ReadYourWrites,
-  { answer }: Pick<RouteRequest<unknown, unknown, unknown>, 'answer'>,
+  { answer }: Pick<AnyRequest, 'answer'>,
 ): Promise<void> => {
   const missing = await reads.settleAll();
   if (missing !== undefined) answer.header('X-Projection-Lag', String(missing));
@@ -221,7 +221,7 @@ export const settleAllReads = async (
 /** Waits for what this process wrote; a late read model answers with what it has, and says so. */
 export const settleReads = async (
   reads: ReadYourWrites,
-  { answer }: Pick<RouteRequest<unknown, unknown, unknown>, 'answer'>,
+  { answer }: Pick<AnyRequest, 'answer'>,
   tenantId: string,
 ): Promise<void> => {
   const missing = [await reads.settle(tenantId), await reads.settle(ALL_TENANTS)].filter(

@@ -20,7 +20,7 @@ import { LogWentBack } from '../writer/append.ts';
 import { LogContradicts } from '../writer/streamFold.ts';
 import { CallerLeft, Problem, invalid, problem, retryLater, problemBody } from './problems.ts';
 import { statusOf, wireCodeOf } from '../problemTable.ts';
-import type { NamedRoute, Route } from './routes.ts';
+import type { NamedRoute, Route, ServedRoute } from './routes.ts';
 import type { Exchange } from './request.ts';
 import type { Caller } from './keys.ts';
 import type { HttpMetrics, RunningRequests } from './metrics.ts';
@@ -134,7 +134,7 @@ const beginRequest = (
 };
 
 interface AppDeps extends Omit<ServeDeps, 'onError' | 'unread'> {
-  readonly routes: readonly NamedRoute[];
+  readonly routes: readonly ServedRoute[];
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
   /** Where clients reach the service, where that is said. */
@@ -274,7 +274,7 @@ const onFailure =
 type Serve = (exchange: Exchange) => Promise<void>;
 
 /** Serves requests, each within its span where requests are traced; probes and the reference are not. */
-const servedBy = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
+const servedBy = (route: ServedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): Serve => {
   const { tracer } = deps;
   if (tracer === undefined || route.always === true) return (exchange) => serveRoute(route, exchange, deps);
   return (exchange) => {
@@ -284,7 +284,7 @@ const servedBy = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>):
   };
 };
 
-const handlerOf = (route: NamedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): RequestHandler => {
+const handlerOf = (route: ServedRoute, deps: ServeDeps & Pick<AppDeps, 'tracer'>): RequestHandler => {
   const serve = servedBy(route, deps);
   return async (req, res, next) => {
     if (req.method === 'HEAD' && route.countsOnce === true) {

@@ -5,10 +5,10 @@ import type { Request, Response } from 'express';
 import { invalid, problem } from './problems.ts';
 import type { RequestIssue } from '../problemTable.ts';
 import type { Caller } from './keys.ts';
-import type { Route, RouteRequest } from './routes.ts';
+import type { Route, AnyRequest } from './routes.ts';
 import { isTooMuch } from './jsonBody.ts';
 import type { Clock } from '../../domain/ports/log.ts';
-import { doneOr } from '../api/rejections.ts';
+import { doneOr } from './problems.ts';
 import { idempotencyKeyIn } from './idempotency.ts';
 import type { Upload } from './files.ts';
 import { browserOf } from './browser.ts';
@@ -280,7 +280,7 @@ const prefersAsync = (header: string | undefined): boolean =>
 
 /** The parts of a handler's request that come from the request itself. */
 export type Checked = Omit<
-  RouteRequest<unknown, unknown, unknown>,
+  AnyRequest,
   'caller' | 'browser' | 'meta' | 'signal' | 'answer' | 'doneOr' | 'prefers'
 >;
 
@@ -327,7 +327,7 @@ export const requestOf = (
   facts: Checked,
   { req, res, requestId }: Exchange,
   { caller, clock, status }: HandlerContext,
-): RouteRequest<unknown, unknown, unknown> => {
+): AnyRequest => {
   const { params, query, body, file, tenant_id, idempotency_key, fingerprint, halves, respondAsync } = facts;
   let signal: AbortSignal | undefined;
   const command_id = clock.uuid();
@@ -348,7 +348,7 @@ export const requestOf = (
       return { now: clock.now(), actor, correlation_id: requestId, command_id };
     },
     // What a route lists is known where it is declared, and nowhere else.
-    doneOr: doneOr as RouteRequest<unknown, unknown, unknown>['doneOr'],
+    doneOr: doneOr as AnyRequest['doneOr'],
     prefers: (types) => {
       const best = req.accepts([...types]);
       return best === false ? undefined : best;

@@ -1,8 +1,7 @@
 import type { z } from 'zod';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Caller } from './keys.ts';
-import type { ApiDeps } from '../api/apiDeps.ts';
-import type { DoneOr } from '../api/rejections.ts';
+import type { DoneOr } from './problems.ts';
 import type { BucketClass } from '../../domain/ports/services.ts';
 import type { Browser } from './browser.ts';
 import type { UploadedFile } from './files.ts';
@@ -12,16 +11,8 @@ type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
 /** `scope`: the body's member of that name. */
 type TenantSource = 'path' | 'query' | 'body' | 'scope';
 
-/** What a handler gets: checked input, who calls, and for which tenant. */
-export interface RouteRequest<
-  Params,
-  Query,
-  Body,
-  Listed extends ProblemCode = never,
-> extends DoneOr<Listed> {
-  readonly params: Params;
-  readonly query: Query;
-  readonly body: Body;
+/** What every handler gets: who calls, for which tenant, and how to answer. */
+interface RequestFacts {
   /** The upload of a route with `upload`; it is removed after the answer. */
   readonly file: UploadedFile | undefined;
   readonly caller: Caller;
@@ -47,6 +38,32 @@ export interface RouteRequest<
   };
 }
 
+/** A request whose input is not known by type. */
+export interface AnyRequest extends RequestFacts, DoneOr<never> {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
+type OutputOf<Schema> = Schema extends z.ZodType ? z.output<Schema> : undefined;
+
+/** What a handler gets of a route that is declared so: its input as its schemas give it. */
+interface RouteRequest<Facts> extends RequestFacts, DoneOr<ListedIn<Facts>> {
+  readonly params: OutputOf<MemberOf<Facts, 'params'>>;
+  readonly query: OutputOf<MemberOf<Facts, 'query'>>;
+  readonly body: OutputOf<MemberOf<Facts, 'body'>>;
+}
+
+type MemberOf<Facts, Name extends string> = Facts extends { readonly [Key in Name]: infer Member }
+  ? Member
+  : undefined;
+type ListedIn<Facts> = Facts extends { readonly problems: readonly (infer Code extends ProblemCode)[] }
+  ? Code
+  : never;
+type AnswerOf<Facts> = Facts extends { readonly reply: { readonly schema: infer Schema extends z.ZodType } }
+  ? z.input<Schema>
+  : undefined;
+
 /** A body that is sent as it is: of a route with `contentType`, or JSON that is made while it is sent. */
 export interface RawBody {
   readonly contentType: string;
@@ -54,8 +71,8 @@ export interface RawBody {
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array>;
 }
 
-type Reply<Schema extends z.ZodType> =
-  | { readonly status: 200 | 201 | 202; readonly schema: Schema }
+type Reply =
+  | { readonly status: 200 | 201 | 202; readonly schema: z.ZodType }
   | { readonly status: 204 }
   /** To the `Location` that the handler sets. */
   | { readonly status: 302 | 303 }
@@ -76,24 +93,40 @@ const HOUR_MS = 3_600_000;
 /** How most routes that take an `Idempotency-Key` treat it. */
 export const KEPT_A_DAY: Idempotency = { keyLengthMax: 255, keepMs: 24 * HOUR_MS };
 
+/** What is known of a body of plain bytes before it is read. */
+export interface ByteRequest<Params = unknown, Query = unknown> {
+  readonly params: Params;
+  readonly query: Query;
+  /** '' when it was not sent. */
+  readonly content_type: string;
+  /** undefined when it was not sent. */
+  readonly content_length: number | undefined;
+}
+
 /** How a body of plain bytes is let in. */
-interface ByteBody<Params, Query> {
+interface ByteBody<Deps> {
   /** Gives the most bytes that are taken, and what is called at the end; throws what is answered instead. */
-  // A method, for its parameter is checked against the same schemas before it is called.
+  // A method, for its parameter is checked against the route's schemas before it is called.
   admit(
-    request: {
-      readonly params: Params;
-      readonly query: Query;
-      /** '' when it was not sent. */
-      readonly content_type: string;
-      /** undefined when it was not sent. */
-      readonly content_length: number | undefined;
-    },
-    deps: ApiDeps,
+    request: ByteRequest,
+    deps: Deps,
   ): Promise<{ readonly bytesMax: number; readonly release: () => void }>;
 }
 
-interface RouteFacts {
+/** A route as data: OpenAPI, validation, access, limits and problem answers are read from it. */
+interface RouteFacts<Deps> {
+  /** Problems of its own; those of access, input and limits are added by what the route declares. */
+  readonly problems?: readonly ProblemCode[];
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  /** JSON, or with `upload` the fields of a multipart form. */
+  readonly body?: z.ZodType;
+  readonly upload?: boolean;
+  /** Takes a body of plain bytes, of any type, to disk as `file`; access is decided before it is read. */
+  readonly bytes?: ByteBody<Deps>;
+  readonly reply: Reply;
+  /** Other statuses that carry the same schema. */
+  readonly alsoStatus?: readonly number[];
   /** The path's last parameter, where it takes slashes too. */
   readonly rest?: string;
   readonly summary: string;
@@ -122,80 +155,56 @@ interface RouteFacts {
   readonly reads?: 'tenant' | 'all';
 }
 
-/** A route as data plus one function; what it is made of follows from the schemas. */
-interface RouteSpec<
-  Params extends z.ZodType,
-  Query extends z.ZodType,
-  Body extends z.ZodType,
-  Answer extends z.ZodType,
-  Listed extends ProblemCode,
-> extends RouteFacts {
-  /** Problems of its own; those of access, input and limits are added by what the route declares. */
-  readonly problems?: readonly Listed[];
-  readonly params?: Params;
-  readonly query?: Query;
-  /** JSON, or with `upload` the fields of a multipart form. */
-  readonly body?: Body;
-  readonly upload?: boolean;
-  /** Takes a body of plain bytes, of any type, to disk as `file`; access is decided before it is read. */
-  readonly bytes?: ByteBody<z.output<Params>, z.output<Query>>;
-  readonly reply: Reply<Answer>;
-  /** Other statuses that carry the same schema. */
-  readonly alsoStatus?: readonly number[];
-  readonly handle: (
-    request: RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>, Listed>,
-    deps: ApiDeps,
-  ) => Promise<z.input<Answer> | RawBody | undefined>;
-}
-
-/** A route whose types are forgotten: what the server, the reference and the specs read. */
-export interface Route extends RouteFacts {
+/** A route: data, and one function over what its resource needs. Whoever only reads it needs nothing. */
+export interface Route<in Deps = never> extends RouteFacts<Deps> {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{name}` for a path parameter. */
   readonly path: string;
-  readonly problems?: readonly ProblemCode[];
-  readonly params?: z.ZodType | undefined;
-  readonly query?: z.ZodType | undefined;
-  readonly body?: z.ZodType | undefined;
-  readonly upload?: boolean | undefined;
-  readonly bytes?: ByteBody<unknown, unknown> | undefined;
-  readonly reply: Reply<z.ZodType>;
-  readonly alsoStatus?: readonly number[] | undefined;
-  // A method, for its parameter is checked against the same schemas before it is called.
-  handle(request: RouteRequest<unknown, unknown, unknown>, deps: ApiDeps): Promise<unknown>;
+  readonly handle: (request: AnyRequest, deps: Deps) => Promise<unknown>;
 }
 
+/** Members that no route has. */
+type Unknown<Facts, Deps> = { readonly [Name in Exclude<keyof Facts, keyof RouteFacts<Deps>>]: never };
+
 const routeOf =
-  (method: Route['method']) =>
-  <
-    Params extends z.ZodType = z.ZodUndefined,
-    Query extends z.ZodType = z.ZodUndefined,
-    Body extends z.ZodType = z.ZodUndefined,
-    Answer extends z.ZodType = z.ZodUndefined,
-    Listed extends ProblemCode = never,
-  >(
+  <Deps>(method: Route['method']) =>
+  <Facts extends RouteFacts<Deps>>(
     path: string,
-    spec: RouteSpec<Params, Query, Body, Answer, Listed>,
-  ): Route => ({
-    ...spec,
+    facts: Facts & Unknown<Facts, Deps>,
+    handle: (request: RouteRequest<Facts>, deps: Deps) => Promise<AnswerOf<Facts> | RawBody | undefined>,
+  ): Route<Deps> => ({
+    ...facts,
     method,
     path,
-    bucket: spec.bucket ?? (spec.access === 'public' ? undefined : 'general'),
-    handle: (request, deps) =>
-      spec.handle(request as RouteRequest<z.output<Params>, z.output<Query>, z.output<Body>, Listed>, deps),
+    bucket: facts.bucket ?? (facts.access === 'public' ? undefined : 'general'),
+    // What comes was checked against the same schemas.
+    handle: (request, deps) => handle(request as RouteRequest<Facts>, deps),
   });
 
-// Each declares a route. OpenAPI, validation, access, limits and problem answers are read from it.
-export const get = routeOf('get');
-export const post = routeOf('post');
-export const put = routeOf('put');
-export const remove = routeOf('delete');
+/** How a resource declares its routes: each by path, by what it is, and by what it does with `Deps`. */
+export const routesOver = <Deps>() => ({
+  get: routeOf<Deps>('get'),
+  post: routeOf<Deps>('post'),
+  put: routeOf<Deps>('put'),
+  remove: routeOf<Deps>('delete'),
+});
 
 /** A route with its name and its part of the interface, which the table of routes gives it. */
-export interface NamedRoute extends Route {
+export interface NamedRoute<in Deps = never> extends Route<Deps> {
   readonly operationId: string;
   readonly tag: string;
 }
+
+/** A route that has what it needs. */
+export type ServedRoute = NamedRoute<undefined>;
+
+/** Routes over what they need: what the server calls. */
+export const servedOver = <Deps>(routes: readonly NamedRoute<Deps>[], deps: Deps): readonly ServedRoute[] =>
+  routes.map(({ bytes, handle, ...route }) => ({
+    ...route,
+    ...(bytes !== undefined && { bytes: { admit: (request) => bytes.admit(request, deps) } }),
+    handle: (request) => handle(request, deps),
+  }));
 
 const inputProblems = (route: Route): readonly ProblemCode[] => {
   if (route.upload === true)

@@ -4,9 +4,10 @@ import type { ReplayStore } from '../../domain/ports/services.ts';
 import type { BytesInFlight } from '../commands/slots.ts';
 import { tooMuchInFlight } from '../commands/workProblem.ts';
 import { BOOTSTRAP_ADMIN, type Authenticator, type Caller } from './keys.ts';
-import type { ApiDeps } from '../api/apiDeps.ts';
-import { workFailure } from '../api/rejections.ts';
-import type { NamedRoute, RawBody, Route } from './routes.ts';
+import type { ReadYourWrites } from '../queries/queries.ts';
+import type { Sessions } from './sessions.ts';
+import { workFailure } from './problems.ts';
+import type { RawBody, Route, ServedRoute } from './routes.ts';
 import { JSON_TYPE, readJson } from './jsonBody.ts';
 import {
   checkRole,
@@ -37,8 +38,9 @@ import {
 import { browserOf } from './browser.ts';
 
 export interface ServeDeps {
-  /** What the routes call. */
-  readonly api: ApiDeps;
+  readonly sessions: Pick<Sessions, 'isSentBy' | 'callerOf'>;
+  /** What this process wrote is waited for before it is read. */
+  readonly reads: ReadYourWrites;
   readonly keys: Authenticator;
   readonly limits: RateLimits;
   readonly replays: ReplayStore;
@@ -61,12 +63,12 @@ const setHeaders = (res: Response, headers: Readonly<Record<string, string>>): v
 const NOBODY: Caller = { ...BOOTSTRAP_ADMIN, key_id: 'none', role: 'tenant', tenant_id: 'none' };
 
 /** By the key; without one, by the session of a browser. */
-const callerOf = async (route: Route, req: Request, { keys, api }: ServeDeps): Promise<Caller> => {
+const callerOf = async (route: Route, req: Request, { keys, sessions }: ServeDeps): Promise<Caller> => {
   const key = req.get('x-api-key');
   if (key !== undefined || req.headers.cookie === undefined) return keys.authenticate(key);
   const browser = browserOf(req);
-  if (!api.sessions.isSentBy(browser)) return keys.authenticate(key);
-  return api.sessions.callerOf(browser, { changes: route.method !== 'get' });
+  if (!sessions.isSentBy(browser)) return keys.authenticate(key);
+  return sessions.callerOf(browser, { changes: route.method !== 'get' });
 };
 
 /** Statuses that come without a body. */
@@ -99,14 +101,14 @@ const heldUntilDiscarded = async (receiving: Promise<Upload>, release: () => voi
 
 /** Nothing of the body is read before it is let in. */
 const receivedBytes = async (
-  bytes: NonNullable<Route['bytes']>,
+  bytes: NonNullable<ServedRoute['bytes']>,
   req: Request,
-  { route, deps: { api, uploads } }: { readonly route: Route; readonly deps: ServeDeps },
+  { route, deps: { uploads } }: { readonly route: Route; readonly deps: ServeDeps },
 ): Promise<Upload> => {
   const [params, query] = validate(addressParts(route, req));
   const { 'content-type': content_type = '', 'content-length': length } = req.headers;
   const content_length = length === undefined ? undefined : Number(length);
-  const { bytesMax, release } = await bytes.admit({ params, query, content_type, content_length }, api);
+  const { bytesMax, release } = await bytes.admit({ params, query, content_type, content_length }, undefined);
   return heldUntilDiscarded(receiveBytes(req, { dir: uploads.dir, bytesMax }), release);
 };
 
@@ -121,7 +123,7 @@ const receivedForm = (
   return heldUntilDiscarded(receiveUpload(req, limits), release);
 };
 
-const received = async (route: Route, exchange: Exchange, deps: ServeDeps): Promise<Input> => {
+const received = async (route: ServedRoute, exchange: Exchange, deps: ServeDeps): Promise<Input> => {
   const { req } = exchange;
   if (route.upload === true) {
     const upload = await receivedForm(exchange, deps.uploads);
@@ -163,19 +165,19 @@ const heldWhileSent = async (
 
 /** Calls the handler; what it returns is serialised once, so a replay is the same to the byte. */
 const handled = async (
-  route: Route,
+  route: ServedRoute,
   exchange: Exchange,
   { facts, caller, deps }: { readonly facts: Checked; readonly caller: Caller; readonly deps: ServeDeps },
 ): Promise<Sent> => {
-  const { api, clock } = deps;
+  const { reads, clock } = deps;
   let status: number = route.reply.status;
   const told = (other: number) => {
     status = other;
   };
   const request = requestOf(facts, exchange, { caller, clock, status: told });
-  if (route.reads === 'tenant') await settleReads(api.reads, request, facts.tenant_id);
-  if (route.reads === 'all') await settleAllReads(api.reads, request);
-  const body = await route.handle(request, api);
+  if (route.reads === 'tenant') await settleReads(reads, request, facts.tenant_id);
+  if (route.reads === 'all') await settleAllReads(reads, request);
+  const body = await route.handle(request, undefined);
   if (isRaw(body)) {
     const { req, res } = exchange;
     res.status(status).type(body.contentType);
@@ -233,7 +235,7 @@ const send = async (
 };
 
 const answered = async (
-  route: NamedRoute,
+  route: ServedRoute,
   exchange: Exchange,
   { deps, input, caller }: Received & { readonly deps: ServeDeps },
 ): Promise<void> => {
@@ -257,7 +259,7 @@ const answered = async (
 };
 
 /** One request from key to answer, in the order that the interface gives its errors. */
-export const serveRoute = async (route: NamedRoute, exchange: Exchange, deps: ServeDeps): Promise<void> => {
+export const serveRoute = async (route: ServedRoute, exchange: Exchange, deps: ServeDeps): Promise<void> => {
   if (deps.isDraining() && route.always !== true) {
     exchange.res.set('Connection', 'close');
     throw retryLater('shutting_down', 'This process is shutting down.');

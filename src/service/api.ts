@@ -37,11 +37,12 @@ import { claimantOf } from '../commands/paymentClaims.ts';
 import { convertDocument } from '../commands/convert.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
-import type { ApiDeps } from '../api/apiDeps.ts';
+import type { ApiDeps } from '../api/routes.ts';
 import { pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { uploadCommands } from './uploads.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { apiRoutes, operationRoutes } from '../api/routes.ts';
+import { servedOver } from '../server/routes.ts';
 import { httpApp } from '../server/app.ts';
 import { httpMetrics, runningRequests, type RunningRequests } from '../server/metrics.ts';
 import { listen, type HttpServer } from '../server/connections.ts';
@@ -255,8 +256,9 @@ export const serve = async (from: Context, isApi: boolean): Promise<Served> => {
   const running = runningRequests(isDraining);
   const app = httpApp({
     // A process without the role `api` answers health and metrics alone.
-    routes: isApi ? apiRoutes : operationRoutes,
-    api: from.api,
+    routes: servedOver(isApi ? apiRoutes : operationRoutes, from.api),
+    sessions: from.api.sessions,
+    reads: from.reads,
     logger: from.logger,
     metrics: httpMetrics(from.registry),
     publicUrl: config.publicUrl,
@@ -274,7 +276,7 @@ export const serve = async (from: Context, isApi: boolean): Promise<Served> => {
     uploads: {
       dir: parts.uploadDir,
       bytesMax: config.maxUploadBytes,
-      inFlight: from.api.inFlight,
+      inFlight: from.inFlight,
     },
     clock: from.clock,
     isDraining,

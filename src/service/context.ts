@@ -19,7 +19,7 @@ import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { ApiKeys, RateLimitCommands } from '../commands/apiKeys.ts';
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
-import type { HeavySlots } from '../commands/slots.ts';
+import type { BytesInFlight, HeavySlots } from '../commands/slots.ts';
 import type { Overruns } from '../commands/countPages.ts';
 import type { HoldSweeper, ObjectSweeper } from '../commands/sweeping.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
@@ -28,7 +28,7 @@ import type { ReferenceData } from '../commands/reference.ts';
 import type { SavedConfigs } from '../commands/savedConfigs.ts';
 import type { KeptFacts, UnfinishedSweeper, UsageLog } from '../commands/usageLog.ts';
 import type { Config } from '../config.ts';
-import type { ApiDeps } from '../api/apiDeps.ts';
+import type { ApiDeps } from '../api/routes.ts';
 import type { Authenticator } from '../server/keys.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import type { HealthReport } from '../api/serviceSchemas.ts';
@@ -135,6 +135,8 @@ export interface Context {
   readonly facts: KeptFacts;
   /** Sweeper of unfinished work. */
   readonly unfinishedSweeper: UnfinishedSweeper;
+  /** Bodies with files, of whatever route. */
+  readonly inFlight: BytesInFlight;
   /** Document streams. */
   readonly documents: Documents;
   /** null: the service does not seal by itself. */

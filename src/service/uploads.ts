@@ -23,7 +23,7 @@ import { operations } from '../commands/operations.ts';
 import { jobMoney, removeUpload, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
-import type { ApiDeps } from '../api/apiDeps.ts';
+import type { ApiDeps } from '../api/routes.ts';
 import { unlessDiverged } from './upkeep.ts';
 import type { Context, SomeFactories } from './context.ts';
 
@@ -95,21 +95,22 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   };
 };
 
+/** A tenant may send so many files of the largest size at once. */
+const FILES_IN_FLIGHT = 4;
+
 /** Documents and what becomes of the objects that nobody uses. */
 export const uploadsParts = {
   documents: (from) => documents(from.parts.log),
+  inFlight: (from) => bytesInFlight(FILES_IN_FLIGHT * from.config.maxUploadBytes),
   objectSweeper: (from) => objectSweeper(sweptObjects(from)),
 } satisfies SomeFactories;
 
 /** Documents that one call counts at the same time: one, where each needs a file of its own. */
 const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
 
-/** A tenant may send so many files of the largest size at once. */
-const FILES_IN_FLIGHT = 4;
-
 type UploadCommands = Pick<
   ApiDeps,
-  'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'inFlight' | 'countPages'
+  'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'countPages'
 >;
 
 const stockOf = (from: Context): UploadStock => {
@@ -165,7 +166,7 @@ export const uploadCommands = (
   const failures = recentFailures<Counted>(() => performance.now());
   const atOnce = objects.link === undefined ? COUNTED_AT_ONCE.copied : COUNTED_AT_ONCE.inPlace;
   const stock = stockOf(from);
-  const inFlight = bytesInFlight(FILES_IN_FLIGHT * bytesMax);
+  const inFlight = from.inFlight;
   return {
     presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock }),
     receiver: uploadReceiver({
@@ -186,7 +187,6 @@ export const uploadCommands = (
       ...{ dir: parts.uploadDir, bytesMax, inFlight },
     },
     removeUpload: removal(from, { objects, stock }),
-    inFlight,
     countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
   };
 };

@@ -57,7 +57,7 @@ import type { SecretBox } from '../../domain/ports/services.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
 import type { CountPagesDeps } from '../commands/countPages.ts';
 import { exportExamples } from '../commands/exportExamples.ts';
-import type { ApiDeps } from '../api/apiDeps.ts';
+import type { ApiDeps } from '../api/routes.ts';
 import { trainingWorker, trainer } from '../worker/training.ts';
 
 /** Tokens are counted before they are logged: a log that fails changes no metric. */

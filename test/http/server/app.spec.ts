@@ -1,3 +1,4 @@
+import { readYourWrites } from '../../../src/queries/queries.ts';
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { expect } from 'chai';
@@ -9,9 +10,8 @@ import { bytesInFlight } from '../../../src/commands/slots.ts';
 import { CreditsOutOfRange } from '../../../domain/kernel/amounts.ts';
 import { SqlUnavailable } from '../../../projections/engine/ports.ts';
 import { httpApp } from '../../../src/server/app.ts';
-import type { ApiDeps } from '../../../src/api/apiDeps.ts';
 import { authenticator } from '../../../src/server/keys.ts';
-import { post, type NamedRoute } from '../../../src/server/routes.ts';
+import { routesOver, type ServedRoute } from '../../../src/server/routes.ts';
 import { httpMetrics } from '../../../src/server/metrics.ts';
 import { DEFAULT_BUCKETS } from '../../../src/server/limits.ts';
 import { listen, type HttpServer } from '../../../src/server/connections.ts';
@@ -19,14 +19,21 @@ import { until } from '../../../engine/test/support/until.ts';
 
 const ADMIN = 'the-admin-key-of-this-spec-alone';
 
-const route = (operationId: string, handle: () => Promise<{ ok: boolean }>): NamedRoute => ({
-  ...post(`/v1/${operationId}`, {
-    summary: operationId,
-    access: 'any',
-    body: z.strictObject({ api_key: z.string().optional() }),
-    reply: { status: 200, schema: z.strictObject({ ok: z.boolean() }) },
+const NO_READS = readYourWrites({ waitFor: () => Promise.resolve(true) });
+
+const { post } = routesOver<undefined>();
+
+const route = (operationId: string, handle: () => Promise<{ ok: boolean }>): ServedRoute => ({
+  ...post(
+    `/v1/${operationId}`,
+    {
+      summary: operationId,
+      access: 'any',
+      body: z.strictObject({ api_key: z.string().optional() }),
+      reply: { status: 200, schema: z.strictObject({ ok: z.boolean() }) },
+    },
     handle,
-  }),
+  ),
   operationId,
   tag: 'Spec',
 });
@@ -42,8 +49,8 @@ describe('the HTTP application', () => {
     );
     const never = () => Promise.reject(new Error('not in this spec'));
     const app = httpApp({
-      // The routes of this spec call nothing.
-      api: {} as ApiDeps,
+      sessions: { isSentBy: () => false, callerOf: never },
+      reads: NO_READS,
       routes: [
         route('fine', () => Promise.resolve({ ok: true })),
         route('defect', () => Promise.reject(new TypeError('a secret detail'))),

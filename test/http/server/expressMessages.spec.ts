@@ -1,3 +1,4 @@
+import { readYourWrites } from '../../../src/queries/queries.ts';
 import { randomUUID } from 'node:crypto';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,32 +12,38 @@ import { memoryRateLimiter } from '../../../adapters/local/local.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import { bytesInFlight } from '../../../src/commands/slots.ts';
 import { authenticator } from '../../../src/server/keys.ts';
-import type { ApiDeps } from '../../../src/api/apiDeps.ts';
-import { get, post, put, remove, type NamedRoute } from '../../../src/server/routes.ts';
+import { routesOver, type ServedRoute } from '../../../src/server/routes.ts';
 import { DEFAULT_BUCKETS } from '../../../src/server/limits.ts';
 import { apiRoutes } from '../../../src/api/routes.ts';
 import { httpApp } from '../../../src/server/app.ts';
 import { expressMessages, listen, type HttpServer } from '../../../src/server/connections.ts';
 import { httpMetrics } from '../../../src/server/metrics.ts';
 
-const METHODS = { get, post, put, delete: remove };
+const NO_READS = readYourWrites({ waitFor: () => Promise.resolve(true) });
+
+const { remove, ...others } = routesOver<undefined>();
+const METHODS = { ...others, delete: remove };
 
 /** At the place of each route of the interface, one that tells its name and its path's parameters. */
-const echoes = apiRoutes.map(({ method, path, rest, operationId, tag }): NamedRoute => {
-  const route = METHODS[method](path, {
-    summary: operationId,
-    access: 'public',
-    params: z.record(z.string(), z.string()),
-    reply: { status: 200, schema: z.unknown() },
-    handle: ({ params }) => Promise.resolve({ operationId, params }),
-  });
+const echoes = apiRoutes.map(({ method, path, rest, operationId, tag }): ServedRoute => {
+  const route = METHODS[method](
+    path,
+    {
+      summary: operationId,
+      access: 'public',
+      params: z.record(z.string(), z.string()),
+      reply: { status: 200, schema: z.unknown() },
+    },
+    ({ params }) => Promise.resolve({ operationId, params }),
+  );
   return { ...route, ...(rest !== undefined && { rest }), operationId, tag };
 });
 
 const app = (): Express => {
   const never = () => Promise.reject(new Error('not in this spec'));
   return httpApp({
-    api: {} as ApiDeps,
+    sessions: { isSentBy: () => false, callerOf: never },
+    reads: NO_READS,
     routes: echoes,
     logger: pino({ enabled: false }),
     metrics: httpMetrics(new Registry()),

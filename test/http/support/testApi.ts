@@ -19,8 +19,8 @@ import type { ExtractDeps } from '../../../src/commands/extract.ts';
 import type { DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import { configFrom } from '../../../src/config.ts';
 import { httpApp } from '../../../src/server/app.ts';
-import type { ApiDeps } from '../../../src/api/apiDeps.ts';
-import type { NamedRoute } from '../../../src/server/routes.ts';
+import type { ApiDeps } from '../../../src/api/routes.ts';
+import { servedOver, type NamedRoute } from '../../../src/server/routes.ts';
 import { httpMetrics } from '../../../src/server/metrics.ts';
 import type { Buckets } from '../../../src/server/limits.ts';
 import { apiRoutes } from '../../../src/api/routes.ts';
@@ -167,8 +167,9 @@ export const startApi = async (
     limiterMs += ms;
   };
   const app = httpApp({
-    routes: apiRoutes,
-    api: deps,
+    routes: servedOver(apiRoutes, deps),
+    sessions: deps.sessions,
+    reads: deps.reads,
     logger,
     metrics: httpMetrics(from.registry),
     publicUrl: config.publicUrl,
@@ -183,7 +184,7 @@ export const startApi = async (
       inUse: from.bucketsInUse,
     },
     replays: breakable(from.replays, faults),
-    uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: deps.inFlight },
+    uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: from.inFlight },
     clock: deps.clock,
     isDraining: () => faults.draining,
     ...{ silentMs, unreadBytesMax },
