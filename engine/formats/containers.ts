@@ -32,9 +32,9 @@ const MAIN_PARTS: readonly (readonly [string, Format])[] = [
 /** Told by what the file declares, else by its members' names. */
 function zipFormat(buffer: Buffer, fileName: string | null): Sniffed {
   const declared = declaredTypes(buffer);
-  for (const [type, format] of DECLARED) if (declared.includes(type)) return known(format);
+  for (const [type, format] of DECLARED) if (declared.includes(type)) return knownAs(format);
   const has = memberTest(buffer);
-  for (const [part, format] of MAIN_PARTS) if (has(part)) return known(format);
+  for (const [part, format] of MAIN_PARTS) if (has(part)) return knownAs(format);
   if (/\.(?:docx|xlsx|pptx|odt|ods|odp|epub)$/i.test(fileName ?? ''))
     return {
       kind: 'damaged',
@@ -78,13 +78,13 @@ function compoundFormat(buffer: Buffer): Sniffed {
     );
   if (holds('EncryptedPackage'))
     return { kind: 'damaged', detail: 'The file is encrypted and needs a password. Send it without one.' };
-  if (holds('WordDocument')) return known('doc');
-  if (holds('Workbook') || holds('Book')) return known('xls');
-  if (holds('__properties_version1.0')) return known('msg');
+  if (holds('WordDocument')) return knownAs('doc');
+  if (holds('Workbook') || holds('Book')) return knownAs('xls');
+  if (holds('__properties_version1.0')) return knownAs('msg');
   return {
     kind: 'unsupported',
     detail: 'An Office file of this kind cannot be read. Save it as PDF and send that.',
   };
 }
 
-const known = (format: Format): Sniffed => ({ kind: 'known', format, text: undefined });
+const knownAs = (format: Format): Sniffed => ({ kind: 'known', format, text: undefined });

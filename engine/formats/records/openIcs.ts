@@ -11,7 +11,7 @@ import {
 import labels from './labels.json' with { type: 'json' };
 import { openRecords, type ReadRecord } from './openRecords.ts';
 
-const LABELS: Readonly<Record<string, string>> = labels.entry;
+const ENTRY_LABELS: Readonly<Record<string, string>> = labels.entry;
 const ENTRIES = new Set(['VEVENT', 'VTODO', 'VJOURNAL']);
 const TIMES = new Set(['DTSTART', 'DTEND', 'DUE', 'COMPLETED', 'CREATED', 'LAST-MODIFIED', 'EXDATE']);
 const PEOPLE = new Set(['ORGANIZER', 'ATTENDEE']);
@@ -27,23 +27,23 @@ export const openIcs: Opener = ({ text = '' }) => {
     openRecords({
       mimeType: 'text/calendar',
       title: title === '' ? null : title,
-      records: entries.map(recordOf),
+      records: entries.map(entryOf),
     }),
   );
 };
 
 const TITLES = new Set(['NAME', 'X-WR-CALNAME']);
 
-function recordOf({ lines }: RecordPart): ReadRecord {
-  const order = Object.keys(LABELS);
+function entryOf({ lines }: RecordPart): ReadRecord {
+  const order = Object.keys(ENTRY_LABELS);
   return lines
-    .filter(({ name }) => Object.hasOwn(LABELS, name))
+    .filter(({ name }) => Object.hasOwn(ENTRY_LABELS, name))
     .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
-    .map((line) => ({ label: ownMember(LABELS, line.name) ?? line.name, value: shownValue(line) }))
+    .map((line) => ({ label: ownMember(ENTRY_LABELS, line.name) ?? line.name, value: shownOfEntry(line) }))
     .filter(({ value }) => value !== '');
 }
 
-function shownValue({ name, parameters, value }: ContentLine): string {
+function shownOfEntry({ name, parameters, value }: ContentLine): string {
   const zone = parameters.get('TZID')?.[0];
   if (TIMES.has(name))
     return value

@@ -11,26 +11,26 @@ import {
 import labels from './labels.json' with { type: 'json' };
 import { openRecords, type Labelled, type ReadRecord } from './openRecords.ts';
 
-const LABELS: Readonly<Record<string, string>> = labels.contact;
+const CONTACT_LABELS: Readonly<Record<string, string>> = labels.contact;
 const KINDS: Readonly<Record<string, string>> = labels.kind;
 const DATES = new Set(['BDAY', 'ANNIVERSARY']);
 
 /** Opens contacts (vCard): what the shown properties of each say, under plain labels. */
 export const openVcf: Opener = ({ text = '' }) => {
   const cards = recordParts(text).filter(({ kind }) => kind === 'VCARD');
-  return Promise.resolve(openRecords({ mimeType: 'text/vcard', title: null, records: cards.map(recordOf) }));
+  return Promise.resolve(openRecords({ mimeType: 'text/vcard', title: null, records: cards.map(contactOf) }));
 };
 
-function recordOf({ lines }: RecordPart): ReadRecord {
+function contactOf({ lines }: RecordPart): ReadRecord {
   const hasName = lines.some(({ name }) => name === 'FN');
-  const order = Object.keys(LABELS);
+  const order = Object.keys(CONTACT_LABELS);
   return lines
     .flatMap((line): readonly ContentLine[] => {
       if (line.name === 'N' && !hasName) return [{ ...line, name: 'FN', value: nameOf(line.value) }];
-      return Object.hasOwn(LABELS, line.name) ? [line] : [];
+      return Object.hasOwn(CONTACT_LABELS, line.name) ? [line] : [];
     })
     .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
-    .map((line) => ({ label: labelOf(line), value: shownValue(line) }))
+    .map((line) => ({ label: labelOf(line), value: shownOfContact(line) }))
     .filter(({ value }: Labelled) => value !== '');
 }
 
@@ -42,7 +42,7 @@ function nameOf(value: string): string {
 
 /** `Work phone`, `Home address`. */
 function labelOf({ name, parameters }: ContentLine): string {
-  const label = ownMember(LABELS, name) ?? name;
+  const label = ownMember(CONTACT_LABELS, name) ?? name;
   const types = new Set((parameters.get('TYPE') ?? []).map((type) => type.toUpperCase()));
   const kind = Object.entries(KINDS)
     .flatMap(([type, word]) => (types.has(type) ? [word] : []))
@@ -50,7 +50,7 @@ function labelOf({ name, parameters }: ContentLine): string {
   return kind === '' ? label : `${kind} ${label.toLowerCase()}`;
 }
 
-function shownValue({ name, parameters, value }: ContentLine): string {
+function shownOfContact({ name, parameters, value }: ContentLine): string {
   if (name === 'ADR' || name === 'ORG') return written(valueParts(value, ';'), ', ');
   if (name === 'CATEGORIES' || name === 'NICKNAME') return written(valueParts(value, ','), ', ');
   if (DATES.has(name)) return shownTime(value, undefined);

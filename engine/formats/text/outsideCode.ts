@@ -1,4 +1,4 @@
-const FENCE = /^ {0,3}(?:`{3,}|~{3,})/;
+const FENCE_LINE = /^ {0,3}(?:`{3,}|~{3,})/;
 const CLOSING = /^ {0,3}(?:`{3,}|~{3,})[ \t]*$/;
 const INLINE_CODE = /(`[^`\n]+`)/;
 
@@ -17,7 +17,7 @@ function withFencesApart(text: string): readonly string[] {
   const parts: string[] = [];
   let prose: string[] = [];
   for (let at = 0; at < lines.length; at += 1) {
-    const close = FENCE.test(lines[at] ?? '') ? closing[at + 1] : undefined;
+    const close = FENCE_LINE.test(lines[at] ?? '') ? closing[at + 1] : undefined;
     if (close === undefined) {
       prose.push(lines[at] ?? '');
       continue;

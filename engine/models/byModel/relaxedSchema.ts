@@ -18,7 +18,7 @@ const INSIDE = new Set([
 /** What a part of a document need not have, for another may. */
 const OF_THE_WHOLE = new Set(['required', 'minItems', 'minProperties', 'contains', 'dependentRequired']);
 
-const isObject = (value: Json): value is JsonObject =>
+const isObjectSchema = (value: Json): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The schema of what one part of a document says: nothing is required of it. */
@@ -31,12 +31,12 @@ export const relaxedSchema = (schema: JsonObject): JsonObject =>
   );
 
 function relaxedMember(name: string, value: Json): Json {
-  if (BY_NAME.has(name) && isObject(value))
+  if (BY_NAME.has(name) && isObjectSchema(value))
     return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, relaxed(one)]));
   return INSIDE.has(name) ? relaxed(value) : value;
 }
 
 function relaxed(value: Json): Json {
   if (Array.isArray(value)) return value.map((one: Json) => relaxed(one));
-  return isObject(value) ? relaxedSchema(value) : value;
+  return isObjectSchema(value) ? relaxedSchema(value) : value;
 }

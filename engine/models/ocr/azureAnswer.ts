@@ -12,7 +12,7 @@ const word = z.object({
   polygon: z.array(z.number()).nullish(),
 });
 
-const page = z.object({
+const azurePage = z.object({
   pageNumber: z.int().min(1),
   unit: z.enum(['inch', 'pixel']).nullish(),
   width: z.number().positive().nullish(),
@@ -22,7 +22,7 @@ const page = z.object({
   words: z.array(word).nullish(),
 });
 
-const analyzeResult = z.object({ content: z.string(), pages: z.array(page) });
+const analyzeResult = z.object({ content: z.string(), pages: z.array(azurePage) });
 
 /** The state of a reading, as Azure tells it. */
 export const azureState = z.discriminatedUnion('status', [
@@ -31,18 +31,18 @@ export const azureState = z.discriminatedUnion('status', [
   z.object({ status: z.literal('succeeded'), analyzeResult }),
 ]);
 
-type AzurePage = z.output<typeof page>;
+type AzurePage = z.output<typeof azurePage>;
 
 /** Pixels are of pictures, whose density is not told: they are taken for 96 to the inch. */
 const POINTS_PER_UNIT = { inch: 72, pixel: 0.75 } as const;
 
 /** Pages in their order, boxes in points. The markdown is cut by the spans of the pages. */
 export const readOf = ({ content, pages }: z.output<typeof analyzeResult>): Read => ({
-  pages: pages.map((read) => pageOf(read, content)).sort((one, other) => one.page - other.page),
+  pages: pages.map((read) => pageOfAzure(read, content)).sort((one, other) => one.page - other.page),
   usage: usageOfPages(pages.length),
 });
 
-function pageOf(read: AzurePage, content: string): ReadPage {
+function pageOfAzure(read: AzurePage, content: string): ReadPage {
   const scale = read.unit === 'inch' || read.unit === 'pixel' ? POINTS_PER_UNIT[read.unit] : null;
   const points = (length: number | null | undefined): number | null =>
     scale === null || typeof length !== 'number' ? null : length * scale;

@@ -3,14 +3,14 @@ import type { ModelAttachment, ReadPage } from '../../ports/modelProvider.ts';
 import type { Attempt } from '../attempts.ts';
 import { base64, usageOfPages, type OcrCall, type Read } from './read.ts';
 
-const page = z.object({
+const mistralPage = z.object({
   index: z.int().min(0),
   markdown: z.string(),
   dimensions: z.object({ dpi: z.number().positive(), width: z.number(), height: z.number() }).nullish(),
 });
 
 const ocrAnswer = z.object({
-  pages: z.array(page),
+  pages: z.array(mistralPage),
   usage_info: z.object({ pages_processed: z.int().min(0) }).nullish(),
 });
 
@@ -32,7 +32,7 @@ export async function readWithMistral({ base, http, request }: OcrCall): Promise
   const { status, text } = exchange.answer;
   const answer = ocrAnswer.safeParse(text === '' ? undefined : JSON.parse(text));
   if (!answer.success) return { kind: 'fault', fault: { kind: 'malformed', status } };
-  const pages = answer.data.pages.map(pageOf).sort((one, other) => one.page - other.page);
+  const pages = answer.data.pages.map(pageOfMistral).sort((one, other) => one.page - other.page);
   const usage = usageOfPages(answer.data.usage_info?.pages_processed ?? pages.length);
   return { kind: 'ok', value: { pages, usage } };
 }
@@ -44,7 +44,7 @@ const documentOf = ({ mimeType, bytes }: ModelAttachment) => {
     : { type: 'document_url', document_url: url };
 };
 
-const pageOf = ({ index, markdown, dimensions }: z.output<typeof page>): ReadPage => {
+const pageOfMistral = ({ index, markdown, dimensions }: z.output<typeof mistralPage>): ReadPage => {
   const size = dimensions ?? null;
   const points = (pixels: number, dpi: number): number => (pixels * 72) / dpi;
   return {
