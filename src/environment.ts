@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { RECOGNITION_ENGINES } from '@quire/engine/document/document';
-import { modelNamed } from '@quire/engine/models/modelName';
+import { modelNamed } from '@quire/engine/ports/modelProvider';
 import { proxies } from './trustedProxies.ts';
 import { base64Of32, signInVariables } from './signInConfig.ts';
 import { tracingVariables } from './tracingConfig.ts';

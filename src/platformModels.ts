@@ -4,8 +4,8 @@ import {
   modelNamed,
   needsBase,
   type ProviderName,
-} from '@quire/engine/models/modelName';
-import type { ModelAccess } from '@quire/engine/ports/modelProvider';
+  type ModelAccess,
+} from '@quire/engine/ports/modelProvider';
 import { ConfigError } from './configError.ts';
 
 /** A model that the platform works with where a caller names none. `access` null: the local engine. */

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDocumentWorkers } from '@quire/engine/isolation/documentWorkers';
-import type { PartShelf } from '@quire/engine/ports/rangedWork';
+import type { PartShelf } from '@quire/engine/ports/extractionEngine';
 import { pagedPdf } from '../../engine/test/bench/pagedPdf.ts';
 import { ledgerPages, reportPages } from '../../engine/test/bench/pdfPages.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';

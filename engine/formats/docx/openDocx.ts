@@ -1,5 +1,5 @@
 import type { Block } from '../../document/document.ts';
-import type { Opener } from '../opened.ts';
+import type { Opener } from '../pieces/opened.ts';
 import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns } from '../pieces/blocks.ts';
 import { piecesIn } from './docxBody.ts';
 import { docxNumbering } from './docxNumbering.ts';

@@ -1,4 +1,4 @@
-import { unzip } from '../archive.ts';
+import { unzip } from '../pieces/archive.ts';
 import { parseXml, type XmlElement } from '../office/xmlTree.ts';
 import { OFFICE_LIMITS, RefusedDocument } from '../pieces/blocks.ts';
 import { mathmlText } from './mathmlText.ts';
@@ -10,7 +10,7 @@ import { ODT_PREFIXES, odtStyles } from './odtStyles.ts';
 const WANTED = /^(?:content\.xml|styles\.xml|META-INF\/manifest\.xml|[^/]+\/content\.xml)$/;
 
 /** The content of an OpenDocument file, and what reads its pieces. */
-export interface OdfContent {
+interface OdfContent {
   readonly content: XmlElement;
   readonly reader: OdtReader;
   /** No page has a colour or a picture behind its text. */

@@ -1,6 +1,5 @@
 import type { Registry } from 'prom-client';
-import { providerNamed } from '@quire/engine/models/modelName';
-import type { ModelUsage } from '@quire/engine/ports/modelProvider';
+import { providerNamed, type ModelUsage } from '@quire/engine/ports/modelProvider';
 import type { HeavySlots, SlotRefusal } from '../../commands/slots.ts';
 import type { BucketClass } from '../../../domain/ports/services.ts';
 import { metersOn, pulledGauges } from '../../telemetry/processMetrics.ts';

@@ -1,7 +1,6 @@
 import { LOCAL_ENGINE_NAME, openDocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import type { DocumentParser, ParseRequest } from '@quire/engine/ports/documentParser';
-import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
-import type { SchemaValidator } from '@quire/engine/ports/schemaValidator';
+import type { ExtractionEngine, SchemaValidator } from '@quire/engine/ports/extractionEngine';
 import type { Config } from '../../config.ts';
 import { CONVERT_DEADLINE_MS, EXTRACT_DEADLINES_MS, PAGES_MAX } from '../workLimits.ts';
 

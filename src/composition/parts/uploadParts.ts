@@ -3,8 +3,7 @@ import { documentsByIds, uploadedBytesOfTenant } from '../../../projections/docu
 import type { ObjectStore } from '../../../domain/ports/services.ts';
 import type { SqlTx } from '../../../projections/engine/ports.ts';
 import { jobsLearningFrom } from '../../../projections/trainingJobs.ts';
-import { checkSource } from '@quire/engine/models/guard/checkSource';
-import { systemResolve } from '@quire/engine/models/guard/checkBase';
+import { checkSource, systemResolve } from '@quire/engine/models/guard';
 import { httpSource } from '../../../adapters/sources.ts';
 import { bytesInFlight } from '../../commands/slots.ts';
 import { type Counted, countPages, type CountPagesDeps, recentFailures } from '../../commands/countPages.ts';

@@ -8,8 +8,7 @@ import {
   webhooksRemoved,
 } from '../../../projections/webhooks.ts';
 import { reportDrift } from '../../commands/audits.ts';
-import { mayConnectTo } from '@quire/engine/models/guard/addresses';
-import { checkedHost, systemResolve } from '@quire/engine/models/guard/checkBase';
+import { mayConnectTo, checkedHost, systemResolve } from '@quire/engine/models/guard';
 import {
   deliveryStreams,
   type ReceiverPolicy,
