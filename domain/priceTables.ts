@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { providerNamed } from '@quire/engine/models/modelName';
+import { providerNamed } from '@quire/engine/ports/modelProvider';
 import { type ModelPrices, perMillionOfToken, perPage, type TablePrice } from './modelPrices.ts';
 
 /** Strings, which stay as they are, and numbers, which become strings of their own digits. */

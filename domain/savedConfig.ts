@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { modelNamed } from '@quire/engine/models/modelName';
+import { modelNamed } from '@quire/engine/ports/modelProvider';
 import {
   accept,
   type BareCommand,

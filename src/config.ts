@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { withoutEnd } from '@quire/engine/kernel/text';
 import { RECOGNITION_ENGINES, type RecognitionEngine } from '@quire/engine/document/document';
-import { modelNamed } from '@quire/engine/models/modelName';
+import { modelNamed } from '@quire/engine/ports/modelProvider';
 import { ConfigError, CLIENT_VARIABLES } from './clientConfig.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 import { READ_BY_DRIVERS, redactor, SECRET_VARIABLES, URL_VARIABLES } from './redact.ts';

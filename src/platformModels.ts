@@ -4,7 +4,7 @@ import {
   modelNamed,
   needsBase,
   type ProviderName,
-} from '@quire/engine/models/modelName';
+} from '@quire/engine/ports/modelProvider';
 import type { ModelAccess } from '@quire/engine/ports/modelProvider';
 import { ConfigError } from './clientConfig.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { lifeOf, pidRealm, startedAt } from '@quire/engine/kernel/processLife';
+import { lifeOf, pidRealm, startedAt } from '@quire/engine/kernel/tempFolders';
 import lockfile from 'proper-lockfile';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { DataDirInUse, type FolderOwner } from '../../domain/ports/services.ts';

@@ -1,8 +1,8 @@
-import type { TrainingOutcome } from '@quire/engine/ports/trainingOutcome';
+import type { TrainingOutcome } from '@quire/engine/ports/training';
 import type { JsonObject } from '../kernel/json.ts';
 import type { Progress } from '../trainingJob.ts';
 
-export type { TrainingOutcome } from '@quire/engine/ports/trainingOutcome';
+export type { TrainingOutcome } from '@quire/engine/ports/training';
 
 /** One document and what should be read in it. */
 export interface TrainingExample {

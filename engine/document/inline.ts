@@ -1,5 +1,116 @@
-import { codeSpans } from './codeSpans.ts';
-import { replaceLinks } from './inlineLinks.ts';
+/** A code span of inline markdown: where it stands with its backticks, and what is in it. */
+interface CodeSpan {
+  readonly from: number;
+  readonly to: number;
+  readonly code: string;
+}
+
+interface Run {
+  readonly at: number;
+  readonly length: number;
+}
+
+/** Of the runs of each length, in order: the first one after a given run. Asked in the order of runs. */
+function nextRuns(runs: readonly Run[]): (length: number, after: number) => number | undefined {
+  const byLength = new Map<number, number[]>();
+  runs.forEach(({ length }, index) => {
+    const known = byLength.get(length);
+    if (known === undefined) byLength.set(length, [index]);
+    else known.push(index);
+  });
+  const passed = new Map<number, number>();
+  return (length, after) => {
+    const indices = byLength.get(length) ?? [];
+    let at = passed.get(length) ?? 0;
+    while (at < indices.length && (indices[at] ?? 0) <= after) at += 1;
+    passed.set(length, at);
+    return indices[at];
+  };
+}
+
+/** A backslash takes the first backtick of a run out of it. */
+const isEscaped = (markdown: string, at: number): boolean => {
+  let before = at;
+  while (markdown[before - 1] === '\\') before -= 1;
+  return (at - before) % 2 === 1;
+};
+
+/**
+ * The code spans of inline markdown, as CommonMark has them: between a run of backticks and the next one of
+ * the same length. Linear, however many runs there are.
+ */
+export function codeSpans(markdown: string): readonly CodeSpan[] {
+  const runs = [...markdown.matchAll(/`+/g)].map(({ 0: { length }, index }): Run => ({ at: index, length }));
+  const nextOf = nextRuns(runs);
+  const spans: CodeSpan[] = [];
+  for (let index = 0; index < runs.length; index += 1) {
+    const run = runs[index] ?? { at: 0, length: 0 };
+    const escaped = Number(isEscaped(markdown, run.at));
+    const [from, length] = [run.at + escaped, run.length - escaped];
+    const closing = length === 0 ? undefined : nextOf(length, index);
+    const close = closing === undefined ? undefined : runs[closing];
+    if (closing === undefined || close === undefined) continue;
+    spans.push({ from, to: close.at + length, code: markdown.slice(from + length, close.at) });
+    index = closing;
+  }
+  return spans;
+}
+
+/** A link or an image of inline markdown. */
+interface InlineLink {
+  readonly isImage: boolean;
+  /** Markdown itself. */
+  readonly label: string;
+  readonly destination: string;
+}
+
+/**
+ * What follows a label: a destination with one level of brackets, and a title. The bounds are far beyond any
+ * real one; without them an opened title would be looked for to the end of the text, again at each link.
+ */
+const TARGET = new RegExp(
+  String.raw`\(\s{0,99}<?([^\s<>()]{0,4000}(?:\([^\s<>()]{0,4000}\)[^\s<>()]{0,4000})*)>?(?:\s{1,99}` +
+    String.raw`(?:"[^"]{0,1000}"|'[^']{0,1000}'|\([^)]{0,1000}\)))?\s{0,99}\)`,
+  'y',
+);
+
+interface Found {
+  readonly link: InlineLink;
+  readonly to: number;
+}
+
+function linkAt(markdown: string, { open, close }: { open: number; close: number }): Found | undefined {
+  if (markdown[close + 1] !== '(') return undefined;
+  TARGET.lastIndex = close + 1;
+  const target = TARGET.exec(markdown);
+  if (target === null) return undefined;
+  const label = markdown.slice(open + 1, close);
+  const link = { isImage: markdown[open - 1] === '!', label, destination: target[1] ?? '' };
+  return { link, to: TARGET.lastIndex };
+}
+
+/**
+ * Inline markdown with each link or image as `written` has it. The label begins at the first bracket after
+ * the last one that closed, so that each character is looked at once.
+ */
+function replaceLinks(markdown: string, written: (link: InlineLink) => string): string {
+  let [text, copied, open] = ['', 0, -1];
+  for (let at = 0; at < markdown.length; at += 1) {
+    const char = markdown[at];
+    if (char === '\\') at += 1;
+    else if (char === '[' && open < 0) open = at;
+    else if (char === ']') {
+      const found = open < 0 ? undefined : linkAt(markdown, { open, close: at });
+      if (found !== undefined) {
+        text += markdown.slice(copied, open - Number(found.link.isImage)) + written(found.link);
+        copied = found.to;
+        at = found.to - 1;
+      }
+      open = -1;
+    }
+  }
+  return text + markdown.slice(copied);
+}
 
 /** Destinations that a link may have. */
 const SAFE_DESTINATION = /^(?:https?:\/\/|mailto:)[^\s<>()]*(?:\([^\s<>()]*\)[^\s<>()]*)*$/i;
@@ -87,3 +198,26 @@ const linkTo = (label: string, destination: string): string =>
   isSafeLink(destination) ? `[${escapeMarks(label)}](${destination})` : escapeMarks(label);
 
 const plainLabel = (label: string): string => label.replace(/(?<!\\)<(?=[A-Za-z/!?])/g, '\\<');
+
+/** What inline markdown reads as: without emphasis, links, images, code marks and escapes. */
+export function inlineText(markdown: string): string {
+  const labels = replaceLinks(markdown, ({ label }) => label).replace(
+    /(?<!\\)<((?:https?:\/\/|mailto:)[^\s<>]+)>/g,
+    '$1',
+  );
+  return withoutCodeMarks(labels)
+    .replace(/(?<!\\)(\*{1,3})(?=\S)([^*]*?[^\s*\\])\1/g, '$2')
+    .replace(/(?<![\p{L}\p{N}\\])(_{1,3})(?=\S)([^_]*?[^\s_\\])\1(?![\p{L}\p{N}])/gu, '$2')
+    .replace(/(?<!\\)~~([^~]+)~~/g, '$1')
+    .replace(/\\([!-/:-@[-`{-~])/g, '$1')
+    .trim();
+}
+
+function withoutCodeMarks(markdown: string): string {
+  let [text, end] = ['', 0];
+  for (const { from, to, code } of codeSpans(markdown)) {
+    text += markdown.slice(end, from) + code;
+    end = to;
+  }
+  return text + markdown.slice(end);
+}

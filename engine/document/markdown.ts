@@ -1,12 +1,133 @@
+import { cleanText, oneLine } from './plainText.ts';
+import {
+  tableGrid,
+  type TableCell,
+  type TableBlock,
+  type Block,
+  type DocumentPage,
+  type Document,
+} from './document.ts';
 import { withoutEnd } from '../kernel/text.ts';
-import { cleanText, oneLine } from './cleanText.ts';
-import type { Block, Document, DocumentPage, TableCell } from './document.ts';
-import { htmlTable } from './htmlTable.ts';
 import { escapeMarks, safeInline } from './inline.ts';
-import { withJoinedTables } from './joinedTables.ts';
-import { tableGrid, type TableBlock } from './tableGrid.ts';
 
-export type TableForm = 'markdown' | 'html';
+/** A merged cell stands in its first place; in the others stands nothing. */
+type Place = TableCell | 'covered' | undefined;
+
+/**
+ * A table as HTML, with its spans: no attribute and no mark in it comes from the document. Places without a
+ * cell are empty cells, except where a merged one covers them.
+ */
+function htmlTable({ rows, columns, headerRows, cells }: TableBlock): string {
+  const places = Array.from({ length: rows }, () => Array<Place>(columns));
+  for (const cell of cells) {
+    for (const row of places.slice(cell.row, cell.row + cell.rowSpan))
+      row.fill('covered', cell.column, cell.column + cell.columnSpan);
+    const row = places[cell.row];
+    if (row !== undefined) row[cell.column] = cell;
+  }
+  const lines = places.map((row, at) => {
+    const tag = at < headerRows ? 'th' : 'td';
+    return `<tr>${Array.from(row, (place) => cellHtml(place, tag)).join('')}</tr>`;
+  });
+  return ['<table>', ...lines, '</table>'].join('\n');
+}
+
+function cellHtml(place: Place, tag: 'td' | 'th'): string {
+  if (place === 'covered') return '';
+  if (place === undefined) return `<${tag}></${tag}>`;
+  const { text, rowSpan, columnSpan } = place;
+  return `<${tag}${span('rowspan', rowSpan)}${span('colspan', columnSpan)}>${escaped(text)}</${tag}>`;
+}
+
+const span = (name: string, count: number): string => (count > 1 ? ` ${name}="${count}"` : '');
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+const escaped = (text: string): string =>
+  cleanText(text)
+    .trim()
+    .replace(/[&<>"]/g, (mark) => ENTITIES[mark] ?? mark)
+    .replace(/\n+/g, '<br>');
+
+/** A table with those of the next pages that go on with it. */
+interface Chain {
+  /** Of the page that it begins on. */
+  readonly page: number;
+  readonly tables: TableBlock[];
+}
+
+/** Pages on which a table that runs over several stands whole where it begins, its header once. */
+function withJoinedTables(pages: readonly DocumentPage[]): readonly DocumentPage[] {
+  const chains: Chain[] = [];
+  const left: (readonly Block[])[] = [];
+  let open: Chain | undefined;
+  for (const [index, { blocks }] of pages.entries()) {
+    const at = open === undefined ? -1 : blocks.findIndex(goesOn);
+    const next = blocks[at];
+    if (open !== undefined && next?.kind === 'table') open.tables.push(next);
+    left.push(next === undefined ? blocks : blocks.filter((block) => block !== next));
+    const last = blocks.findLast(isTable);
+    if (last === undefined || last === next) continue;
+    open = { page: index, tables: [last] };
+    chains.push(open);
+  }
+  const joined = new Map(
+    chains.filter(({ tables }) => tables.length > 1).map((chain) => [chain.page, chain]),
+  );
+  return pages.map((page, index) => {
+    const chain = joined.get(index);
+    const blocks = left[index] ?? [];
+    if (chain === undefined) return blocks === page.blocks ? page : { ...page, blocks };
+    const whole = joinedTable(chain.tables);
+    return { ...page, blocks: blocks.map((block) => (block === chain.tables[0] ? whole : block)) };
+  });
+}
+
+const isTable = (block: Block): block is TableBlock => block.kind === 'table';
+const goesOn = (block: Block): boolean => isTable(block) && block.continues !== undefined;
+
+/** One table of several: headers that are repeated left out, a row that was cut in two made whole. */
+function joinedTable(tables: readonly TableBlock[]): TableBlock {
+  const [first, ...others] = tables;
+  if (first === undefined) throw new RangeError('There is no table to join.');
+  const cells: TableCell[] = [...first.cells];
+  let { rows } = first;
+  for (const table of others) {
+    const isCut = table.continues === 'row';
+    const from = table.headerRows;
+    const shift = rows - from - (isCut ? 1 : 0);
+    const own = table.cells.filter(({ row }) => row >= from);
+    if (isCut)
+      goOnWith(
+        cells,
+        rows - 1,
+        own.filter(({ row }) => row === from),
+      );
+    for (const cell of own) if (!isCut || cell.row > from) cells.push({ ...cell, row: cell.row + shift });
+    rows += table.rows - from - (isCut ? 1 : 0);
+  }
+  return { ...first, rows, cells };
+}
+
+/** Adds what a cut row has on the next page to its cells, which stand at the end. */
+function goOnWith(cells: TableCell[], row: number, rest: readonly TableCell[]): void {
+  for (let i = cells.length - 1; i >= 0 && rest.length > 0; i -= 1) {
+    const cell = cells[i];
+    if (cell === undefined || cell.row < row) break;
+    const more = rest.find(({ column }) => column === cell.column);
+    if (more !== undefined) cells[i] = withMore(cell, more);
+  }
+}
+
+const withMore = (cell: TableCell, more: TableCell): TableCell => ({
+  ...cell,
+  text: `${cell.text} ${more.text}`,
+  ...((cell.markdown ?? more.markdown) !== undefined && {
+    markdown: `${cell.markdown ?? cell.text} ${more.markdown ?? more.text}`,
+  }),
+});
+
+type TableForm = 'markdown' | 'html';
 
 export interface MarkdownForm {
   /** `html`: tables with their spans, the only HTML that there is then. */
@@ -26,7 +147,7 @@ export const markdownOf = (document: Document, { tables = 'markdown' }: Markdown
   markdownWith({ ...document, pages: withJoinedTables(document.pages) }, tableTextIn(tables));
 
 /** The same with tables as `tableText` writes them, each page's own. */
-export function markdownWith({ pages }: Document, tableText: TableText): string {
+function markdownWith({ pages }: Document, tableText: TableText): string {
   const parts = pages.map((page) => {
     const body = pageMarkdown(page, tableText);
     return pages.length > 1 ? `<!-- page ${page.page} -->\n\n${body}`.trimEnd() : body;
@@ -89,7 +210,7 @@ function listItemMarkdown(item: Extract<Block, { readonly kind: 'list_item' }>):
 }
 
 /** A table without a header row has its first row promoted, for GFM knows no other. */
-export function pipeTable(table: TableBlock): string {
+function pipeTable(table: TableBlock): string {
   const [header, ...body] = tableGrid(table, cellMarkdown);
   if (header === undefined || header.length === 0) return '';
   const row = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
@@ -107,3 +228,12 @@ function codeMarkdown(language: string | null, code: string): string {
   const fence = '`'.repeat(longest + 1);
   return `${fence}${(language ?? '').replace(/[^\w+#.-]/g, '')}\n${text}\n${fence}`;
 }
+
+/**
+ * The text of a document as models are shown it: its markdown, but tables with merged cells as HTML with their
+ * spans. Where the text of such a cell is repeated in each place, a model takes it for as many values.
+ */
+export const modelTextOf = (document: Document): string =>
+  markdownWith(document, (table) => (table.cells.some(isMerged) ? htmlTable(table) : pipeTable(table)));
+
+const isMerged = ({ rowSpan, columnSpan }: TableCell): boolean => rowSpan > 1 || columnSpan > 1;

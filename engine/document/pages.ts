@@ -1,13 +1,13 @@
 import type { Block, DocumentWarning } from './document.ts';
 
 /** Formats without pages bill one page per started this many characters. */
-export const CHARACTERS_PER_PAGE = 3000;
+const CHARACTERS_PER_PAGE = 3000;
 
 /** Characters of one page: what has more is no page, whatever it is billed as. */
 export const PAGE_CHARACTERS_MAX = 2_000_000;
 
 /** Where the pages of a document come from. */
-export type PageMeasure =
+type PageMeasure =
   /** PDF: its pages. Images: 1. Spreadsheets: the sheets that are not empty. */
   | { readonly by: 'pages'; readonly pages: number }
   /** All others, by their decoded text. */
@@ -61,3 +61,80 @@ export const deadlineWarnings = (pages: readonly number[]): readonly DocumentWar
             'Send fewer pages at once (`pages`).',
         },
       ];
+
+/** A number beyond it is a typing error: no document that is read has so many pages. */
+export const PAGE_NUMBER_MAX = 100_000;
+const RANGES_MAX = 100;
+const CHARACTERS_MAX = 1_000;
+
+/** Both ends count. */
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+type Choice =
+  | { readonly kind: 'choice'; readonly ranges: readonly Range[]; readonly text: string }
+  | { readonly kind: 'wrong'; readonly detail: string };
+
+const RANGE = /^(\d{1,6})(?:(-)(\d{1,6})?)?$/;
+
+function rangeOf(text: string): Range | undefined {
+  const [, first, dash, last] = RANGE.exec(text) ?? [];
+  if (first === undefined) return undefined;
+  const from = Number(first);
+  const to = dash === undefined ? from : last === undefined ? PAGE_NUMBER_MAX : Number(last);
+  return from >= 1 && from <= to && to <= PAGE_NUMBER_MAX ? { from, to } : undefined;
+}
+
+const wrong = (detail: string): Choice => ({ kind: 'wrong', detail });
+
+const EXPECTED = 'Name pages from 1 as in 1-3,7 or 5- (from page 5 on).';
+
+/** Pages of a document as a caller names them: `1-3,7`, `5-`. `text` is the same, always spelled alike. */
+export function pageChoice(text: string): Choice {
+  if (text.length > CHARACTERS_MAX) return wrong(`At most ${CHARACTERS_MAX} characters. ${EXPECTED}`);
+  const parts = text.split(',').map((part) => part.replace(/\s/g, ''));
+  if (parts.length > RANGES_MAX) return wrong(`At most ${RANGES_MAX} ranges of pages.`);
+  const ranges: Range[] = [];
+  for (const part of parts) {
+    const range = rangeOf(part);
+    if (range === undefined) return wrong(`"${part}" names no pages. ${EXPECTED}`);
+    ranges.push(range);
+  }
+  const merged = mergedRanges(ranges);
+  return { kind: 'choice', ranges: merged, text: merged.map(spelled).join(',') };
+}
+
+const spelled = ({ from, to }: Range): string =>
+  from === to ? String(from) : `${from}-${to === PAGE_NUMBER_MAX ? '' : to}`;
+
+function mergedRanges(ranges: readonly Range[]): readonly Range[] {
+  const merged: Range[] = [];
+  for (const range of [...ranges].sort((a, b) => a.from - b.from)) {
+    const last = merged.at(-1);
+    if (last === undefined || range.from > last.to + 1) merged.push(range);
+    else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };
+  }
+  return merged;
+}
+
+type Chosen =
+  | { readonly kind: 'pages'; readonly numbers: readonly number[] }
+  | { readonly kind: 'no_such_page'; readonly detail: string };
+
+/** The numbers of the pages that are chosen, in order. A range may end beyond the last page, not begin there. */
+export function chosenPages(text: string, total: number): Chosen {
+  const choice = pageChoice(text);
+  if (choice.kind === 'wrong') return { kind: 'no_such_page', detail: choice.detail };
+  const beyond = choice.ranges.find(({ from }) => from > total);
+  if (beyond !== undefined)
+    return {
+      kind: 'no_such_page',
+      detail: `There is no page ${beyond.from}: the document has ${total === 1 ? '1 page' : `${total} pages`}.`,
+    };
+  const numbers = choice.ranges.flatMap(({ from, to }) =>
+    Array.from({ length: Math.min(to, total) - from + 1 }, (_, i) => from + i),
+  );
+  return { kind: 'pages', numbers };
+}

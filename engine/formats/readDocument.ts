@@ -1,10 +1,77 @@
-import { isOverfull, PAGE_CHARACTERS_MAX } from '../document/pages.ts';
-import { chosenPages, PAGE_NUMBER_MAX } from '../document/pageChoice.ts';
+import {
+  charactersIn,
+  pagesOf,
+  isOverfull,
+  PAGE_CHARACTERS_MAX,
+  chosenPages,
+  PAGE_NUMBER_MAX,
+} from '../document/pages.ts';
+import type { Document } from '../document/document.ts';
+import type { Format, OpenedDocument, Opener, SourceFile } from './pieces/opened.ts';
+import { openImage } from './images/openImage.ts';
+import { openDoc } from './doc/openDoc.ts';
+import { openDocx } from './docx/openDocx.ts';
+import { openOdt } from './odt/openOdt.ts';
+import { openRtf } from './rtf/openRtf.ts';
+import { openIcs, openVcf } from './text/records.ts';
+import { openPdf } from './pdf/readPdf.ts';
+import { openEpub } from './text/openEpub.ts';
+import { openMail } from './mail/openMail.ts';
+import { openMsg } from './mail/openMsg.ts';
+import { openCsv } from './sheets/openCsv.ts';
+import { openOds } from './sheets/openOds.ts';
+import { openXls, openXlsx } from './sheets/openWorkbook.ts';
+import { openOdp } from './slides/openSlides.ts';
+import { openPptx } from './slides/openPptx.ts';
+import { openHtml } from './text/html.ts';
+import { markdownDocument } from './text/markdownDocument.ts';
+import { textDocument } from './text/textDocument.ts';
 import type { Inspection, ParseFailure, ParseResult } from '../ports/documentParser.ts';
-import { OPENERS } from './formats.ts';
-import type { ReceivedFile } from '../isolation/jobs.ts';
-import type { OpenedDocument, SourceFile } from './opened.ts';
+import type { ReceivedFile } from '../isolation/children/jobs.ts';
 import { sniff, SUPPORTED } from './sniff.ts';
+
+const openText =
+  (read: (text: string, pages: number) => Document) =>
+  ({ text = '' }: SourceFile): Promise<OpenedDocument> => {
+    const pages = pagesOf({ by: 'characters', characters: charactersIn(text) });
+    const document = read(text, pages);
+    return Promise.resolve({
+      kind: 'open',
+      mimeType: document.mimeType,
+      pages,
+      read: () => Promise.resolve({ kind: 'ok', document }),
+    });
+  };
+
+/** How each format is opened. A format without an opener is told apart, and refused. */
+const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
+  pdf: openPdf,
+  png: openImage('png'),
+  jpeg: openImage('jpeg'),
+  webp: openImage('webp'),
+  gif: openImage('gif'),
+  bmp: openImage('bmp'),
+  tiff: openImage('tiff'),
+  avif: openImage('avif'),
+  doc: openDoc,
+  docx: openDocx,
+  odt: openOdt,
+  xlsx: openXlsx,
+  xls: openXls,
+  ods: openOds,
+  csv: openCsv,
+  eml: openMail,
+  msg: openMsg,
+  pptx: openPptx,
+  odp: openOdp,
+  epub: openEpub,
+  vcf: openVcf,
+  ics: openIcs,
+  html: openHtml,
+  rtf: openRtf,
+  markdown: openText(markdownDocument),
+  text: openText(textDocument),
+};
 
 /** Opens a file, or gives what is open of it already. */
 export type OpenFile = (file: ReceivedFile) => Promise<OpenedDocument | ParseFailure>;

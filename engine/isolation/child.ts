@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { fileInHand } from './fileInHand.ts';
-import type { ChildMessage, SentJob, ToldToChild } from './jobs.ts';
+import type { ChildMessage, SentJob, ToldToChild } from './children/jobs.ts';
 import { runJob } from './runJob.ts';
 
 /*

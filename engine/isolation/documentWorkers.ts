@@ -1,25 +1,40 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import type { DocumentTools } from '../ports/documentTools.ts';
+import {
+  openChildPool,
+  type ChildPool,
+  type Charged,
+  type Openings,
+  type Pauses,
+  type PoolLimits,
+} from './children/childPool.ts';
+import { fileOf, runDocumentJob, rangedWork, type RecognitionMeans, type AnswerTo } from './rangedWork.ts';
 import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
 import type { RecognitionEngine } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { DocumentParser, ParseRequest } from '../ports/documentParser.ts';
-import type { DocumentTools } from '../ports/documentTools.ts';
-import type { ExtractionEngine } from '../ports/extractionEngine.ts';
-import type { LocalLearner } from '../ports/localLearner.ts';
-import type { SchemaValidator } from '../ports/schemaValidator.ts';
+import type { ExtractionEngine, SchemaValidator, RangedWork } from '../ports/extractionEngine.ts';
+import type { LocalLearner } from '../ports/training.ts';
 import { localLearner } from '../learning/localLearner.ts';
-import { openChildPool, type ChildPool } from './children/childPool.ts';
-import type { Charged, Openings, Pauses } from './children/poolState.ts';
 import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
-import type { PoolLimits } from './children/piece.ts';
-import { documentTools } from './documentTools.ts';
-import type { Job, JobFile } from './jobs.ts';
-import type { RangedWork } from '../ports/rangedWork.ts';
-import { rangedWork } from './ranges/rangedWork.ts';
-import { fileOf, runDocumentJob, type AnswerTo, type RecognitionMeans } from './poolJobs.ts';
+import type { Job, JobFile } from './children/jobs.ts';
 
-export interface DocumentWorkersOptions {
+/** What model work needs of documents, done by the processes that parse. */
+const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools => ({
+  pictures: (request) =>
+    runDocumentJob(pool, { kind: 'pictures', file: fileOf(request, { ...means, isLast: false }) }, request),
+  documentOf: (read, limits) => runDocumentJob(pool, { kind: 'documentOf', ...read }, limits),
+  render: ({ packed }, { form, ...limits }) =>
+    runDocumentJob(pool, { kind: 'renderDocument', packed, form }, limits),
+  extractFrom: ({ document: { packed }, minConfidence, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'extractFrom', packed, minConfidence, ...work }, limits),
+  ground: ({ document: { packed }, minConfidence, ...work }, limits) =>
+    runDocumentJob(pool, { kind: 'ground', packed, minConfidence, ...work }, limits),
+  score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
+});
+
+interface DocumentWorkersOptions {
   /** Jobs at the same time. Default: the number of cores. */
   readonly processes?: number;
   /** Of one child, native memory included. Default: 1,024. */
@@ -63,7 +78,7 @@ export interface DocumentWorkers {
 
 export const LOCAL_ENGINE_NAME = 'local/default';
 /** Shipped with the service. */
-export const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
+const OCR_LANGUAGES: readonly string[] = ['eng', 'deu', 'fra', 'spa', 'ita'];
 const SCHEMA_DEADLINE_MS = 5000;
 const LEARNING_MB = 2048;
 /** One core learns, when documents leave it time; lessons of several tenants take turns on it. */

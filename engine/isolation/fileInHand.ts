@@ -1,8 +1,8 @@
 import { openFile, type OpenFile } from '../formats/readDocument.ts';
-import type { OpenedDocument } from '../formats/opened.ts';
+import type { OpenedDocument } from '../formats/pieces/opened.ts';
 import type { Hurry } from '../recognition/allowance.ts';
 import { received } from './children/fileBytes.ts';
-import type { Job, ReceivedFile, SentJob } from './jobs.ts';
+import type { Job, ReceivedFile, SentJob } from './children/jobs.ts';
 
 /** What a child has open of one file, between the jobs of one request. */
 interface Hand {
@@ -11,7 +11,7 @@ interface Hand {
 }
 
 /** The one file that a child may have open. Any job that is not of its request puts it away. */
-export interface FileInHand {
+interface FileInHand {
   /** A job with the bytes of its file: those of the file in hand, or those that are sent. */
   readonly take: (job: SentJob, hurry: Hurry) => Job<ReceivedFile>;
   /** Gives what is open already; a file that is not, or was read, is opened. */

@@ -1,23 +1,164 @@
-import { pageSummary, type Document } from '../document/document.ts';
-import { markdownOf } from '../document/markdown.ts';
-import { plainTextOf } from '../document/plainText.ts';
+import { deserialize, serialize } from 'node:v8';
+import { pageSummary, type Document, type DocumentWarning, type PageSummary } from '../document/document.ts';
+import { markdownOfPage, markdownOf } from '../document/markdown.ts';
+import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
+import { pagesText, textEnded, plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
-import type { RenderForm, RenderResult } from '../ports/documentParser.ts';
-import type { ExtractionResult } from '../ports/extractionEngine.ts';
+import { joinedFindings, type RangeFindings } from '../extraction/ranges/joinedFindings.ts';
+import { leadPages, ownFindings } from '../extraction/ranges/ownFindings.ts';
+import { proposedSchema, type ProposedSchema } from '../extraction/schema/proposedSchema.ts';
+import { checkSchema, validate } from '../extraction/schema/validation.ts';
+import { withContinuedTables } from '../layout/tables/continuedTables.ts';
+import type { JsonObject } from '../kernel/json.ts';
 import { extractTaught } from '../learning/extractWith.ts';
 import { proposalFor } from '../extraction/schema/proposal.ts';
+import type { ExtractionResult } from '../ports/extractionEngine.ts';
+import type { Answers, Job, ReceivedFile } from './children/jobs.ts';
+import { MARKDOWN_CHARACTERS_MAX, tooLong, unpacked, packedResult } from './children/packing.ts';
 import { groundAnswer, scoreAnswer } from '../extraction/grounding/groundAnswer.ts';
 import { learn } from '../learning/learn.ts';
-import type { Answers, Job, ReceivedFile } from './jobs.ts';
-import { picturesOfFile } from '../formats/images/pagePictures.ts';
+import { picturesOfFile } from '../formats/pagePictures.ts';
 import { inspectFile, readFileAsDocument, type OpenFile } from '../formats/readDocument.ts';
-import { MARKDOWN_CHARACTERS_MAX, packedResult, tooLong, unpacked } from './packing.ts';
 import { modelDocument } from '../formats/text/modelDocument.ts';
-import { checkSchema, validate } from '../extraction/schema/validation.ts';
-import { contentsOf } from './ranges/pageContents.ts';
-import { extractedPart, joinedExtraction, joinedRendition, renderedPart } from './ranges/parts.ts';
+
+/** What the form asks for of each page; undefined where it asks for nothing. */
+function contentsOf({ pages }: Document, form: RenderForm): readonly PageContents[] | undefined {
+  if (form.blocks !== true && form.pageMarkdown !== true) return undefined;
+  return pages.map((page) => ({
+    page: page.page,
+    ...(form.pageMarkdown === true && { markdown: markdownOfPage(page, form) }),
+    ...(form.blocks === true && { blocks: page.blocks }),
+  }));
+}
+
+/** What one range of pages looks like as text; `plainText` is not ended yet, for pages may follow. */
+interface RenderedPart {
+  readonly mimeType: string;
+  readonly markdown: string;
+  readonly plainText: string;
+  readonly pages: readonly PageSummary[];
+  readonly warnings: readonly DocumentWarning[];
+  readonly pageContents: readonly PageContents[] | undefined;
+  /** Of its own blocks. */
+  readonly proposed: ProposedSchema | undefined;
+}
+
+interface ExtractedPart extends RangeFindings {
+  readonly mimeType: string;
+  readonly pages: readonly PageSummary[];
+  readonly warnings: readonly DocumentWarning[];
+}
+
+/** Warnings of one answer. */
+const WARNINGS_MAX = 200;
+
+const renderedPart = (document: Document, form: RenderForm = {}): Uint8Array =>
+  serialize({
+    mimeType: document.mimeType,
+    markdown: markdownOf(document, form),
+    plainText: pagesText(document),
+    pages: document.pages.map(pageSummary),
+    warnings: document.warnings,
+    pageContents: contentsOf(document, form),
+    proposed:
+      form.proposedSchema === true
+        ? proposedSchema(document.pages.flatMap(({ blocks }) => blocks))
+        : undefined,
+  } satisfies RenderedPart);
+
+/** That nothing was found is true of a document of which it is true of every part. */
+function joinedWarnings(parts: readonly { readonly warnings: readonly DocumentWarning[] }[]) {
+  const silent = parts.every(({ warnings }) => warnings.some(({ code }) => code === 'no_text_found'));
+  const all = parts.flatMap(({ warnings }) => warnings.filter(({ code }) => code !== 'no_text_found'));
+  const none = silent ? parts[0]?.warnings.filter(({ code }) => code === 'no_text_found') : [];
+  return [...(none ?? []), ...all].slice(0, WARNINGS_MAX);
+}
+
+/** The fields of all parts; of those of one name, the first. */
+function joinedProposal(parts: readonly RenderedPart[]): JsonObject {
+  const properties: Record<string, JsonObject> = {};
+  for (const { proposed } of parts)
+    for (const [name, field] of Object.entries(proposed?.properties ?? {})) properties[name] ??= field;
+  return { type: 'object', properties };
+}
+
+/** Parts of a document in their order as one: the marks between pages are those of one reading. */
+function joinedRendition(packed: readonly Uint8Array[]): RenderResult {
+  const parts = packed.map((part) => deserialize(part) as RenderedPart);
+  const markdown = `${parts.map((part) => part.markdown.trim()).join('\n\n')}\n`;
+  if (markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(markdown.length);
+  const pageContents = parts.flatMap((part) => part.pageContents ?? []);
+  return {
+    kind: 'ok',
+    rendition: {
+      mimeType: parts[0]?.mimeType ?? '',
+      markdown,
+      plainText: textEnded(parts.map(({ plainText }) => plainText).join('\f')),
+      pages: parts.flatMap(({ pages }) => pages),
+      warnings: joinedWarnings(parts),
+      ...(pageContents.length > 0 && { pageContents }),
+      ...(parts.some(({ proposed }) => proposed !== undefined) && { proposedSchema: joinedProposal(parts) }),
+    },
+  };
+}
+
+/** The part of a range, and the pages that lead to the next. */
+function extractedPart({
+  packed,
+  lead,
+  schema,
+  minConfidence = MIN_CONFIDENCE,
+  learned,
+}: Extract<Job, { readonly kind: 'extractPart' }>): Answers['extractPart'] {
+  const checked = checkSchema(schema);
+  if (checked.kind === 'invalid_schema') return checked;
+  const range = unpacked(packed);
+  const before = lead === undefined ? [] : unpacked(lead).pages;
+  // Which tables go on was told within the range: its first page goes on with what leads to it.
+  const document = { ...range, pages: withContinuedTables([...before, ...range.pages]) };
+  const found =
+    learned === undefined
+      ? extract(document, schema, { minConfidence })
+      : extractTaught({ artifact: learned, minConfidence }, document, schema);
+  const { value, citations, seen } = ownFindings(found, range.pages[0]?.page ?? 1);
+  const leading = leadPages(found, document);
+  return {
+    kind: 'part',
+    part: serialize({
+      mimeType: range.mimeType,
+      value,
+      citations,
+      pages: range.pages.map(pageSummary),
+      warnings: [...range.warnings, ...seenWarnings(seen, minConfidence)],
+    } satisfies ExtractedPart),
+    lead: serialize({ ...range, pages: document.pages.filter(({ page }) => leading.has(page)) }),
+  };
+}
+
+interface Joining {
+  readonly parts: readonly Uint8Array[];
+  readonly schema: JsonObject;
+  readonly citations: boolean;
+}
+
+function joinedExtraction({ parts: packed, schema, citations }: Joining): ExtractionResult {
+  const parts = packed.map((part) => deserialize(part) as ExtractedPart);
+  const found = joinedFindings(parts);
+  const { value, errors } = validate(schema, withAbsence(schema, found.value));
+  return {
+    kind: 'ok',
+    extraction: {
+      mimeType: parts[0]?.mimeType ?? '',
+      value,
+      validationErrors: errors,
+      citations: citations ? found.citations : [],
+      pages: parts.flatMap(({ pages }) => pages),
+      warnings: joinedWarnings(parts),
+    },
+  };
+}
 
 type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: K }>;
 type ExtractJob = JobOf<'extract'>;

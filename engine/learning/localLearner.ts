@@ -1,7 +1,7 @@
-import type { LearningLimits, LearningResult, LocalLearner } from '../ports/localLearner.ts';
+import type { LearningLimits, LearningResult, LocalLearner } from '../ports/training.ts';
 import type { TrainingProgress } from './train.ts';
 import type { ChildPool } from '../isolation/children/childPool.ts';
-import type { JobOutcome } from '../isolation/jobs.ts';
+import type { JobOutcome } from '../isolation/children/jobs.ts';
 
 /** What a child that is killed for its time or its memory is called to the caller. */
 const FAILURES: Readonly<Record<'timed_out' | 'out_of_memory' | 'died', string>> = {

@@ -1,5 +1,4 @@
-import type { ModelAbilities } from '../ports/modelProvider.ts';
-import type { ModelRef, ProviderName } from './modelName.ts';
+import type { ModelAbilities, ModelRef, ProviderName } from '../ports/modelProvider.ts';
 
 type Senses = Pick<ModelAbilities, 'pdf' | 'images'>;
 

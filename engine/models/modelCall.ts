@@ -1,12 +1,46 @@
 import { createHash } from 'node:crypto';
 import type { Agent } from 'undici';
-import type { ModelAccess, ModelFailure } from '../ports/modelProvider.ts';
-import { attemptUntil, type Attempt } from './attempts.ts';
-import { baseOf } from './bases.ts';
-import type { Breaker } from './breakers.ts';
-import { agentFor, httpOver, type Http } from './exchange.ts';
-import { failureOf } from './faults.ts';
-import { checkCallersBase, type BasePolicy } from './guard/checkBase.ts';
+import { withoutEnd } from '../kernel/text.ts';
+import type { ProviderName, ModelAccess, ModelFailure } from '../ports/modelProvider.ts';
+import { attemptUntil, type Attempt, type Breaker } from './attempts.ts';
+import { agentFor, httpOver, failureOf, type Http } from './exchange.ts';
+import { checkCallersBase, type BasePolicy } from './guard.ts';
+
+/** Where providers with an address of their own are reached. */
+const PUBLIC_BASES: Partial<Record<ProviderName, string>> = {
+  openai: 'https://api.openai.com/v1',
+  anthropic: 'https://api.anthropic.com/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta',
+  mistral: 'https://api.mistral.ai/v1',
+  groq: 'https://api.groq.com/openai/v1',
+  openrouter: 'https://openrouter.ai/api/v1',
+  together_ai: 'https://api.together.xyz/v1',
+  deepseek: 'https://api.deepseek.com/v1',
+  xai: 'https://api.x.ai/v1',
+};
+
+/** What a base has behind its host when it was given without a path. */
+const pathOf = (provider: ProviderName): string => {
+  if (provider === 'azure') return '/openai/v1';
+  if (provider === 'azure_di') return '';
+  const base = PUBLIC_BASES[provider];
+  return base === undefined ? '/v1' : new URL(base).pathname;
+};
+
+/**
+ * The base that requests go to, without a slash at its end: the given one before the provider's public one.
+ * A base that is only a host gets the provider's usual path; of Azure's, what names a deployment is cut off,
+ * for the deployment is the model's name. undefined: none is given, and the provider has none of its own.
+ */
+const baseOf = ({ ref: { provider }, apiBase }: ModelAccess): URL | undefined => {
+  const given = apiBase ?? PUBLIC_BASES[provider];
+  if (given === undefined || !URL.canParse(given)) return undefined;
+  const url = new URL(given);
+  const path = withoutEnd(url.pathname, /\//);
+  const ofAzure = provider === 'azure' && /^\/openai(?:\/|$)/u.test(path);
+  url.pathname = path === '' || ofAzure ? pathOf(provider) : path;
+  return url;
+};
 
 export interface CallParts {
   readonly policy: BasePolicy;
@@ -18,7 +52,7 @@ export interface CallParts {
   readonly random: () => number;
 }
 
-export interface CallLimits {
+interface CallLimits {
   readonly access: ModelAccess;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -32,7 +66,7 @@ export interface OpenCall {
   readonly deadlineAt: number;
 }
 
-export type Called<T> =
+type Called<T> =
   { readonly kind: 'ok'; readonly value: T } | { readonly kind: 'failed'; readonly failure: ModelFailure };
 
 type Once<T> = (call: OpenCall) => Promise<Attempt<T>>;

@@ -1,7 +1,8 @@
 import type { Agent } from 'undici';
 import { abilitiesOf } from './abilities.ts';
-import type { ModelRef, ProviderName } from './modelName.ts';
 import type {
+  ModelRef,
+  ProviderName,
   ModelAnswer,
   ModelAttachment,
   ModelFailure,
@@ -10,17 +11,12 @@ import type {
   OcrAnswer,
   OcrRequest,
 } from '../ports/modelProvider.ts';
-import type { Attempt } from './attempts.ts';
-import { openBreakers } from './breakers.ts';
-import { agentFor } from './exchange.ts';
-import { NO_USAGE } from './faults.ts';
-import { checkCallersBase, systemResolve, type Resolve } from './guard/checkBase.ts';
-import { askModel } from './language/askModel.ts';
-import { refusedSchemas, type RefusedSchemas } from './language/refusedSchemas.ts';
+import { openBreakers, type Attempt } from './attempts.ts';
+import { agentFor, NO_USAGE } from './exchange.ts';
+import { checkCallersBase, systemResolve, type Resolve } from './guard.ts';
+import { askModel, refusedSchemas, type RefusedSchemas } from './askModel.ts';
 import { callProvider, type CallParts, type OpenCall } from './modelCall.ts';
-import { readWithAzureDi } from './ocr/azureDi.ts';
-import { readWithMistral } from './ocr/mistralOcr.ts';
-import type { Read } from './ocr/read.ts';
+import { readWithAzureDi, readWithMistral, type Read } from './ocr.ts';
 
 /** What became of one request, all its attempts together. */
 export interface CallFacts {

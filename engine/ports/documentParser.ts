@@ -1,7 +1,21 @@
 import type { JsonObject } from '../kernel/json.ts';
 import type { MarkdownForm } from '../document/markdown.ts';
 import type { Block, Document, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
-import type { KeptFile } from './keptFile.ts';
+
+/**
+ * Names one file between the jobs of one request: the process that opened it for the first job keeps it open
+ * for the next, while it is not needed for others. `close` is called once, however the request ends.
+ */
+export interface KeptFile {
+  readonly closed: AbortSignal;
+  close(): void;
+}
+
+/** Nothing is open yet: the first job that names it opens the file. */
+export function keptFile(): KeptFile {
+  const controller = new AbortController();
+  return { closed: controller.signal, close: () => controller.abort() };
+}
 
 /** How much work to put in: `standard` reads the text layer and OCRs pages without one. */
 export type ParseEffort = 'fast' | 'standard' | 'robust';

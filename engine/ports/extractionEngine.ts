@@ -1,7 +1,7 @@
 import type { Box, DocumentWarning, PageSummary } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { LocalArtifact } from '../learning/artifact.ts';
-import type { ParseFailure, ParseRequest } from './documentParser.ts';
+import type { ParseFailure, ParseRequest, RenderRequest, RenderResult } from './documentParser.ts';
 
 /** Where a value stands in the document: its words as they read there, and their box. */
 export interface Citation {
@@ -58,4 +58,54 @@ export interface ExtractionEngine {
   /** `<provider>/<model>`. */
   readonly name: string;
   extract(request: ExtractionRequest): Promise<ExtractionResult>;
+}
+
+/** `unavailable`: the work did not end in time or was given up; says nothing about the schema. */
+export type SchemaCheck =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'invalid_schema'; readonly detail: string }
+  | { readonly kind: 'unavailable'; readonly detail: string };
+
+export type Validation =
+  | {
+      readonly kind: 'ok';
+      /** The value without the members that do not fit. */
+      readonly value: JsonObject;
+      readonly errors: readonly ValidationError[];
+    }
+  | Exclude<SchemaCheck, { readonly kind: 'ok' }>;
+
+/** Whose work it is, as in `ParseRequest`: the process that keeps the request's file open checks its schema too. */
+type SchemaCaller = Pick<ParseRequest, 'signal' | 'share' | 'kept'>;
+
+/** Checks schemas that callers supply, isolated: a hostile pattern costs only its own request. */
+export interface SchemaValidator {
+  /** The rules of the interface (`engine/extraction/schema/schemaRules.ts`), then a full compilation. */
+  check(schema: unknown, by: SchemaCaller): Promise<SchemaCheck>;
+  validate(schema: JsonObject, value: JsonObject, by: SchemaCaller): Promise<Validation>;
+}
+
+/** Where the parts of a long document lie until all are there: not in memory, and beyond the end of a process. */
+export interface PartShelf {
+  /** undefined where it was not put yet. */
+  readonly find: (name: string) => Promise<Uint8Array | undefined>;
+  readonly put: (name: string, bytes: Uint8Array) => Promise<void>;
+}
+
+/** A document that is read in ranges of its pages. */
+export type Ranged<Request extends ParseRequest> = Omit<Request, 'kept' | 'pages'> & {
+  /** The pages to read, by their numbers, which rise. */
+  readonly numbers: readonly number[];
+  readonly shelf: PartShelf;
+  /** Told how many pages are done, of those in `numbers`. */
+  readonly onPages: (done: number) => void;
+};
+
+/**
+ * Work on long PDFs: ranges of their pages are read by several processes, and joined in order. Parts that are
+ * on the shelf already are not made again.
+ */
+export interface RangedWork {
+  render(request: Ranged<RenderRequest>): Promise<RenderResult>;
+  extract(request: Ranged<ExtractionRequest>): Promise<ExtractionResult>;
 }

@@ -1,8 +1,7 @@
 import type { LearnedPrompt } from '../learning/prompts/learned.ts';
-import type { ModelRef } from '../models/modelName.ts';
+import type { ModelRef, ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 import type { ParseFailure, RenderRequest, Rendition } from './documentParser.ts';
 import type { ExtractionRequest, ExtractionResult } from './extractionEngine.ts';
-import type { ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 
 /** One request that a provider answered or failed: what it used is logged, whatever became of the work. */
 export interface ModelCall {

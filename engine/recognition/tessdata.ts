@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { INSTALLED } from '../isolation/installed.ts';
+import { INSTALLED } from '../kernel/installed.ts';
 
 /** The recognition data, unpacked by the build. */
 export const TESSDATA = join(INSTALLED, 'dist/tessdata');

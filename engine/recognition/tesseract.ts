@@ -1,5 +1,5 @@
 import { LiteParse, type TextItem } from '@llamaindex/liteparse';
-import { cleanText } from '../document/cleanText.ts';
+import { cleanText } from '../document/plainText.ts';
 import type { Box } from '../document/document.ts';
 import type { PlacedWord } from '../layout/content.ts';
 import type { GreyImage } from './greyImage.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pageChoice } from '@quire/engine/document/pageChoice';
+import { pageChoice } from '@quire/engine/document/pages';
 import {
   booleanText,
   creditsOut,

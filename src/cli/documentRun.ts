@@ -2,10 +2,9 @@ import { access, constants, mkdir, readdir, readFile, rename, rm, stat, writeFil
 import { basename, dirname, extname, join, posix, relative, resolve, sep } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Document, DocumentWarning, PageSummary } from '@quire/engine/document/document';
-import type { ValidationError } from '@quire/engine/ports/extractionEngine';
+import type { ValidationError, SchemaValidator } from '@quire/engine/ports/extractionEngine';
 import { InvalidArgumentError } from 'commander';
 import type { ParseRequest } from '@quire/engine/ports/documentParser';
-import type { SchemaValidator } from '@quire/engine/ports/schemaValidator';
 import { type LocalArtifact, readArtifact } from '@quire/engine/learning/artifact';
 import type { TrainingExample } from '@quire/engine/learning/train';
 import { OperatorError } from '../operator/socket.ts';

@@ -1,7 +1,7 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { providerNamed, PROVIDERS } from '@quire/engine/models/modelName';
+import { providerNamed, PROVIDERS } from '@quire/engine/ports/modelProvider';
 import { EVENT_CATALOGUE, EVENT_TYPES, isKnownType } from '../../domain/catalogue.ts';
 import { withLogReader } from '../service/stores.ts';
 import { configFrom } from '../config.ts';

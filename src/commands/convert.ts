@@ -1,7 +1,7 @@
 import type { Block, TableCell } from '@quire/engine/document/document';
 import type { PageContents, RenderForm, Rendition } from '@quire/engine/ports/documentParser';
-import { LOCAL_MODEL } from '@quire/engine/models/modelName';
-import type { RangedWork } from '@quire/engine/ports/rangedWork';
+import { LOCAL_MODEL } from '@quire/engine/ports/modelProvider';
+import type { RangedWork } from '@quire/engine/ports/extractionEngine';
 import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { type DeliverDeps, deliverWork } from './deliverWork.ts';

@@ -1,6 +1,10 @@
 import type { ModelCall } from '@quire/engine/ports/modelWork';
-import type { DocumentParser, Inspection } from '@quire/engine/ports/documentParser';
-import { type KeptFile, keptFile } from '@quire/engine/ports/keptFile';
+import {
+  keptFile,
+  type DocumentParser,
+  type Inspection,
+  type KeptFile,
+} from '@quire/engine/ports/documentParser';
 import { hasPagesToSee } from '@quire/engine/document/pages';
 import {
   type BillingDeps,

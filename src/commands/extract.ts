@@ -1,6 +1,5 @@
 import type { PageSummary } from '@quire/engine/document/document';
-import type { Extraction, ExtractionEngine } from '@quire/engine/ports/extractionEngine';
-import type { RangedWork } from '@quire/engine/ports/rangedWork';
+import type { Extraction, ExtractionEngine, RangedWork } from '@quire/engine/ports/extractionEngine';
 import type { LearnedPrompt } from '@quire/engine/learning/prompts/learned';
 import { type ArtifactFile, readArtifactFile } from '@quire/engine/learning/artifactFile';
 import type { ModelExtractionResult } from '@quire/engine/ports/modelWork';

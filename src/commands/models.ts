@@ -1,5 +1,12 @@
-import { isOcrOnly, modelNamed, type ModelRef, nameOfModel, needsBase } from '@quire/engine/models/modelName';
-import type { ModelAccess, ModelProviders } from '@quire/engine/ports/modelProvider';
+import {
+  isOcrOnly,
+  modelNamed,
+  nameOfModel,
+  needsBase,
+  type ModelRef,
+  type ModelAccess,
+  type ModelProviders,
+} from '@quire/engine/ports/modelProvider';
 import type { ModelCall, ModelWork } from '@quire/engine/ports/modelWork';
 import type { BillingType } from '../../domain/account/messages.ts';
 import type { PlatformModels } from '../platformModels.ts';

@@ -1,5 +1,5 @@
 import { hasPagesToSee } from '@quire/engine/document/pages';
-import { keptFile } from '@quire/engine/ports/keptFile';
+import { keptFile } from '@quire/engine/ports/documentParser';
 import { z } from 'zod';
 import {
   type AcceptedOperation,

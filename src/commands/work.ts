@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ParseEffort, ParseRequest } from '@quire/engine/ports/documentParser';
-import type { Ranged } from '@quire/engine/ports/rangedWork';
-import type { KeptFile } from '@quire/engine/ports/keptFile';
+import type { ParseEffort, ParseRequest, KeptFile } from '@quire/engine/ports/documentParser';
+import type { Ranged } from '@quire/engine/ports/extractionEngine';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type {
   BillingType,

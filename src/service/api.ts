@@ -1,6 +1,6 @@
 import type { RequestHandler, Express } from 'express';
-import { mayConnectTo } from '@quire/engine/models/guard/addresses';
-import { checkedHost, systemResolve } from '@quire/engine/models/guard/checkBase';
+import { mayConnectTo } from '@quire/engine/models/guard';
+import { checkedHost, systemResolve } from '@quire/engine/models/guard';
 import { openIdProvider } from '../../adapters/oidc.ts';
 import { ConfigError, type Config } from '../config.ts';
 import { consoleFolder, consolePage } from '../server/pages.ts';

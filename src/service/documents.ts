@@ -1,7 +1,7 @@
 import { LOCAL_ENGINE_NAME, openDocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import type { DocumentParser, ParseRequest } from '@quire/engine/ports/documentParser';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
-import type { SchemaValidator } from '@quire/engine/ports/schemaValidator';
+import type { SchemaValidator } from '@quire/engine/ports/extractionEngine';
 import { DOCUMENT_PAGES_MAX, OPERATION_PAGES_MAX } from '../../domain/billingConfig.ts';
 import type { Config } from '../config.ts';
 

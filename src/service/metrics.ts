@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import { providerNamed } from '@quire/engine/models/modelName';
+import { providerNamed } from '@quire/engine/ports/modelProvider';
 import type { ModelUsage } from '@quire/engine/ports/modelProvider';
 import type { Logger } from 'pino';
 import type { HeavySlots, SlotRefusal } from '../commands/slots.ts';

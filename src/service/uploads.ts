@@ -1,5 +1,5 @@
-import { checkSource } from '@quire/engine/models/guard/checkSource';
-import { systemResolve } from '@quire/engine/models/guard/checkBase';
+import { checkSource } from '@quire/engine/models/guard';
+import { systemResolve } from '@quire/engine/models/guard';
 import { awaitedDocuments } from '../../projections/batches.ts';
 import { documentsByIds, uploadedBytesOfTenant } from '../../projections/documents.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { keptFile } from '@quire/engine/ports/keptFile';
-import type { PartShelf } from '@quire/engine/ports/rangedWork';
-import { chosenPages } from '@quire/engine/document/pageChoice';
-import { hasPagesToSee } from '@quire/engine/document/pages';
+import { keptFile } from '@quire/engine/ports/documentParser';
+import type { PartShelf } from '@quire/engine/ports/extractionEngine';
+import { chosenPages, hasPagesToSee } from '@quire/engine/document/pages';
 import {
   LostInput,
   operationFileKeyOf,

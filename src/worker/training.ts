@@ -1,12 +1,10 @@
 import type { PackedDocument } from '@quire/engine/document/document';
 import type { DocumentParser } from '@quire/engine/ports/documentParser';
-import type { LocalLearner } from '@quire/engine/ports/localLearner';
-import { modelNamed } from '@quire/engine/models/modelName';
-import type { LlmTrainer } from '@quire/engine/ports/llmTraining';
-import type { ModelAccess } from '@quire/engine/ports/modelProvider';
+import type { LocalLearner, LlmTrainer } from '@quire/engine/ports/training';
+import { modelNamed, type ModelAccess } from '@quire/engine/ports/modelProvider';
 import { artifactBytes, type ArtifactFile } from '@quire/engine/learning/artifactFile';
 import { readLlmArtifact } from '@quire/engine/learning/prompts/llmArtifact';
-import { eachOf } from '@quire/engine/models/byModel/eachOf';
+import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import { z } from 'zod';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import {

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { statOf } from '../../engine/kernel/processLife.ts';
+import { statOf } from '../../engine/kernel/tempFolders.ts';
 import { DataDirInUse } from '../../domain/ports/services.ts';
 import { dataDirOwner, lockDataDir, ownerIn, RESTORING } from '../../adapters/local/dataFolder.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { packagedPrices } from '../../adapters/prices.ts';
-import { providerNamed } from '@quire/engine/models/modelName';
+import { providerNamed } from '@quire/engine/ports/modelProvider';
 import { modelPriceMembers } from '../../domain/modelPrices.ts';
 
 const DAY = '2026-11-21';

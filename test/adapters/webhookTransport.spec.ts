@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { LookupAddress } from 'node:dns';
 import type { Duplex } from 'node:stream';
-import { checkedHost } from '@quire/engine/models/guard/checkBase';
+import { checkedHost } from '@quire/engine/models/guard';
 import { webhookTransport } from '../../adapters/webhooks.ts';
 import { until } from '../../engine/test/support/until.ts';
 import { hanging, startReceiver, status, type Receiver } from '../http/webhooks/receiver.ts';

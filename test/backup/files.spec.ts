@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { copyEventLog, openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
-import { familyOf } from '../../engine/isolation/children/processFamily.ts';
+import { familyOf } from '../../engine/isolation/children/childProcess.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { eachAtOnce } from '../../src/backup/files.ts';
 

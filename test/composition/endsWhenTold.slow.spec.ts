@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { lifeOf } from '../../engine/kernel/processLife.ts';
+import { lifeOf } from '../../engine/kernel/tempFolders.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
 import { until } from '../../engine/test/support/until.ts';
 import { freePort } from '../support/freePort.ts';

@@ -47,7 +47,7 @@ describe('every benchmark runs', function () {
   });
 
   it('bench:longdocument', async () => {
-    const said = await ran('tools/bench/longDocument/longDocumentMain', {
+    const said = await ran('tools/bench/longDocumentMain', {
       BENCH_PAGES: '24',
       BENCH_STEP: '12',
     });
@@ -78,17 +78,17 @@ describe('every benchmark runs', function () {
 
   it('bench:fairness', async () => {
     const small = { BENCH_TENANTS: '2', BENCH_PAGES: '1', BENCH_ATTACKS: 'counts' };
-    const said = await ran('tools/bench/fairness/fairnessMain', { ...small, BENCH_SECONDS: '1' });
+    const said = await ran('tools/bench/fairnessMain', { ...small, BENCH_SECONDS: '1' });
     expect(said).to.match(/p99 beside it: [\d.]+ times/);
   });
 
   it('bench:start, on a log', async () => {
-    const said = await ran('tools/bench/start/startMain', { BENCH_EVENTS: '500', BENCH_TENANTS: '5' });
+    const said = await ran('tools/bench/startMain', { BENCH_EVENTS: '500', BENCH_TENANTS: '5' });
     expect(said).to.include('later start').and.not.include('NaN');
   });
 
   it('bench:audit', async () => {
-    const said = await ran('tools/bench/audit/auditMain', { BENCH_EVENTS: '500', BENCH_TENANTS: '5' });
+    const said = await ran('tools/bench/auditMain', { BENCH_EVENTS: '500', BENCH_TENANTS: '5' });
     expect(said)
       .to.include('CPU us an event')
       .and.include('every audit says the same')
@@ -97,7 +97,7 @@ describe('every benchmark runs', function () {
 
   it('bench:memory', async () => {
     const small = { BENCH_EVENTS: '500', BENCH_TENANTS: '5', BENCH_RATE: '50', BENCH_SECONDS: '2' };
-    const said = await ran('tools/bench/memory/memoryMain', small);
+    const said = await ran('tools/bench/memoryMain', small);
     expect(said).to.include('All books balance.').and.not.include('NaN');
   });
 
@@ -142,7 +142,7 @@ describe('every benchmark runs', function () {
 
       it('bench:http', async () => {
         const small = { BENCH_UNITS: '40', BENCH_TENANTS: '3', BENCH_ONLY: '3 tenants, 16' };
-        const said = await ran('tools/bench/http/httpMain', { ...url, ...small });
+        const said = await ran('tools/bench/httpMain', { ...url, ...small });
         expect(said).to.include('All books balance.').and.include('burns:').and.include('balance reads:');
         expect(said).not.to.match(/unknown|NaN|[1-9] failed/);
       });

@@ -1,30 +1,42 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
-import { systemTimers } from '../../adapters/local/local.ts';
-import { postgresSql } from '../../adapters/postgres.ts';
-import { decodeAny } from '../../domain/catalogue.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { prepareReadModels } from '../../projections/engine/registry.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
+import { openProjecting, runnerInThread } from '../../src/service/projecting.ts';
+import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment, charge } from '../../test/support/money/accountCommands.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { cpuSince } from '../../engine/test/bench/cpu.ts';
-import { sideProcesses } from './databaseProcesses.ts';
-import { START_CREDITS } from './contestant.ts';
-import { projectionsIn } from './embeddedProjections.ts';
+import { sideProcesses, START_CREDITS } from './contestants.ts';
+
+/** Embedded read models and what keeps them up with the log `events.db` in `folder`: one thread, as in the service. */
+export const projectionsIn = async (
+  folder: string,
+): Promise<{ readonly sql: Sql; readonly runner: ProjectionRunner }> => {
+  const { sql, projections } = await openProjecting(
+    { folder: join(folder, 'read-models'), logFile: join(folder, 'events.db') },
+    { diverged: 'leave', isTraced: false },
+  );
+  await prepareReadModels(sql, READ_MODELS);
+  const nobody = { onApplied: () => undefined, notify: () => undefined };
+  return { sql, runner: runnerInThread(projections, nobody) };
+};
 
 /** An open loop: burns come at a fixed rate, whether the ones before are answered or not. */
-export interface LiveLoad {
+interface LiveLoad {
   readonly perSecond: number;
   readonly seconds: number;
   readonly tenants: number;
 }
 
 /** From a burn's durable answer to its row in every read model, ms. */
-export interface Visible {
+interface Visible {
   readonly burns: number;
   readonly p50Ms: number;
   readonly p99Ms: number;

@@ -8,7 +8,7 @@ import { median } from '../../engine/test/bench/measure.ts';
 
 const run = promisify(execFile);
 const AUTOCANNON = createRequire(import.meta.url).resolve('autocannon');
-const BARE = fileURLToPath(new URL('./http/bareServer.js', import.meta.url));
+const BARE = fileURLToPath(new URL('./bareServer.js', import.meta.url));
 
 /** One address to ask, and what to send with it. */
 export interface Target {

@@ -1,9 +1,184 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { systemTimers } from '../../adapters/local/local.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { postgresSql } from '../../adapters/postgres.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import type { KnownLog, RecordedEvent } from '../../domain/ports/log.ts';
+import { bulk } from '../../projections/engine/bulk.ts';
+import type { Sql } from '../../projections/engine/ports.ts';
+import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { cpuSince } from '../../engine/test/bench/cpu.ts';
+import { postmasterOf } from './contestants.ts';
+import { EMPTY_DATABASE } from './live.ts';
 import { median } from '../../engine/test/bench/measure.ts';
-import { benchRebuild, type Built } from './rebuild.ts';
-import { writeTradingLog } from './trades/tradingLog.ts';
+import { writeTradingLog } from './tradingLog.ts';
+
+/** What a contestant came to. */
+interface Built {
+  readonly name: string;
+  readonly events: number;
+  readonly seconds: number;
+  /** Of this process and the database's, an event; missing where it cannot be told. */
+  readonly cpuMs?: number;
+  /** Highest resident memory of this process meanwhile, MB. */
+  readonly rssMb: number;
+}
+
+/** Every event of the log, in its order; at most `limit`. */
+async function* eventsOf(feed: KnownLog, limit = Infinity): AsyncGenerator<RecordedEvent> {
+  let left = limit;
+  const done = new AbortController();
+  for await (const item of feed.subscribe({ signal: done.signal })) {
+    if (item.kind === 'caught_up') break;
+    if (item.kind !== 'event') continue;
+    yield item.event;
+    left -= 1;
+    if (left === 0) break;
+  }
+  done.abort();
+}
+
+type Work = (name: string, work: () => Promise<number>) => Promise<Built>;
+
+const timedWith =
+  (postmaster: number | undefined): Work =>
+  async (name, work) => {
+    let rss = 0;
+    const sampler = setInterval(() => (rss = Math.max(rss, process.memoryUsage.rss())), 100);
+    const spent = cpuSince([process.pid, ...(postmaster === undefined ? [] : [postmaster])]);
+    const began = performance.now();
+    const events = await work();
+    const seconds = (performance.now() - began) / 1000;
+    clearInterval(sampler);
+    const cpuMs = spent() / events;
+    const cpu = postmaster === undefined ? {} : { cpuMs };
+    return { name, events, seconds, ...cpu, rssMb: Math.round(rss / 1e6) };
+  };
+
+const EMPTY = `${EMPTY_DATABASE};
+  drop schema if exists bench_rebuild cascade; create schema bench_rebuild;`;
+
+const SHOWN_EVERY = 100_000;
+
+interface Load {
+  readonly sql: Sql;
+  readonly feed: KnownLog;
+  readonly events: number;
+  readonly timed: Work;
+}
+
+/** What the read models hold of every tenant agrees with each other. */
+const assertBalanced = async (sql: Sql): Promise<void> => {
+  const [row] = await sql.query(`select
+    (select coalesce(sum(balance_credits), 0)::text from read.balances) as balances,
+    (select coalesce(sum(credits_delta), 0)::text from read.ledger) as ledger`);
+  const { balances, ledger } = row ?? {};
+  if (balances !== ledger || ledger === '0')
+    throw new Error(`the read models do not balance: ${String(balances)}, ${String(ledger)}`);
+};
+
+const quire = ({ sql, feed, events, timed }: Load) =>
+  timed(`Quire: all ${READ_MODELS.length} read models`, async () => {
+    let next = SHOWN_EVERY;
+    const onProgress = ({ eventsDone, eventsPerSecond }: { eventsDone: number; eventsPerSecond: number }) => {
+      if (eventsDone < next) return;
+      next += SHOWN_EVERY;
+      const rss = Math.round(process.memoryUsage.rss() / 1e6);
+      console.log(`  ${eventsDone} events, ${Math.round(eventsPerSecond)} events/s, ${rss} MB`);
+    };
+    const deps = { sql, feed, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };
+    await rebuildReadModels(deps, { onProgress });
+    await assertBalanced(sql);
+    return events;
+  });
+
+const PER_EVENT_MAX = 15_000;
+
+/** The projector of many tutorials: a transaction an event, that moves a balance and a checkpoint. */
+const perEvent = ({ sql, feed, events, timed }: Load) =>
+  timed('a transaction an event, one balance', async () => {
+    const some = Math.min(events, PER_EVENT_MAX);
+    await sql.script(`create table bench_rebuild.balances (stream text primary key, credits bigint not null);
+      create table bench_rebuild.checkpoint (position bigint not null);
+      insert into bench_rebuild.checkpoint values (0)`);
+    for await (const { stream, position, data } of eventsOf(feed, some)) {
+      const credits = typeof data['credits'] === 'number' ? data['credits'] : 0;
+      await sql.transaction(async (tx) => {
+        await tx.query(
+          `insert into bench_rebuild.balances as b values ($1, $2)
+           on conflict (stream) do update set credits = b.credits + excluded.credits`,
+          [stream, credits],
+        );
+        await tx.query('update bench_rebuild.checkpoint set position = $1', [position]);
+      });
+    }
+    return some;
+  });
+
+const assertLoaded = async (sql: Sql, events: number): Promise<void> => {
+  const [row] = await sql.query('select count(*)::text as loaded from bench_rebuild.events');
+  if (Number(row?.['loaded']) < events)
+    throw new Error(`${String(row?.['loaded'])} of ${events} events were loaded`);
+};
+
+const raw = bulk({ position: 'int8', stream: 'text', type: 'text', data: 'jsonb' });
+const LOAD_BATCH = 5_000;
+
+/** Nothing but the copying: events as they are into one table, in large batches. */
+const bareLoad = ({ sql, feed, events, timed }: Load) =>
+  timed('bare load into one table, batches of 5,000', async () => {
+    await sql.script(`create table bench_rebuild.events (position bigint primary key, stream text not null,
+      type text not null, data jsonb not null)`);
+    const insert = `insert into bench_rebuild.events (${raw.names}) select ${raw.names} from ${raw.source()}`;
+    let rows: { position: bigint; stream: string; type: string; data: string }[] = [];
+    const flush = async () => {
+      await sql.query(insert, raw.values(rows));
+      rows = [];
+    };
+    for await (const { position, stream, type, data } of eventsOf(feed)) {
+      rows.push({ position, stream, type, data: JSON.stringify(data) });
+      if (rows.length === LOAD_BATCH) await flush();
+    }
+    if (rows.length > 0) await flush();
+    await assertLoaded(sql, events);
+    return events;
+  });
+
+interface RebuildBench {
+  readonly databaseUrl: string;
+  readonly logPath: string;
+  readonly events: number;
+  readonly rounds: number;
+}
+
+/** All contestants in turn, so many rounds; the last of each is what the table shows beside the spread. */
+const benchRebuild = async ({
+  databaseUrl,
+  logPath,
+  events,
+  rounds,
+}: RebuildBench): Promise<readonly Built[]> => {
+  const sql = postgresSql({ url: databaseUrl });
+  const feed = openSqliteEventLog({ path: logPath, readOnly: true });
+  const load = { sql, feed, events, timed: timedWith(await postmasterOf(databaseUrl)) };
+  const built: Built[] = [];
+  try {
+    for (let round = 0; round < rounds; round += 1) {
+      await sql.script(EMPTY);
+      built.push(await quire(load));
+      built.push(await bareLoad(load));
+      built.push(await perEvent(load));
+    }
+    await sql.script(EMPTY);
+  } finally {
+    await feed.close();
+    await sql.close();
+  }
+  return built;
+};
 
 const { env } = process;
 const databaseUrl = env['BENCH_DATABASE_URL'];

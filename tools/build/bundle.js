@@ -1,10 +1,41 @@
+import { readFileSync, copyFileSync, existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join, posix } from 'node:path';
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { entriesOf } from './entries.js';
-import { filesIn, PRODUCT } from './rooms.js';
+import { ROOT, filesIn, PRODUCT } from './workspaces.js';
 import { unpackTessdata } from './tessdata.js';
-import { ROOT } from './workspaces.js';
+
+/** What is started by hand, and what programs import as `@quire/engine`. */
+const STARTED = ['src/main.ts', 'src/cli.ts', 'engine/index.ts'];
+
+const BESIDE = /new URL\('\.\/([\w.]+)', import\.meta\.url\)/g;
+
+/** What sources name beside themselves: modules that run in processes and threads of their own, and data. */
+const named = (sources) =>
+  sources.flatMap((source) =>
+    [...readFileSync(join(ROOT, source), 'utf8').matchAll(BESIDE)].map(([, name]) =>
+      posix.join(posix.dirname(source), name),
+    ),
+  );
+
+/** All lie in one folder when they are bundled, so no two may have one name. */
+const byName = (paths) => {
+  const found = new Map();
+  for (const path of paths) {
+    const other = found.get(basename(path)) ?? path;
+    if (other !== path) throw new Error(`${path} and ${other} would be one file of the bundle: rename one`);
+    found.set(basename(path), path);
+  }
+  return [...found.values()];
+};
+
+/** Modules that the bundle has a file for, and data files that lie beside them. */
+export const entriesOf = (sources) => {
+  const beside = byName([...STARTED, ...named(sources)]);
+  return {
+    modules: beside.filter((path) => /\.[jt]s$/.test(path)).map((path) => path.replace(/\.js$/, '.ts')),
+    data: beside.filter((path) => !/\.[jt]s$/.test(path)),
+  };
+};
 
 const DIST = join(ROOT, 'dist');
 const STAMP = join(DIST, 'stamp.txt');

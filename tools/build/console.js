@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { filesIn } from './rooms.js';
-import { ROOT } from './workspaces.js';
+import { filesIn, ROOT } from './workspaces.js';
 
 const CONSOLE = join(ROOT, 'console');
 const DIST = join(CONSOLE, 'dist');

@@ -12,8 +12,7 @@ import { dirname, join, posix } from 'node:path';
 import { build, version } from 'esbuild';
 import { init, parse } from 'es-module-lexer';
 import { unpackTessdata } from './tessdata.js';
-import { filesIn, PRODUCT, ROOMS } from './rooms.js';
-import { ROOT, sourceOf } from './workspaces.js';
+import { filesIn, PRODUCT, ROOMS, ROOT, sourceOf } from './workspaces.js';
 
 /** What specs and tools run from: every source compiled by itself, at the place that it has in the checkout. */
 export const MIRROR = '.test';

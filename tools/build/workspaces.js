@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
 /** The checkout. */
@@ -33,3 +33,23 @@ export const sourceOf = (specifier) => {
   }
   throw new Error(`${name} does not export ${wanted}`);
 };
+
+/** Folders with sources of the service. */
+export const PRODUCT = ['engine', 'sdk', 'domain', 'projections', 'adapters', 'src'];
+
+/** All folders with TypeScript; those that are not there are passed over. */
+export const ROOMS = [...PRODUCT, 'console/src', 'console/test', 'test', 'tools'];
+
+const skipped = new Set(['node_modules', 'dist']);
+
+/** Every file below the folders, as `folder/…/name`, with its times and size. */
+export function* filesIn(folders) {
+  for (const folder of folders) {
+    const entries = readdirSync(join(ROOT, folder), { withFileTypes: true });
+    for (const entry of entries) {
+      const path = `${folder}/${entry.name}`;
+      if (entry.isDirectory() && !skipped.has(entry.name)) yield* filesIn([path]);
+      if (entry.isFile()) yield { path, mtimeMs: statSync(join(ROOT, path)).mtimeMs };
+    }
+  }
+}

@@ -1,8 +1,16 @@
 import { seededRandom } from '../../engine/test/support/random.ts';
-import { FAULTS, OLDER_COPY } from './faults.ts';
-import { printFaults, printFootprints, tally, type Sample } from './figures.ts';
-import { startFleet } from './fleet.ts';
-import { auditFleet, expectBooks, expectSameBooks, loadFleet, untilNothingHeld } from './run.ts';
+import { FAULTS, OLDER_COPY, startFleet } from './fleet.ts';
+import {
+  printFaults,
+  printFootprints,
+  tally,
+  auditFleet,
+  expectBooks,
+  expectSameBooks,
+  loadFleet,
+  untilNothingHeld,
+  type Sample,
+} from './run.ts';
 
 /**
  * Three API replicas, two projectors and two workers on PostgreSQL, Redis, S3 and the double of EventStoreDB,

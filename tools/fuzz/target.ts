@@ -1,10 +1,36 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { settings } from './settings.ts';
+import { seededRandom, type Random } from '../../engine/test/support/random.ts';
 import { runCommand } from '../../test/support/quireCommand.ts';
 import { ADMIN_KEY } from '../../test/support/serviceProcess.ts';
 import { heldMs, HELD_MS_MAX, startWatched, type WatchedService } from '../../test/hostile/watchedService.ts';
+
+const { env } = process;
+
+/** What a run is told by its environment. */
+export const settings = {
+  inputs: Number(env['FUZZ_INPUTS'] ?? 10_000),
+  seed: Number(env['FUZZ_SEED'] ?? Date.now() % 1_000_000),
+  /** Only this input, to see it again. */
+  only: env['FUZZ_ONLY'] === undefined ? undefined : Number(env['FUZZ_ONLY']),
+  /** Documents to mutate; left out: one of each format is made. */
+  folder: env['FUZZ_DIR'],
+  deadlineSeconds: Number(env['FUZZ_DEADLINE_SECONDS'] ?? 20),
+  /** No input is begun after that long. */
+  minutesMax: Number(env['FUZZ_MINUTES'] ?? Infinity),
+  callers: env['FUZZ_CALLERS'] === undefined ? undefined : Number(env['FUZZ_CALLERS']),
+  keep: env['FUZZ_KEEP'],
+} as const;
+
+/** Each input has a generator of its own, so that one can be made again without those before it. */
+export const randomOf = (input: number): Random => seededRandom((settings.seed * 1_000_003 + input) >>> 0);
+
+/** The inputs of this run. */
+export const range = (): { readonly from: number; readonly until: number } => {
+  const { only, inputs } = settings;
+  return only === undefined ? { from: 0, until: inputs } : { from: only, until: only + 1 };
+};
 
 /** The watched service over a folder of its own. */
 export interface FuzzTarget {
@@ -57,7 +83,7 @@ const saidIn = ({ msg = '', err }: LogLine): string => {
 };
 
 /** Lines of level 50 and above: what a caller does is never one. Equal ones count as one. */
-export const errorLines = (output: string): readonly string[] => {
+const errorLines = (output: string): readonly string[] => {
   const counted = new Map<string, number>();
   for (const text of output.split('\n')) {
     const line = text.startsWith('{') ? lineOf(text) : undefined;
@@ -119,7 +145,7 @@ export const suspectsOf = (
   return { worstMs, inputs: [...new Set(during.map(({ input }) => input))] };
 };
 
-export interface Sending {
+interface Sending {
   readonly from: number;
   readonly until: number;
   readonly callers: number;

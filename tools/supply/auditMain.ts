@@ -1,5 +1,4 @@
-import { auditResult } from './audit.ts';
-import { npm } from './npm.ts';
+import { auditResult, npm } from './supply.ts';
 
 /**
  * `npm run audit:deps`: 0 when the registry knows of nothing grave in what production depends on, 1 when it

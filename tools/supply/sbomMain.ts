@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { licenseBreaches, productionSbom } from './sbom.ts';
+import { licenseBreaches, productionSbom } from './supply.ts';
 
 /** `npm run sbom -- FILE`: writes what production depends on as CycloneDX JSON; 1 for a licence that may not be. */
 const main = async (): Promise<number> => {

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
-import { auditResult } from './audit.ts';
-import { licenseBreaches, licenseOf, productionSbom, type Component, type Sbom } from './sbom.ts';
+import {
+  auditResult,
+  licenseBreaches,
+  licenseOf,
+  productionSbom,
+  type Component,
+  type Sbom,
+} from './supply.ts';
 
 describe('what production depends on', () => {
   let sbom: Sbom;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { median } from '../../../engine/test/bench/measure.ts';
-import { writeTradingLog } from '../../../tools/bench/trades/tradingLog.ts';
+import { writeTradingLog } from '../../../tools/bench/tradingLog.ts';
 import { startWorld, type World } from '../web/support/world.ts';
 import {
   bytesRead,

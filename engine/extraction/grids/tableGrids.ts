@@ -1,5 +1,13 @@
-import type { Block, Box, Document, DocumentPage, Line, TableCell, Word } from '../../document/document.ts';
-import type { TableBlock } from '../../document/tableGrid.ts';
+import type {
+  Block,
+  Box,
+  Document,
+  DocumentPage,
+  Line,
+  TableCell,
+  Word,
+  TableBlock,
+} from '../../document/document.ts';
 import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
 import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
 import { sheetGrids } from './sheetGrids.ts';

@@ -3,11 +3,11 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { aboveFloor, MIN_CONFIDENCE, seenWarnings } from '../confidenceFloor.ts';
 import { withAbsence } from './absence.ts';
 import { groundedIn } from './grounding.ts';
-import { objectInAnswer } from '../../models/language/jsonAnswer.ts';
+import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
 import type { ValidationError } from '../../ports/extractionEngine.ts';
 import { scoredAnswer } from '../../learning/scoring/feedback.ts';
-import { unpacked } from '../../isolation/packing.ts';
+import { unpacked } from '../../isolation/children/packing.ts';
 import { validate } from '../schema/validation.ts';
 
 /** Levels of objects and arrays in a model's answer; a schema may have 32, references may repeat them. */

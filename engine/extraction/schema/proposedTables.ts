@@ -1,5 +1,5 @@
 import type { Block } from '../../document/document.ts';
-import type { TableBlock } from '../../document/tableGrid.ts';
+import type { TableBlock } from '../../document/document.ts';
 import type { LabelMatcher } from '../fields/labels.ts';
 import { labelWords } from '../fields/words.ts';
 

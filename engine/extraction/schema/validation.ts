@@ -6,8 +6,7 @@ import { draftOf, type Draft } from './drafts.ts';
 import { linearPattern, patternsIn, type LinearPattern } from './patterns.ts';
 import { checkSchemaRules } from './schemaRules.ts';
 import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { ValidationError } from '../../ports/extractionEngine.ts';
-import type { Validation } from '../../ports/schemaValidator.ts';
+import type { ValidationError, Validation } from '../../ports/extractionEngine.ts';
 
 type Check = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 

@@ -1,5 +1,4 @@
-import { exactNumber } from '../../kernel/exactNumber.ts';
-import { oneOf, withoutEnd } from '../../kernel/text.ts';
+import { exactNumber, oneOf, withoutEnd } from '../../kernel/text.ts';
 import money from '../lexicon/money.json' with { type: 'json' };
 
 /** Which mark parts the decimals in a document. */

@@ -1,4 +1,4 @@
-import { exactNumber } from '../../kernel/exactNumber.ts';
+import { exactNumber } from '../../kernel/text.ts';
 import { ownMember } from '../../kernel/json.ts';
 import { parseNumber, type DecimalMark } from './numbers.ts';
 
@@ -15,7 +15,7 @@ const SCALED = new RegExp(
   'gu',
 );
 
-export interface Scaled {
+interface Scaled {
   readonly value: number;
   readonly text: string;
   readonly from: number;

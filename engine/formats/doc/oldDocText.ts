@@ -1,7 +1,6 @@
 import iconv from 'iconv-lite';
-import { RefusedDocument, type Piece, type TextPiece } from '../pieces/blocks.ts';
+import { RefusedDocument, tablePieces, type Piece, type TextPiece, type Slot } from '../pieces/blocks.ts';
 import { plainRun } from '../pieces/runs.ts';
-import { tablePieces, type Slot } from '../pieces/tables.ts';
 
 const MAGIC = 0xa5dc;
 const LANGUAGE_AT = 0x06;

@@ -1,4 +1,4 @@
-import type { Opener } from '../opened.ts';
+import type { Opener } from '../pieces/opened.ts';
 import {
   blocksOf,
   HIDDEN_TEXT,

@@ -1,11 +1,11 @@
 import PostalMime from 'postal-mime';
-import { containerFormat } from '../containers.ts';
+import { containerFormat } from '../sniff.ts';
 import { RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { plainRun } from '../pieces/runs.ts';
 import { shiftedText } from '../office/symbols.ts';
 import { rtfText } from '../rtf/openRtf.ts';
-import { decodeText } from '../text/decodeText.ts';
-import { htmlPieces } from '../web/htmlPieces.ts';
+import { decodeText } from '../text/textDocument.ts';
+import { htmlPieces } from '../text/html.ts';
 import type { DocxChunk, DocxParts } from './docxPackage.ts';
 
 /** What a document says, whole. */

@@ -1,4 +1,4 @@
-import { unzip } from '../archive.ts';
+import { unzip } from '../pieces/archive.ts';
 import { OFFICE_LIMITS, RefusedDocument } from '../pieces/blocks.ts';
 import { readPart, relationshipsOf, type Relationship } from '../office/ooxmlPackage.ts';
 import { toggle } from './docxStyles.ts';

@@ -1,7 +1,6 @@
-import type { Piece } from '../pieces/blocks.ts';
+import { spanOf, tablePieces, type Piece, type Slot } from '../pieces/blocks.ts';
 import type { DocxReader } from './docxReader.ts';
 import { toggle, valueOf } from './docxStyles.ts';
-import { spanOf, tablePieces, type Slot } from '../pieces/tables.ts';
 import { childAt, elementsOf, type XmlElement } from '../office/xmlTree.ts';
 
 interface OpenCell {

@@ -1,12 +1,12 @@
 import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import { lineOf, openFlow } from '../flow.ts';
+import { lineOf, openFlow } from '../pieces/flow.ts';
 import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
-import type { OpenedDocument, SourceFile } from '../opened.ts';
+import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { rtfText } from '../rtf/openRtf.ts';
 import { textDocument } from '../text/textDocument.ts';
-import { htmlPieces } from '../web/htmlPieces.ts';
+import { htmlPieces } from '../text/html.ts';
 
 const DEPTH_MAX = 3;
 const ATTACHMENTS_MAX = 50;

@@ -1,6 +1,6 @@
 import PostalMime, { type Address, type Attachment, type Email } from 'postal-mime';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import type { OpenedDocument, SourceFile } from '../opened.ts';
+import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { openMessage, type Mailbox } from './message.ts';
 
 /** Opens a mail as it travels (RFC 5322). */

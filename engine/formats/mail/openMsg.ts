@@ -2,8 +2,8 @@ import outlook, { type FieldsData } from '@kenjiuno/msgreader';
 import iconv from 'iconv-lite';
 import { z } from 'zod';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import type { OpenedDocument, SourceFile } from '../opened.ts';
-import { decodeText } from '../text/decodeText.ts';
+import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
+import { decodeText } from '../text/textDocument.ts';
 import { rtfOfBody } from './compressedRtf.ts';
 import { openMessage, type Attached, type Mail, type Mailbox } from './message.ts';
 

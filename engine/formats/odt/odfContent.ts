@@ -1,4 +1,4 @@
-import { unzip } from '../archive.ts';
+import { unzip } from '../pieces/archive.ts';
 import { parseXml, type XmlElement } from '../office/xmlTree.ts';
 import { OFFICE_LIMITS, RefusedDocument } from '../pieces/blocks.ts';
 import { mathmlText } from './mathmlText.ts';

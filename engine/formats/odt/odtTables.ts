@@ -1,8 +1,14 @@
-import type { Piece } from '../pieces/blocks.ts';
-import { RefusedDocument } from '../pieces/blocks.ts';
+import {
+  RefusedDocument,
+  COLUMNS_MAX,
+  PLACES_MAX,
+  spanOf,
+  tablePieces,
+  type Piece,
+  type Slot,
+} from '../pieces/blocks.ts';
 import { isFilled } from './odtColours.ts';
 import type { OdtReader } from './odtRuns.ts';
-import { COLUMNS_MAX, PLACES_MAX, spanOf, tablePieces, type Slot } from '../pieces/tables.ts';
 import { elementsOf, type XmlElement } from '../office/xmlTree.ts';
 
 const ROW_GROUPS = new Set(['table:table-rows', 'table:table-row-group', 'table:table-header-rows']);

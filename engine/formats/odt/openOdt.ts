@@ -1,6 +1,6 @@
 import { openOffice } from '../office/openOffice.ts';
 import { childAt, elementsOf } from '../office/xmlTree.ts';
-import type { Opener } from '../opened.ts';
+import type { Opener } from '../pieces/opened.ts';
 import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns } from '../pieces/blocks.ts';
 import { withLetterheads } from '../pieces/letterheads.ts';
 import type { Run } from '../pieces/runs.ts';

@@ -1,6 +1,5 @@
-import type { Block } from '../../document/document.ts';
+import { tableOf, type Block } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
-import { tableOf } from '../../document/tableGrid.ts';
 import { readPart } from './ooxmlPackage.ts';
 import { childAt, findAll, textIn, type XmlElement } from './xmlTree.ts';
 

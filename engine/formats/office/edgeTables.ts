@@ -1,5 +1,11 @@
-import { RefusedDocument, type Piece } from '../pieces/blocks.ts';
-import { COLUMNS_MAX, tablePieces, type Slot, type SourceCell } from '../pieces/tables.ts';
+import {
+  RefusedDocument,
+  COLUMNS_MAX,
+  tablePieces,
+  type Piece,
+  type Slot,
+  type SourceCell,
+} from '../pieces/blocks.ts';
 
 /** A row of a format that says where the edges of its cells are, and not which columns they cover. */
 export interface EdgeRow {

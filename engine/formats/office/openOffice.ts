@@ -1,11 +1,11 @@
 import type { Block, DocumentWarning } from '../../document/document.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import { openFlow } from '../flow.ts';
-import type { OpenedDocument } from '../opened.ts';
+import { openFlow } from '../pieces/flow.ts';
+import type { OpenedDocument } from '../pieces/opened.ts';
 import { RefusedDocument } from '../pieces/blocks.ts';
 
 /** What reading an office document gives. */
-export interface OfficeText {
+interface OfficeText {
   readonly blocks: readonly Block[];
   readonly warnings: readonly DocumentWarning[];
 }

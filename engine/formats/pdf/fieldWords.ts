@@ -1,5 +1,5 @@
 import type { ParsedPage } from '@llamaindex/liteparse';
-import { cleanText } from '../../document/cleanText.ts';
+import { cleanText } from '../../document/plainText.ts';
 import type { Box } from '../../document/document.ts';
 import { heightOf, widthOf } from '../../layout/content.ts';
 import { rounded, type InkedWord } from './pdfWords.ts';

@@ -1,5 +1,5 @@
 import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
-import { cleanText } from '../../document/cleanText.ts';
+import { cleanText } from '../../document/plainText.ts';
 import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
 import { hasSwappedLigature, mendedLigatures, mendedLone } from '../../layout/direction.ts';

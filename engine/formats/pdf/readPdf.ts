@@ -3,7 +3,7 @@ import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { LayoutTraits } from '../../layout/layoutPages.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
-import type { OpenedDocument, SourceFile } from '../opened.ts';
+import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { insideOf } from './inside/insideOf.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { documentOf, traitsOf } from './pdfDocument.ts';

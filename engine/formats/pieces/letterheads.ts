@@ -1,5 +1,5 @@
 import type { Block } from '../../document/document.ts';
-import type { TableBlock } from '../../document/tableGrid.ts';
+import type { TableBlock } from '../../document/document.ts';
 import type { Piece, TextPiece } from './blocks.ts';
 import { plainRun, textOfRuns, type Run } from './runs.ts';
 

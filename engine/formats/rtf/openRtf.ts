@@ -1,4 +1,4 @@
-import type { Opener } from '../opened.ts';
+import type { Opener } from '../pieces/opened.ts';
 import { blocksOf, HIDDEN_TEXT, noteBlocks, noteRuns, RefusedDocument } from '../pieces/blocks.ts';
 import { openOffice } from '../office/openOffice.ts';
 import { readRtf, type RtfText } from './rtfReader.ts';

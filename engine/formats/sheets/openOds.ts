@@ -1,12 +1,12 @@
-import { oneLine } from '../../document/cleanText.ts';
+import { oneLine } from '../../document/plainText.ts';
 import { odfContent } from '../odt/odfContent.ts';
 import type { OdtReader } from '../odt/odtRuns.ts';
 import { said } from '../odt/odtStyles.ts';
 import { childAt, elementsOf, type XmlElement } from '../office/xmlTree.ts';
-import type { Opener } from '../opened.ts';
+import type { Opener } from '../pieces/opened.ts';
 import { blocksOf, type Piece } from '../pieces/blocks.ts';
 import { textOfRuns } from '../pieces/runs.ts';
-import type { PlacedDrawing } from './drawings.ts';
+import type { PlacedDrawing, Merge } from './sheetTables.ts';
 import {
   CELLS_MAX,
   characterAllowance,
@@ -15,7 +15,6 @@ import {
   TooManyCells,
   type Sheet,
 } from './openSheets.ts';
-import type { Merge } from './sheetTables.ts';
 
 const MIME_TYPE = 'application/vnd.oasis.opendocument.spreadsheet';
 const ROW_GROUPS = new Set(['table:table-rows', 'table:table-row-group', 'table:table-header-rows']);

@@ -1,13 +1,40 @@
-import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
+import type { Block, Line, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { lineOf, linesOfBlock, markupPage } from '../pieces/flow.ts';
+import { sheetBlocks, type PlacedDrawing, type SheetTexts } from './sheetTables.ts';
 import { escapeText } from '../../document/inline.ts';
 import { isOverfull, PAGE_CHARACTERS_MAX, pagesOf } from '../../document/pages.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import { linesOfBlock, markupPage } from '../flow.ts';
-import type { OpenedDocument } from '../opened.ts';
+import type { OpenedDocument } from '../pieces/opened.ts';
 import { RefusedDocument } from '../pieces/blocks.ts';
-import type { PlacedDrawing } from './drawings.ts';
-import { sheetLines } from './sheetLines.ts';
-import { sheetBlocks, type SheetTexts } from './sheetTables.ts';
+
+/** Columns beyond which a sheet's lines are those of its tables: each row has a tab for every column. */
+const COLUMNS_MAX = 200;
+
+/**
+ * The lines of a sheet: a row each, with a tab between columns, so that all rows keep the columns that they
+ * have in the sheet, whatever tables the sheet falls into. Columns that no row fills are left out.
+ */
+function sheetLines(
+  { rows }: SheetTexts,
+  drawings: readonly PlacedDrawing[],
+  blocks: readonly Block[],
+): readonly Line[] {
+  const used = new Set([...rows.values()].flatMap((cells) => [...cells.keys()]));
+  if (used.size > COLUMNS_MAX) return blocks.flatMap(linesOfBlock);
+  const columns = [...used].sort((a, b) => a - b);
+  const placed = [...rows].map(([row, cells]) => ({ row, lines: [rowLine(columns, cells)] }));
+  const drawn = drawings.map((drawing) => ({
+    row: drawing.row,
+    lines: drawing.blocks.flatMap(linesOfBlock),
+  }));
+  return [...placed, ...drawn].sort((a, b) => a.row - b.row).flatMap(({ lines }) => lines);
+}
+
+function rowLine(columns: readonly number[], cells: ReadonlyMap<number, string>): Line {
+  const texts = columns.map((column) => cells.get(column) ?? '');
+  const filled = texts.findLastIndex((text) => text !== '') + 1;
+  return lineOf(texts.slice(0, filled).join('\t'));
+}
 
 /** Filled cells of a workbook; one that has more is refused. */
 export const CELLS_MAX = 2_000_000;

@@ -1,7 +1,7 @@
 import { blocksOf, RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { plainRun } from '../pieces/runs.ts';
 import { compoundStreams } from '../doc/compoundFile.ts';
-import type { PlacedDrawing } from './drawings.ts';
+import type { PlacedDrawing } from './sheetTables.ts';
 
 /** Records of a workbook stream (MS-XLS). */
 const BEGIN = 0x0809;

@@ -1,20 +1,165 @@
 import type { Block, Document, TableCell } from '../../document/document.ts';
-import { inlineText } from '../../document/inlineText.ts';
+import { inlineText } from '../../document/inline.ts';
 import { withoutEnd } from '../../kernel/text.ts';
 import { blocksOf } from '../pieces/blocks.ts';
-import { htmlPieces } from '../web/htmlPieces.ts';
-import { htmlBlocksOut, htmlMark } from './htmlInMarkdown.ts';
-import { changedOutsideCode } from './outsideCode.ts';
-import { strippedTags } from './strippedTags.ts';
-import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../flow.ts';
+import { htmlPieces } from './html.ts';
+import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../pieces/flow.ts';
+
+const FENCE_LINE = /^ {0,3}(?:`{3,}|~{3,})/;
+const CLOSING = /^ {0,3}(?:`{3,}|~{3,})[ \t]*$/;
+const INLINE_CODE = /(`[^`\n]+`)/;
+
+/** Of each line the nearest one from it on that may close a fence. */
+function closingLines(lines: readonly string[]): readonly (number | undefined)[] {
+  const closing = new Array<number | undefined>(lines.length + 1);
+  for (let at = lines.length - 1; at >= 0; at -= 1)
+    closing[at] = CLOSING.test(lines[at] ?? '') ? at : closing[at + 1];
+  return closing;
+}
+
+/** Text in which every other part is code, the first one none. */
+function withFencesApart(text: string): readonly string[] {
+  const lines = text.split('\n');
+  const closing = closingLines(lines);
+  const parts: string[] = [];
+  let prose: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const close = FENCE_LINE.test(lines[at] ?? '') ? closing[at + 1] : undefined;
+    if (close === undefined) {
+      prose.push(lines[at] ?? '');
+      continue;
+    }
+    parts.push(prose.map((line) => `${line}\n`).join(''), lines.slice(at, close + 1).join('\n'));
+    prose = close + 1 < lines.length ? [''] : [];
+    at = close;
+  }
+  return [...parts, prose.join('\n')];
+}
+
+/** The text with what stands outside of code changed. Linear: each line is looked at twice. */
+const changedOutsideCode = (text: string, change: (prose: string) => string): string =>
+  withFencesApart(text)
+    .map((part, index) => (index % 2 === 1 ? part : outsideSpans(part, change)))
+    .join('');
+
+const outsideSpans = (text: string, change: (prose: string) => string): string =>
+  text
+    .split(INLINE_CODE)
+    .map((part, index) => (index % 2 === 1 ? part : change(part)))
+    .join('');
+
+/** From where on something is cut out; undefined: it has no end. */
+type EndOf = (text: string, from: number) => number | undefined;
+
+/**
+ * The text without what begins with `opening` and ends where `endOf` says. What has no end stays, and is not
+ * looked for again: so the time is linear however often it begins.
+ */
+function without(text: string, opening: RegExp, { endOf, left }: Cut): string {
+  let [kept, from] = ['', 0];
+  const open = new RegExp(opening, 'gi');
+  for (let found = open.exec(text); found !== null; found = open.exec(text)) {
+    const end = endOf(text, open.lastIndex);
+    if (end === undefined) break;
+    kept += text.slice(from, found.index) + left(text.slice(found.index, end));
+    from = end;
+    open.lastIndex = end;
+  }
+  return kept + text.slice(from);
+}
+
+interface Cut {
+  readonly endOf: EndOf;
+  /** What stands in the place of what was cut. */
+  readonly left: (cut: string) => string;
+}
+
+const endOfComment: EndOf = (text, from) => {
+  const at = text.indexOf('-->', from);
+  return at < 0 ? undefined : at + 3;
+};
+
+const endOfElement =
+  (name: string): EndOf =>
+  (text, from) => {
+    const close = new RegExp(`</${name}\\s*>`, 'gi');
+    close.lastIndex = from;
+    return close.exec(text) === null ? undefined : close.lastIndex;
+  };
+
+const nothing = (): string => '';
+const lineFeeds = (cut: string): string => cut.replace(/[^\n]/g, '');
+
+/** Comments, scripts, styles and tags go, line break tags become a space; text stays. */
+export function strippedTags(text: string): string {
+  let stripped = without(text, /<!--/, { endOf: endOfComment, left: lineFeeds });
+  for (const name of ['script', 'style'])
+    stripped = without(stripped, new RegExp(`<${name}\\b[^<>]*>`), {
+      endOf: endOfElement(name),
+      left: nothing,
+    });
+  return stripped.replace(/<br\s*\/?>/gi, ' ').replace(/<\/?[a-z][a-z\d-]*(?:\s[^<>]*)?\/?>/gi, '');
+}
+
+const OPENS = /^ {0,3}<(table|ul|ol|dl|div|p|h[1-6]|blockquote|section|article|figure|center)\b[^>]*>/i;
+const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+/** Signs that no text has, around the number of a block that was taken out. */
+const MARK = /^\ue010(\d+)\ue011$/;
+
+/** Markdown without its blocks of HTML: in the place of each stands one line that `htmlMark` knows. */
+function htmlBlocksOut(text: string): { readonly rest: string; readonly blocks: readonly string[] } {
+  const blocks: string[] = [];
+  const kept: string[] = [];
+  const lines = text.replace(/[\ue010\ue011]/g, '').split('\n');
+  const unclosed = new Set<string>();
+  let fence: string | undefined;
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    fence = fenceAfter(line, fence);
+    const name = fence === undefined ? OPENS.exec(line)?.[1]?.toLowerCase() : undefined;
+    const end = name === undefined || unclosed.has(name) ? undefined : endOf(lines, at, name);
+    if (end === undefined) {
+      kept.push(line);
+      if (name !== undefined) unclosed.add(name);
+    } else {
+      kept.push(`\ue010${blocks.length}\ue011`);
+      blocks.push(lines.slice(at, end + 1).join('\n'));
+      at = end;
+    }
+  }
+  return { rest: kept.join('\n'), blocks };
+}
+
+/** The mark of the code in which the next line lies. */
+function fenceAfter(line: string, fence: string | undefined): string | undefined {
+  const [, mark] = FENCE.exec(line) ?? [];
+  if (mark === undefined) return fence;
+  if (fence === undefined) return mark;
+  return line.trim().startsWith(fence) ? undefined : fence;
+}
+
+/** The number of the block that a line stands for. */
+function htmlMark(line: string): number | undefined {
+  const [, number] = MARK.exec(line) ?? [];
+  return number === undefined ? undefined : Number(number);
+}
+
+/** The line on which the element that opens at a line is closed; undefined when it never is. */
+function endOf(lines: readonly string[], start: number, name: string): number | undefined {
+  const tags = new RegExp(`<(/?)${name}\\b`, 'gi');
+  let depth = 0;
+  for (let at = start; at < lines.length; at += 1) {
+    for (const [, closes] of (lines[at] ?? '').matchAll(tags)) depth += closes === '' ? 1 : -1;
+    if (depth <= 0) return at;
+  }
+  return undefined;
+}
 
 /** What is left to read: the lines, and where the next one is. */
 interface Cursor {
   readonly lines: readonly string[];
   at: number;
 }
-
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ATX = /^ {0,3}(#{1,6})(?=\s|$)/;
 const SETEXT = /^ {0,3}(=+|-{2,})\s*$/;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;

@@ -1,6 +1,96 @@
+import chardet from 'chardet';
+import iconv from 'iconv-lite';
+import { cleanText } from '../../document/plainText.ts';
 import type { Block, Document, Line } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
-import { documentOfBlocks, lineOf, type PlacedBlock } from '../flow.ts';
+import { documentOfBlocks, lineOf, type PlacedBlock } from '../pieces/flow.ts';
+
+const SAMPLE_BYTES = 64 * 1024;
+
+/** The text of a file, or undefined when its bytes are not text in any encoding we know. */
+export function decodeText(bytes: Uint8Array): string | undefined {
+  const text = decodeRaw(bytes);
+  return text === undefined || looksBinary(text) ? undefined : cleanText(text);
+}
+
+function decodeRaw(bytes: Uint8Array): string | undefined {
+  const marked = byteOrderMark(bytes);
+  if (marked !== undefined) return decodeStrictly(bytes, marked);
+  const wide = wideEncoding(bytes);
+  if (wide !== undefined) return decodeStrictly(bytes, wide);
+  if (bytes.subarray(0, SAMPLE_BYTES).includes(0)) return undefined;
+  return decodeStrictly(bytes, 'utf-8') ?? decodeLegacy(bytes);
+}
+
+/** Whether the bytes begin like marked text; UTF-16's mark is also how some sound files begin. */
+export const hasByteOrderMark = (bytes: Uint8Array): boolean =>
+  byteOrderMark(bytes) !== undefined && decodeText(bytes) !== undefined;
+
+export const isUtf8 = (bytes: Uint8Array): boolean => decodeStrictly(bytes, 'utf-8') !== undefined;
+
+function byteOrderMark(bytes: Uint8Array): string | undefined {
+  const [a, b, c] = bytes;
+  if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
+  if (a === 0xff && b === 0xfe) return 'utf-16le';
+  if (a === 0xfe && b === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+/** UTF-16 without a mark: in most scripts' text, nearly every other byte is zero. */
+function wideEncoding(bytes: Uint8Array): string | undefined {
+  const sample = bytes.subarray(0, 4096);
+  const zeros = [0, 0];
+  sample.forEach((byte, i) => {
+    if (byte === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1;
+  });
+  const [even = 0, odd = 0] = zeros;
+  const most = sample.length * 0.3;
+  if (odd > most && even < odd / 20) return 'utf-16le';
+  if (even > most && odd < even / 20) return 'utf-16be';
+  return undefined;
+}
+
+function decodeStrictly(bytes: Uint8Array, encoding: string): string | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function decodeLegacy(bytes: Uint8Array): string | undefined {
+  const guesses = chardet.analyse(bytes.subarray(0, SAMPLE_BYTES)).map(({ name }) => name);
+  const [guess = 'windows-1252'] = guesses;
+  const encoding = guess === 'ISO-8859-1' || guess === 'UTF-8' ? 'windows-1252' : guess;
+  if (!iconv.encodingExists(encoding)) return undefined;
+  const text = iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), encoding);
+  return letterShare(text) >= SURE_LETTERS ? text : (decodeWide(bytes, guesses) ?? text);
+}
+
+/** Encodings with two bytes a letter, which short texts are seldom recognised by. */
+const WIDE = new Set(['Shift_JIS', 'EUC-JP', 'ISO-2022-JP', 'Big5', 'GB18030', 'EUC-KR']);
+/** In a text that was decoded rightly at least this share of what is not ASCII are letters. */
+const SURE_LETTERS = 0.6;
+
+/** The likeliest encoding of two bytes a letter in which the bytes are nothing but letters. */
+const decodeWide = (bytes: Uint8Array, guesses: readonly string[]): string | undefined =>
+  guesses
+    .filter((name) => WIDE.has(name))
+    .map((name) => decodeStrictly(bytes, name.toLowerCase()))
+    .find((text) => text !== undefined && letterShare(text) > 0.9);
+
+function letterShare(text: string): number {
+  const others = text.slice(0, SAMPLE_BYTES).match(/[^\u0000-\u007f]/gu) ?? [];
+  const letters = others.filter((sign) => /[\p{L}\p{M}\u3000-\u303f\uff00-\uffef]/u.test(sign));
+  return others.length === 0 ? 1 : letters.length / others.length;
+}
+
+/** More than 1 in 50 control or replacement characters: no person wrote that. */
+function looksBinary(text: string): boolean {
+  const sample = text.slice(0, SAMPLE_BYTES);
+  const odd = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f-\u009f\ufffd]/g)?.length ?? 0;
+  return odd * 50 > sample.length;
+}
 
 /** Plain text: a blank line parts paragraphs, and each line stays a line. */
 export function textDocument(text: string, pages: number): Document {

@@ -1,20 +1,177 @@
-import { startChild, type Child, type ChildOptions } from './childProcess.ts';
-import { fairShares } from '../../kernel/fairShares.ts';
-import { idleChildren } from './idleChildren.ts';
-import { keptChildren, type Keeping } from './keptChildren.ts';
-import { pieceOf, type GivenChild, type Piece, type PoolLimits } from './piece.ts';
+import type { KeptFile } from '../../ports/documentParser.ts';
+import type { JobFile, JobOutcome } from './jobs.ts';
+import { startChild, type Child, type JobLimits, type ChildOptions } from './childProcess.ts';
 import {
-  charge,
-  chargeRunning,
-  endPause,
-  pausesOf,
-  type Charged,
-  type Entry,
-  type Openings,
-  type Pauses,
-  type Pool,
-} from './poolState.ts';
-import type { JobOutcome } from '../jobs.ts';
+  idleChildren,
+  keptChildren,
+  type UsedChild,
+  type Keeping,
+  type IdleChildren,
+  type KeptChildren,
+} from './idleChildren.ts';
+import { fairShares, type FairShares } from '../../kernel/fairShares.ts';
+
+/** Limits of a job, and whose it is. */
+export interface PoolLimits extends JobLimits {
+  /** Whose work it is: processes are given out by it. */
+  readonly share: string;
+  /** As in `ParseRequest`. */
+  readonly kept?: KeptFile | undefined;
+}
+
+/** The file that the request of a piece of work keeps open. */
+export interface FileOfPiece {
+  readonly kept: KeptFile;
+  /** undefined where the piece itself needs no file. */
+  readonly path: string | undefined;
+}
+
+/** A job from its arrival to its end: it waits, runs, and may be paused and run again. */
+export interface Piece {
+  readonly share: string;
+  readonly file: FileOfPiece | undefined;
+  readonly limits: JobLimits;
+  /** The child that does it; undefined before it began. */
+  readonly used: () => UsedChild | undefined;
+  /** What its child kept open when it began. */
+  readonly keeping: () => Keeping | undefined;
+  readonly begin: (given: GivenChild) => Promise<JobOutcome>;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** How long it has run since it got its seat, ms. */
+  readonly sliceMs: () => number;
+  /** CPU time since the last call, ms; time by the clock where that cannot be told. */
+  readonly usedMs: () => number;
+  /** What `usedMs` has told of, ms. */
+  readonly toldMs: () => number;
+}
+
+/** A child for a piece of work. */
+export interface GivenChild {
+  readonly used: UsedChild;
+  /** The file of the piece's request, where the child keeps it open. */
+  readonly keeping: Keeping | undefined;
+}
+
+const fileOf = (job: unknown, kept: KeptFile | undefined): FileOfPiece | undefined => {
+  const { file } = job as { readonly file?: Pick<JobFile, 'path'> };
+  return kept && { kept, path: file?.path };
+};
+
+export function pieceOf(job: unknown, { share, kept, ...limits }: PoolLimits): Piece {
+  let used: UsedChild | undefined;
+  let keeping: Keeping | undefined;
+  let seatedAt = 0;
+  let told = { atMs: 0, cpuMs: 0 };
+  let toldMs = 0;
+  const childOf = (): Child | undefined => used?.child;
+  return {
+    share,
+    file: fileOf(job, kept),
+    limits,
+    used: () => used,
+    keeping: () => keeping,
+    begin: ({ used: { child, jobs }, keeping: given }) => {
+      used = { child, jobs: jobs + 1 };
+      keeping = given;
+      seatedAt = performance.now();
+      told = { atMs: seatedAt, cpuMs: child.cpuMs() ?? 0 };
+      return child.run(job, { ...limits, isKept: keeping !== undefined });
+    },
+    pause: () => childOf()?.pause(),
+    resume: () => {
+      seatedAt = performance.now();
+      told = { ...told, atMs: seatedAt };
+      childOf()?.resume();
+    },
+    sliceMs: () => performance.now() - seatedAt,
+    usedMs: () => {
+      const atMs = performance.now();
+      const cpuMs = childOf()?.cpuMs();
+      const since = cpuMs === undefined ? atMs - told.atMs : cpuMs - told.cpuMs;
+      told = { atMs, cpuMs: cpuMs ?? told.cpuMs };
+      toldMs += Math.max(0, since);
+      return Math.max(0, since);
+    },
+    toldMs: () => toldMs,
+  };
+}
+
+/** Files that children opened, and keep open. */
+export interface Openings {
+  /** Since the pool was opened. */
+  readonly opened: number;
+  /** Jobs that went on with a file that was open, since then. */
+  readonly wentOn: number;
+  /** Kept open now. */
+  readonly kept: number;
+}
+
+/** Jobs that gave way to others. */
+export interface Pauses {
+  /** Paused now. */
+  readonly jobs: number;
+  /** Time that jobs were paused since the pool was opened, those of now with it, ms. */
+  readonly totalMs: number;
+}
+
+/** Told of CPU time that a share used, ms. */
+export type Charged = (share: string, cpuMs: number) => void;
+
+/** A job, and who is told of its end. */
+export interface Entry {
+  readonly piece: Piece;
+  readonly settle: (outcome: JobOutcome) => void;
+}
+
+/** What a pool knows of its children and jobs. */
+export interface Pool {
+  readonly options: ChildOptions & { readonly processes: number };
+  readonly sliceMs: number;
+  readonly pausedMax: number;
+  readonly idle: IdleChildren;
+  readonly kept: KeptChildren;
+  /** Jobs without a process, and paused ones. */
+  readonly line: FairShares<Entry>;
+  readonly waiting: Set<Entry>;
+  readonly running: Set<Entry>;
+  /** With the time since which they are. */
+  readonly paused: Map<Entry, number>;
+  /** Time of the pauses that have ended, ms. */
+  pausedMs: number;
+  readonly charged: Set<Charged>;
+  opened: number;
+  wentOn: number;
+  recheck: NodeJS.Timeout | undefined;
+  closed: boolean;
+}
+
+export function pausesOf({ paused, pausedMs }: Pool): Pauses {
+  const now = performance.now();
+  return {
+    jobs: paused.size,
+    totalMs: [...paused.values()].reduce((ms, since) => ms + now - since, pausedMs),
+  };
+}
+
+/** False for a job that was not paused. */
+export function endPause(pool: Pool, entry: Entry): boolean {
+  const since = pool.paused.get(entry);
+  if (since === undefined) return false;
+  pool.paused.delete(entry);
+  pool.pausedMs += performance.now() - since;
+  return true;
+}
+
+export function charge({ line, charged }: Pool, { piece }: Entry, leastMs = 0): void {
+  const usedMs = Math.max(leastMs, piece.usedMs());
+  line.charge(piece.share, usedMs, performance.now());
+  for (const told of charged) told(piece.share, usedMs);
+}
+
+export function chargeRunning(pool: Pool): void {
+  for (const entry of pool.running) charge(pool, entry);
+}
 
 export interface PoolOptions extends ChildOptions {
   /** Jobs at the same time. */

@@ -1,12 +1,163 @@
-import type { ChildProcess } from 'node:child_process';
-import type { ChildMessage, Job, JobOutcome, ToldToChild } from '../jobs.ts';
+import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import type { Writable } from 'node:stream';
+import { statOf } from '../../kernel/tempFolders.ts';
+import type { ChildMessage, Job, JobOutcome, ToldToChild } from './jobs.ts';
 import { confinementHere, type Confinement } from '../confinement/confinement.ts';
 import { sentTo, type Sending } from './fileBytes.ts';
-import { watchMemory } from './memoryWatch.ts';
-import { keepPaused } from './pausedKeeper.ts';
-import { cpuMsOf, signalFamily } from './processFamily.ts';
 import { bytesOf, forget, newFolder, removed, spawned, type SpawnOptions } from './spawnChild.ts';
-import { workingTime, type WorkingTime } from './workingTime.ts';
+
+const PERIOD_MS = 100;
+const PAGE_BYTES = 4096;
+
+/**
+ * Calls `onExceeded` once when the process holds more than `memoryMb`. It sees what `ulimit -d` does not
+ * (shared and file-backed memory) and stands in where a shell has no such limit. Needs Linux's /proc;
+ * elsewhere it watches nothing, and the heap limit and the deadline are what is left.
+ */
+function watchMemory(pid: number | undefined, memoryMb: number, onExceeded: () => void): () => void {
+  if (pid === undefined || process.platform !== 'linux') return () => undefined;
+  const bytesMax = memoryMb * 1024 * 1024;
+  let reading = false;
+  const timer = setInterval(() => {
+    if (reading) return;
+    reading = true;
+    void residentBytes(pid).then((bytes) => {
+      reading = false;
+      if (bytes > bytesMax && !stopped) onExceeded();
+    });
+  }, PERIOD_MS);
+  let stopped = false;
+  return () => {
+    stopped = true;
+    clearInterval(timer);
+  };
+}
+
+/** 0 when the process is gone. A process that was started by a launcher that stays counts with it. */
+async function residentBytes(pid: number): Promise<number> {
+  try {
+    const [, pages] = (await readFile(`/proc/${pid}/statm`, 'utf8')).split(' ');
+    const own = Number(pages) * PAGE_BYTES;
+    const children = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '')).split(' ');
+    const started = await Promise.all(children.filter(Boolean).map((child) => residentBytes(Number(child))));
+    return started.reduce((sum, bytes) => sum + bytes, own);
+  } catch {
+    return 0;
+  }
+}
+
+/** A deadline of working time: it does not run while the work is paused. */
+interface WorkingTime {
+  readonly pause: () => void;
+  readonly resume: () => void;
+  /** `onOver` is not called any more. */
+  readonly stop: () => void;
+}
+
+function workingTime(deadlineMs: number, onOver: () => void): WorkingTime {
+  let leftMs = deadlineMs;
+  let since = performance.now();
+  let timer: NodeJS.Timeout | undefined = setTimeout(onOver, leftMs);
+  const stop = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+  return {
+    pause: () => {
+      if (timer === undefined) return;
+      stop();
+      leftMs = Math.max(0, leftMs - (performance.now() - since));
+    },
+    resume: () => {
+      if (timer !== undefined) return;
+      since = performance.now();
+      timer = setTimeout(onOver, leftMs);
+    },
+    stop,
+  };
+}
+
+/** Linux counts CPU time for user programs in hundredths of a second, whatever its own clock. */
+const TICK_MS = 10;
+
+const textOf = (path: string): string => {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** A process and those below it, itself first: a launcher may stand between us and what works. */
+export function familyOf(pid: number): number[] {
+  const children = textOf(`/proc/${pid}/task/${pid}/children`).split(' ').filter(Boolean).map(Number);
+  return [pid, ...children.flatMap(familyOf)];
+}
+
+/** CPU time that one process has used, its ended children included, ms. */
+const usedMs = (pid: number): number => {
+  // utime, stime, cutime and cstime are fields 14 to 17
+  const times = statOf(pid)?.slice(11, 15) ?? [];
+  return times.reduce((sum, ticks) => sum + Number(ticks), 0) * TICK_MS;
+};
+
+/** CPU time of a process and those below it, ms; undefined where that cannot be told (no /proc, or gone). */
+export function cpuMsOf(pid: number | undefined): number | undefined {
+  if (pid === undefined || process.platform !== 'linux') return undefined;
+  const sum = familyOf(pid).reduce((total, one) => total + usedMs(one), 0);
+  return sum === 0 ? undefined : sum;
+}
+
+/** Sends a signal to a process and those below it; one that is gone meanwhile is left out. */
+function signalFamily(pid: number | undefined, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  if (pid === undefined) return;
+  for (const one of process.platform === 'linux' ? familyOf(pid) : [pid])
+    try {
+      process.kill(one, signal);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    }
+}
+
+/** Reads the processes that are paused, one line for each change; ends the last of them when we are gone. */
+const SHELL_LINE = 'p=; while read -r line; do p=$line; done; [ -n "$p" ] && kill -9 $p';
+
+const paused = new Set<number>();
+let told: Writable | undefined;
+
+/** In a session of its own, so that what ends a terminal's processes leaves it to its task. */
+const startKeeper = (): Writable | undefined => {
+  const keeper = spawn('/bin/sh', ['-c', SHELL_LINE], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+    env: {},
+  });
+  const forget = (): void => {
+    told = undefined;
+  };
+  keeper.once('error', forget).once('exit', forget);
+  keeper.stdin.on('error', forget);
+  keeper.unref();
+  return keeper.stdin;
+};
+
+const tell = (): void => {
+  told ??= startKeeper();
+  told?.write(`${[...paused].flatMap(familyOf).join(' ')}\n`);
+};
+
+/**
+ * A stopped process does not see that its parent was killed, and would be left for ever: a shell waits
+ * beside for our end, and ends those that are paused then.
+ */
+function keepPaused(pid: number | undefined, isPaused: boolean): void {
+  if (pid === undefined || paused.has(pid) === isPaused) return;
+  if (isPaused) paused.add(pid);
+  else paused.delete(pid);
+  tell();
+}
 
 export interface ChildOptions extends SpawnOptions {
   /** Default: the best that this machine has. */

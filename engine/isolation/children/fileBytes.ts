@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import type { Writable } from 'node:stream';
-import type { Job, JobOutcome, ReceivedFile, SentFile, SentJob } from '../jobs.ts';
+import type { Job, JobOutcome, ReceivedFile, SentFile, SentJob } from './jobs.ts';
 
 /** Where children find the bytes of their job's file: after the standard streams and the channel. */
 export const BYTES_AT = 4;
@@ -12,7 +12,7 @@ type AnyJob = Job | Job<SentFile>;
 const hasFile = <J extends AnyJob>(job: J): job is Extract<J, { readonly file: unknown }> => 'file' in job;
 
 /** Where a job goes: a message that tells it, and a pipe for the bytes of its file. */
-export interface Recipient {
+interface Recipient {
   readonly tell: (job: SentJob) => Promise<void>;
   readonly pipe: Writable;
 }

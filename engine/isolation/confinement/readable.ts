@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
-import { CODE, INSTALLED } from '../installed.ts';
+import { CODE, INSTALLED } from '../../kernel/installed.ts';
 import { TESSDATA } from '../../recognition/tessdata.ts';
 
 /** What a process that parses may read: code, shared libraries, fonts, recognition data; no other file. */

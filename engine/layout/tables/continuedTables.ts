@@ -1,5 +1,4 @@
-import type { Block, DocumentPage, TableCell } from '../../document/document.ts';
-import type { TableBlock } from '../../document/tableGrid.ts';
+import type { Block, DocumentPage, TableCell, TableBlock } from '../../document/document.ts';
 import { isNumberText } from './cellLines.ts';
 
 /** A table that runs over a page ends below this share of the page's height. */

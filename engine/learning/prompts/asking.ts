@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../kernel/json.ts';
 import type { ScoredAnswer } from '../scoring/feedback.ts';
 import type { ModelProviders, ModelRequest } from '../../ports/modelProvider.ts';
-import type { LlmTrainingContext, LlmTrainingWork } from '../../ports/llmTraining.ts';
+import type { LlmTrainingContext, LlmTrainingWork } from '../../ports/training.ts';
 import { failedBy, ProviderFailed } from './failures.ts';
 
 export interface LlmTrainerDeps {

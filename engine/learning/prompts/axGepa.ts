@@ -1,11 +1,10 @@
 import type { AxGEPAAdapter, AxOptimizerArgs } from '@ax-llm/ax';
-import type { Mistaken } from '../../models/prompts/reflection.v1.ts';
-import type { LlmSplit } from './llmSplit.ts';
-import { MINIBATCH } from './llmSplit.ts';
+import type { Mistaken } from '../../models/prompts.ts';
+import { MINIBATCH, type LlmSplit } from './llmSplit.ts';
 import { SearchEnded } from './failures.ts';
 
 /** How a search sees the work: notes in, scores and feedback out. */
-export interface Search {
+interface Search {
   readonly seed: number;
   readonly split: LlmSplit;
   /** Instruction to begin with. */
@@ -16,7 +15,7 @@ export interface Search {
   readonly reflect: (notes: string, mistaken: readonly SearchScore[]) => Promise<string | undefined>;
 }
 
-export type SearchScore = Mistaken;
+type SearchScore = Mistaken;
 
 /** What the optimiser is given of an example: its place alone, so no document is in its hands. */
 interface Datum {

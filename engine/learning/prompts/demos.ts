@@ -1,7 +1,6 @@
-import type { LlmExample } from '../../ports/llmTraining.ts';
+import type { LlmExample } from '../../ports/training.ts';
 import { DEMO_CHARACTERS_MAX, DEMOS_MAX, type LlmDemo } from './llmArtifact.ts';
-import type { LearnedPrompt } from './learned.ts';
-import { UNTRAINED } from './learned.ts';
+import { UNTRAINED, type LearnedPrompt } from './learned.ts';
 import type { Scoreboard } from './scoreboard.ts';
 
 /** From so much of a document read rightly on, it shows how to read others. */
@@ -25,7 +24,7 @@ const demoOf = ({ text, expected }: LlmExample): LlmDemo | undefined => {
   return short === '' || short.length > DEMO_CHARACTERS_MAX ? undefined : { text: short, answer: expected };
 };
 
-export interface Bootstrapped {
+interface Bootstrapped {
   readonly prompt: LearnedPrompt;
   /** Places of the examples that the prompt shows. */
   readonly shown: readonly number[];

@@ -1,5 +1,5 @@
 import type { ModelFailure } from '../../ports/modelProvider.ts';
-import type { TrainingOutcome } from '../../ports/trainingOutcome.ts';
+import type { TrainingOutcome } from '../../ports/training.ts';
 
 export type TrainingFailed = Extract<TrainingOutcome, { readonly kind: 'failed' }>;
 

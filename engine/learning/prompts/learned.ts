@@ -1,7 +1,7 @@
 import { canonicalJson } from '../../kernel/canonicalJson.ts';
 import type { ModelRequest, ModelTurn } from '../../ports/modelProvider.ts';
 import type { LlmArtifact } from './llmArtifact.ts';
-import { EXTRACTION_SYSTEM_V1, extractionTurnV1 } from '../../models/prompts/extraction.v1.ts';
+import { EXTRACTION_SYSTEM_V1, extractionTurnV1 } from '../../models/prompts.ts';
 
 /** What of an artifact is shown to a model. */
 export type LearnedPrompt = Pick<LlmArtifact, 'instruction' | 'demos'>;

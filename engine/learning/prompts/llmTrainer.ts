@@ -1,7 +1,6 @@
-import { nameOfModel } from '../../models/modelName.ts';
+import { nameOfModel } from '../../ports/modelProvider.ts';
 import { UNTRAINED, type LearnedPrompt } from './learned.ts';
-import type { LlmTrainer } from '../../ports/llmTraining.ts';
-import type { TrainingOutcome } from '../../ports/trainingOutcome.ts';
+import type { LlmTrainer, TrainingOutcome } from '../../ports/training.ts';
 import { schemaHash } from '../artifact.ts';
 import { LLM_ENGINE_VERSION, LLM_PROMPT_VERSION, llmArtifactText, type LlmArtifact } from './llmArtifact.ts';
 import { reportOfPrompts, totalOf } from './llmReport.ts';

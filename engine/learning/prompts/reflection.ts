@@ -1,10 +1,10 @@
-import { objectInAnswer } from '../../models/language/jsonAnswer.ts';
+import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
 import {
   REFLECTION_SCHEMA_V1,
   REFLECTION_SYSTEM_V1,
   reflectionTurnV1,
   type Mistaken,
-} from '../../models/prompts/reflection.v1.ts';
+} from '../../models/prompts.ts';
 import { INSTRUCTION_CHARACTERS_MAX } from './llmArtifact.ts';
 import { asked, type Training } from './asking.ts';
 

@@ -1,5 +1,5 @@
 import { withLearned, type LearnedPrompt } from './learned.ts';
-import { extractionTurnV1 } from '../../models/prompts/extraction.v1.ts';
+import { extractionTurnV1 } from '../../models/prompts.ts';
 import type { ScoredAnswer } from '../scoring/feedback.ts';
 import { asked, type Training } from './asking.ts';
 import { SearchEnded } from './failures.ts';

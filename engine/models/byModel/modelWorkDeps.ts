@@ -2,8 +2,35 @@ import type { DocumentParser, ParseEffort } from '../../ports/documentParser.ts'
 import type { DocumentTools, ToolLimits } from '../../ports/documentTools.ts';
 import type { ModelProviders, ModelRequest } from '../../ports/modelProvider.ts';
 import type { ModelFailed, WorkModels } from '../../ports/modelWork.ts';
-import type { SchemaValidator } from '../../ports/schemaValidator.ts';
-import type { Deadline } from './deadline.ts';
+import type { SchemaValidator } from '../../ports/extractionEngine.ts';
+
+/** Does work on each item, at most `atOnce` at a time; the answers keep the items' order. */
+export const eachOf = async <Item, Answer>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<Answer>,
+): Promise<Answer[]> => {
+  const answers: Answer[] = new Array<Answer>(items.length);
+  const waiting = items.entries();
+  const take = async (): Promise<void> => {
+    for (const [index, item] of waiting) answers[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, take));
+  return answers;
+};
+
+/** Time that is left of a request's deadline. */
+interface Deadline {
+  /** Milliseconds; never below 1. */
+  readonly leftMs: () => number;
+  readonly isOver: () => boolean;
+}
+
+export const deadlineIn = (ms: number): Deadline => {
+  const endsAt = performance.now() + ms;
+  const left = () => endsAt - performance.now();
+  return { leftMs: () => Math.max(1, Math.round(left())), isOver: () => left() <= 0 };
+};
 
 /** What work with models stands on: ports only. */
 export interface ModelWorkDeps {

@@ -1,19 +1,23 @@
-import { transcriptIn, TRANSCRIPTION_SYSTEM_V1, TRANSCRIPTION_TURN_V1 } from '../prompts/transcription.v1.ts';
-import { isOcrOnly, nameOfModel } from '../modelName.ts';
+import { transcriptIn, TRANSCRIPTION_SYSTEM_V1, TRANSCRIPTION_TURN_V1 } from '../prompts.ts';
+import {
+  isOcrOnly,
+  nameOfModel,
+  type ModelAccess,
+  type ModelAttachment,
+  type ModelFailure,
+} from '../../ports/modelProvider.ts';
 import type { PackedDocument } from '../../document/document.ts';
 import type { ParseFailure, ParseRequest } from '../../ports/documentParser.ts';
 import type { PagePicture, PageReading } from '../../ports/documentTools.ts';
-import type { ModelAccess, ModelAttachment, ModelFailure } from '../../ports/modelProvider.ts';
 import type { ModelFailed } from '../../ports/modelWork.ts';
-import { eachOf } from './eachOf.ts';
-import { inTime, limitsOf, modelFailed, type Running } from './modelWorkDeps.ts';
+import { eachOf, inTime, limitsOf, modelFailed, type Running } from './modelWorkDeps.ts';
 
 /** Pages that are sent to a provider at the same time. */
 const PAGES_AT_ONCE = 3;
 const PDF = 'application/pdf';
 
 /** A document that a model read. `unpaged`: the format has no pages to look at, and the parser reads it. */
-export type ModelReading =
+type ModelReading =
   | { readonly kind: 'ok'; readonly document: PackedDocument }
   | { readonly kind: 'unpaged' }
   | ParseFailure

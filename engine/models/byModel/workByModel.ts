@@ -6,9 +6,8 @@ import type {
   ModelWork,
   WorkModels,
 } from '../../ports/modelWork.ts';
-import { deadlineIn } from './deadline.ts';
+import { deadlineIn, limitsOf, type ModelWorkDeps, type Running } from './modelWorkDeps.ts';
 import { extractByModel } from './extractByModel.ts';
-import { limitsOf, type ModelWorkDeps, type Running } from './modelWorkDeps.ts';
 import { readByModel } from './readByModel.ts';
 import { showDocument } from './shownDocument.ts';
 

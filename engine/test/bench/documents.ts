@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { cpuMsOf } from '../../isolation/children/processFamily.ts';
+import { cpuMsOf } from '../../isolation/children/childProcess.ts';
 import { openDocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { Rendition } from '../../ports/documentParser.ts';
 import { closedLoop, type Run } from './measure.ts';

@@ -1,12 +1,9 @@
 import fc from 'fast-check';
 import { expect } from 'chai';
-import { markdownDocument } from '../../formats/text/markdownDocument.ts';
-import { strippedTags } from '../../formats/text/strippedTags.ts';
-import { codeSpans } from '../../document/codeSpans.ts';
-import { escapeText, safeInline } from '../../document/inline.ts';
-import { inlineText } from '../../document/inlineText.ts';
+import { markdownDocument, strippedTags } from '../../formats/text/markdownDocument.ts';
+import { codeSpans, escapeText, safeInline, inlineText } from '../../document/inline.ts';
 import { markdownOf } from '../../document/markdown.ts';
-import { fenced } from '../../models/language/fence.ts';
+import { fenced } from '../../models/prompts.ts';
 import { HOSTILE_TEXTS } from '../support/hostile/texts.ts';
 import { holds } from '../support/properties.ts';
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
-import { openFlow } from '../../formats/flow.ts';
+import { openFlow } from '../../formats/pieces/flow.ts';
 import { textDocument } from '../../formats/text/textDocument.ts';
-import type { Document } from '../../document/document.ts';
-import { tableOf } from '../../document/tableGrid.ts';
+import { tableOf, type Document } from '../../document/document.ts';
 import type { Json } from '../../kernel/json.ts';
 import { multiplies, productsOf } from '../../extraction/values/arithmetic.ts';
 import { extract } from '../../extraction/extract.ts';

@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { checkSchemaRules } from '../../extraction/schema/schemaRules.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { schemaTree } from '../../extraction/fields/fields.ts';
-import type { SchemaDialect } from '../../models/language/schemaDialects.ts';
-import { structuredSchema } from '../../models/language/structuredSchema.ts';
+import { structuredSchema, type SchemaDialect } from '../../models/structuredSchema.ts';
 import { BEYOND_LIMITS, HEAVY } from '../support/hostile/schemas.ts';
 import { holds } from '../support/properties.ts';
 

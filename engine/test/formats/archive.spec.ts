@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { strToU8, zipSync } from 'fflate';
-import { unzip } from '../../formats/archive.ts';
+import { unzip } from '../../formats/pieces/archive.ts';
 
 const all = (): boolean => true;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openEpub } from '../../formats/epub/openEpub.ts';
+import { openEpub } from '../../formats/text/openEpub.ts';
 import { sniff } from '../../formats/sniff.ts';
 import { CONTAINER, epub } from '../support/bookFiles.ts';
 import { documentBy, markdownBy, openedBy, zipOf } from '../support/officeFiles.ts';

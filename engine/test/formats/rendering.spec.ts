@@ -2,12 +2,16 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { markdownDocument } from '../../formats/text/markdownDocument.ts';
 import { textDocument } from '../../formats/text/textDocument.ts';
-import type { Block, Document, DocumentPage, TableCell } from '../../document/document.ts';
-import { modelTextOf } from '../../document/modelText.ts';
-import { markdownOf } from '../../document/markdown.ts';
+import {
+  tableOf,
+  type Block,
+  type Document,
+  type DocumentPage,
+  type TableCell,
+} from '../../document/document.ts';
+import { modelTextOf, markdownOf } from '../../document/markdown.ts';
 import { charactersIn, pagesOf } from '../../document/pages.ts';
 import { plainTextOf } from '../../document/plainText.ts';
-import { tableOf } from '../../document/tableGrid.ts';
 
 const page = (number: number, blocks: readonly Block[]): DocumentPage => ({
   page: number,

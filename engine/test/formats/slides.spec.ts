@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { openOdp } from '../../formats/slides/openOdp.ts';
+import { openOdp } from '../../formats/slides/openSlides.ts';
 import { openPptx } from '../../formats/slides/openPptx.ts';
 import { sniff } from '../../formats/sniff.ts';
 import { documentBy, markdownBy, openedBy, zipOf } from '../support/officeFiles.ts';

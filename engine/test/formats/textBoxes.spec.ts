@@ -1,8 +1,7 @@
 import { CFB } from '@e965/xlsx';
 import { expect } from 'chai';
-import { drawingsBySheet } from '../../formats/sheets/drawings.ts';
+import { drawingsBySheet, type PlacedDrawing } from '../../formats/sheets/sheetTables.ts';
 import { xlsTextBoxes } from '../../formats/sheets/xlsTextBoxes.ts';
-import type { PlacedDrawing } from '../../formats/sheets/drawings.ts';
 
 const { utils, write } = CFB as {
   readonly utils: {

@@ -4,11 +4,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { openChildPool, type ChildPool } from '../../isolation/children/childPool.ts';
-import type { PoolLimits } from '../../isolation/children/piece.ts';
-import { familyOf } from '../../isolation/children/processFamily.ts';
+import { openChildPool, type ChildPool, type PoolLimits } from '../../isolation/children/childPool.ts';
+import { familyOf } from '../../isolation/children/childProcess.ts';
 import { seededRandom } from '../support/random.ts';
-import type { JobOutcome } from '../../isolation/jobs.ts';
+import type { JobOutcome } from '../../isolation/children/jobs.ts';
 
 const POOL = new URL('../../isolation/children/childPool.js', import.meta.url).href;
 const HOSTILE = fileURLToPath(new URL('../support/hostileChild.js', import.meta.url));

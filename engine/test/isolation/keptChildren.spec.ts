@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { Child } from '../../isolation/children/childProcess.ts';
-import { keptChildren } from '../../isolation/children/keptChildren.ts';
-import type { UsedChild } from '../../isolation/children/idleChildren.ts';
-import { keptFile } from '../../ports/keptFile.ts';
+import { keptChildren, type UsedChild } from '../../isolation/children/idleChildren.ts';
+import { keptFile } from '../../ports/documentParser.ts';
 
 /** A child that says what it was told. */
 const childOf = (told: string[], isAlive = true): Child => ({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
-import { familyOf } from '../../isolation/children/processFamily.ts';
-import { keptFile } from '../../ports/keptFile.ts';
+import { familyOf } from '../../isolation/children/childProcess.ts';
+import { keptFile } from '../../ports/documentParser.ts';
 import { seededRandom } from '../support/random.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 

@@ -1,9 +1,8 @@
 import { expect } from 'chai';
-import type { Openings } from '../../isolation/children/poolState.ts';
+import type { Openings } from '../../isolation/children/childPool.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
-import { familyOf } from '../../isolation/children/processFamily.ts';
-import type { ParseRequest } from '../../ports/documentParser.ts';
-import { keptFile } from '../../ports/keptFile.ts';
+import { familyOf } from '../../isolation/children/childProcess.ts';
+import { keptFile, type ParseRequest } from '../../ports/documentParser.ts';
 import { plainPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 import { until } from '../support/until.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { PartShelf } from '../../ports/rangedWork.ts';
+import type { PartShelf } from '../../ports/extractionEngine.ts';
 import { pagedPdf } from '../bench/pagedPdf.ts';
 import { ledgerPages, reportPages } from '../bench/pdfPages.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';

@@ -1,6 +1,10 @@
 import { openModelProviders, type ModelProvidersOptions } from '../../models/modelProviders.ts';
-import { modelNamed } from '../../models/modelName.ts';
-import type { ModelAccess, ModelProviders, ModelRequest } from '../../ports/modelProvider.ts';
+import {
+  modelNamed,
+  type ModelAccess,
+  type ModelProviders,
+  type ModelRequest,
+} from '../../ports/modelProvider.ts';
 
 export const KEY = 'sk-planted-7f3e';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { fenced } from '../../models/language/fence.ts';
+import { fenced } from '../../models/prompts.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import { answers, USAGE, type Step } from '../support/scriptedProvider/steps.ts';
 import { documentWork, SCHEMA, sentText } from './documentWork.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { mergedAnswers } from '../../models/byModel/mergedAnswers.ts';
-import { relaxedSchema } from '../../models/byModel/relaxedSchema.ts';
-import { sectionsOf, tokensOf } from '../../models/byModel/sections.ts';
+import { mergedAnswers, relaxedSchema } from '../../models/byModel/answers.ts';
+import { sectionsOf, tokensOf } from '../../models/byModel/shownDocument.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { Citation } from '../../ports/extractionEngine.ts';
 

@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { ModelProviders } from '../../ports/modelProvider.ts';
+import { modelNamed, type ModelProviders } from '../../ports/modelProvider.ts';
 import { abilitiesOf } from '../../models/abilities.ts';
-import { modelNamed } from '../../models/modelName.ts';
 import { startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
 import { answers, reads, status } from '../support/scriptedProvider/steps.ts';
 import { accessTo, asking, openProviders, PDF, PNG, SCHEMA } from './asking.ts';

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { agentFor, httpOver } from '../../models/exchange.ts';
-import { askModel } from '../../models/language/askModel.ts';
-import { refusedSchemas } from '../../models/language/refusedSchemas.ts';
+import { askModel, refusedSchemas } from '../../models/askModel.ts';
 import { startScriptedProvider } from '../support/scriptedProvider.ts';
 import { answers } from '../support/scriptedProvider/steps.ts';
 import { accessTo, asking, PDF, PNG, SCHEMA } from './asking.ts';

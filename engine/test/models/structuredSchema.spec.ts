@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { JsonObject } from '../../kernel/json.ts';
-import { structuredSchema } from '../../models/language/structuredSchema.ts';
+import { structuredSchema } from '../../models/structuredSchema.ts';
 
 const object = (properties: JsonObject, more: JsonObject = {}): JsonObject => ({
   type: 'object',

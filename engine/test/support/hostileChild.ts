@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { received } from '../../isolation/children/fileBytes.ts';
-import type { Job, SentFile } from '../../isolation/jobs.ts';
+import type { Job, SentFile } from '../../isolation/children/jobs.ts';
 
 /*
  * A child that does what a hostile file would make a parser do, by the name of the file: `endless`,

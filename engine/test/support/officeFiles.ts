@@ -1,5 +1,5 @@
 import { strToU8, zipSync } from 'fflate';
-import type { Opener, SourceFile } from '../../formats/opened.ts';
+import type { Opener, SourceFile } from '../../formats/pieces/opened.ts';
 import { markdownOf } from '../../document/markdown.ts';
 import type { Document } from '../../document/document.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';

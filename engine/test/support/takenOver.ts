@@ -4,7 +4,7 @@ import * as fs from 'node:fs';
 import { connect, type NetConnectOpts } from 'node:net';
 import process from 'node:process';
 import { received } from '../../isolation/children/fileBytes.ts';
-import type { Job, SentFile } from '../../isolation/jobs.ts';
+import type { Job, SentFile } from '../../isolation/children/jobs.ts';
 
 /*
  * A child that a document has taken over: it tries to reach what is not its job's, and answers with what it

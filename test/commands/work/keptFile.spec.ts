@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { openDocumentWorkers, type DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
-import { familyOf } from '@quire/engine/isolation/children/processFamily';
+import { familyOf } from '@quire/engine/isolation/children/childProcess';
 import { convertDocument } from '../../../src/commands/convert.ts';
 import type { ExtractRequest } from '../../../src/commands/extract.ts';
 import { asked, delivery, extract, TENANT, type Delivery, type Process } from '../../support/delivery.ts';

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { DocumentSource } from '../../../domain/ports/services.ts';
 import { bytesInFlight } from '../../../src/commands/slots.ts';
 import { withSource } from '../../../src/commands/fetchUpload.ts';
-import { checkSource } from '@quire/engine/models/guard/checkSource';
+import { checkSource } from '@quire/engine/models/guard';
 import { httpSource } from '../../../adapters/sources.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn } from '../support/client.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Document, Word } from '../../../document/document.ts';
-import { tableOf } from '../../../document/tableGrid.ts';
+import { tableOf, type Document, type Word } from '../../../document/document.ts';
 import { extract } from '../../../extraction/extract.ts';
 
 const word = (text: string, [x, y]: readonly [number, number], size: number): Word => ({

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { columnsInOrder, type MayStand } from '../../../extraction/columns/columnOrder.ts';
-import { tableOf } from '../../../document/tableGrid.ts';
+import { tableOf } from '../../../document/document.ts';
 import { flowOf, listOf, read } from './flows.ts';
 
 const text = { type: 'string' };

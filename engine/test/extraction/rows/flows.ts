@@ -1,6 +1,6 @@
 import type { Block, Document } from '../../../document/document.ts';
 import { extract } from '../../../extraction/extract.ts';
-import { openFlow } from '../../../formats/flow.ts';
+import { openFlow } from '../../../formats/pieces/flow.ts';
 import type { JsonObject } from '../../../kernel/json.ts';
 
 export const heading = (text: string): Block => ({

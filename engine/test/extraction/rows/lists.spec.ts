@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { extract } from '../../../extraction/extract.ts';
 import type { Block, Document } from '../../../document/document.ts';
-import { openFlow } from '../../../formats/flow.ts';
+import { openFlow } from '../../../formats/pieces/flow.ts';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { laidOut } from '../../support/laidOut.ts';
 

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import { utils, write } from '@e965/xlsx';
-import type { Block } from '../../../document/document.ts';
-import { tableOf } from '../../../document/tableGrid.ts';
+import { tableOf, type Block } from '../../../document/document.ts';
 import { openXlsx } from '../../../formats/sheets/openWorkbook.ts';
 import type { Json } from '../../../kernel/json.ts';
 import { documentBy } from '../../support/officeFiles.ts';

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Block, Document } from '../../../document/document.ts';
-import { tableOf } from '../../../document/tableGrid.ts';
+import { tableOf, type Block, type Document } from '../../../document/document.ts';
 import { extract } from '../../../extraction/extract.ts';
 import { laidOut } from '../../support/laidOut.ts';
 

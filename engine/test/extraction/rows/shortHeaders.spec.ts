@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { tableOf } from '../../../document/tableGrid.ts';
+import { tableOf } from '../../../document/document.ts';
 import { extract } from '../../../extraction/extract.ts';
-import { openFlow } from '../../../formats/flow.ts';
+import { openFlow } from '../../../formats/pieces/flow.ts';
 
 const part = {
   part_number: { type: 'string' },

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { tableOf } from '../../../document/tableGrid.ts';
+import { tableOf } from '../../../document/document.ts';
 import { flowOf, listOf, read } from './flows.ts';
 
 describe('rows of a table that stands on its side', () => {

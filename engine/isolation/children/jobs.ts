@@ -1,0 +1,169 @@
+import type {
+  Inspection,
+  ParseFailure,
+  ParseResult,
+  ReadResult,
+  RenderForm,
+  RenderResult,
+} from '../../ports/documentParser.ts';
+import type { GroundedValue, NoObject, PageReading, PicturesResult } from '../../ports/documentTools.ts';
+import type { ExtractionResult, SchemaCheck, Validation } from '../../ports/extractionEngine.ts';
+import type { LearningResult, LearningTask } from '../../ports/training.ts';
+import type { LocalArtifact } from '../../learning/artifact.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { LayoutTraits } from '../../layout/layoutPages.ts';
+import type { RecognitionWish } from '../../recognition/engines.ts';
+import type { ScoredAnswer } from '../../learning/scoring/feedback.ts';
+
+/** What is known of a file that a job reads. */
+export interface FileFacts extends RecognitionWish {
+  readonly fileName: string | null;
+  readonly pagesMax: number;
+  /** As in `ParseRequest`. */
+  readonly pages?: string | undefined;
+  readonly password?: string | undefined;
+  readonly traits?: LayoutTraits | undefined;
+}
+
+/** The file as the pool is given it. */
+export interface JobFile extends FileFacts {
+  readonly path: string;
+  /** The child keeps it open after the job, for the next one of the same request. */
+  readonly keep: boolean;
+}
+
+/** The file as a child is told of it: no path, for its bytes come by a pipe. */
+export interface SentFile extends FileFacts {
+  /** null: the child has kept it open. */
+  readonly bytesCount: number | null;
+  readonly keep: boolean;
+}
+
+/** The file as the child has it. */
+export interface ReceivedFile extends FileFacts {
+  readonly bytes: Buffer;
+}
+
+/** Work on a part of a long document, or on all parts of one. */
+type PartJob<File extends FileFacts> =
+  | { readonly kind: 'survey'; readonly file: File; readonly numbers: readonly number[] }
+  | { readonly kind: 'renderPart'; readonly file: File; readonly form?: RenderForm | undefined }
+  | {
+      readonly kind: 'extractPart';
+      readonly packed: Uint8Array;
+      /** Pages before it, packed: see `extraction/ranges/ownFindings.ts`. */
+      readonly lead: Uint8Array | undefined;
+      readonly schema: JsonObject;
+      readonly minConfidence: number | undefined;
+      readonly learned?: LocalArtifact | undefined;
+    }
+  | { readonly kind: 'joinRendered'; readonly parts: readonly Uint8Array[] }
+  | {
+      readonly kind: 'joinExtracted';
+      readonly parts: readonly Uint8Array[];
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+    };
+
+/** Work for a child. Each kind has its answer in `Answers`. */
+export type Job<File extends FileFacts = JobFile> =
+  | { readonly kind: 'inspect' | 'parse' | 'read'; readonly file: File }
+  | { readonly kind: 'render'; readonly file: File; readonly form?: RenderForm | undefined }
+  | {
+      readonly kind: 'extract';
+      readonly file: File;
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+      readonly minConfidence: number | undefined;
+      /** What the engine was taught before. */
+      readonly learned?: LocalArtifact | undefined;
+    }
+  | ({ readonly kind: 'learn' } & LearningTask)
+  | PartJob<File>
+  | { readonly kind: 'pictures'; readonly file: File }
+  | { readonly kind: 'documentOf'; readonly mimeType: string; readonly pages: readonly PageReading[] }
+  | {
+      readonly kind: 'renderDocument';
+      readonly packed: Uint8Array;
+      readonly form?: RenderForm | undefined;
+    }
+  | {
+      readonly kind: 'extractFrom';
+      readonly packed: Uint8Array;
+      readonly schema: JsonObject;
+      readonly citations: boolean;
+      readonly minConfidence: number | undefined;
+      readonly learned?: LocalArtifact | undefined;
+    }
+  | {
+      readonly kind: 'ground';
+      readonly packed: Uint8Array;
+      readonly schema: JsonObject;
+      readonly minConfidence: number | undefined;
+      readonly answer: string;
+      readonly pages?: readonly [number, number] | undefined;
+    }
+  | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
+  | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
+  | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
+
+export interface Answers {
+  readonly inspect: Inspection;
+  readonly parse: ParseResult;
+  readonly read: ReadResult;
+  readonly render: RenderResult;
+  readonly extract: ExtractionResult;
+  readonly learn: LearningResult;
+  readonly survey: { readonly kind: 'surveyed'; readonly traits: LayoutTraits | undefined } | ParseFailure;
+  readonly renderPart: { readonly kind: 'part'; readonly part: Uint8Array } | ParseFailure;
+  readonly extractPart:
+    | { readonly kind: 'part'; readonly part: Uint8Array; readonly lead: Uint8Array }
+    | Extract<SchemaCheck, { readonly kind: 'invalid_schema' }>;
+  readonly joinRendered: RenderResult;
+  readonly joinExtracted: ExtractionResult;
+  readonly pictures: PicturesResult;
+  readonly documentOf: ReadResult;
+  readonly renderDocument: RenderResult;
+  readonly extractFrom: ExtractionResult;
+  readonly ground: GroundedValue | NoObject | ParseFailure;
+  readonly score: { readonly kind: 'scored'; readonly scored: ScoredAnswer };
+  readonly checkSchema: SchemaCheck;
+  readonly validate: Validation;
+}
+
+/** What a child sends: that it is loaded; of a job how far it is, then the answer, or that its own code failed. */
+export type ChildMessage =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'progress'; readonly progress: unknown }
+  | {
+      readonly kind: 'answer';
+      readonly answer: unknown;
+      /** The file of the job is still open. */
+      readonly keeps: boolean;
+      /** Files that were opened for the job. */
+      readonly openings: number;
+    }
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** A job as it is sent. `beside`: the file that the child keeps is the same request's, and stays open. */
+export type SentJob = Job<SentFile> & { readonly beside?: true };
+
+/**
+ * What a child is told: a job, that the time of its job is nearly used up, or that nobody needs the file any more
+ * that it keeps.
+ */
+export type ToldToChild = SentJob | { readonly kind: 'putAway' } | { readonly kind: 'hurry' };
+
+/** How a job ended for the pool. Only `answered` comes from the child's own words. */
+export type JobOutcome =
+  | {
+      readonly kind: 'answered';
+      readonly answer: unknown;
+      readonly keeps: boolean;
+      readonly openings: number;
+    }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'died' }
+  | { readonly kind: 'out_of_memory' }
+  | { readonly kind: 'timed_out' }
+  | { readonly kind: 'aborted' };

@@ -1,0 +1,259 @@
+import type { ParseFailure, ParseRequest } from '../ports/documentParser.ts';
+import type { ChildPool, PoolLimits } from './children/childPool.ts';
+import type { Answers, FileFacts, Job, JobFile, JobOutcome } from './children/jobs.ts';
+import type { LayoutTraits } from '../layout/layoutPages.ts';
+import { eachOf } from '../models/byModel/modelWorkDeps.ts';
+import type {
+  ExtractionRequest,
+  ExtractionResult,
+  PartShelf,
+  Ranged,
+  RangedWork,
+} from '../ports/extractionEngine.ts';
+
+/** What pictures of text are read with. */
+export type RecognitionMeans = Pick<FileFacts, 'languages' | 'engines'>;
+
+/** The file of a request, as its job has it. `isLast`: no other job of the request needs it open. */
+export const fileOf = (
+  { path, fileName, effort, pagesMax, deadlineMs, pages, password, kept }: ParseRequest,
+  { isLast, ...recognition }: RecognitionMeans & { readonly isLast: boolean },
+): JobFile => ({
+  ...recognition,
+  path,
+  fileName,
+  effort,
+  pagesMax,
+  deadlineMs,
+  pages,
+  password,
+  keep: kept !== undefined && !isLast,
+});
+
+/** The answer that goes with a job's kind. */
+export type AnswerTo<J extends Job> = Answers[J['kind']];
+
+/** Work on a document, whose answer may be that it cannot be done. */
+type DocumentJob = Exclude<Job, { readonly kind: 'checkSchema' | 'validate' }>;
+
+/** The child is our own code and answers by the job's kind; everything else becomes a failure value. */
+export async function runDocumentJob<K extends DocumentJob['kind']>(
+  pool: ChildPool,
+  job: DocumentJob & { readonly kind: K },
+  limits: PoolLimits,
+): Promise<Answers[K] | ParseFailure> {
+  const outcome = await pool.run(job, limits);
+  if (outcome.kind !== 'answered') return failureOf(outcome, limits.deadlineMs);
+  // Without the assertion the compiler makes the union of all answers, which is too large for it.
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion
+  return outcome.answer as Answers[K];
+}
+
+function failureOf(
+  outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>,
+  deadlineMs: number,
+): ParseFailure {
+  switch (outcome.kind) {
+    case 'aborted':
+      return { kind: 'aborted' };
+    case 'timed_out':
+      return {
+        kind: 'timed_out',
+        detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.`,
+      };
+    case 'out_of_memory':
+      return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
+    case 'died':
+      return {
+        kind: 'unreadable',
+        detail: 'The document cannot be read: it is damaged or needs more memory than one document may use.',
+      };
+    case 'failed':
+      throw new Error(`a document job failed: ${outcome.message}`);
+  }
+}
+
+/**
+ * Most pages of a range: some 10 MB of words, and a second of work; a scan of so many pages takes a process
+ * less time than any deadline.
+ */
+const RANGE_PAGES = 20;
+/** Pages by which the look of a whole document is told. */
+const SURVEY_PAGES = 40;
+
+/** Pages in ranges of about the same size, so that none is a page alone. */
+function pageRanges(numbers: readonly number[]): readonly (readonly number[])[] {
+  const count = Math.ceil(numbers.length / RANGE_PAGES);
+  const start = (index: number): number => Math.floor((index * numbers.length) / count);
+  return Array.from({ length: count }, (_, index) => numbers.slice(start(index), start(index + 1)));
+}
+
+/** Pairs of neighbours from all over a document: left and right pages may have headers of their own. */
+function surveyPages(numbers: readonly number[]): readonly number[] {
+  const pairs = SURVEY_PAGES / 2;
+  if (numbers.length <= SURVEY_PAGES) return numbers;
+  const starts = Array.from({ length: pairs }, (_, i) =>
+    Math.floor((i * (numbers.length - 2)) / (pairs - 1)),
+  );
+  return [...new Set(starts.flatMap((start) => numbers.slice(start, start + 2)))];
+}
+
+/** As `pageChoice` reads them. */
+function spelledPages(numbers: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',');
+}
+
+/** Ranges of one document that are read at the same time, and so the words that are in memory at once. */
+const AT_ONCE = 2;
+
+/** A document that is read in ranges, whatever for. */
+interface Reading {
+  readonly pool: ChildPool;
+  readonly means: RecognitionMeans;
+  readonly request: Ranged<ParseRequest>;
+  readonly traits: LayoutTraits | undefined;
+}
+
+/** Part names tell what they were made by: another way to read ranges has others. */
+const nameOf = (range: readonly number[]): string => `v1-${range[0] ?? 0}-${range.at(-1) ?? 0}`;
+const leadNameOf = (range: readonly number[]): string => `${nameOf(range)}-lead`;
+
+/** `numbers` alone; undefined: the whole file. */
+const fileFor = ({ request, means, traits }: Reading, numbers?: readonly number[]): JobFile => ({
+  ...fileOf({ ...request, pages: numbers && spelledPages(numbers) }, { ...means, isLast: true }),
+  traits,
+});
+
+/** The look of the whole document, as some of its pages show it. */
+async function surveyed(reading: Reading): Promise<LayoutTraits | undefined | ParseFailure> {
+  const { pool, request } = reading;
+  const numbers = surveyPages(request.numbers);
+  const answer = await runDocumentJob(pool, { kind: 'survey', file: fileFor(reading), numbers }, request);
+  return answer.kind === 'surveyed' ? answer.traits : answer;
+}
+
+const allParts = async (shelf: PartShelf, ranges: readonly (readonly number[])[]): Promise<Uint8Array[]> => {
+  const parts: Uint8Array[] = [];
+  for (const range of ranges) {
+    const part = await shelf.find(nameOf(range));
+    if (part === undefined) throw new Error('a part of a document is gone from its shelf');
+    parts.push(part);
+  }
+  return parts;
+};
+
+/** Counts pages as their ranges are done. */
+const progressOf = ({ onPages }: Pick<Ranged<ParseRequest>, 'onPages'>) => {
+  let done = 0;
+  return (range: readonly number[]): void => {
+    done += range.length;
+    onPages(done);
+  };
+};
+
+const ABORTED: ParseFailure = { kind: 'aborted' };
+
+async function renderedParts(
+  reading: Reading,
+  ranges: readonly (readonly number[])[],
+  { form, shelf, signal, onPages }: Parameters<RangedWork['render']>[0],
+): Promise<ParseFailure | undefined> {
+  const tell = progressOf({ onPages });
+  let failure: ParseFailure | undefined;
+  await eachOf(ranges, AT_ONCE, async (range) => {
+    if (signal?.aborted === true) failure = ABORTED;
+    if (failure !== undefined) return;
+    if ((await shelf.find(nameOf(range))) === undefined) {
+      const job = { kind: 'renderPart', file: fileFor(reading, range), form } as const;
+      const answer = await runDocumentJob(reading.pool, job, reading.request);
+      if (answer.kind === 'part') await shelf.put(nameOf(range), answer.part);
+      else failure ??= answer;
+    }
+    if (failure === undefined) tell(range);
+  });
+  return failure;
+}
+
+/** Reads a range; what it fails with is its answer. */
+const readRange = (reading: Reading, range: readonly number[]) =>
+  runDocumentJob(reading.pool, { kind: 'read', file: fileFor(reading, range) }, reading.request);
+
+/**
+ * In order, for each range needs what leads to it; the next ones are read meanwhile. What is on the shelf
+ * already is where it begins.
+ */
+async function extractedParts(
+  reading: Reading,
+  ranges: readonly (readonly number[])[],
+  { shelf, signal, onPages, schema, learned, minConfidence }: Ranged<ExtractionRequest>,
+): Promise<ExtractionResult | undefined> {
+  const tell = progressOf({ onPages });
+  const ahead = new Map<number, ReturnType<typeof readRange>>();
+  const readAhead = (from: number): void => {
+    for (let at = from; at < Math.min(from + AT_ONCE, ranges.length); at += 1) {
+      const range = ranges[at];
+      if (range === undefined || ahead.has(at)) continue;
+      const read = readRange(reading, range);
+      // It is awaited in its turn, or never.
+      read.catch(() => undefined);
+      ahead.set(at, read);
+    }
+  };
+  let lead: Uint8Array | undefined;
+  for (const [at, range] of ranges.entries()) {
+    if (signal?.aborted === true) return ABORTED;
+    const known = await shelf.find(nameOf(range));
+    if (known === undefined) {
+      readAhead(at);
+      const read = await ahead.get(at);
+      ahead.delete(at);
+      if (read?.kind !== 'ok') return read;
+      const job = {
+        kind: 'extractPart',
+        ...{ packed: read.document.packed, lead, schema, minConfidence, learned },
+      } as const;
+      const answer = await runDocumentJob(reading.pool, job, reading.request);
+      if (answer.kind !== 'part') return answer;
+      await shelf.put(leadNameOf(range), answer.lead);
+      await shelf.put(nameOf(range), answer.part);
+      lead = answer.lead;
+    } else lead = await shelf.find(leadNameOf(range));
+    tell(range);
+  }
+  return undefined;
+}
+
+export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork => {
+  const opened = async (request: Ranged<ParseRequest>): Promise<Reading | ParseFailure> => {
+    const reading = { pool, means, request, traits: undefined };
+    const traits = await surveyed(reading);
+    return traits !== undefined && 'kind' in traits ? traits : { ...reading, traits };
+  };
+  return {
+    render: async (request) => {
+      const reading = await opened(request);
+      if ('kind' in reading) return reading;
+      const ranges = pageRanges(request.numbers);
+      const failure = await renderedParts(reading, ranges, request);
+      if (failure !== undefined) return failure;
+      const parts = await allParts(request.shelf, ranges);
+      return runDocumentJob(pool, { kind: 'joinRendered', parts }, request);
+    },
+    extract: async (request) => {
+      const { schema, citations } = request;
+      const reading = await opened(request);
+      if ('kind' in reading) return reading;
+      const ranges = pageRanges(request.numbers);
+      const failure = await extractedParts(reading, ranges, request);
+      if (failure !== undefined) return failure;
+      const parts = await allParts(request.shelf, ranges);
+      return runDocumentJob(pool, { kind: 'joinExtracted', parts, schema, citations }, request);
+    },
+  };
+};
