@@ -378,7 +378,7 @@ const ISSUERS = new Set([
 const RIVALS = (id: string): ReadonlySet<string> => new Set((conceptOf(id).labels.en ?? []).map(bare));
 
 /** Whether the document shows something that could be taken for a concept. */
-function isConfusable(id: string, draft: Draft): boolean {
+export function isConfusable(id: string, draft: Draft): boolean {
   const concept = conceptOf(id);
   const [role = '', part] = id.split('.');
   const own = RIVALS(part === undefined ? id : role);

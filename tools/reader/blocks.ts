@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import type { Look } from './paper.ts';
 import { sideFields } from './fields.ts';
-import { sentence } from './values.ts';
+import { dateText, dayOf, sentence } from './values.ts';
 import { labelsOf, listOf } from './words.ts';
 
 const VALUE: Look = { isLabel: false };
@@ -185,16 +185,16 @@ export function sign(draft: Draft, names: readonly string[]): void {
     };
     if (style !== 1) put(draft.label(role) + random.pick([':', '']), { bold: random.chance(0.4) });
     const name = draft.say(`${role}.name`).join(' ');
-    if (style === 0) put('By: ____________________');
+    if (style === 0) put(`${draft.language === 'en' ? 'By' : draft.label(role)}: ____________________`);
     else {
       y += paper.step;
       paper.rule(x, y, x + width - 20, y);
       y += 2;
     }
-    put(style === 0 ? `Name: ${name}` : name);
+    put(style === 0 ? `${draft.label(`${role}.name`)}: ${name}` : name);
     if (random.chance(0.5) && draft.has(`${role}.title`)) {
       const job = draft.say(`${role}.title`).join(' ');
-      put(style === 0 ? `Title: ${job}` : job);
+      put(style === 0 ? `${draft.label(`${role}.title`)}: ${job}` : job);
     }
     if (style === 1) put(draft.label(role), { size: paper.size * 0.8 });
     paper.y = Math.max(paper.y, y);
@@ -214,6 +214,16 @@ export function note(draft: Draft): void {
   paper.y += paper.size * 0.8;
 }
 
+/** A stamp at the right, with a day that is not asked for. */
+function stamp(draft: Draft): void {
+  const { paper, random, habits } = draft;
+  const y = random.int(10, 24);
+  const x = paper.right - 120;
+  const look = { size: paper.size * 0.9, bold: true };
+  paper.write(x, y, draft.word('stamps'), look);
+  if (random.chance(0.6)) paper.write(x, y + look.size * 1.2, dateText(dayOf(habits), habits), look);
+}
+
 /** What stands at the top or bottom of every page, and along an edge. */
 export function furniture(draft: Draft, issuer: string | undefined): void {
   const { paper, random } = draft;
@@ -222,5 +232,6 @@ export function furniture(draft: Draft, issuer: string | undefined): void {
     paper.furnish(height - 24, draft.word('page'), random.pick(['middle', 'right', 'left']));
   if (random.chance(0.15) && issuer !== undefined)
     paper.furnish(14, issuer, random.pick(['left', 'middle', 'right']));
+  if (random.chance(0.12)) stamp(draft);
   if (random.chance(0.05)) paper.along(random.filled('Form @@-### (##/20##)'));
 }

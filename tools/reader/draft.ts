@@ -73,7 +73,8 @@ export class Draft {
   }
 
   has(id: string): boolean {
-    return labelsOf(id, this.language).length > 0;
+    const [role = ''] = id.split('.');
+    return [role, id].every((one) => labelsOf(one, this.language).length > 0);
   }
 
   /** What is said of a concept, the same wherever it is said again. */
@@ -122,18 +123,33 @@ export class Draft {
     return label;
   }
 
-  /** Label and value of a concept, said or left blank. */
-  item(id: string): Item {
+  /** Labels and values of concepts, said or left blank, as they follow each other. */
+  items(ids: readonly string[]): readonly Item[] {
+    const shown = ids.filter((id) => this.has(id));
+    return shown.flatMap((id, index) => this.itemsOf(id, shown[index - 1]));
+  }
+
+  private itemsOf(id: string, before: string | undefined): readonly Item[] {
     const { is } = conceptOf(id);
-    if (is === 'flag') return this.flag(id);
-    if (is === 'choice') return this.choice(id);
+    if (is === 'flag') return [this.flag(id)];
+    if (is === 'choice') return [this.choice(id)];
     if (is === 'range') return this.range(id);
-    const label = this.label(id);
-    if (this.random.chance(this.blanks)) {
+    const label = id.includes('.') ? this.partLabel(id, before) : this.label(id);
+    if (!this.facts.has(id) && this.random.chance(this.blanks)) {
       this.facts.set(id, { id, json: null });
-      return { id, label, lines: [] };
+      return [{ id, label, lines: [] }];
     }
-    return { id, label, lines: this.say(id) };
+    return [{ id, label, lines: this.say(id) }];
+  }
+
+  /** The label of a part of somebody among other fields: it says whose it is, unless that stands just before. */
+  private partLabel(id: string, before: string | undefined): string {
+    const [role = '', part = ''] = id.split('.');
+    const own = this.label(id);
+    if (part === 'name' && this.random.chance(0.7)) return this.label(role);
+    if (part !== 'name' && before?.startsWith(`${role}.`) === true && this.random.chance(0.6)) return own;
+    const who = this.label(role).replace(/[:,].*$/, '');
+    return this.random.pick([`${who} ${own}`, `${who} ${own}`, `${who} - ${own}`, `${own} (${who})`]);
   }
 
   private flag(id: string): Item {
@@ -168,14 +184,26 @@ export class Draft {
     return { id, label, lines: random.chance(0.25) ? boxed : [boxed.join('  ')] };
   }
 
-  private range(id: string): Item {
+  /** First and last day under one label, or each under its own. */
+  private range(id: string): readonly Item[] {
+    const { random } = this;
     const label = this.label(id);
-    const [start, end] = this.random.chance(this.blanks) ? [undefined, undefined] : rangeOf(this.habits);
+    const [start, end] = random.chance(this.blanks) ? [undefined, undefined] : rangeOf(this.habits);
     this.facts.set(`${id}:start`, { id: `${id}:start`, json: start?.json ?? null });
     this.facts.set(`${id}:end`, { id: `${id}:end`, json: end?.json ?? null });
-    if (start === undefined || end === undefined) return { id, label, lines: [] };
-    const joint = this.word('to');
-    return { id, label, lines: [`${textOf(start)} ${joint} ${textOf(end)}`] };
+    const [first, last] = [this.word('start'), this.word('end')];
+    const linesOf = (value: Value | undefined): readonly string[] => (value === undefined ? [] : value.lines);
+    const way = random.int(0, 5);
+    if (way === 0)
+      return [
+        { id, label: `${label} ${first}`, lines: linesOf(start) },
+        { id, label: random.chance(0.5) ? last : `${label} ${last}`, lines: linesOf(end) },
+      ];
+    if (start === undefined || end === undefined) return [{ id, label, lines: [] }];
+    const [from, to] = [textOf(start), textOf(end)];
+    if (way === 1) return [{ id, label, lines: [`${first}: ${from}`, `${last}: ${to}`] }];
+    if (way === 2) return [{ id, label, lines: [`${first} ${from} ${last} ${to}`] }];
+    return [{ id, label, lines: [`${from} ${this.word('to')} ${to}`] }];
   }
 }
 

@@ -278,9 +278,21 @@ const ARRANGEMENTS: readonly Arrange[] = [
   blanks,
 ];
 
+/** Now and then two labels are one, and so are their values: `Place / Date`. */
+function joined({ random }: Draft, items: readonly Item[]): readonly Item[] {
+  const at = random.int(0, Math.max(0, items.length - 2));
+  const [a, b] = [items[at], items[at + 1]];
+  if (a === undefined || b === undefined || !random.chance(0.12)) return items;
+  if (![a, b].every(({ label, lines }) => label !== '' && lines.length === 1)) return items;
+  const mark = random.pick([' / ', ', ', ' & ', ' - ']);
+  const lines = [[...a.lines, ...b.lines].join(mark === ' & ' ? ' ' : mark)];
+  const both = { id: a.id, label: a.label + mark + b.label, lines };
+  return [...items.slice(0, at), both, ...items.slice(at + 2)];
+}
+
 /** Labels with their values, in one of the ways that forms have. */
 export function fields(draft: Draft, ids: readonly string[]): void {
-  const items = ids.filter((id) => draft.has(id)).map((id) => draft.item(id));
+  const items = joined(draft, draft.items(ids));
   if (items.length === 0) return;
   draft.paper.room(draft.paper.step * 3);
   const arrange = draft.random.pick(ARRANGEMENTS);
@@ -300,7 +312,7 @@ export function sideFields(
   { x, width }: { x: number; width: number },
 ): number {
   const { paper, random } = draft;
-  const items = ids.filter((id) => draft.has(id)).map((id) => draft.item(id));
+  const items = draft.items(ids);
   const mark = separator(draft);
   const widest = Math.max(0, ...items.map(({ label }) => paper.widthOf(label + mark)));
   const [tabbed, start] = [random.chance(0.6), paper.y];

@@ -1,6 +1,7 @@
 import type { Document } from '../../engine/document/document.ts';
 import type { JsonObject } from '../../engine/kernel/json.ts';
-import { asked } from './asked.ts';
+import type { Rule } from '../../engine/layout/content.ts';
+import { asked, isConfusable } from './asked.ts';
 import { beside, furniture, head, heading, note, parties, section, sign, title } from './blocks.ts';
 import { Draft } from './draft.ts';
 import { fields } from './fields.ts';
@@ -8,7 +9,7 @@ import { asFlow, asPdf } from './parsed.ts';
 import { article, cover, entries, prose, sidesOf, wordList } from './prose.ts';
 import { Random } from './random.ts';
 import { figureLines, figures, table, totals } from './tables.ts';
-import { conceptOf, dataText, LANGUAGES, type Language } from './words.ts';
+import { CONCEPTS, conceptOf, dataText, LANGUAGES, type Language } from './words.ts';
 
 /** A document that was made up, with a schema to ask of it and the answer. */
 export interface GeneratedDocument {
@@ -20,6 +21,8 @@ export interface GeneratedDocument {
   readonly truth: JsonObject;
   /** JSON Pointers of what does not stand on the pages as such: boxes that are ticked. */
   readonly derived: readonly string[];
+  /** Lines that are drawn on each page; the document does not have them. */
+  readonly rules: readonly (readonly Rule[])[];
 }
 
 interface Part {
@@ -140,6 +143,25 @@ const VERBS: Readonly<Record<string, Make>> = {
   note: ({ draft }) => note(draft),
 };
 
+/** Fields that documents of this kind do not have as a rule: what is asked for is found among anything. */
+function others(draft: Draft): void {
+  const { random } = draft;
+  const known = [...CONCEPTS.values()].filter(
+    ({ id, is }) => is !== 'role' && !id.startsWith('.') && !ROWS_ONLY.test(id) && draft.has(id),
+  );
+  const some = random.some(known, random.int(3, 14)).filter(({ id }) => !isConfusable(id, draft));
+  if (some.length === 0) return;
+  if (random.chance(0.5)) section(draft, sectionName(draft));
+  fields(
+    draft,
+    some.map(({ id }) => id),
+  );
+}
+
+/** What makes sense as a column of a table alone. */
+const ROWS_ONLY =
+  /^(?:position|unit|rank|figure.*|group|.*_month|scale|line_total|debit|credit|balance|vote_share|abstract|document_title)$/;
+
 function languageFor({ titles }: Kind, random: Random): Language {
   const others = LANGUAGES.filter((language) => language !== 'en' && titles[language] !== undefined);
   return others.length === 0 || random.chance(0.45) ? 'en' : random.pick(others);
@@ -158,11 +180,13 @@ export function generated(kind: string, seed: number): GeneratedDocument {
   for (const part of plan.parts) {
     if (!random.chance(part.share)) continue;
     VERBS[part.verb]?.(making, chosen(draft, part.words), part);
-    if (random.chance(0.03)) note(draft);
+    if (random.chance(0.06)) note(draft);
+    if (random.chance(0.12)) others(draft);
   }
   const known = plan.absent.filter(isKnown);
   const { schema, truth, derived } = asked(draft, known);
-  return { kind, document: parsed(draft, issuerOf(plan)), schema, truth, derived };
+  const document = parsed(draft, issuerOf(plan));
+  return { kind, document, schema, truth, derived, rules: draft.paper.contents().map(({ rules }) => rules) };
 }
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';

@@ -2,7 +2,7 @@ import type { Json } from '../../engine/kernel/json.ts';
 import type { Draft } from './draft.ts';
 import type { Look } from './paper.ts';
 import { section } from './blocks.ts';
-import { sentence, thing, textOf, valueOf, type Value } from './values.ts';
+import { monthsOf, sentence, thing, textOf, valueOf, type Value } from './values.ts';
 import { conceptOf, dataText, labelsOf, listOf } from './words.ts';
 
 const VALUE: Look = { isLabel: false };
@@ -188,16 +188,19 @@ function headed(draft: Draft, names: readonly string[], ids: readonly string[]):
   section(draft, text);
 }
 
+function entryOf({ habits }: Draft, ids: readonly string[]): Entry {
+  const [start, end] = monthsOf(habits);
+  const months: Readonly<Record<string, Value>> = { from_month: start, to_month: end };
+  return new Map(ids.map((id) => [id, months[id] ?? valueOf(conceptOf(id), habits)]));
+}
+
 /** Records that follow each other as blocks of text that look alike. */
 export function entries(draft: Draft, names: readonly string[], columns: readonly string[]): void {
   const { paper, random } = draft;
   const ids = columns.filter((id) => draft.has(id));
   headed(draft, names, ids);
   const draw = random.pick(ENTRIES);
-  const all = Array.from(
-    { length: random.int(1, 6) },
-    () => new Map(ids.map((id) => [id, valueOf(conceptOf(id), draft.habits)])),
-  );
+  const all = Array.from({ length: random.int(1, 6) }, () => entryOf(draft, ids));
   for (const [index, entry] of all.entries()) {
     paper.room(paper.step * 3);
     draw(draft, entry, index + 1);

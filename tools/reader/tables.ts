@@ -20,7 +20,8 @@ function rowOf(draft: Draft, columns: readonly string[], number: number): Row {
   if (price !== undefined) {
     const each = random.int(50, 60_000) / 100;
     row.set('unit_price', cell(numberText(each, 2, habits), each));
-    const quantity = Number(row.get('quantity')?.json ?? 1);
+    const counted = row.get('quantity') ?? row.get('spots') ?? row.get('hours_worked');
+    const quantity = Number(counted?.json ?? 1);
     if (row.has('line_total')) row.set('line_total', amount(draft, each * quantity));
   }
   if (row.has('debit') && row.has('credit')) row.set(random.chance(0.6) ? 'credit' : 'debit', cell('', null));

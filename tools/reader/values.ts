@@ -129,10 +129,25 @@ export function address(habits: Habits): readonly string[] {
     .replace('{street}', () => from(habits, 'streets'))
     .replace('{street}', () => from(habits, 'streets'))
     .replace('{n}', () => String(random.int(1, random.chance(0.3) ? 9999 : 180)))
-    .replace('{k}', () => String(random.int(1, 40)))
+    .replace(/\{k\}/g, () => String(random.int(1, 40)))
     .replace('{city}', () => (random.chance(0.12) ? made(random) : from(habits, 'cities')))
     .replace('{region}', () => from(habits, 'regions'));
   return random.filled(filled.replace('/#', '/%')).split('/');
+}
+
+/** A month and a later one, or that it goes on. */
+export function monthsOf(habits: Habits): readonly [Value, Value] {
+  const { random, words } = habits;
+  const [y, m, form] = [random.int(1988, 2023), random.int(1, 12), random.int(0, 3)];
+  const text = (year: number, month: number): string =>
+    [
+      `${listOf(words, 'short')[month - 1] ?? ''} ${year}`,
+      `${pad(month)}/${year}`,
+      String(year),
+      `${listOf(words, 'months')[month - 1] ?? ''} ${year}`,
+    ][form] ?? '';
+  const end = random.chance(0.2) ? from(habits, 'present') : text(y + random.int(1, 9), random.int(1, 12));
+  return [plain(text(y, m)), plain(end)];
 }
 
 export const thing = (habits: Habits): string => {
@@ -220,16 +235,6 @@ function numeric({ is, options }: Concept, habits: Habits): Value {
   return plain(numberText(n, decimals, habits), n);
 }
 
-function monthText({ random, words }: Habits): string {
-  const [y, m] = [random.int(1991, 2025), random.int(1, 12)];
-  return random.pick([
-    `${listOf(words, 'short')[m - 1] ?? ''} ${y}`,
-    `${pad(m)}/${y}`,
-    String(y),
-    `${listOf(words, 'months')[m - 1] ?? ''} ${y}`,
-  ]);
-}
-
 const CARS = 'Corvana|Mistral GT|Fennec|Tundra Lux|Astrada 1.6|Vektor|Pallas|Brio 5'.split('|');
 
 /** Texts that lists of words make up. */
@@ -254,7 +259,7 @@ const SPECIAL: Readonly<Record<string, (habits: Habits) => string>> = {
       `${random.pick(listOf(words, 'streets'))} School`,
     ]),
   first: (habits) => from(habits, 'first'),
-  month: (habits) => monthText(habits),
+  month: (habits) => textOf(monthsOf(habits)[0]),
   prose: (habits) => habits.random.some(listOf(habits.words, 'sentences'), habits.random.int(3, 6)).join(' '),
   papertitle: (habits) =>
     `${thing(habits)}${habits.random.pick([': ', ' – ', ', '])}${from(habits, 'adjectives')} ${from(habits, 'nouns')}`,
