@@ -408,7 +408,7 @@ export function asked(draft: Draft, absent: readonly string[]): Asked {
   const part = 0.1 + 0.35 * random.next();
   const wanted = Math.round((part / (1 - part)) * Math.max(2, present)) - missing;
   const others = [...CONCEPTS.values()]
-    .filter(({ is, id }) => is !== 'role' && is !== 'flag' && is !== 'range' && !id.startsWith('.'))
+    .filter(({ is, id }) => is !== 'role' && is !== 'range' && !id.startsWith('.'))
     .map(({ id }) => id);
   const pool = [...random.shuffled(absent), ...random.some(others, 12)];
   for (const id of pool) {

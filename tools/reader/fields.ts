@@ -13,50 +13,72 @@ const blankText = ({ random }: Draft): string =>
 
 const separator = ({ random }: Draft): string => random.pick([':', ':', ':', ':', '', ' :', '.:', ' -']);
 
-/** Lines of one value below each other; the height they take. */
-function stack(draft: Draft, x: number, lines: readonly string[], at = { y: draft.paper.y }): number {
-  for (const [index, line] of lines.entries())
-    draft.paper.write(x, at.y + index * draft.paper.step, line, VALUE);
-  return Math.max(1, lines.length) * draft.paper.step;
+interface Spot {
+  readonly x: number;
+  /** Where the paper is, where it is left out. */
+  readonly y?: number;
 }
+
+/** Lines of one value below each other; the height they take. */
+function stack({ paper }: Draft, lines: readonly string[], { x, y = paper.y }: Spot): number {
+  for (const [index, line] of lines.entries()) paper.write(x, y + index * paper.step, line, VALUE);
+  return Math.max(1, lines.length) * paper.step;
+}
+
+const heightOf = ({ paper }: Draft, items: readonly Item[]): number =>
+  Math.max(...items.map(({ lines }) => Math.max(1, lines.length))) * paper.step;
+
+/** A label with its mark, none where the label is empty; returns where it ends. */
+function lead(
+  { paper }: Draft,
+  { label, mark, x, look }: { label: string; mark: string; x: number; look: Look },
+): number {
+  return label === '' ? x : paper.write(x, paper.y, label + mark, look) + paper.size * 0.4;
+}
+
+/** The value as it is shown: what stands in its place where it is blank. */
+const shownOf = (draft: Draft, { lines }: Item): readonly string[] =>
+  lines.length > 0 ? lines : [blankText(draft)];
 
 /** `Label: value`, one below the other. */
 const inline: Arrange = (draft, items) => {
   const { paper, random } = draft;
   const look = { bold: random.chance(0.4) };
   const [mark, gap] = [separator(draft), random.pick([1, 1, 1.25, 1.6])];
-  for (const { label, lines } of items) {
-    paper.room(paper.step * Math.max(1, lines.length));
-    const end =
-      label === '' ? paper.left : paper.write(paper.left, paper.y, label + mark, look) + paper.size * 0.4;
-    paper.y += stack(draft, end, lines.length > 0 ? [lines.join(', ')] : [blankText(draft)]) * gap;
+  for (const item of items) {
+    paper.room(heightOf(draft, [item]));
+    const x = lead(draft, { label: item.label, mark, x: paper.left, look });
+    paper.y += stack(draft, [shownOf(draft, item).join(', ')], { x }) * gap;
   }
 };
 
 /** Labels in one column, values in another. */
 const columns: Arrange = (draft, items) => {
   const { paper, random } = draft;
-  const mark = separator(draft);
-  const look = { bold: random.chance(0.3) };
+  const [mark, look] = [separator(draft), { bold: random.chance(0.3) }];
   const widest = Math.max(...items.map(({ label }) => paper.widthOf(label + mark, look)));
   const start = random.chance(0.25) ? paper.style.width * random.pick([0.45, 0.52]) : paper.left;
   const x = Math.min(start + widest + random.int(8, 90), paper.right - 140);
-  const [isRight, dotted] = [random.chance(0.15), random.chance(0.12)];
+  const right = random.chance(0.15) ? Math.min(paper.right, x + 170) : undefined;
+  const [dotted, ruled] = [random.chance(0.12), random.chance(0.15)];
   const gap = random.pick([1, 1.15, 1.5]);
-  const ruled = random.chance(0.15);
-  for (const { label, lines } of items) {
-    paper.room(paper.step * Math.max(1, lines.length));
-    const end = paper.write(start, paper.y, label === '' ? '' : label + mark, look);
-    if (dotted && label !== '')
-      paper.write(end + 3, paper.y, '.'.repeat(Math.max(3, Math.floor((x - end - 8) / paper.widthOf('.')))));
-    const shown = lines.length > 0 ? lines : [blankText(draft)];
-    const right = Math.min(paper.right, x + 170);
-    const at = isRight ? right - paper.widthOf(shown[0] ?? '') : Math.max(x, end + 6);
-    const height = stack(draft, at, shown) * gap;
-    if (ruled) paper.rule(start, paper.y + height - 1, paper.right, paper.y + height - 1);
-    paper.y += height + (ruled ? 2 : 0);
+  for (const item of items) {
+    paper.room(heightOf(draft, [item]));
+    const end = lead(draft, { label: item.label, mark, x: start, look });
+    if (dotted) leaders(draft, end, x);
+    const shown = shownOf(draft, item);
+    const at = right === undefined ? Math.max(x, end) : right - paper.widthOf(shown[0] ?? '');
+    paper.y += stack(draft, shown, { x: at }) * gap;
+    if (ruled) paper.rule(start, paper.y - 1, paper.right, paper.y - 1);
+    if (ruled) paper.y += 2;
   }
 };
+
+/** Dots from a label to its value. */
+function leaders({ paper }: Draft, from: number, to: number): void {
+  const count = Math.floor((to - from - 8) / paper.widthOf('.'));
+  if (count > 2) paper.write(from + 3, paper.y, '.'.repeat(count));
+}
 
 /** Two or three pairs to a line. */
 const pairs: Arrange = (draft, items) => {
@@ -70,12 +92,12 @@ const pairs: Arrange = (draft, items) => {
     const row = items.slice(i, i + per);
     paper.room(paper.step * 3);
     let [height, edge] = [paper.step, 0];
-    for (const [j, { label, lines }] of row.entries()) {
+    for (const [j, item] of row.entries()) {
       const x = Math.max(paper.left + j * width, edge);
-      const end = label === '' ? x : paper.write(x, paper.y, label + mark, look) + paper.size * 0.4;
+      const end = lead(draft, { label: item.label, mark, x, look });
       const at = Math.max(x + tabbed, end);
-      const shown = lines.length > 0 ? lines : [blankText(draft)];
-      height = Math.max(height, stack(draft, at, shown));
+      const shown = shownOf(draft, item);
+      height = Math.max(height, stack(draft, shown, { x: at }));
       edge = at + Math.max(...shown.map((line) => paper.widthOf(line))) + paper.size * 1.4;
     }
     paper.y += height * 1.1;
@@ -85,31 +107,41 @@ const pairs: Arrange = (draft, items) => {
 /** Cells of a form: a small label at the top of its cell, the value inside. */
 const cells: Arrange = (draft, items) => {
   const { paper, random } = draft;
-  const per = random.int(2, 4);
-  const ruled = random.chance(0.65);
-  const numbers = random.chance(0.35) ? random.int(1, 12) : undefined;
+  const [per, ruled] = [random.int(2, 4), random.chance(0.65)];
+  const numberOf = numbering(draft);
   const small = { size: paper.size * random.pick([0.65, 0.75, 0.85]), bold: random.chance(0.15) };
-  const suffix = random.chance(0.15) ? ':' : '';
-  const y0 = paper.y;
-  for (const [i, row] of rowsOf(draft, items, per).entries()) {
-    const widths = widthsOf(draft, row, small);
-    const tall = Math.max(...row.map(({ lines }) => Math.max(1, lines.length)));
-    const height = small.size * 1.5 + tall * paper.step + 4;
+  const suffix = random.pick(['', '', '', '', '', ':']);
+  const indent = random.pick([3, 3, 3, 10]);
+  for (const row of rowsOf(draft, items, per)) {
+    const widths = widthsOf(draft, row);
+    const height = small.size * 1.5 + heightOf(draft, row) + 4;
     paper.room(height);
     let x = paper.left;
     for (const [j, { label, lines }] of row.entries()) {
-      const number =
-        numbers === undefined ? '' : `${numbers + i * per + j}${random.pick(['', '.', '.', ')'])} `;
-      const box = [x, paper.y, x + (widths[j] ?? 0), paper.y + height] as const;
-      if (ruled) paper.frame(box);
-      paper.write(x + 3, paper.y + 2, number + label + (label === '' ? '' : suffix), small);
-      stack(draft, x + (random.chance(0.2) ? 10 : 3), lines, { y: paper.y + small.size * 1.5 + 1 });
-      x += widths[j] ?? 0;
+      const width = widths[j] ?? 0;
+      if (ruled) paper.frame([x, paper.y, x + width, paper.y + height]);
+      paper.write(x + 3, paper.y + 2, numberOf() + (label === '' ? '' : label + suffix), small);
+      stack(draft, lines, { x: x + indent, y: paper.y + small.size * 1.5 + 1 });
+      x += width;
     }
     paper.y += height + (ruled ? 0 : 3);
   }
-  paper.y = Math.max(paper.y, y0) + paper.size * 0.6;
+  paper.y += paper.size * 0.6;
 };
+
+/** Numbers before the labels of a form, one after the other; or none. */
+function numbering({ random }: Draft): () => string {
+  if (random.chance(0.65)) return () => '';
+  const [mark, letters] = [random.pick(['', '.', '.', ')']), random.chance(0.2)];
+  let next = random.int(1, 12);
+  const first = next;
+  return () => {
+    next += 1;
+    return letters
+      ? `${first}${'abcdefghijklmnopqrstuvwxyz'[next - first - 1] ?? ''}${mark} `
+      : `${next - 1}${mark} `;
+  };
+}
 
 function rowsOf(draft: Draft, items: readonly Item[], per: number): readonly (readonly Item[])[] {
   const rows: Item[][] = [];
@@ -128,7 +160,7 @@ const needs = (draft: Draft, items: readonly Item[]): number =>
   items.reduce((sum, item) => sum + needOf(draft, item), 0);
 
 /** Widths that fill the line, each as wide as it needs. */
-function widthsOf(draft: Draft, row: readonly Item[], _: Look): readonly number[] {
+function widthsOf(draft: Draft, row: readonly Item[]): readonly number[] {
   const [all, free] = [draft.paper.right - draft.paper.left, needs(draft, row)];
   const rest = Math.max(0, all - free) / row.length;
   return row.map((item) => needOf(draft, item) + rest);
@@ -142,11 +174,11 @@ const below: Arrange = (draft, items) => {
   for (const row of rowsOf(draft, items, random.int(1, 3))) {
     const tall = Math.max(...row.map(({ lines }) => Math.max(1, lines.length)));
     paper.room(paper.step * (tall + 2));
-    const widths = widthsOf(draft, row, small);
+    const widths = widthsOf(draft, row);
     const base = paper.y + tall * paper.step;
     let x = paper.left;
     for (const [j, { label, lines }] of row.entries()) {
-      stack(draft, x, lines, { y: base - Math.max(1, lines.length) * paper.step });
+      stack(draft, lines, { x, y: base - Math.max(1, lines.length) * paper.step });
       if (ruled) paper.rule(x, base, x + (widths[j] ?? 0) - 14, base);
       else if (lines.length === 0) paper.write(x, base - paper.step, UNDER.slice(0, 18));
       paper.write(x, base + 2, label, small);
@@ -188,13 +220,13 @@ const headed: Arrange = (draft, items) => {
     const tall = Math.max(...row.map(({ lines }) => Math.max(1, lines.length)));
     const height = paper.step * (tall + 1) + 8;
     paper.room(height);
-    const widths = widthsOf(draft, row, look);
+    const widths = widthsOf(draft, row);
     const [y0, y1] = [paper.y, paper.y + paper.step + 4];
     let x = paper.left;
     for (const [j, { label, lines }] of row.entries()) {
       const right = x + (widths[j] ?? 0);
       paper.write(x + 3, y0 + 2, label, look);
-      stack(draft, x + 3, lines, { y: y1 + 2 });
+      stack(draft, lines, { x: x + 3, y: y1 + 2 });
       if (ruled === 'grid') {
         paper.frame([x, y0, right, y1]);
         paper.frame([x, y1, right, y0 + height]);
@@ -218,7 +250,7 @@ const ledger: Arrange = (draft, items) => {
     paper.frame([paper.left, paper.y, x, paper.y + height]);
     paper.frame([x, paper.y, right, paper.y + height]);
     paper.write(paper.left + 3, paper.y + 2, label);
-    stack(draft, x + 4, lines, { y: paper.y + 2 });
+    stack(draft, lines, { x: x + 4, y: paper.y + 2 });
     paper.y += height;
   }
   paper.y += paper.size * 0.7;
@@ -231,7 +263,7 @@ const behind: Arrange = (draft, items) => {
   const widest = Math.max(...items.flatMap(({ lines }) => lines.map((line) => paper.widthOf(line))), 40);
   for (const { label, lines } of items) {
     paper.room(paper.step * Math.max(1, lines.length));
-    const height = stack(draft, paper.left, lines.length > 0 ? lines : [UNDER.slice(0, 10)]);
+    const height = stack(draft, lines.length > 0 ? lines : [UNDER.slice(0, 10)], { x: paper.left });
     paper.write(paper.left + widest + gap, paper.y, label);
     paper.y += height;
   }
@@ -320,7 +352,7 @@ export function sideFields(
   for (const { label, lines } of items) {
     const end = paper.write(x, y, label === '' ? '' : label + mark);
     const at = tabbed ? x + Math.min(widest, width * 0.6) + 8 : end + paper.size * 0.4;
-    y += stack(draft, Math.max(at, end + 4), lines, { y });
+    y += stack(draft, lines, { x: Math.max(at, end + 4), y });
   }
   return y - start;
 }

@@ -6,9 +6,11 @@ import { beside, furniture, head, heading, note, parties, section, sign, title }
 import { Draft } from './draft.ts';
 import { fields } from './fields.ts';
 import { asFlow, asPdf } from './parsed.ts';
-import { article, cover, entries, prose, sidesOf, wordList } from './prose.ts';
+import { article } from './article.ts';
+import { entries, wordList } from './entries.ts';
+import { cover, prose, sidesOf } from './prose.ts';
 import { Random } from './random.ts';
-import { figureLines, figures, table, totals } from './tables.ts';
+import { figures, table, totals } from './tables.ts';
 import { CONCEPTS, conceptOf, dataText, LANGUAGES, type Language } from './words.ts';
 
 /** A document that was made up, with a schema to ask of it and the answer. */
@@ -137,7 +139,7 @@ const VERBS: Readonly<Record<string, Make>> = {
   entries: ({ draft }, _, part) =>
     entries(draft, (part.before[0] ?? '').split('|'), columnsFirst(part, draft)),
   words: ({ draft }, [id = ''], part) => wordList(draft, (part.before[0] ?? '').split('|'), id),
-  figures: ({ draft }, _, part) => figures(draft, (part.words[0] ?? '').split('|'), figureLines(draft)),
+  figures: ({ draft }, _, part) => figures(draft, (part.words[0] ?? '').split('|')),
   article: ({ draft }) => article(draft),
   sign: ({ draft }, roles) => sign(draft, sidesOf(draft, roles)),
   note: ({ draft }) => note(draft),

@@ -149,14 +149,14 @@ export class Paper {
   }
 
   widthOf(text: string, { size = this.size, bold = false }: Look = {}): number {
-    if (this.style.face === 'mono') return 0.6 * size * [...text].length;
+    if (this.style.face === 'mono') return 0.6 * size * Array.from(text).length;
     let width = 0;
     for (const letter of text) if (letter !== OPEN && letter !== CLOSE) width += letterWidth(letter);
     return width * size * (this.style.face === 'serif' ? 0.92 : 1) * (bold ? 1.06 : 1);
   }
 
   /** Writes a text on one line and returns where it ends. */
-  write(x: number, y: number, text: string, look: Look = {}): number {
+  write(x: number, y: number, ...[text, look = {}]: readonly [text: string, look?: Look]): number {
     const { size = this.size } = look;
     const space = this.widthOf(' ', look);
     let at = x;
@@ -179,31 +179,31 @@ export class Paper {
     return at - space;
   }
 
-  private place(
-    text: string,
-    [x0, y0, x1, y1]: Box,
-    { size = this.size, bold = false, italic = false }: Look,
-  ): void {
-    const { rise, isScan, face } = this.style;
+  private place(text: string, [x0, y0, x1, y1]: Box, look: Look): void {
+    const { rise, isScan } = this.style;
     const shake = isScan ? this.random.next() * 0.8 - 0.4 : 0;
     const top = y0 + (y1 - y0) * (1 - rise) * 0.5 + shake;
     const box: Box = [round(x0), round(top), round(x1), round(top + (y1 - y0) * rise)];
-    this.sheet.words.push({
-      text,
-      box,
-      size: isScan ? round(box[3] - box[1]) : size,
-      bold: bold && !isScan,
-      italic: italic && !isScan,
-      mono: face === 'mono' && !isScan,
-      ...(isScan ? { readBy: 'tesseract' as const } : { face: FACES[face] + (bold ? '-Bold' : '') }),
-      link: null,
-      confidence: isScan ? round(0.72 + 0.28 * this.random.next()) : 1,
-    });
+    this.sheet.words.push(isScan ? this.recognised(text, box) : this.printed(text, box, look));
+  }
+
+  private printed(text: string, box: Box, look: Look): PlacedWord {
+    const { size = this.size, bold = false, italic = false } = look;
+    const { face } = this.style;
+    const name = FACES[face] + (bold ? '-Bold' : '');
+    return { text, box, size, bold, italic, mono: face === 'mono', face: name, link: null, confidence: 1 };
+  }
+
+  /** A word of a scan: its size is told by its box, its weight by nothing. */
+  private recognised(text: string, box: Box): PlacedWord {
+    const confidence = round(0.72 + 0.28 * this.random.next());
+    const plain = { bold: false, italic: false, mono: false, link: null };
+    return { text, box, size: round(box[3] - box[1]), ...plain, confidence, readBy: 'tesseract' };
   }
 
   private misread(word: string): string {
     if (this.style.noise === 0 || !this.random.chance(this.style.noise)) return word;
-    const at = [...word].findIndex((letter) => letter in MISREAD);
+    const at = Array.from(word).findIndex((letter) => letter in MISREAD);
     return at < 0 ? word : word.slice(0, at) + (MISREAD[word[at] ?? ''] ?? '') + word.slice(at + 1);
   }
 
@@ -236,7 +236,7 @@ export class Paper {
     }
   }
 
-  rule(x0: number, y0: number, x1: number, y1: number): void {
+  rule(...[x0, y0, x1, y1]: Box): void {
     this.sheet.rules.push([round(x0), round(y0), round(x1), round(y1)]);
   }
 

@@ -1,3 +1,5 @@
+const CAPITALS = 'A B C D E F G H K L M N P R S T U V W X Y Z'.split(' ');
+
 /** Chance that can be repeated: the same key gives the same numbers (mulberry32, keyed by FNV-1a). */
 export class Random {
   private state: number;
@@ -51,6 +53,6 @@ export class Random {
     return pattern
       .replace(/#/g, () => String(this.int(0, 9)))
       .replace(/%/g, () => String(this.int(1, 9)))
-      .replace(/@/g, () => this.pick([...'ABCDEFGHKLMNPRSTUVWXYZ']));
+      .replace(/@/g, () => this.pick(CAPITALS));
   }
 }

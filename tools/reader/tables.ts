@@ -41,11 +41,14 @@ interface Grid {
   readonly pad: number;
   readonly heads: readonly string[];
   readonly headLook: Look;
+  /** Whether a column's texts end at its right edge. */
+  readonly rights: readonly boolean[];
 }
 
 function gridOf(draft: Draft, columns: readonly string[], rows: readonly Row[]): Grid {
   const { paper, random } = draft;
   const pad = random.pick([3, 5, 8]);
+  const right = random.chance(0.85);
   const heads = columns.map((id) => draft.label(id));
   const headLook = { bold: random.chance(0.7), size: paper.size * random.pick([0.85, 1]) };
   const wanted = columns.map((id, i) => {
@@ -64,34 +67,70 @@ function gridOf(draft: Draft, columns: readonly string[], rows: readonly Row[]):
     pad,
     heads,
     headLook,
+    rights: columns.map((id) => NUMERIC.has(conceptOf(id).is) && right),
     look: random.pick(['grid', 'grid', 'lines', 'under', 'under', 'none']),
   };
 }
 
-/** Texts of one row, each in its column; returns how high it is. */
-function drawRow(draft: Draft, grid: Grid, texts: readonly string[], look: Look): void {
+interface RowTexts {
+  readonly texts: readonly string[];
+  readonly look: Look;
+}
+
+const textsOf = (row: Row, columns: readonly string[]): readonly string[] =>
+  columns.map((id) => row.get(id)?.lines[0] ?? '');
+
+/** Texts of one row, each in its column. */
+function drawRow(draft: Draft, grid: Grid, { texts, look }: RowTexts): void {
   const { paper } = draft;
   const { size = paper.size } = look;
   const parts = texts.map((text, i) => paper.lines(text, (grid.widths[i] ?? 0) - 2 * grid.pad + 2, look));
-  const step = size * paper.style.leading;
-  const height = Math.max(1, ...parts.map(({ length }) => length)) * step + (grid.look === 'none' ? 0 : 4);
+  const space = grid.look === 'none' ? 0 : 4;
+  const height = Math.max(1, ...parts.map(({ length }) => length)) * size * paper.style.leading + space;
   paper.room(height);
   for (const [i, lines] of parts.entries()) {
     const [x, width] = [grid.x[i] ?? 0, grid.widths[i] ?? 0];
-    const isRight = NUMERIC.has(conceptOf(grid.columns[i] ?? '').is);
-    for (const [k, text] of lines.entries()) {
-      const at = isRight ? x + width - grid.pad - paper.widthOf(text, look) : x + grid.pad;
-      paper.write(at, paper.y + k * step + (grid.look === 'none' ? 0 : 2), text, look);
-    }
+    drawCell(draft, lines, {
+      x,
+      y: paper.y + space / 2,
+      width,
+      look,
+      grid,
+      isRight: grid.rights[i] === true,
+    });
     if (grid.look === 'grid') paper.frame([x, paper.y, x + width, paper.y + height]);
   }
   if (grid.look === 'lines') paper.rule(paper.left, paper.y + height, paper.right, paper.y + height);
   paper.y += height;
 }
 
+interface CellPlace {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly look: Look;
+  readonly grid: Grid;
+  readonly isRight: boolean;
+}
+
+function drawCell(
+  { paper }: Draft,
+  lines: readonly string[],
+  { x, y, width, look, grid, isRight }: CellPlace,
+): void {
+  const step = (look.size ?? paper.size) * paper.style.leading;
+  for (const [k, text] of lines.entries())
+    paper.write(
+      isRight ? x + width - grid.pad - paper.widthOf(text, look) : x + grid.pad,
+      y + k * step,
+      text,
+      look,
+    );
+}
+
 function drawHead(draft: Draft, grid: Grid): void {
   const { paper } = draft;
-  drawRow(draft, grid, grid.heads, grid.headLook);
+  drawRow(draft, grid, { texts: grid.heads, look: grid.headLook });
   if (grid.look === 'under')
     paper.rule(grid.x[0] ?? 0, paper.y, (grid.x.at(-1) ?? 0) + (grid.widths.at(-1) ?? 0), paper.y);
   paper.y += 1;
@@ -165,13 +204,7 @@ export function table(draft: Draft, wish: TableWish): readonly Row[] {
       paper.write(paper.left + grid.pad, paper.y, name, { bold: random.chance(0.7), isLabel: false });
       paper.y += paper.step + 2;
     }
-    for (const row of rows)
-      drawRow(
-        draft,
-        grid,
-        columns.map((id) => row.get(id)?.lines[0] ?? ''),
-        VALUE,
-      );
+    for (const row of rows) drawRow(draft, grid, { texts: textsOf(row, columns), look: VALUE });
   }
   paper.onTurn = undefined;
   if (grid.look === 'under') paper.rule(paper.left, paper.y + 1, paper.right, paper.y + 1);
@@ -193,58 +226,63 @@ export function table(draft: Draft, wish: TableWish): readonly Row[] {
 const sumOf = (rows: readonly Row[]): number =>
   rows.reduce((sum, row) => sum + Number(row.get('line_total')?.json ?? row.get('unit_price')?.json ?? 0), 0);
 
-/** Sums below a table: of its rows where they have totals, else of their own. */
-export function totals(draft: Draft, ids: readonly string[], rows: readonly Row[]): void {
-  const { habits, random, paper } = draft;
+/** What sums below rows come to; no sums where the rows have none. */
+function sumsOf(
+  { random, habits }: Draft,
+  ids: readonly string[],
+  net: number,
+): Readonly<Record<string, Value>> {
   const money = (value: number): Value => {
     const exact = Math.round(value * 100) / 100;
     return cell(moneyText(exact, habits), exact);
   };
+  const share = (id: string, value: number): number => (ids.includes(id) ? Math.round(value * 100) / 100 : 0);
+  const rate = Number(random.pick(conceptOf('tax_rate').options));
+  const extra = share('shipping_cost', random.int(300, 9900) / 100);
+  const less = share('discount_amount', (net * random.int(1, 15)) / 100);
+  const taxed = share('tax_amount', ((net + extra - less) * rate) / 100);
+  return {
+    subtotal: money(net),
+    shipping_cost: money(extra),
+    discount_amount: money(less),
+    tax_amount: money(taxed),
+    total: money(net + extra - less + taxed),
+    tax_rate: cell(`${String(rate).replace('.', habits.marks[1])}%`, rate),
+  };
+}
+
+/** Sums below a table: of its rows where they have totals, else of their own. */
+export function totals(draft: Draft, ids: readonly string[], rows: readonly Row[]): void {
+  const { random, paper } = draft;
   const net = sumOf(rows);
-  if (net > 0) {
-    const rate = Number(random.pick(conceptOf('tax_rate').options));
-    const extra = ids.includes('shipping_cost') ? random.int(300, 9900) / 100 : 0;
-    const less = ids.includes('discount_amount') ? Math.round(net * random.int(1, 15)) / 100 : 0;
-    const taxed = ids.includes('tax_amount') ? ((net + extra - less) * rate) / 100 : 0;
-    const known: Readonly<Record<string, Value>> = {
-      subtotal: money(net),
-      shipping_cost: money(extra),
-      discount_amount: money(less),
-      tax_amount: money(taxed),
-      total: money(net + extra - less + taxed),
-      tax_rate: cell(`${String(rate).replace('.', habits.marks[1])}%`, rate),
-    };
-    for (const id of ids) if (known[id] !== undefined) draft.set(id, known[id]);
-  }
+  const sums = net > 0 ? sumsOf(draft, ids, net) : {};
+  for (const [id, value] of Object.entries(sums)) draft.set(id, value);
   const shown = ids.filter((id) => draft.has(id));
-  const right = random.chance(0.8);
   const mark = random.pick([':', '', '', ':']);
   const widest = Math.max(...shown.map((id) => paper.widthOf(draft.label(id), { bold: true }))) + 24;
-  const x = right ? paper.right - widest - random.int(90, 150) : paper.left;
-  const edge = right ? paper.right - 3 : x + widest + 110;
-  const ruled = random.chance(0.25);
+  const start = paper.right - widest - random.int(90, 150);
+  const [x, edge] = random.chance(0.8) ? [start, paper.right - 3] : [paper.left, paper.left + widest + 110];
+  const ruled = random.chance(0.25) ? shown.length : random.chance(0.3) ? 1 : 0;
+  const last = { bold: random.chance(0.7), size: random.pick([1, 1, 1, 1.25]) * paper.size };
   paper.room(paper.step * (shown.length + 1));
   for (const [index, id] of shown.entries()) {
-    const isLast = index === shown.length - 1;
-    const look = {
-      bold: isLast && random.chance(0.7),
-      size: isLast && random.chance(0.25) ? paper.size * 1.25 : paper.size,
-    };
-    const rate =
-      id === 'tax_amount' && random.chance(0.4) ? ` (${random.pick(conceptOf('tax_rate').options)}%)` : '';
+    const look = index === shown.length - 1 ? last : { bold: false, size: paper.size };
+    const rate = id === 'tax_amount' && random.chance(0.4) ? ` (${random.int(5, 25)}%)` : '';
     paper.write(x, paper.y, draft.label(id) + rate + mark, look);
     const text = draft.say(id).join(' ');
     paper.write(edge - paper.widthOf(text, look), paper.y, text, { ...look, isLabel: false });
-    if (ruled || (isLast && random.chance(0.3))) paper.rule(x, paper.y - 2, edge + 3, paper.y - 2);
-    paper.y += (look.size ?? paper.size) * paper.style.leading * 1.1;
+    if (index >= shown.length - ruled) paper.rule(x, paper.y - 2, edge + 3, paper.y - 2);
+    paper.y += look.size * paper.style.leading * 1.1;
   }
   paper.y += paper.size;
 }
 
+const BOLD: Look = { bold: true, isLabel: false };
+
 /** Rows of figures by what they are and columns by time, as statements of companies have them. */
-export function figures(draft: Draft, names: readonly string[], lines: readonly string[]): void {
-  const { paper, random, habits } = draft;
-  const year = random.int(2011, 2025);
+export function figures(draft: Draft, names: readonly string[]): void {
+  const { paper, random } = draft;
+  const [year, column] = [random.int(2011, 2025), random.int(62, 96)];
   const heads = random.pick([
     [`${year}`, `${year - 1}`],
     [`${year}`, `${year - 1}`, `${year - 2}`],
@@ -255,32 +293,25 @@ export function figures(draft: Draft, names: readonly string[], lines: readonly 
   const scale = draft.word('scales');
   paper.prose(scale, { italic: true, size: paper.size * 0.85, isLabel: false });
   draft.facts.set('scale', { id: 'scale', json: scale.replace(/^\(|\)$/g, '') });
-  const shown = random.some(lines, Math.min(lines.length, random.int(4, 10)));
-  const column = random.int(62, 96);
-  const xs = heads.map((_, i) => paper.right - (heads.length - 1 - i) * column);
-  const over = random.chance(0.4) ? draft.word('spans') : undefined;
-  if (over !== undefined) {
-    paper.write((xs[0] ?? 0) - 40, paper.y, over, { bold: true, isLabel: false });
+  const ends = heads.map((_, i) => paper.right - (heads.length - 1 - i) * column);
+  const put = (i: number, text: string, look: Look): number =>
+    paper.write((ends[i] ?? 0) - paper.widthOf(text, look), paper.y, text, look);
+  if (random.chance(0.4)) {
+    put(0, draft.word('spans'), BOLD);
     paper.y += paper.step;
   }
-  for (const [i, text] of heads.entries())
-    paper.write((xs[i] ?? 0) - paper.widthOf(text, { bold: true }), paper.y, text, {
-      bold: true,
-      isLabel: false,
-    });
+  for (const [i, text] of heads.entries()) put(i, text, BOLD);
   paper.y += paper.step;
   if (random.chance(0.6)) paper.rule(paper.left, paper.y - 2, paper.right, paper.y - 2);
   const rows: Record<string, Json>[] = [];
   const [sign, decimals] = [random.chance(0.3) ? '$ ' : '', random.pick([0, 0, 1])];
-  for (const [index, label] of shown.entries()) {
+  for (const [index, label] of random.some(listOf(draft.words, 'figures'), random.int(4, 10)).entries()) {
     paper.room(paper.step);
-    paper.write(paper.left + (random.chance(0.15) ? 10 : 0), paper.y, label, VALUE);
+    paper.write(paper.left + random.pick([0, 0, 0, 0, 10]), paper.y, label, VALUE);
     for (const [i, period] of heads.entries()) {
-      const n = random.int(1, random.pick([90, 900, 48_000])) / (decimals === 1 ? 10 : 1);
-      const isLess = random.chance(0.12);
-      const text = `${index === 0 ? sign : ''}${isLess ? `(${numberText(n, decimals, habits)})` : numberText(n, decimals, habits)}`;
-      paper.write((xs[i] ?? 0) - paper.widthOf(text), paper.y, text, VALUE);
-      rows.push({ figure: label, figure_period: period, figure_value: isLess ? -n : n });
+      const { text, json } = figure(draft, decimals);
+      put(i, index === 0 ? sign + text : text, VALUE);
+      rows.push({ figure: label, figure_period: period, figure_value: json });
     }
     paper.y += paper.step * 1.1;
   }
@@ -288,5 +319,12 @@ export function figures(draft: Draft, names: readonly string[], lines: readonly 
   paper.y += paper.size;
 }
 
-/** The words that statements call their lines by. */
-export const figureLines = (draft: Draft): readonly string[] => listOf(draft.words, 'figures');
+/** A figure, in brackets where it is below 0. */
+function figure(
+  { random, habits }: Draft,
+  decimals: number,
+): { readonly text: string; readonly json: number } {
+  const n = random.int(1, random.pick([90, 900, 48_000])) / (decimals === 1 ? 10 : 1);
+  const text = numberText(n, decimals, habits);
+  return random.chance(0.12) ? { text: `(${text})`, json: -n } : { text, json: n };
+}

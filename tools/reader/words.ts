@@ -44,40 +44,44 @@ export function listOf(words: Words, name: string): readonly string[] {
   return list;
 }
 
-/** Reads `words/concepts.txt`: a name and a form, then descriptions, labels and choices line by line. */
-function conceptsIn(text: string): ReadonlyMap<string, Concept> {
-  const concepts = new Map<string, Concept>();
-  for (const part of text.split(/\n\s*\n/)) {
-    const [first = '', ...rest] = part.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
-    const [, id = '', is = '', , options = ''] = /^(\S+) ([a-z]+)(\((.*)\)| (.*))?$/.exec(first) ?? [];
-    if (id === '') continue;
-    const lines = new Map(
-      rest.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
-    );
-    const by = (mark: string) =>
-      Object.fromEntries(
-        LANGUAGES.flatMap((language) => {
-          const line = lines.get(language + mark);
-          return line === undefined ? [] : [[language, parted(line)] as const];
-        }),
-      );
-    const behind = first.slice(id.length + is.length + 1).trim();
-    concepts.set(id, {
-      id,
-      is,
-      options: behind === '' ? [] : parted(options === '' ? behind : options),
-      says: parted(lines.get('says') ?? ''),
-      labels: by(''),
-      choices: by('?'),
-    });
-  }
-  return concepts;
+/** Lines of some languages by their first word: `de Datum|Tag`, or with a mark behind the language. */
+const byLanguage = (lines: ReadonlyMap<string, string>, mark: string): Concept['labels'] =>
+  Object.fromEntries(
+    LANGUAGES.flatMap((language) => {
+      const line = lines.get(language + mark);
+      return line === undefined ? [] : [[language, parted(line)] as const];
+    }),
+  );
+
+/** One concept: a name and a form, then descriptions, labels and choices line by line. */
+function conceptIn(part: string): Concept | undefined {
+  const [first = '', ...rest] = part.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const [, id, is = '', behind = ''] = /^(\S+) ([a-z]+)(.*)$/.exec(first) ?? [];
+  if (id === undefined) return undefined;
+  const lines = new Map(
+    rest.map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
+  );
+  const options = behind.trim().replace(/^\((.*)\)$/, '$1');
+  return {
+    id,
+    is,
+    options: options === '' ? [] : parted(options),
+    says: parted(lines.get('says') ?? ''),
+    labels: byLanguage(lines, ''),
+    choices: byLanguage(lines, '?'),
+  };
 }
+
+const conceptsIn = (text: string): ReadonlyMap<string, Concept> =>
+  new Map(
+    text
+      .split(/\n\s*\n/)
+      .map(conceptIn)
+      .flatMap((concept) => (concept === undefined ? [] : [[concept.id, concept] as const])),
+  );
 
 /** Every concept by its name. */
 export const CONCEPTS: ReadonlyMap<string, Concept> = conceptsIn(dataText('concepts.txt'));
-
-const ROLE_SAYS: Readonly<Record<string, string>> = { name: '', address: '', phone: '' };
 
 /**
  * A concept by name; `seller.phone` is a part of a role: its labels are those of the part, and with the role's
@@ -91,7 +95,7 @@ export function conceptOf(id: string): Concept {
   if (who === undefined || what === undefined) throw new RangeError(`no concept is named ${id}`);
   const says = what.says.map((text) => text.replace('{role}', role.replace(/_/g, ' ')));
   const is = what.is === 'party' ? (who.options[0] ?? 'party') : what.is;
-  return { ...what, id, is, says: ROLE_SAYS[part] === undefined ? says : [...says], options: what.options };
+  return { ...what, id, is, says };
 }
 
 /** The labels of a concept in a language, none where it has none. */
