@@ -110,6 +110,30 @@ function partyLines(draft: Draft, role: string): readonly string[] {
   return lines;
 }
 
+interface PartyPlace {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  /** Before the lines; '' where there is none. */
+  readonly label: string;
+  readonly look: Look;
+  /** The label stands to the left of the lines, not above. */
+  readonly beside: boolean;
+}
+
+/** One who takes part under, or beside, what it is; returns where it ends. */
+function party(draft: Draft, role: string, { x, y, width, label, look, beside }: PartyPlace): number {
+  const { paper } = draft;
+  const end = label === '' ? x : paper.write(x, y, label, look);
+  const at = beside ? Math.max(x + 70, end + 8) : x;
+  let next = beside || label === '' ? y : y + (look.size ?? paper.size) * paper.style.leading;
+  for (const one of partyLines(draft, role).flatMap((text) => paper.lines(text, width - (at - x) - 10))) {
+    paper.write(at, next, one, VALUE);
+    next += paper.step;
+  }
+  return next;
+}
+
 /** Those who take part, side by side or below each other, each under what it is. */
 export function parties(draft: Draft, roles: readonly string[]): void {
   const { paper, random } = draft;
@@ -117,33 +141,25 @@ export function parties(draft: Draft, roles: readonly string[]): void {
   if (shown.length === 0) return;
   paper.room(paper.step * 8);
   const per = random.chance(0.25) ? 1 : Math.min(shown.length, random.pick([2, 2, 3]));
-  const ruled = random.chance(0.3);
-  const bare = shown.length === 1 && random.chance(0.3);
+  const [ruled, bare] = [random.chance(0.3), shown.length === 1 && random.chance(0.3)];
   const mark = random.pick([':', ':', '', '']);
   const look = { bold: random.chance(0.6), size: paper.size * random.pick([0.8, 1, 1, 1.1]) };
   const width = (paper.right - paper.left) / per;
-  const indent = per === 1 && shown.length === 1 && random.chance(0.2) ? width * 0.55 : 0;
+  const indent = shown.length === 1 && random.chance(0.2) ? width * 0.55 : 0;
+  const beside = !bare && per === 1 && random.chance(0.3);
   for (let i = 0; i < shown.length; i += per) {
+    const row = shown.slice(i, i + per);
     const y0 = paper.y;
-    let tallest = 0;
-    for (const [j, role] of shown.slice(i, i + per).entries()) {
-      const x = paper.left + indent + j * width + (ruled ? 4 : 0);
-      let y = y0 + (ruled ? 3 : 0);
-      const beside = !bare && per === 1 && random.chance(0.3);
+    const ends = row.map((role, j) => {
+      const x = paper.left + indent + j * width + 4;
       const label = bare ? '' : draft.label(role) + mark;
-      const end = paper.write(x, y, label, look);
-      if (!beside && !bare) y += look.size * paper.style.leading;
-      const at = beside ? Math.max(x + 70, end + 8) : x;
-      for (const one of partyLines(draft, role).flatMap((text) => paper.lines(text, width - (at - x) - 10))) {
-        paper.write(at, y, one, VALUE);
-        y += paper.step;
-      }
-      tallest = Math.max(tallest, y - y0);
-    }
+      return party(draft, role, { x, y: y0 + 3, width: width - indent, label, look, beside });
+    });
+    const bottom = Math.max(...ends) + 3;
     if (ruled)
-      for (const [j] of shown.slice(i, i + per).entries())
-        paper.frame([paper.left + j * width, y0, paper.left + (j + 1) * width, y0 + tallest + 3]);
-    paper.y = y0 + tallest + paper.size * random.pick([0.6, 1, 1.6]);
+      for (const j of row.keys())
+        paper.frame([paper.left + j * width, y0, paper.left + (j + 1) * width, bottom]);
+    paper.y = bottom + paper.size * random.pick([0.6, 1, 1.6]);
   }
 }
 
@@ -164,39 +180,43 @@ export function beside(draft: Draft, role: string, ids: readonly string[]): void
   paper.y = Math.max(y, y0 + height) + paper.size * 1.2;
 }
 
-/** Lines to sign on: who, as what, when. */
+/** What stands where somebody signs, from top to bottom; '' is the line to sign on. */
+function signature(draft: Draft, role: string, style: number): readonly string[] {
+  const { random } = draft;
+  const name = draft.say(`${role}.name`).join(' ');
+  const job = random.chance(0.5) && draft.has(`${role}.title`) ? draft.say(`${role}.title`) : [];
+  if (style === 1) return ['', name, ...job, draft.label(role)];
+  const first = draft.label(role) + random.pick([':', '']);
+  if (style === 2) return [first, '', name, ...job];
+  const by = draft.language === 'en' ? 'By' : draft.label(role);
+  const labelled = (part: string, text: string): string => `${draft.label(`${role}.${part}`)}: ${text}`;
+  return [
+    first,
+    `${by}: ____________________`,
+    labelled('name', name),
+    ...job.map((text) => labelled('title', text)),
+  ];
+}
+
+/** Lines to sign on: who, and as what. */
 export function sign(draft: Draft, names: readonly string[]): void {
   const { paper, random } = draft;
   const roles = names.filter((role) => labelsOf(role, draft.language).length > 0);
   if (roles.length === 0) return;
-  paper.room(paper.step * 7);
+  paper.room(paper.step * 8);
   paper.y += paper.step * random.pick([1, 2]);
   const width = (paper.right - paper.left) / Math.max(2, roles.length);
-  const style = random.int(0, 2);
-  const y0 = paper.y;
+  const [style, y0] = [random.int(0, 2), paper.y];
   for (const [j, role] of roles.entries()) {
     const x = paper.left + j * width;
     let y = y0;
-    const put = (text: string, look: Look = VALUE): void => {
-      for (const one of paper.lines(text, width - 12, look)) {
-        paper.write(x, y, one, look);
-        y += paper.step;
+    for (const text of signature(draft, role, style)) {
+      if (text === '') paper.rule(x, y + paper.step, x + width - 20, y + paper.step);
+      for (const one of text === '' ? [''] : paper.lines(text, width - 12)) {
+        paper.write(x, y, one, VALUE);
+        y += paper.step * (text === '' ? 1.3 : 1);
       }
-    };
-    if (style !== 1) put(draft.label(role) + random.pick([':', '']), { bold: random.chance(0.4) });
-    const name = draft.say(`${role}.name`).join(' ');
-    if (style === 0) put(`${draft.language === 'en' ? 'By' : draft.label(role)}: ____________________`);
-    else {
-      y += paper.step;
-      paper.rule(x, y, x + width - 20, y);
-      y += 2;
     }
-    put(style === 0 ? `${draft.label(`${role}.name`)}: ${name}` : name);
-    if (random.chance(0.5) && draft.has(`${role}.title`)) {
-      const job = draft.say(`${role}.title`).join(' ');
-      put(style === 0 ? `${draft.label(`${role}.title`)}: ${job}` : job);
-    }
-    if (style === 1) put(draft.label(role), { size: paper.size * 0.8 });
     paper.y = Math.max(paper.y, y);
   }
   paper.y += paper.size;

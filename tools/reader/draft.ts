@@ -188,22 +188,25 @@ export class Draft {
   private range(id: string): readonly Item[] {
     const { random } = this;
     const label = this.label(id);
-    const [start, end] = random.chance(this.blanks) ? [undefined, undefined] : rangeOf(this.habits);
-    this.facts.set(`${id}:start`, { id: `${id}:start`, json: start?.json ?? null });
-    this.facts.set(`${id}:end`, { id: `${id}:end`, json: end?.json ?? null });
+    const days = random.chance(this.blanks) ? undefined : rangeOf(this.habits);
+    for (const [index, end] of (['start', 'end'] as const).entries())
+      this.facts.set(`${id}:${end}`, { id: `${id}:${end}`, json: days?.[index]?.json ?? null });
     const [first, last] = [this.word('start'), this.word('end')];
-    const linesOf = (value: Value | undefined): readonly string[] => (value === undefined ? [] : value.lines);
-    const way = random.int(0, 5);
-    if (way === 0)
+    const [from, to] = days?.map(({ lines }) => lines) ?? [[], []];
+    if (random.chance(0.17))
       return [
-        { id, label: `${label} ${first}`, lines: linesOf(start) },
-        { id, label: random.chance(0.5) ? last : `${label} ${last}`, lines: linesOf(end) },
+        { id, label: `${label} ${first}`, lines: from ?? [] },
+        { id, label: random.chance(0.5) ? last : `${label} ${last}`, lines: to ?? [] },
       ];
-    if (start === undefined || end === undefined) return [{ id, label, lines: [] }];
-    const [from, to] = [textOf(start), textOf(end)];
-    if (way === 1) return [{ id, label, lines: [`${first}: ${from}`, `${last}: ${to}`] }];
-    if (way === 2) return [{ id, label, lines: [`${first} ${from} ${last} ${to}`] }];
-    return [{ id, label, lines: [`${from} ${this.word('to')} ${to}`] }];
+    if (days === undefined) return [{ id, label, lines: [] }];
+    const [a, b] = days.map(textOf);
+    const ways = [
+      [`${first}: ${a ?? ''}`, `${last}: ${b ?? ''}`],
+      [`${first} ${a ?? ''} ${last} ${b ?? ''}`],
+      [`${a ?? ''} ${this.word('to')} ${b ?? ''}`],
+      [`${a ?? ''} ${this.word('to')} ${b ?? ''}`],
+    ];
+    return [{ id, label, lines: random.pick(ways) }];
   }
 }
 

@@ -26,7 +26,7 @@ interface Leaf {
 
 function leavesOf(value: Json, pointer = ''): readonly Leaf[] {
   if (value === null || typeof value !== 'object') return [{ pointer, value }];
-  return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner as Json, `${pointer}/${key}`));
+  return Object.entries(value).flatMap(([key, inner]) => leavesOf(inner, `${pointer}/${key}`));
 }
 
 /** The texts by which a value may stand on a page: a date and a number stand there in many ways. */

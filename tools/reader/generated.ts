@@ -3,7 +3,7 @@ import type { JsonObject } from '../../engine/kernel/json.ts';
 import type { Rule } from '../../engine/layout/content.ts';
 import { asked, isConfusable } from './asked.ts';
 import { beside, furniture, head, heading, note, parties, section, sign, title } from './blocks.ts';
-import { Draft } from './draft.ts';
+import { conceptFor, Draft } from './draft.ts';
 import { fields } from './fields.ts';
 import { asFlow, asPdf } from './parsed.ts';
 import { article } from './article.ts';
@@ -11,6 +11,7 @@ import { entries, wordList } from './entries.ts';
 import { cover, prose, sidesOf } from './prose.ts';
 import { Random } from './random.ts';
 import { figures, table, totals } from './tables.ts';
+import { currencyOf } from './values.ts';
 import { CONCEPTS, conceptOf, dataText, LANGUAGES, type Language } from './words.ts';
 
 /** A document that was made up, with a schema to ask of it and the answer. */
@@ -161,8 +162,10 @@ function others(draft: Draft): void {
 }
 
 /** What makes sense as a column of a table alone. */
-const ROWS_ONLY =
-  /^(?:position|unit|rank|figure.*|group|.*_month|scale|line_total|debit|credit|balance|vote_share|abstract|document_title)$/;
+const ROWS_ONLY = new RegExp(
+  '^(position|unit|rank|figure.*|group|.*_month|scale|line_total|debit|credit|balance|vote_share|abstract|' +
+    'document_title)$',
+);
 
 function languageFor({ titles }: Kind, random: Random): Language {
   const others = LANGUAGES.filter((language) => language !== 'en' && titles[language] !== undefined);
@@ -185,10 +188,19 @@ export function generated(kind: string, seed: number): GeneratedDocument {
     if (random.chance(0.06)) note(draft);
     if (random.chance(0.12)) others(draft);
   }
+  sayCurrency(draft);
   const known = plan.absent.filter(isKnown);
   const { schema, truth, derived } = asked(draft, known);
   const document = parsed(draft, issuerOf(plan));
   return { kind, document, schema, truth, derived, rules: draft.paper.contents().map(({ rules }) => rules) };
+}
+
+/** The currency that a sign says: asked for now and then where amounts stand on the page. */
+function sayCurrency({ facts, habits, random }: Draft): void {
+  const json = currencyOf(habits);
+  const hasMoney = [...facts].some(([id, fact]) => fact.json !== null && conceptFor(id).is === 'money');
+  if (json === undefined || !hasMoney || facts.has('currency') || random.chance(0.6)) return;
+  facts.set('currency', { id: 'currency', json, isDerived: true });
 }
 
 const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';

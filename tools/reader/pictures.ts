@@ -48,7 +48,9 @@ function svgOf({ width, height, lines, blocks }: DocumentPage, rules: readonly R
   const drawn = rules.map(
     ([x0, y0, x1, y1]) => `<path d="M${x0} ${y0}L${x1} ${y1}" stroke="#555" stroke-width="0.6"/>`,
   );
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width ?? 600}" height="${height ?? 800}"><rect width="100%" height="100%" fill="white"/>${[...found, ...drawn, ...words].join('')}</svg>`;
+  const size = `width="${width ?? 600}" height="${height ?? 800}"`;
+  const white = '<rect width="100%" height="100%" fill="white"/>';
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size}>${[white, ...found, ...drawn, ...words].join('')}</svg>`;
 }
 
 mkdirSync(folder, { recursive: true });

@@ -85,9 +85,9 @@ export function prose(
   const headings = random.chance(0.3);
   for (const text of random.chance(0.2) ? [texts.join(' ')] : texts) {
     paper.room(paper.step * 2);
-    const [, first, rest] = CLAUSE.exec(text) ?? [];
-    if (headings && first !== undefined) section(draft, first);
-    paper.prose(headings ? (rest ?? text) : text, VALUE);
+    const [, first, rest] = (headings ? CLAUSE.exec(text) : undefined) ?? [];
+    if (first !== undefined) section(draft, first);
+    paper.prose(rest ?? text, VALUE);
     paper.y += paper.size * random.pick([0.3, 0.7, 1]);
   }
 }

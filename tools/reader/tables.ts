@@ -11,20 +11,24 @@ type Row = ReadonlyMap<string, Value>;
 
 const cell = (text: string, json: Json = text): Value => ({ lines: [text], json });
 
+/** Columns that say how many, from the first that is there. */
+const COUNTS = ['quantity', 'spots', 'hours_worked'];
+
 /** A row; where quantity and price stand in it, its total is their product. */
 function rowOf(draft: Draft, columns: readonly string[], number: number): Row {
   const { habits, random } = draft;
   const row = new Map(columns.map((id) => [id, valueOf(conceptOf(id), habits)]));
-  for (const id of ['position', 'rank']) if (row.has(id)) row.set(id, cell(String(number), number));
-  const price = row.get('unit_price');
-  if (price !== undefined) {
+  const put = (id: string, value: Value): void => {
+    if (row.has(id)) row.set(id, value);
+  };
+  for (const id of ['position', 'rank']) put(id, cell(String(number), number));
+  if (row.has('unit_price')) {
     const each = random.int(50, 60_000) / 100;
-    row.set('unit_price', cell(numberText(each, 2, habits), each));
-    const counted = row.get('quantity') ?? row.get('spots') ?? row.get('hours_worked');
-    const quantity = Number(counted?.json ?? 1);
-    if (row.has('line_total')) row.set('line_total', amount(draft, each * quantity));
+    const counted = COUNTS.find((id) => row.has(id)) ?? '';
+    put('unit_price', amount(draft, each));
+    put('line_total', amount(draft, each * Number(row.get(counted)?.json ?? 1)));
   }
-  if (row.has('debit') && row.has('credit')) row.set(random.chance(0.6) ? 'credit' : 'debit', cell('', null));
+  if (row.has('debit') && row.has('credit')) put(random.chance(0.6) ? 'credit' : 'debit', cell('', null));
   return row;
 }
 
@@ -255,14 +259,13 @@ function sumsOf(
 export function totals(draft: Draft, ids: readonly string[], rows: readonly Row[]): void {
   const { random, paper } = draft;
   const net = sumOf(rows);
-  const sums = net > 0 ? sumsOf(draft, ids, net) : {};
-  for (const [id, value] of Object.entries(sums)) draft.set(id, value);
+  if (net > 0) for (const [id, value] of Object.entries(sumsOf(draft, ids, net))) draft.set(id, value);
   const shown = ids.filter((id) => draft.has(id));
   const mark = random.pick([':', '', '', ':']);
   const widest = Math.max(...shown.map((id) => paper.widthOf(draft.label(id), { bold: true }))) + 24;
   const start = paper.right - widest - random.int(90, 150);
   const [x, edge] = random.chance(0.8) ? [start, paper.right - 3] : [paper.left, paper.left + widest + 110];
-  const ruled = random.chance(0.25) ? shown.length : random.chance(0.3) ? 1 : 0;
+  const ruled = random.pick([shown.length, 1, 0, 0]);
   const last = { bold: random.chance(0.7), size: random.pick([1, 1, 1, 1.25]) * paper.size };
   paper.room(paper.step * (shown.length + 1));
   for (const [index, id] of shown.entries()) {

@@ -111,7 +111,7 @@ export function organization(habits: Habits): string {
     () => from(habits, 'last'),
     () => `${from(habits, 'last')} ${from(habits, 'and')} ${from(habits, 'last')}`,
     () => random.filled('@@@'),
-    () => `${from(habits, 'cities')}`,
+    () => from(habits, 'cities'),
   ])();
   const name = `${head} ${random.chance(0.85) ? from(habits, 'trades') : ''} ${from(habits, 'suffixes')}`;
   const shown = name.replace(/\s+/g, ' ').replace(' ,', ',').trim();
@@ -198,8 +198,12 @@ function email(habits: Habits): string {
   return `${who}@${domain(habits)}`;
 }
 
-const domain = (habits: Habits): string =>
-  `${folded(habits.random.chance(0.4) ? made(habits.random) : from(habits, 'heads'))}${habits.random.chance(0.3) ? `-${folded(from(habits, 'trades'))}` : ''}.${from(habits, 'domains')}`;
+function domain(habits: Habits): string {
+  const { random } = habits;
+  const name = folded(random.chance(0.4) ? made(random) : from(habits, 'heads'));
+  const trade = random.chance(0.3) ? `-${folded(from(habits, 'trades'))}` : '';
+  return `${name}${trade}.${from(habits, 'domains')}`;
+}
 
 const url = (habits: Habits): string =>
   `${habits.random.pick(['www.', 'https://www.', 'https://', ''])}${domain(habits)}`;
@@ -237,12 +241,17 @@ function numeric({ is, options }: Concept, habits: Habits): Value {
 
 const CARS = 'Corvana|Mistral GT|Fennec|Tundra Lux|Astrada 1.6|Vektor|Pallas|Brio 5'.split('|');
 
+const JOURNALS = ['Journal of', 'Annals of', 'Proc. Int. Conf. on', 'Transactions on', 'Archiv', 'Revue'];
+
 /** Texts that lists of words make up. */
 const SPECIAL: Readonly<Record<string, (habits: Habits) => string>> = {
   thing,
   car: ({ random }) => `${made(random)} ${random.pick(CARS)}`,
-  vessel: ({ random, words }) =>
-    `${random.pick(['MV', 'M/V', 'MS', ''])} ${random.pick(listOf(words, 'heads'))} ${random.pick(['Star', 'Express', 'Trader', ''])}`.trim(),
+  vessel: (habits) => {
+    const { random } = habits;
+    const name = `${from(habits, 'heads')} ${random.pick(['Star', 'Express', 'Trader', ''])}`.trim();
+    return `${random.pick(['MV ', 'M/V ', 'MS ', ''])}${name}`;
+  },
   venue: (habits) =>
     `${from(habits, 'heads')} ${habits.random.pick(['Hall', 'Centre', 'Forum', 'Arena', 'Room 2'])}`,
   club: ({ random, words }) =>
@@ -263,8 +272,7 @@ const SPECIAL: Readonly<Record<string, (habits: Habits) => string>> = {
   prose: (habits) => habits.random.some(listOf(habits.words, 'sentences'), habits.random.int(3, 6)).join(' '),
   papertitle: (habits) =>
     `${thing(habits)}${habits.random.pick([': ', ' – ', ', '])}${from(habits, 'adjectives')} ${from(habits, 'nouns')}`,
-  journal: (habits) =>
-    `${habits.random.pick(['Journal of', 'Annals of', 'Proc. Int. Conf. on', 'Transactions on', 'Archiv', 'Revue'])} ${from(habits, 'fields')}`,
+  journal: (habits) => `${habits.random.pick(JOURNALS)} ${from(habits, 'fields')}`,
   pages: ({ random }) => `${random.int(1, 480)}${random.pick(['–', '-'])}${random.int(481, 990)}`,
   refauthors: (habits) =>
     Array.from(
@@ -280,9 +288,10 @@ const SPECIAL: Readonly<Record<string, (habits: Habits) => string>> = {
 function textFor({ options }: Concept, habits: Habits): Value {
   const [first = 'thing', ...others] = options;
   if (first.startsWith('measure:')) {
-    const unit = habits.random.pick([first.slice(8), ...others]);
+    const { random } = habits;
+    const amount = random.int(1, 9800) / random.pick([1, 10]);
     return plain(
-      `${numberText(habits.random.int(1, 9800) / habits.random.pick([1, 10]), habits.random.int(0, 1), habits)} ${unit}`,
+      `${numberText(amount, random.int(0, 1), habits)} ${random.pick([first.slice(8), ...others])}`,
     );
   }
   const special = SPECIAL[first];
