@@ -48,18 +48,23 @@ class Asking {
   }
 
   /** Asks for a fact, under a name that is free; says whether there was one. */
-  ask(fact: Fact): boolean {
-    const { id, json, isDerived = false } = fact;
-    const [role = '', part] = id.split('.');
-    const owner = this.manner.nests && part !== undefined ? this.objectOf(role) : undefined;
+  ask({ id, json, isDerived = false }: Fact): boolean {
+    const { owner, words } = this.placeOf(id);
     const { properties, truth } = owner?.members ?? this.top;
-    const words = owner === undefined ? this.clear(id) : partWords(`.${part ?? ''}`, this.manner);
     const name = written(words, this.manner);
     if (name === '' || Object.hasOwn(properties, name)) return false;
     properties[name] = member(id, { page: this.draft.language, json }, this.manner);
     truth[name] = json;
-    if (isDerived) this.derived.push(`${owner === undefined ? '' : `/${owner.name}`}/${name}`);
+    if (isDerived) this.derived.push([...(owner === undefined ? [''] : ['', owner.name]), name].join('/'));
     return true;
+  }
+
+  /** The object that a part of somebody goes into where this schema has such, and what it is called there. */
+  private placeOf(id: string) {
+    const [role = '', part] = id.split('.');
+    return this.manner.nests && part !== undefined
+      ? { owner: this.objectOf(role), words: partWords(`.${part}`, this.manner) }
+      : { owner: undefined, words: this.clear(id) };
   }
 
   /** Words for a concept that no other value of the document is meant by. */

@@ -110,6 +110,10 @@ function partyLines(draft: Draft, role: string): readonly string[] {
   return lines;
 }
 
+/** Those of some who have a label in the document's language. */
+const labelled = ({ language }: Draft, roles: readonly string[]): readonly string[] =>
+  roles.filter((role) => labelsOf(role, language).length > 0);
+
 interface PartyPlace {
   readonly x: number;
   readonly y: number;
@@ -137,7 +141,7 @@ function party(draft: Draft, role: string, { x, y, width, label, look, beside }:
 /** Those who take part, side by side or below each other, each under what it is. */
 export function parties(draft: Draft, roles: readonly string[]): void {
   const { paper, random } = draft;
-  const shown = roles.filter((role) => labelsOf(role, draft.language).length > 0);
+  const shown = labelled(draft, roles);
   if (shown.length === 0) return;
   paper.room(paper.step * 8);
   const per = random.chance(0.25) ? 1 : Math.min(shown.length, random.pick([2, 2, 3]));
@@ -145,7 +149,7 @@ export function parties(draft: Draft, roles: readonly string[]): void {
   const mark = random.pick([':', ':', '', '']);
   const look = { bold: random.chance(0.6), size: paper.size * random.pick([0.8, 1, 1, 1.1]) };
   const width = (paper.right - paper.left) / per;
-  const indent = shown.length === 1 && random.chance(0.2) ? width * 0.55 : 0;
+  const indent = shown.length === 1 ? width * random.pick([0, 0, 0, 0, 0.55]) : 0;
   const beside = !bare && per === 1 && random.chance(0.3);
   for (let i = 0; i < shown.length; i += per) {
     const row = shown.slice(i, i + per);
@@ -156,9 +160,8 @@ export function parties(draft: Draft, roles: readonly string[]): void {
       return party(draft, role, { x, y: y0 + 3, width: width - indent, label, look, beside });
     });
     const bottom = Math.max(...ends) + 3;
-    if (ruled)
-      for (const j of row.keys())
-        paper.frame([paper.left + j * width, y0, paper.left + (j + 1) * width, bottom]);
+    for (const j of ruled ? row.keys() : [])
+      paper.frame([paper.left + j * width, y0, paper.left + (j + 1) * width, bottom]);
     paper.y = bottom + paper.size * random.pick([0.6, 1, 1.6]);
   }
 }
@@ -189,19 +192,19 @@ function signature(draft: Draft, role: string, style: number): readonly string[]
   const first = draft.label(role) + random.pick([':', '']);
   if (style === 2) return [first, '', name, ...job];
   const by = draft.language === 'en' ? 'By' : draft.label(role);
-  const labelled = (part: string, text: string): string => `${draft.label(`${role}.${part}`)}: ${text}`;
+  const withLabel = (part: string, text: string): string => `${draft.label(`${role}.${part}`)}: ${text}`;
   return [
     first,
     `${by}: ____________________`,
-    labelled('name', name),
-    ...job.map((text) => labelled('title', text)),
+    withLabel('name', name),
+    ...job.map((text) => withLabel('title', text)),
   ];
 }
 
 /** Lines to sign on: who, and as what. */
 export function sign(draft: Draft, names: readonly string[]): void {
   const { paper, random } = draft;
-  const roles = names.filter((role) => labelsOf(role, draft.language).length > 0);
+  const roles = labelled(draft, names);
   if (roles.length === 0) return;
   paper.room(paper.step * 8);
   paper.y += paper.step * random.pick([1, 2]);

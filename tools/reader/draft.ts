@@ -186,29 +186,26 @@ export class Draft {
 
   /** First and last day under one label, or each under its own. */
   private range(id: string): readonly Item[] {
-    const { random } = this;
     const label = this.label(id);
-    const days = random.chance(this.blanks) ? undefined : rangeOf(this.habits);
-    for (const [index, end] of (['start', 'end'] as const).entries())
-      this.facts.set(`${id}:${end}`, { id: `${id}:${end}`, json: days?.[index]?.json ?? null });
+    const isBlank = this.random.chance(this.blanks);
+    const [start, end] = isBlank ? [NOTHING, NOTHING] : rangeOf(this.habits);
+    this.facts.set(`${id}:start`, { id: `${id}:start`, json: start.json });
+    this.facts.set(`${id}:end`, { id: `${id}:end`, json: end.json });
     const [first, last] = [this.word('start'), this.word('end')];
-    const [from, to] = days?.map(({ lines }) => lines) ?? [[], []];
-    if (random.chance(0.17))
+    if (this.random.chance(0.17))
       return [
-        { id, label: `${label} ${first}`, lines: from ?? [] },
-        { id, label: random.chance(0.5) ? last : `${label} ${last}`, lines: to ?? [] },
+        { id, label: `${label} ${first}`, lines: start.lines },
+        { id, label: this.random.chance(0.5) ? last : `${label} ${last}`, lines: end.lines },
       ];
-    if (days === undefined) return [{ id, label, lines: [] }];
-    const [a, b] = days.map(textOf);
-    const ways = [
-      [`${first}: ${a ?? ''}`, `${last}: ${b ?? ''}`],
-      [`${first} ${a ?? ''} ${last} ${b ?? ''}`],
-      [`${a ?? ''} ${this.word('to')} ${b ?? ''}`],
-      [`${a ?? ''} ${this.word('to')} ${b ?? ''}`],
-    ];
-    return [{ id, label, lines: random.pick(ways) }];
+    const [a, b] = [textOf(start), textOf(end)];
+    const joined = [`${a} ${this.word('to')} ${b}`];
+    const ways = [[`${first}: ${a}`, `${last}: ${b}`], [`${first} ${a} ${last} ${b}`], joined, joined];
+    return [{ id, label, lines: isBlank ? [] : this.random.pick(ways) }];
   }
 }
+
+/** What a blank has. */
+const NOTHING: Value = { lines: [], json: null };
 
 /** A part of a concept that has a first and a last: `period:start`. */
 export const conceptFor = (id: string): Concept => conceptOf(id.replace(/:(start|end)$/, ''));

@@ -79,17 +79,21 @@ export function prose(
   const sides = sidesOf(draft, roles);
   const said = draft.facts.get('document_title')?.json;
   const title = typeof said === 'string' ? said : random.pick(titles);
-  const more = random.shuffled(found.more).slice(0, random.int(1, Math.max(1, found.more.length)));
+  const more = random.some(found.more, random.int(1, Math.max(1, found.more.length)));
   const all = [random.pick(found.first), ...more];
   const texts = all.map((one, index) => filled(draft, one, { title, sides, number: index }));
   const headings = random.chance(0.3);
   for (const text of random.chance(0.2) ? [texts.join(' ')] : texts) {
     paper.room(paper.step * 2);
-    const [, first, rest] = (headings ? CLAUSE.exec(text) : undefined) ?? [];
-    if (first !== undefined) section(draft, first);
-    paper.prose(rest ?? text, VALUE);
+    clause(draft, text, headings);
     paper.y += paper.size * random.pick([0.3, 0.7, 1]);
   }
+}
+
+function clause(draft: Draft, text: string, headings: boolean): void {
+  const [, first, rest] = (headings ? CLAUSE.exec(text) : undefined) ?? [];
+  if (first !== undefined) section(draft, first);
+  draft.paper.prose(rest ?? text, VALUE);
 }
 
 /** A clause whose number and name may be its heading. */
