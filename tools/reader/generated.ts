@@ -185,6 +185,7 @@ export function generated(kind: string, seed: number): GeneratedDocument {
   for (const part of plan.parts) {
     if (!random.chance(part.share)) continue;
     VERBS[part.verb]?.(making, chosen(draft, part.words), part);
+    if (part.verb === 'table') continue;
     if (random.chance(0.06)) note(draft);
     if (random.chance(0.12)) others(draft);
   }
