@@ -1,7 +1,7 @@
 import { ALONE, textPieces } from '../office/drawingText.ts';
 import { chartsIn, type Package } from '../office/charts.ts';
-import { readPart } from '../office/ooxmlPackage.ts';
-import { childAt, elementsOf, findAll, type XmlElement } from '../office/xmlTree.ts';
+import { diagramPieces } from '../office/diagrams.ts';
+import { childAt, elementsOf, type XmlElement } from '../office/xmlTree.ts';
 import { imagePieces, type Piece } from '../pieces/blocks.ts';
 import { spanOf, tablePieces, type Slot } from '../pieces/tables.ts';
 import { kindOf, placeholderOf, type Place, type PptxLook } from './pptxLook.ts';
@@ -77,16 +77,6 @@ function framePieces(frame: XmlElement, slide: Slide): readonly Piece[] {
   if (table !== undefined) return tableOf(table, slide);
   const charts = chartsIn(frame, slide).map((block): Piece => ({ kind: 'block', block }));
   return [...charts, ...diagramPieces(data, slide)];
-}
-
-/** The texts of a diagram (SmartArt), in the order in which they were written. */
-function diagramPieces(data: XmlElement | undefined, { targets, members }: Slide): readonly Piece[] {
-  const part = targets.get(childAt(data, 'dgm:relIds')?.attributes['r:dm'] ?? '');
-  const model = part === undefined ? undefined : readPart(members.get(part));
-  return findAll(model, 'dgm:pt')
-    .flatMap((point) => textPieces(childAt(point, 'dgm:t')))
-    .filter(({ runs }) => runs.length > 0)
-    .map((piece): Piece => ({ ...piece, role: { kind: 'list_item', level: 1 } }));
 }
 
 function tableOf(table: XmlElement, { targets }: Slide): readonly Piece[] {
