@@ -24,6 +24,8 @@ export interface PlacedWord {
   /** Left out where the word was not recognised. */
   readonly readBy?: RecognitionEngine | undefined;
   readonly raised?: RaisedNumber | undefined;
+  /** A space stands before it in the text that it is of, however narrow the gap. */
+  readonly isSpaced?: boolean | undefined;
   /** The label of the note that it refers to. */
   readonly note?: string | undefined;
   /** The label of the note that begins with it. */

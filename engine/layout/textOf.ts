@@ -66,6 +66,7 @@ function markedWord(
 
 function areGlued(a: PlacedWord, b: PlacedWord): boolean {
   if (readsRightToLeft(a.text) !== readsRightToLeft(b.text)) return false;
+  if (b.isSpaced === true) return false;
   const gap = b.box[0] >= a.box[0] ? b.box[0] - a.box[2] : a.box[0] - b.box[2];
   return gap < GLUED * Math.min(a.size, b.size);
 }

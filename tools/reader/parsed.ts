@@ -1,5 +1,5 @@
 import type { Block, Document, DocumentPage } from '../../engine/document/document.ts';
-import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../../engine/formats/flow.ts';
+import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../../engine/formats/pieces/flow.ts';
 import { pdfLines } from '../../engine/formats/pdf/pdfLines.ts';
 import { withNotes } from '../../engine/layout/footnotes.ts';
 import { layoutPages } from '../../engine/layout/layoutPages.ts';

@@ -15,6 +15,8 @@ export interface DocPiece {
 /** A Word 97 file: its text in pieces and the tables that describe it (MS-DOC). */
 export interface DocFile {
   readonly main: Buffer;
+  /** What fields of forms and pictures point to; empty where there is none. */
+  readonly data: Buffer;
   readonly pieces: readonly DocPiece[];
   /** Characters of each story, in their order in the text. */
   readonly lengths: Readonly<
@@ -71,6 +73,7 @@ export function docFile({ main, streamOf }: DocStreams): DocFile {
   const lengthAt = (offset: number): number => main.readUInt32LE(offset);
   return {
     main,
+    data: streamOf('Data') ?? Buffer.alloc(0),
     pieces: piecesOf(main, tableAt(CLX)),
     lengths: {
       body: lengthAt(0x4c),

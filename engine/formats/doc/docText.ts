@@ -9,6 +9,7 @@ import {
 } from './docProperties.ts';
 import { eqText } from '../office/eqField.ts';
 import { countsPages, PAGE_MARK } from '../pieces/letterheads.ts';
+import { isTicked } from './docForms.ts';
 import { linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
 import { shiftedText, symbolSign } from '../office/symbols.ts';
 
@@ -71,6 +72,7 @@ export function docText(file: DocFile, noteAt: (cp: number) => number | null): D
       for (const [index, part] of partsOf(text)) {
         const run = runOf(part, { cp: cp + index, look, modifiers, noteAt });
         if (/^[\r\u0007\f]$/.test(part)) endParagraph(reading, part, paragraphsAt(fcOf(index)));
+        else if (isCheckBox(reading, part)) addBox(reading, isTicked(file, modifiers));
         else if (!markField(reading, part) && look !== null && run !== null)
           addRun(reading, countedBy(reading, isLetterhead(file, cp)) ?? run);
       }
@@ -141,6 +143,14 @@ function endField({ fields, runs }: Reading): void {
   if (field === undefined || field.isShown || fields.some(({ isShown }) => !isShown)) return;
   const equation = eqText(field.instruction);
   if (equation !== null) runs.push(plainRun(equation));
+}
+
+/** The character that stands for a check box is in the instruction of its field. */
+const isCheckBox = ({ fields }: Reading, part: string): boolean =>
+  part === '\u0001' && /^\s*FORMCHECKBOX/i.test(fields.at(-1)?.instruction ?? '');
+
+function addBox({ runs }: Reading, isTicked: boolean | null): void {
+  if (isTicked !== null) runs.push(plainRun(isTicked ? '☒' : '☐'));
 }
 
 /** The text of headers and footers, and that of the text boxes in them. */

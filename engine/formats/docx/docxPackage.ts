@@ -1,5 +1,6 @@
 import { unzip } from '../pieces/archive.ts';
 import { OFFICE_LIMITS, RefusedDocument } from '../pieces/blocks.ts';
+import type { Package } from '../office/charts.ts';
 import { readPart, relationshipsOf, type Relationship } from '../office/ooxmlPackage.ts';
 import { toggle } from './docxStyles.ts';
 import type { XmlElement } from '../office/xmlTree.ts';
@@ -13,6 +14,8 @@ export interface DocxParts {
   readonly endnotes: XmlElement | undefined;
   /** Link destinations outside of the file by relationship id, of the body and of each kind of notes. */
   readonly links: Readonly<Record<'document' | 'footnotes' | 'endnotes', ReadonlyMap<string, string>>>;
+  /** Where charts and diagrams of the body are. */
+  readonly drawn: Package;
   /** Even pages have headers and footers of their own. */
   readonly hasEvenPages: boolean;
   /** A header or footer, by its relationship id. */
@@ -41,12 +44,15 @@ export interface UnpackBudget {
 
 export const unpackBudget = (): UnpackBudget => ({ bytes: OFFICE_LIMITS.bytesMax });
 
-const UNWANTED = /(?:^|\/)(?:theme|customXml|docProps|charts|diagrams|media|embeddings|fonts|glossary)\//;
+const UNWANTED = /(?:^|\/)(?:theme|customXml|docProps|media|embeddings|fonts|glossary)\//;
+/** Of charts and diagrams only what they say, and nothing of their look. */
+const LOOKS = /(?:^|\/)(?:charts|diagrams)\/(?!chart\d*\.xml|data\d*\.xml)/;
 type Members = ReadonlyMap<string, Uint8Array>;
 
 /** Reads the parts; throws `RefusedDocument` where the file cannot be read. */
 export function docxParts(bytes: Uint8Array, budget: UnpackBudget): DocxParts {
-  const isText = (name: string): boolean => /\.(?:xml|rels)$/i.test(name) && !UNWANTED.test(name);
+  const isText = (name: string): boolean =>
+    /\.(?:xml|rels)$/i.test(name) && !UNWANTED.test(name) && !LOOKS.test(name);
   const members = unpacked(bytes, isText, budget);
   const partAt = (name: string | undefined): XmlElement | undefined =>
     name === undefined ? undefined : readPart(members.get(name));
@@ -67,6 +73,7 @@ export function docxParts(bytes: Uint8Array, budget: UnpackBudget): DocxParts {
       footnotes: footnotes === undefined ? new Map() : linksOf(members, footnotes),
       endnotes: endnotes === undefined ? new Map() : linksOf(members, endnotes),
     },
+    drawn: { targets: targetsOf(near, ['chart', 'diagramData']), members },
     hasEvenPages: toggle(partAt(nameOf('settings')), 'w:evenAndOddHeaders') ?? false,
     letterheadAt: letterheads(near, members),
     chunks: () => chunksOf(near, (wanted) => unpacked(bytes, wanted, budget)),

@@ -1,4 +1,5 @@
 import type { Piece } from '../pieces/blocks.ts';
+import type { Package } from '../office/charts.ts';
 import type { Numbering } from '../office/numbering.ts';
 import type { StyleChains } from './docxStyles.ts';
 import type { Run } from '../pieces/runs.ts';
@@ -38,6 +39,8 @@ export interface DocxReader {
   boxes: number;
   /** A header or footer is being read: it stands on many pages. */
   isLetterhead: boolean;
+  /** Where charts and diagrams are. */
+  readonly drawn: Package;
   /** Whether the page itself has a colour. */
   readonly isColoured: boolean;
   hasHidden: boolean;

@@ -11,6 +11,8 @@ import {
 import { lookOfRun } from './docxLook.ts';
 import { valueOf, toggle, type DocxStyle } from './docxStyles.ts';
 import { mathText } from './mathText.ts';
+import { chartsIn } from '../office/charts.ts';
+import { diagramPieces } from '../office/diagrams.ts';
 import { eqText } from '../office/eqField.ts';
 import { countsPages, PAGE_MARK } from '../pieces/letterheads.ts';
 import { linkOf, linkOfField, noteRun, PLAIN, plainRun, type Look, type Run } from '../pieces/runs.ts';
@@ -213,6 +215,9 @@ function readDrawing(drawing: XmlElement, reader: DocxReader): void {
   const frames = findAll(drawing, 'w:txbxContent');
   reader.aside.push(...wordArt(drawing));
   if (frames.length === 0) {
+    const shown = shownIn(drawing, reader);
+    reader.aside.push(...shown);
+    if (shown.length > 0) return;
     const described = findAll(drawing, 'wp:docPr')[0] ?? findAll(drawing, 'v:shape')[0];
     reader.aside.push(...imagePieces(described?.attributes['descr'] ?? described?.attributes['alt']));
     return;
@@ -225,6 +230,13 @@ function readDrawing(drawing: XmlElement, reader: DocxReader): void {
     return inside;
   });
   Object.assign(reader, { carried, aside: [...aside, ...pieces] });
+}
+
+/** The charts and diagrams that a drawing shows. */
+function shownIn(drawing: XmlElement, { drawn }: DocxReader): readonly Piece[] {
+  const data = findAll(drawing, 'a:graphicData')[0];
+  const charts = data === undefined ? [] : chartsIn(data, drawn);
+  return [...charts.map((block): Piece => ({ kind: 'block', block })), ...diagramPieces(data, drawn)];
 }
 
 /** Text that is drawn as a picture; a watermark is no text of the document. */

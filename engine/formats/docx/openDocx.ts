@@ -49,7 +49,8 @@ async function docxText(bytes: Buffer, { depth, budget }: Place): Promise<WholeT
   return { pieces, notes: notesOf(parts, reader), hasHidden: reader.hasHidden };
 }
 
-function readerOf({ document, styles, numbering, links }: DocxParts, chunks: ChunkTexts): DocxReader {
+function readerOf(parts: DocxParts, chunks: ChunkTexts): DocxReader {
+  const { document, styles, numbering, links, drawn } = parts;
   const said = new Set<string>();
   const reader: DocxReader = {
     ...docxStyles(styles),
@@ -62,6 +63,7 @@ function readerOf({ document, styles, numbering, links }: DocxParts, chunks: Chu
     aside: [],
     boxes: 0,
     isLetterhead: false,
+    drawn,
     isColoured: childAt(document, 'w:background') !== undefined,
     hasHidden: false,
     readPieces: (parent) => piecesIn(parent, reader),

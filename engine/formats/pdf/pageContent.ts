@@ -61,4 +61,4 @@ export function asideOf(words: readonly InkedWord[], turn: Turn): readonly Aside
   }));
 }
 
-const overlap = (a: Box, b: Box): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
+export const overlap = (a: Box, b: Box): boolean => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];

@@ -60,7 +60,7 @@ function wordsOf(item: TextItem, around: Around): readonly InkedWord[] {
   const { confidence = 1, fillColor: color = null, rotation = 0 } = item;
   const size = sizeOf(item);
   const words: InkedWord[] = [];
-  for (const { raw, box } of turnedParts(item, around.page) ?? levelParts(item)) {
+  for (const { raw, box, isSpaced } of turnedParts(item, around.page) ?? levelParts(item)) {
     const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
     if (text === '') continue;
     const { run, raised } = drawnAt({ text, box }, around);
@@ -69,6 +69,7 @@ function wordsOf(item: TextItem, around: Around): readonly InkedWord[] {
     // Named one by one: words made by spreading take twice the time here and wherever they are read.
     words.push({
       text, box, size, bold, italic, mono, face, link: null, confidence, color, rotation, isInvisible, raised,
+      isSpaced,
     }); // prettier-ignore
   }
   return words;
@@ -96,6 +97,8 @@ function lookOf(
 interface WordPart {
   readonly raw: string;
   readonly box: Box;
+  /** A space stands before it. */
+  readonly isSpaced?: boolean | undefined;
 }
 
 function levelParts(item: TextItem): readonly WordPart[] {
@@ -103,7 +106,7 @@ function levelParts(item: TextItem): readonly WordPart[] {
   const boxes = boxesOf(texts, item);
   return texts.flatMap((raw, index) => {
     const box = boxes[index];
-    return box === undefined ? [] : [{ raw, box }];
+    return box === undefined ? [] : [{ raw, box, isSpaced: index > 0 }];
   });
 }
 

@@ -4,6 +4,7 @@ import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { LayoutTraits } from '../../layout/layoutPages.ts';
 import { recognitionOf, type RecognitionWish } from '../../recognition/engines.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
+import { withDrawnOver, wordsDrawnOver } from './drawnOver.ts';
 import { insideOf } from './inside/insideOf.ts';
 import { pageNeeds } from './pageNeeds.ts';
 import { documentOf, traitsOf } from './pdfDocument.ts';
@@ -75,17 +76,17 @@ interface Reading {
 }
 
 /** All that is looked for on pages with text. */
-const wordsOn = (numbers: readonly number[]): Partial<LiteParseConfig> => ({
+const WORDS: Partial<LiteParseConfig> = {
   ...CONFIG,
   outputFormat: 'json',
-  ...only(numbers),
   emitWordBoxes: true,
   extractTextMetadata: true,
   extractVectorGraphics: true,
   extractAnnotations: true,
   extractFormFields: true,
   preserveVerySmallText: true,
-});
+};
+const wordsOn = (numbers: readonly number[]): Partial<LiteParseConfig> => ({ ...WORDS, ...only(numbers) });
 
 /** What some pages show of the look of the whole. */
 async function surveyPdf(pdf: PdfFile, numbers: readonly number[]): Promise<LayoutTraits | undefined> {
@@ -101,7 +102,9 @@ async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseR
     const parsed = await parsePdf(pdf, wordsOn(numbers));
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
     const inside = insideOf(pdf.sent);
-    const seen = await seenWords(pdf, parsed.pages, inside);
+    const onPages = await seenWords(pdf, parsed.pages, inside);
+    const over = await wordsDrawnOver(inside, numbers, WORDS);
+    const seen = { ...onPages, words: withDrawnOver(onPages.words, over) };
     const refused = await refusedLayers(pdf, { pages: parsed.pages, seen, wish });
     const needed = { pages: parsed.pages, ...seen, refused, effort: wish.effort };
     const wanted = await pageNeeds(pdf, needed);

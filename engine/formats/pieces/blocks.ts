@@ -137,7 +137,14 @@ function joinCode(blocks: readonly Block[]): readonly Block[] {
 
 /** The pieces of a note as one text. */
 export const noteRuns = (pieces: readonly Piece[]): readonly Run[] =>
-  pieces.flatMap((piece) => (piece.kind === 'text' ? [...piece.runs, plainRun(' ')] : []));
+  pieces.flatMap((piece) => [
+    ...(piece.kind === 'text' ? piece.runs : [plainRun(textOfNoted(piece.block))]),
+    plainRun(' '),
+  ]);
+
+/** A note is one line: of a table the texts of its cells. */
+const textOfNoted = (block: Block): string =>
+  block.kind === 'table' ? block.cells.map(({ text }) => text).join(' ') : block.text;
 
 /** The texts of notes, as markdown writes footnotes. */
 export const noteBlocks = (notes: readonly (readonly Run[])[]): readonly Block[] =>

@@ -133,7 +133,7 @@ function takeWord(machine: RtfMachine, word: string, value: number | null): void
 const LETTERHEADS = new Set(
   ['header', 'footer'].flatMap((name) => ['', 'f', 'l', 'r'].map((side) => name + side)),
 );
-const STORIES = new Set(['fldrslt', 'footnote', 'shptxt', ...LETTERHEADS]);
+const STORIES = new Set(['fldrslt', 'footnote', 'shptxt', 'dptxbxtext', ...LETTERHEADS]);
 
 /** Whether the first word of a group says what the group is. */
 function beginsGroup(machine: RtfMachine, word: string, isStarred: boolean): boolean {

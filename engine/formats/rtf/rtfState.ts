@@ -133,7 +133,7 @@ const SKIPPED = new Set(
   `listtable listoverridetable info generator pict objdata ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn xe
   tc rxe bkmkstart bkmkend annotation atnid atnauthor atntime atnref atrfstart atrfend revtbl rsidtbl
   themedata colorschememapping datastore latentstyles filetbl nonshppict nonesttables nesttableprops pgptbl
-  xmlnstbl userprops template sp mctrlPr mmathPict txe pntxta pntxtb fldtype private objclass objname upr
+  xmlnstbl userprops template sp mctrlPr mmathPict txe pntxta pntxtb fldtype private objclass objname
   shprslt`.split(/\s+/),
 );
 const DESTINATIONS: Readonly<Record<string, Destination>> = {
@@ -147,7 +147,7 @@ const DESTINATIONS: Readonly<Record<string, Destination>> = {
   ffl: 'entry',
 };
 /** Groups that begin with `\*` and yet hold text. */
-const STARRED = new Set(['shpinst', 'moMath', 'moMathPara', 'fldinst']);
+const STARRED = new Set(['shpinst', 'moMath', 'moMathPara', 'fldinst', 'do']);
 
 /** Where the text of a group goes that begins with a word; undefined where it stays. */
 export function destinationOf(word: string, isStarred: boolean): Destination | undefined {

@@ -1,5 +1,6 @@
 import { childAt, findAll, elementsOf, type XmlElement } from '../office/xmlTree.ts';
 import { ALONE, textPieces } from '../office/drawingText.ts';
+import { diagramPieces } from '../office/diagrams.ts';
 import { chartsIn, type Package } from '../office/charts.ts';
 import { readPart, relationshipsOf, type Relationship } from '../office/ooxmlPackage.ts';
 import {
@@ -166,16 +167,6 @@ function framePieces(frame: XmlElement, slide: Slide): readonly Piece[] {
   if (table !== undefined) return tableOf(table, slide);
   const charts = chartsIn(frame, slide).map((block): Piece => ({ kind: 'block', block }));
   return [...charts, ...diagramPieces(data, slide)];
-}
-
-/** The texts of a diagram (SmartArt), in the order in which they were written. */
-function diagramPieces(data: XmlElement | undefined, { targets, members }: Slide): readonly Piece[] {
-  const part = targets.get(childAt(data, 'dgm:relIds')?.attributes['r:dm'] ?? '');
-  const model = part === undefined ? undefined : readPart(members.get(part));
-  return findAll(model, 'dgm:pt')
-    .flatMap((point) => textPieces(childAt(point, 'dgm:t')))
-    .filter(({ runs }) => runs.length > 0)
-    .map((piece): Piece => ({ ...piece, role: { kind: 'list_item', level: 1 } }));
 }
 
 function tableOf(table: XmlElement, { targets }: Slide): readonly Piece[] {

@@ -87,6 +87,8 @@ export interface WordContent {
    * then of the first.
    */
   readonly letterheads?: Letterheads;
+  /** What characters of its text point to. */
+  readonly data?: Buffer;
   /** The level texts of one list: `\u0000` stands for the number. */
   readonly list?: string;
   /** Of the header's flags; 0x0200 says that the tables are in `1Table`. */
@@ -142,7 +144,11 @@ export function wordFile(content: WordContent): Buffer {
     main.writeUInt32LE(bytes.length, 0x9a + index * 8 + 4);
     at += bytes.length;
   }
-  return compoundFile({ WordDocument: main, '1Table': Buffer.concat(tables.map(([, bytes]) => bytes)) });
+  return compoundFile({
+    WordDocument: main,
+    '1Table': Buffer.concat(tables.map(([, bytes]) => bytes)),
+    ...(content.data === undefined ? {} : { Data: content.data }),
+  });
 }
 
 /** The separators of notes come first, and a paragraph mark last. */

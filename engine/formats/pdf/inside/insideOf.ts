@@ -1,5 +1,6 @@
 import type { Box } from '../../../document/document.ts';
 import { fontLook } from '../fontLook.ts';
+import { appearancesOf, type Appearances } from './appearances.ts';
 import { contentsOf, drawnRuns } from './drawnRuns.ts';
 import { nameIn, pdfObjects, type PdfObjects } from './objects.ts';
 import type { DrawnRun } from './operators.ts';
@@ -14,6 +15,8 @@ export interface InsideOfPdf {
    */
   runsOf(page: number, isClose: boolean): RunsAt | undefined;
   readonly outline: Outline;
+  /** The stamps on these pages, as a file of their own; undefined where there are none. */
+  appearances(numbers: readonly number[]): Appearances | undefined;
 }
 
 /** The runs that lie in a box, a word's, at least with half of their height. */
@@ -28,6 +31,7 @@ export function insideOf(file: Buffer): InsideOfPdf | undefined {
     const budget = { operators: 5_000_000, forms: 20_000, runs: 1_000_000 };
     return {
       outline: outlineOf(objects, numbers),
+      appearances: (wanted) => unlessBroken(() => appearancesOf(pages, new Set(wanted), objects)),
       runsOf: (number, isClose) => {
         const page = pages[number - 1];
         return page === undefined || (!isClose && looksOne(page, objects))
