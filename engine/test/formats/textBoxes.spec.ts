@@ -1,7 +1,7 @@
 import { CFB } from '@e965/xlsx';
 import { expect } from 'chai';
 import { drawingsBySheet, type PlacedDrawing } from '../../formats/sheets/sheetTables.ts';
-import { xlsTextBoxes } from '../../formats/sheets/xlsTextBoxes.ts';
+import { xlsTextBoxes } from '../../formats/sheets/openWorkbook.ts';
 
 const { utils, write } = CFB as {
   readonly utils: {
