@@ -3,6 +3,7 @@ import { markdownOf } from '../document/markdown.ts';
 import { plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
+import { leftWarnings } from '../extraction/pace.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
 import type { RenderForm, RenderResult } from '../ports/documentParser.ts';
 import type { ExtractionResult } from '../ports/extractionEngine.ts';
@@ -22,6 +23,7 @@ type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: 
 type ExtractJob = JobOf<'extract'>;
 type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'learned'> & {
   readonly document: Document;
+  readonly isLate: () => boolean;
 };
 /** Work on a document that was read before. */
 type DocumentJob =
@@ -38,14 +40,16 @@ type FileJob = Extract<Job<ReceivedFile>, { readonly file: ReceivedFile }>;
 interface Surroundings {
   readonly tell: (progress: unknown) => void;
   readonly open: OpenFile;
+  /** Whether the time of the job is nearly used up: for work that hears of nothing meanwhile. */
+  readonly isLate: () => boolean;
 }
 
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(
   job: Job<ReceivedFile>,
-  { tell, open }: Surroundings,
+  { tell, open, isLate }: Surroundings,
 ): Promise<Answers[Job['kind']]> {
-  if ('file' in job) return jobOnFile(job, open);
+  if ('file' in job) return jobOnFile(job, { open, isLate });
   switch (job.kind) {
     case 'learn':
       return learn(job, tell);
@@ -54,11 +58,14 @@ export async function runJob(
     case 'validate':
       return jobOnValue(job);
     default:
-      return jobOnDocument(job);
+      return jobOnDocument(job, isLate);
   }
 }
 
-async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob['kind']]> {
+async function jobOnFile(
+  job: FileJob,
+  { open, isLate }: Omit<Surroundings, 'tell'>,
+): Promise<Answers[FileJob['kind']]> {
   switch (job.kind) {
     case 'inspect':
       return inspectFile(job.file, open);
@@ -69,7 +76,7 @@ async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob[
     case 'render':
       return render(job, open);
     case 'extract':
-      return extractFromFile(job, open);
+      return extractFromFile(job, { open, isLate });
     case 'pictures':
       return picturesOfFile(job.file, open);
     case 'survey':
@@ -90,18 +97,18 @@ function jobOnValue(job: ValueJob): Answers[ValueJob['kind']] {
   }
 }
 
-function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
+function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[DocumentJob['kind']] {
   switch (job.kind) {
     case 'documentOf':
       return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
     case 'renderDocument':
       return rendered(unpacked(job.packed), job.form);
     case 'extractFrom':
-      return extractFrom(job);
+      return extractFrom(job, isLate);
     case 'ground':
       return groundAnswer(job);
     case 'extractPart':
-      return extractedPart(job);
+      return extractedPart(job, isLate);
     case 'joinRendered':
       return joinedRendition(job.parts);
     case 'joinExtracted':
@@ -141,17 +148,20 @@ function rendered(document: Document, form: RenderForm = {}): RenderResult {
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */
-async function extractFromFile({ file, ...work }: ExtractJob, open: OpenFile): Promise<ExtractionResult> {
+async function extractFromFile(
+  { file, ...work }: ExtractJob,
+  { open, isLate }: Omit<Surroundings, 'tell'>,
+): Promise<ExtractionResult> {
   const checked = checkSchema(work.schema);
   if (checked.kind === 'invalid_schema') return checked;
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? extracted({ document: parsed.document, ...work }) : parsed;
+  return parsed.kind === 'ok' ? extracted({ document: parsed.document, isLate, ...work }) : parsed;
 }
 
-function extractFrom({ packed, ...work }: JobOf<'extractFrom'>): ExtractionResult {
+function extractFrom({ packed, ...work }: JobOf<'extractFrom'>, isLate: () => boolean): ExtractionResult {
   const checked = checkSchema(work.schema);
   if (checked.kind === 'invalid_schema') return checked;
-  return extracted({ document: unpacked(packed), ...work });
+  return extracted({ document: unpacked(packed), isLate, ...work });
 }
 
 function extracted({
@@ -160,12 +170,13 @@ function extracted({
   citations,
   minConfidence = MIN_CONFIDENCE,
   learned,
+  isLate,
 }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
   const found =
     learned === undefined
-      ? extract(document, schema, { minConfidence })
-      : extractTaught({ artifact: learned, minConfidence }, document, schema);
+      ? extract(document, schema, { minConfidence, isLate })
+      : extractTaught({ artifact: learned, minConfidence, isLate }, document, schema);
   const { value, errors } = validate(schema, withAbsence(schema, found.value));
   return {
     kind: 'ok',
@@ -175,7 +186,7 @@ function extracted({
       validationErrors: errors,
       citations: citations ? found.citations : [],
       pages: pages.map(pageSummary),
-      warnings: [...warnings, ...seenWarnings(found.seen, minConfidence)],
+      warnings: [...warnings, ...leftWarnings(found.left), ...seenWarnings(found.seen, minConfidence)],
     },
   };
 }

@@ -10,6 +10,7 @@ import { pagesText, textEnded } from '../../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../../extraction/confidenceFloor.ts';
 import { extract } from '../../extraction/extract.ts';
 import { withAbsence } from '../../extraction/grounding/absence.ts';
+import { leftWarnings } from '../../extraction/pace.ts';
 import { joinedFindings, type RangeFindings } from '../../extraction/ranges/joinedFindings.ts';
 import { leadPages, ownFindings } from '../../extraction/ranges/ownFindings.ts';
 import { checkSchema, validate } from '../../extraction/schema/validation.ts';
@@ -79,13 +80,16 @@ export function joinedRendition(packed: readonly Uint8Array[]): RenderResult {
 }
 
 /** The part of a range, and the pages that lead to the next. */
-export function extractedPart({
-  packed,
-  lead,
-  schema,
-  minConfidence = MIN_CONFIDENCE,
-  learned,
-}: Extract<Job, { readonly kind: 'extractPart' }>): Answers['extractPart'] {
+export function extractedPart(
+  {
+    packed,
+    lead,
+    schema,
+    minConfidence = MIN_CONFIDENCE,
+    learned,
+  }: Extract<Job, { readonly kind: 'extractPart' }>,
+  isLate: () => boolean,
+): Answers['extractPart'] {
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
   const range = unpacked(packed);
@@ -94,9 +98,9 @@ export function extractedPart({
   const document = { ...range, pages: withContinuedTables([...before, ...range.pages]) };
   const found =
     learned === undefined
-      ? extract(document, schema, { minConfidence })
-      : extractTaught({ artifact: learned, minConfidence }, document, schema);
-  const { value, citations, seen } = ownFindings(found, range.pages[0]?.page ?? 1);
+      ? extract(document, schema, { minConfidence, isLate })
+      : extractTaught({ artifact: learned, minConfidence, isLate }, document, schema);
+  const { value, citations, seen, left } = ownFindings(found, range.pages[0]?.page ?? 1);
   const leading = leadPages(found, document);
   return {
     kind: 'part',
@@ -105,7 +109,7 @@ export function extractedPart({
       value,
       citations,
       pages: range.pages.map(pageSummary),
-      warnings: [...range.warnings, ...seenWarnings(seen, minConfidence)],
+      warnings: [...range.warnings, ...leftWarnings(left), ...seenWarnings(seen, minConfidence)],
     } satisfies ExtractedPart),
     lead: serialize({ ...range, pages: document.pages.filter(({ page }) => leading.has(page)) }),
   };

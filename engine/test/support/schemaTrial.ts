@@ -20,9 +20,13 @@ function at(value: Json, pointer: string): Json | undefined {
   return here;
 }
 
+/** Where there are several ways to fit, what was taken out by one may be missed by another. */
+const hasWays = (schema: JsonObject): boolean =>
+  /"(?:anyOf|oneOf|allOf|not|if|contains)":/u.test(JSON.stringify(schema));
+
 /**
  * Takes a schema all the way that an extraction takes it, as long as it is one that callers may send. Flaws: a citation
- * of what is not in the answer; and of what is in it after what does not fit was taken out, what still does not.
+ * of what is not in the answer; and what does not fit though all that does not was taken out.
  */
 export function tried(schema: JsonObject, document: Document): Trial {
   const checked = checkSchema(schema);
@@ -35,7 +39,9 @@ export function tried(schema: JsonObject, document: Document): Trial {
     ...found.citations
       .filter(({ path }) => at(found.value, path) === undefined)
       .map(({ path }) => `nothing stands at the cited ${path}`),
-    ...(JSON.stringify(again.value) === JSON.stringify(value) ? [] : ['what is wrong is not all taken out']),
+    ...(hasWays(schema) || JSON.stringify(again.value) === JSON.stringify(value)
+      ? []
+      : ['what is wrong is not all taken out']),
   ];
   return { kind: 'answered', value, flaws };
 }
