@@ -112,14 +112,16 @@ export interface DocumentPage extends PageSummary {
  */
 export type DocumentWarning =
   | {
-      readonly code:
-        | 'no_text_found'
-        | 'hidden_text'
-        | 'garbled_text'
-        | 'page_failed'
-        | 'not_grounded'
-        | 'deadline_reached';
+      readonly code: 'no_text_found' | 'hidden_text' | 'garbled_text' | 'page_failed' | 'not_grounded';
       readonly message: string;
+    }
+  | {
+      readonly code: 'deadline_reached';
+      readonly message: string;
+      /** Pages that were not looked at. */
+      readonly pages?: readonly number[];
+      /** JSON Pointers of what was not looked for. */
+      readonly paths?: readonly string[];
     }
   | ({ readonly code: 'low_confidence' | 'inexact_number'; readonly message: string } & Partial<
       Omit<SeenValue, 'inexact'>

@@ -59,6 +59,7 @@ export const deadlineWarnings = (pages: readonly number[]): readonly DocumentWar
           message:
             `The time was used up before page ${pages.join(', ')} was looked at, or looked at closely. ` +
             'Send fewer pages at once (`pages`).',
+          pages,
         },
       ];
 

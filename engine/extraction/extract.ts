@@ -20,6 +20,7 @@ import { mapValue, nestedValue } from './lists/openValues.ts';
 import { citedWorks } from './lists/citedWorks.ts';
 import { listedTexts } from './lists/textEntries.ts';
 import { singlesOf } from './singles/singles.ts';
+import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
@@ -29,14 +30,18 @@ export interface LocalExtraction {
   readonly citations: readonly Citation[];
   /** Found, but less sure than asked for: left out of the value. */
   readonly seen: readonly SeenValue[];
+  /** JSON Pointers of what was not looked for, for want of time. */
+  readonly left: readonly string[];
 }
 
 export interface ExtractOptions {
   /** 0..1; less sure values are left out. Default: `MIN_CONFIDENCE`. */
   readonly minConfidence?: number | undefined;
+  /** Once it says so, nothing more is looked for: what was found until then is the answer. Default: never. */
+  readonly isLate?: (() => boolean) | undefined;
 }
 
-export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [] };
+export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [], left: [] };
 
 /** A document read for a schema: what every field is looked up in. */
 export interface Reading {
@@ -45,6 +50,7 @@ export interface Reading {
   readonly totals: ReadonlyMap<string, Finding>;
   /** The values of the single fields by their pointers; made when they are asked for first. */
   readonly singles: () => ReadonlyMap<string, Finding>;
+  readonly pace: Pace;
 }
 
 /** What examples taught. Each is asked for its field first; without it the rules decide alone. */
@@ -66,12 +72,16 @@ export function extract(
   schema: JsonObject,
   options: ExtractOptions = {},
 ): LocalExtraction {
-  const reading = readingOf(document, schema);
+  const reading = readingOf(document, schema, options.isLate);
   return reading === undefined ? NOTHING_FOUND : extractFrom(reading, options);
 }
 
 /** Lays a document out and finds its typed values; undefined for a schema that no object fills. */
-export function readingOf(document: Document, schema: JsonObject): Reading | undefined {
+export function readingOf(
+  document: Document,
+  schema: JsonObject,
+  isLate?: ExtractOptions['isLate'],
+): Reading | undefined {
   const tree = schemaTree(schema);
   if (tree?.kind !== 'object') return undefined;
   const fields = fieldsOf(tree);
@@ -82,26 +92,29 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
   const totals = findTotals(fields.filter(isTotal), source);
   let singles: ReadonlyMap<string, Finding> | undefined;
   const byRules = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
-  return { tree, source, totals, singles: () => (singles ??= singlesOf(fields, source, byRules)) };
+  const pace = paceOf(isLate);
+  const asked = { source, byRules, pace };
+  return { tree, source, totals, singles: () => (singles ??= singlesOf(fields, asked)), pace };
 }
 
 /** Fills the schema from what was read. */
 export function extractFrom(
-  { tree, source, singles }: Reading,
+  { tree, source, singles, pace }: Reading,
   { minConfidence = MIN_CONFIDENCE }: ExtractOptions,
   taught: Taught = {},
 ): LocalExtraction {
   const citations: Read[] = [];
   const cite: Cite = (path, finding, inexact) => citations.push(cited(path, finding, inexact));
-  const found = objectOf(tree, { source, singles, taught, cite, least: SEEN_MIN, sure: minConfidence }) ?? {};
+  const found =
+    objectOf(tree, { source, singles, taught, pace, cite, least: SEEN_MIN, sure: minConfidence }) ?? {};
   const { value, citations: kept, seen } = aboveFloor({ value: found, citations }, minConfidence);
-  return { value, citations: kept, seen };
+  return { value, citations: kept, seen, left: pace.left() };
 }
 
 /** The value of one part of the schema alone; undefined where the document does not say it. */
-export const valueAt = (node: SchemaNode, { source, singles }: Reading, taught: Taught = {}) =>
+export const valueAt = (node: SchemaNode, { source, singles, pace }: Reading, taught: Taught = {}) =>
   valueOf(node, {
-    ...{ source, singles, taught, cite: () => undefined },
+    ...{ source, singles, taught, pace, cite: () => undefined },
     ...{ least: MIN_CONFIDENCE, sure: MIN_CONFIDENCE },
   });
 
@@ -109,6 +122,7 @@ interface Fill {
   readonly source: Source;
   readonly singles: Reading['singles'];
   readonly taught: Taught;
+  readonly pace: Pace;
   readonly cite: Cite;
   /** Less sure findings of the rules are as good as none. */
   readonly least: number;
@@ -154,18 +168,28 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
       return objectOf(node, fill);
     case 'leaf':
       return leafOf(node.field, fill);
+    case 'ways':
+      return filledBest(node.ways, fill, (way, cite) => valueOf(way, { ...fill, cite }));
+    case 'fixed':
+      return undefined;
+    default:
+      return fill.pace.leavesOut(node.pointer) ? undefined : lookedUp(node, fill);
+  }
+}
+
+type LookedUp = Extract<SchemaNode, { readonly kind: 'list' | 'rows' | 'map' | 'nested' }>;
+
+/** What takes a look through the document of its own. */
+function lookedUp(node: LookedUp, fill: Fill): Json | undefined {
+  switch (node.kind) {
     case 'list':
       return listOf(node.pointer, node.field, fill);
     case 'rows':
       return rowsOf(node, fill);
-    case 'ways':
-      return filledBest(node.ways, fill, (way, cite) => valueOf(way, { ...fill, cite }));
     case 'map':
       return mapValue(node, fill);
     case 'nested':
       return nestedValue(node, fill, (item, cite) => valueOf(item, { ...fill, cite }));
-    case 'fixed':
-      return undefined;
   }
 }
 

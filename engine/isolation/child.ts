@@ -1,6 +1,7 @@
 import process from 'node:process';
 import { fileInHand } from './fileInHand.ts';
-import type { ChildMessage, SentJob, ToldToChild } from './children/jobs.ts';
+import { workClock } from '../kernel/workClock.ts';
+import { HURRY_AFTER, type ChildMessage, type SentJob, type ToldToChild } from './children/jobs.ts';
 import { runJob } from './runJob.ts';
 
 /*
@@ -19,7 +20,10 @@ const hurry = { isOn: false };
 const answered = async (job: SentJob): Promise<ChildMessage> => {
   const tell = (progress: unknown): void => send({ kind: 'progress', progress });
   hurry.isOn = false;
-  const answer = await runJob(inHand.take(job, hurry), { tell, open: inHand.open });
+  const workedMs = workClock();
+  const { deadlineMs = Infinity } = job;
+  const isLate = (): boolean => hurry.isOn || workedMs() > HURRY_AFTER * deadlineMs;
+  const answer = await runJob(inHand.take(job, hurry), { tell, open: inHand.open, isLate });
   return { kind: 'answer', answer, keeps: inHand.isKeptAfter(job), openings: inHand.openings() };
 };
 

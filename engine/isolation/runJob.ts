@@ -5,6 +5,7 @@ import type { PageContents, RenderForm, RenderResult } from '../ports/documentPa
 import { pagesText, textEnded, plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
+import { leftWarnings } from '../extraction/pace.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
 import { joinedFindings, type RangeFindings } from '../extraction/ranges/joinedFindings.ts';
 import { leadPages, ownFindings } from '../extraction/ranges/ownFindings.ts';
@@ -105,13 +106,16 @@ function joinedRendition(packed: readonly Uint8Array[]): RenderResult {
 }
 
 /** The part of a range, and the pages that lead to the next. */
-function extractedPart({
-  packed,
-  lead,
-  schema,
-  minConfidence = MIN_CONFIDENCE,
-  learned,
-}: Extract<Job, { readonly kind: 'extractPart' }>): Answers['extractPart'] {
+function extractedPart(
+  {
+    packed,
+    lead,
+    schema,
+    minConfidence = MIN_CONFIDENCE,
+    learned,
+  }: Extract<Job, { readonly kind: 'extractPart' }>,
+  isLate: () => boolean,
+): Answers['extractPart'] {
   const checked = checkSchema(schema);
   if (checked.kind === 'invalid_schema') return checked;
   const range = unpacked(packed);
@@ -120,9 +124,9 @@ function extractedPart({
   const document = { ...range, pages: withContinuedTables([...before, ...range.pages]) };
   const found =
     learned === undefined
-      ? extract(document, schema, { minConfidence })
-      : extractTaught({ artifact: learned, minConfidence }, document, schema);
-  const { value, citations, seen } = ownFindings(found, range.pages[0]?.page ?? 1);
+      ? extract(document, schema, { minConfidence, isLate })
+      : extractTaught({ artifact: learned, minConfidence, isLate }, document, schema);
+  const { value, citations, seen, left } = ownFindings(found, range.pages[0]?.page ?? 1);
   const leading = leadPages(found, document);
   return {
     kind: 'part',
@@ -131,7 +135,7 @@ function extractedPart({
       value,
       citations,
       pages: range.pages.map(pageSummary),
-      warnings: [...range.warnings, ...seenWarnings(seen, minConfidence)],
+      warnings: [...range.warnings, ...leftWarnings(left), ...seenWarnings(seen, minConfidence)],
     } satisfies ExtractedPart),
     lead: serialize({ ...range, pages: document.pages.filter(({ page }) => leading.has(page)) }),
   };
@@ -164,6 +168,7 @@ type JobOf<K extends Job['kind']> = Extract<Job<ReceivedFile>, { readonly kind: 
 type ExtractJob = JobOf<'extract'>;
 type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'learned'> & {
   readonly document: Document;
+  readonly isLate: () => boolean;
 };
 /** Work on a document that was read before. */
 type DocumentJob =
@@ -180,14 +185,16 @@ type FileJob = Extract<Job<ReceivedFile>, { readonly file: ReceivedFile }>;
 interface Surroundings {
   readonly tell: (progress: unknown) => void;
   readonly open: OpenFile;
+  /** Whether the time of the job is nearly used up: for work that hears of nothing meanwhile. */
+  readonly isLate: () => boolean;
 }
 
 /** Does one job inside the child. Expected failures are answers; what it throws is our own fault. */
 export async function runJob(
   job: Job<ReceivedFile>,
-  { tell, open }: Surroundings,
+  { tell, open, isLate }: Surroundings,
 ): Promise<Answers[Job['kind']]> {
-  if ('file' in job) return jobOnFile(job, open);
+  if ('file' in job) return jobOnFile(job, { open, isLate });
   switch (job.kind) {
     case 'learn':
       return learn(job, tell);
@@ -196,11 +203,14 @@ export async function runJob(
     case 'validate':
       return jobOnValue(job);
     default:
-      return jobOnDocument(job);
+      return jobOnDocument(job, isLate);
   }
 }
 
-async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob['kind']]> {
+async function jobOnFile(
+  job: FileJob,
+  { open, isLate }: Omit<Surroundings, 'tell'>,
+): Promise<Answers[FileJob['kind']]> {
   switch (job.kind) {
     case 'inspect':
       return inspectFile(job.file, open);
@@ -211,7 +221,7 @@ async function jobOnFile(job: FileJob, open: OpenFile): Promise<Answers[FileJob[
     case 'render':
       return render(job, open);
     case 'extract':
-      return extractFromFile(job, open);
+      return extractFromFile(job, { open, isLate });
     case 'pictures':
       return picturesOfFile(job.file, open);
     case 'survey':
@@ -232,18 +242,18 @@ function jobOnValue(job: ValueJob): Answers[ValueJob['kind']] {
   }
 }
 
-function jobOnDocument(job: DocumentJob): Answers[DocumentJob['kind']] {
+function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[DocumentJob['kind']] {
   switch (job.kind) {
     case 'documentOf':
       return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
     case 'renderDocument':
       return rendered(unpacked(job.packed), job.form);
     case 'extractFrom':
-      return extractFrom(job);
+      return extractFrom(job, isLate);
     case 'ground':
       return groundAnswer(job);
     case 'extractPart':
-      return extractedPart(job);
+      return extractedPart(job, isLate);
     case 'joinRendered':
       return joinedRendition(job.parts);
     case 'joinExtracted':
@@ -287,17 +297,20 @@ function rendered(document: Document, form: RenderForm = {}): RenderResult {
 }
 
 /** The schema is checked first: a document is not read for a schema that cannot be used. */
-async function extractFromFile({ file, ...work }: ExtractJob, open: OpenFile): Promise<ExtractionResult> {
+async function extractFromFile(
+  { file, ...work }: ExtractJob,
+  { open, isLate }: Omit<Surroundings, 'tell'>,
+): Promise<ExtractionResult> {
   const checked = checkSchema(work.schema);
   if (checked.kind === 'invalid_schema') return checked;
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? extracted({ document: parsed.document, ...work }) : parsed;
+  return parsed.kind === 'ok' ? extracted({ document: parsed.document, isLate, ...work }) : parsed;
 }
 
-function extractFrom({ packed, ...work }: JobOf<'extractFrom'>): ExtractionResult {
+function extractFrom({ packed, ...work }: JobOf<'extractFrom'>, isLate: () => boolean): ExtractionResult {
   const checked = checkSchema(work.schema);
   if (checked.kind === 'invalid_schema') return checked;
-  return extracted({ document: unpacked(packed), ...work });
+  return extracted({ document: unpacked(packed), isLate, ...work });
 }
 
 function extracted({
@@ -306,12 +319,13 @@ function extracted({
   citations,
   minConfidence = MIN_CONFIDENCE,
   learned,
+  isLate,
 }: Extraction): ExtractionResult {
   const { mimeType, warnings, pages } = document;
   const found =
     learned === undefined
-      ? extract(document, schema, { minConfidence })
-      : extractTaught({ artifact: learned, minConfidence }, document, schema);
+      ? extract(document, schema, { minConfidence, isLate })
+      : extractTaught({ artifact: learned, minConfidence, isLate }, document, schema);
   const { value, errors } = validate(schema, withAbsence(schema, found.value));
   return {
     kind: 'ok',
@@ -321,7 +335,7 @@ function extracted({
       validationErrors: errors,
       citations: citations ? found.citations : [],
       pages: pages.map(pageSummary),
-      warnings: [...warnings, ...seenWarnings(found.seen, minConfidence)],
+      warnings: [...warnings, ...leftWarnings(found.left), ...seenWarnings(found.seen, minConfidence)],
     },
   };
 }

@@ -49,7 +49,7 @@ export function extractTaught(
 ): LocalExtraction {
   if (artifact.leaves.length + artifact.lists.length + artifact.rows.length === 0)
     return extract(document, schema, options);
-  const ready = prepared(document, schema);
+  const ready = prepared(document, schema, options.isLate);
   return ready === undefined ? NOTHING_FOUND : extractFrom(ready.reading, options, taughtBy(artifact, ready));
 }
 

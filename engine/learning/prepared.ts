@@ -32,8 +32,12 @@ export interface Prepared {
 }
 
 /** Undefined for a schema that no object fills. */
-export function prepared(document: Document, schema: JsonObject): Prepared | undefined {
-  const reading = readingOf(document, schema);
+export function prepared(
+  document: Document,
+  schema: JsonObject,
+  isLate?: () => boolean,
+): Prepared | undefined {
+  const reading = readingOf(document, schema, isLate);
   return reading === undefined ? undefined : preparedFrom(document, reading);
 }
 

@@ -325,8 +325,8 @@ const warning = z
     code: z.string().meta({
       description:
         '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
-        'they draw; `page_failed`; `deadline_reached`: pages were not looked at for want of time; ' +
-        '`low_confidence`; `inexact_number`: digits that no number holds were left out; ' +
+        'they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, ' +
+        'for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; ' +
         '`not_grounded`; `own_key_not_used`. More may be added.',
     }),
     message: z.string(),
@@ -338,6 +338,10 @@ const warning = z
     page: z.int().optional(),
     bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),
     confidence: z.number().min(0).max(1).optional(),
+    pages: z.array(z.int()).optional().meta({ description: 'Pages that were not looked at.' }),
+    paths: z.array(z.string()).optional().meta({
+      description: 'JSON Pointers into `result` of what was not looked for; the first hundred.',
+    }),
   })
   .meta({ id: 'Warning' });
 

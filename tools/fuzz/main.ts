@@ -1,6 +1,10 @@
 import { fuzzDocuments } from './documents.ts';
 
-const well = process.argv.includes('--requests')
-  ? await (await import('./requests.ts')).fuzzRequests()
-  : await fuzzDocuments();
-process.exitCode = well ? 0 : 1;
+const asked = (what: string): boolean => process.argv.includes(what);
+
+const fuzzed = async (): Promise<boolean> => {
+  if (asked('--requests')) return (await import('./requests.ts')).fuzzRequests();
+  return asked('--schemas') ? (await import('./schemas.ts')).fuzzSchemas() : fuzzDocuments();
+};
+
+process.exitCode = (await fuzzed()) ? 0 : 1;

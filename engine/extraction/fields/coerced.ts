@@ -18,11 +18,10 @@ export function coerced(field: Field, value: Json): Json | undefined {
   return undefined;
 }
 
-function asType({ type, kind, withTime, format }: Field, value: Json): Json | undefined {
+function asType({ type, format }: Field, value: Json): Json | undefined {
   if (type === 'integer') return Number.isInteger(value) ? value : undefined;
   if (type !== 'string') return typeof value === type ? value : undefined;
-  const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return kind === 'date' && withTime ? `${text}T00:00:00Z` : inFormat(format, text);
+  return inFormat(format, typeof value === 'string' ? value : JSON.stringify(value));
 }
 
 const isAllowed = ({ allowed }: Field, value: Json): boolean =>

@@ -55,7 +55,27 @@ function durationOf(text: string): string | undefined {
 
 const OCTET = String.raw`(?:25[0-5]|2[0-4]\d|1?\d?\d)`;
 
+const DAY = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/u;
+const dayOf = matching(DAY);
+/** The moment as it stands, or the day's beginning. */
+const momentOf: Fit = (text) => (DAY.test(text) ? `${text}T00:00:00Z` : momentAsIs(text));
+const momentAsIs = matching(/^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/iu);
+
+/** Addresses of the web are printed without their scheme. */
+const addressOf: Fit = (text) => {
+  if (/\s/u.test(text)) return undefined;
+  if (/^[a-z][a-z\d+.-]*:./iu.test(text)) return text;
+  return /^[a-z\d-]+(?:\.[a-z\d-]+)+(?:\/|$)/iu.test(text) ? `https://${text}` : undefined;
+};
+
+const mailOf: Fit = (text) => /[^\s<>;,()]{1,64}@[^\s<>;,()@]{1,253}/u.exec(text)?.[0];
+
 const FITS: ReadonlyMap<string, Fit> = new Map<string, Fit>([
+  ['date', dayOf],
+  ['date-time', momentOf],
+  ['email', mailOf],
+  ['uri', addressOf],
+  ['url', addressOf],
   ['time', timeOf],
   ['duration', durationOf],
   ['uuid', matching(/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/iu)],

@@ -1,8 +1,10 @@
+import { once } from '../../kernel/once.ts';
+import { tellingWords } from '../matching/tellingWords.ts';
 import type { Field } from './fields.ts';
 import { concepts, type Concept, type ValueKind } from './lexicon.ts';
 import { isOnlyRowConcept, isRowConcept } from './rowConcepts.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
-import { labelWords, phraseSimilarity } from './words.ts';
+import { labelWords, phraseSimilarity, wordSimilarity } from './words.ts';
 
 /** How well labels name fields. It remembers what it has computed, for labels repeat. */
 export interface LabelMatcher {
@@ -41,6 +43,9 @@ export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelM
   const byField = new Map<Field, { rivals: readonly Concept[]; scores: Map<string, number> }>();
   const scoresOf = (label: readonly string[]): ReadonlyMap<string, number> =>
     remembered(byLabel, label.join(' '), () => conceptScores(known, label));
+  const { tells } = tellingWords(isLikeOwn);
+  const byAny = new Map<string, number>();
+  const askedLike = phrasesLike(asked);
   const compute = (field: Field, rivals: readonly Concept[], label: readonly string[]): number => {
     const scores = scoresOf(label);
     const own = bestPhrase(field.phrases, label);
@@ -51,9 +56,13 @@ export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelM
   };
   return {
     any: (label) =>
-      [...scoresOf(label).values()].reduce((most, score) => Math.max(most, score), bestPhrase(asked, label)),
+      remembered(byAny, label.join(' '), () => {
+        const own = bestPhrase(askedLike(label), label);
+        return [...scoresOf(label).values()].reduce((most, score) => Math.max(most, score), own);
+      }),
     concept: (id, label) => scoresOf(label).get(id) ?? 0,
     score: (field, label) => {
+      if (!label.some((word) => tells(field, word))) return 0;
       const ofField = remembered(byField, field, () => ({
         rivals: rivalsOf(field),
         scores: new Map<string, number>(),
@@ -62,6 +71,33 @@ export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelM
     },
   };
 }
+
+/** Of many phrases those that have a word like one of a label's: the others are not said by it. */
+function phrasesLike(
+  phrases: readonly (readonly string[])[],
+): (label: readonly string[]) => readonly (readonly string[])[] {
+  const byWord = new Map<string, (readonly string[])[]>();
+  for (const phrase of phrases)
+    for (const word of new Set(phrase)) {
+      const earlier = byWord.get(word);
+      if (earlier === undefined) byWord.set(word, [phrase]);
+      else earlier.push(phrase);
+    }
+  const known = new Map<string, readonly (readonly string[])[]>();
+  const like = (word: string): readonly (readonly string[])[] =>
+    remembered(known, word, () =>
+      [...byWord].flatMap(([own, with_]) => (wordSimilarity(own, word) > 0 ? with_ : [])),
+    );
+  return (label) => [...new Set(label.flatMap(like))];
+}
+
+/** A label without a word like one of the field's names, or of its concept's, says the field not at all. */
+const isLikeOwn = (field: Field, word: string): boolean =>
+  namesOf(field).some((own) => wordSimilarity(own, word) > 0);
+
+const namesOf = once(({ phrases, concept }: Field): readonly string[] => [
+  ...new Set([...phrases, ...(concept?.phrases ?? [])].flat()),
+]);
 
 function conceptScores(known: Vocabulary, label: readonly string[]): ReadonlyMap<string, number> {
   const scores = new Map<string, number>();

@@ -1,8 +1,9 @@
 import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { remembered, type LabelMatcher } from '../fields/labels.ts';
-import { labelWords } from '../fields/words.ts';
+import { labelWords, wordSimilarity } from '../fields/words.ts';
 import { areSynonyms } from '../matching/synonyms.ts';
+import { tellingWords } from '../matching/tellingWords.ts';
 
 /** How well headers name the members of a row. It remembers what it has computed: headers repeat. */
 export type HeaderMatcher = (field: Field, header: string) => number;
@@ -22,18 +23,25 @@ const LABEL_WORDS_MAX = 4;
 export const headerMatcher: (labels: LabelMatcher) => HeaderMatcher = once((labels) => {
   const known = new Map<Field, Map<string, number>>();
   const words = new Map<string, readonly string[]>();
+  const { tells } = tellingWords(isLikeOwn);
   return (field, text) => {
     if (text === '' || text.length > HEADER_CHARACTERS_MAX) return 0;
+    const header = remembered(words, text, () => headerWords(text));
+    if (!header.some((word) => tells(field, word)) && !runsOf(field).has(header.join(''))) return 0;
     const scores = remembered(known, field, () => new Map<string, number>());
-    return remembered(scores, text, () =>
-      likeness(
-        field,
-        remembered(words, text, () => headerWords(text)),
-        labels,
-      ),
-    );
+    return remembered(scores, text, () => likeness(field, header, labels));
   };
 });
+
+/** All words that may make a header name a field: of its names, its description, and what its concept is called. */
+const ownWords = once(({ phrases, about, concept }: Field): readonly string[] => [
+  ...new Set([...phrases, ...about, ...(concept?.phrases ?? [])].flat()),
+]);
+const runsOf = once(({ phrases }: Field): ReadonlySet<string> => new Set(phrases.map((one) => one.join(''))));
+
+/** A header without such a word names the field not at all. */
+const isLikeOwn = (field: Field, word: string): boolean =>
+  ownWords(field).some((own) => sameStem(own, word) > 0 || wordSimilarity(own, word) > 0);
 
 function likeness(field: Field, words: readonly string[], labels: LabelMatcher): number {
   const named = namedBy(field, words);

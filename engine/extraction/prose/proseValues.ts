@@ -1,3 +1,4 @@
+import { oncePer } from '../../kernel/once.ts';
 import { inSegment } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
@@ -61,7 +62,11 @@ const NEAR_CHARACTERS = 80;
 
 /** A number right after the words that name the field, in the same sentence. */
 function amount(field: Field, prose: Prose, source: Source): Finding | undefined {
-  const rated = prose.sentences.flatMap((sentence) => amountsIn(field, sentence, source));
+  const isPercent = says(field, /^(?:percent|percentage|rate|%|share|prozent|taux|tasa|tasso)$/);
+  const rated = numbersIn(prose, source).flatMap((number): readonly Amount[] => {
+    const score = number.isPercent === isPercent ? nameShare(field, number.words) : 0;
+    return score < 0.75 ? [] : [{ ...number, score }];
+  });
   const [best] = rated.sort((a, b) => b.score - a.score);
   if (best === undefined) return undefined;
   const evidence = { label: best.score, strictness: 0.8, margin: 0, agreement: 0 };
@@ -69,25 +74,37 @@ function amount(field: Field, prose: Prose, source: Source): Finding | undefined
   return finding === undefined ? undefined : { ...finding, value: best.value };
 }
 
-interface Amount {
+/** A share or an amount of money, and the words before it. */
+interface NumberInProse {
   readonly from: number;
   readonly to: number;
   readonly value: number;
+  readonly isPercent: boolean;
+  readonly words: readonly string[];
+}
+
+interface Amount extends NumberInProse {
   readonly score: number;
 }
 
-function amountsIn(field: Field, { text, from }: Sentence, source: Source): readonly Amount[] {
+/** Those of a document, in their order: every field asks for the same ones. */
+const numbersIn = oncePer((prose: Prose, source: Source) =>
+  prose.sentences.flatMap((sentence) => numbersOf(sentence, source)),
+);
+
+function numbersOf({ text, from }: Sentence, source: Source): readonly NumberInProse[] {
   const segment = { index: 0, row: 0, page: 1, text, starts: [], words: [], x0: 0, x1: 0, y0: 0, y1: 0 };
-  const isPercent = says(field, /^(?:percent|percentage|rate|%|share|prozent|taux|tasa|tasso)$/);
-  return inSegment(segment, source.conventions).flatMap((candidate) => {
-    const fits = isPercent ? candidate.kind === 'percent' : candidate.currency !== undefined;
-    if (!fits || typeof candidate.value !== 'number') return [];
+  return inSegment(segment, source.conventions).flatMap((candidate): readonly NumberInProse[] => {
+    const { value, kind, currency } = candidate;
+    if (typeof value !== 'number' || (kind !== 'percent' && currency === undefined)) return [];
     const before = text.slice(Math.max(0, candidate.from - NEAR_CHARACTERS), candidate.from);
-    const score = nameShare(field, labelWords(before));
     const lead = /^\s*/.exec(candidate.text)?.[0].length ?? 0;
-    return score < 0.75
-      ? []
-      : [{ from: from + candidate.from + lead, to: from + candidate.to, value: candidate.value, score }];
+    const place = { from: from + candidate.from + lead, to: from + candidate.to };
+    const found = { ...place, value, words: labelWords(before) };
+    return [
+      ...(kind === 'percent' ? [{ ...found, isPercent: true }] : []),
+      ...(currency === undefined ? [] : [{ ...found, isPercent: false }]),
+    ];
   });
 }
 

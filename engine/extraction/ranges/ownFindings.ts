@@ -18,10 +18,13 @@ const LEAD_PAGES_MAX = 4;
  * What a range of pages says by itself. It is read with pages that lead to it, so that a list goes on with the
  * header that it has there: what stands on those alone was said by the ranges before. `from`: its first page.
  */
-export function ownFindings({ value, citations, seen }: LocalExtraction, from: number): LocalExtraction {
+export function ownFindings(
+  { value, citations, seen, left }: LocalExtraction,
+  from: number,
+): LocalExtraction {
   const own: Own = { from, byPath: citationsByPath(citations), citations: [] };
   const kept = membersOf(value, { was: '', is: '' }, own);
-  return { value: kept, citations: own.citations, seen: seen.filter(({ page }) => page >= from) };
+  return { value: kept, citations: own.citations, seen: seen.filter(({ page }) => page >= from), left };
 }
 
 interface Own {

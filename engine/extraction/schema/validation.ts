@@ -4,6 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import formatsPlugin from 'ajv-formats';
 import { draftOf, type Draft } from './drafts.ts';
 import { linearPattern, patternsIn, type LinearPattern } from './patterns.ts';
+import { once } from '../../kernel/once.ts';
 import { checkSchemaRules } from './schemaRules.ts';
 import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { ValidationError, Validation } from '../../ports/extractionEngine.ts';
@@ -49,7 +50,8 @@ class SchemaRefused extends Error {
   override readonly name = 'SchemaRefused';
 }
 
-function compile(schema: JsonObject): Check {
+/** Each schema once: a request checks it, and holds what was found against it. */
+const compile: (schema: JsonObject) => Check = once((schema) => {
   const draft = draftOf(schema);
   if (draft.kind === 'mixed') throw new SchemaRefused(draft.detail);
   const found = patternsIn(schema);
@@ -58,11 +60,25 @@ function compile(schema: JsonObject): Check {
     (pattern: string): LinearPattern => found.patterns.get(pattern) ?? linearPattern(pattern),
     { code: 'new RegExp' },
   );
-  const ajv = new VALIDATORS[draft.draft]({ ...OPTIONS, code: { regExp } });
+  const ajv = new VALIDATORS[draft.draft]({
+    ...OPTIONS,
+    ...{ code: { regExp }, meta: false, validateSchema: false },
+  });
   addFormats(ajv);
   boundUrls(ajv);
   const rest = Object.entries(withOwnProto(schema)).filter(([key]) => key !== '$schema' && key !== '$id');
-  return ajv.compile(Object.fromEntries(rest));
+  const own = Object.fromEntries(rest);
+  void judgeOf(draft.draft).validateSchema(own, true);
+  return ajv.compile(own);
+});
+
+const judges = new Map<Draft, Ajv | Ajv2019 | Ajv2020>();
+
+/** What says whether a schema is one of a draft, throwing where it is none: it is made once, for it takes longest. */
+function judgeOf(draft: Draft): Ajv | Ajv2019 | Ajv2020 {
+  const judge = judges.get(draft) ?? new VALIDATORS[draft](OPTIONS);
+  judges.set(draft, judge);
+  return judge;
 }
 
 /** No address that is used is longer. */

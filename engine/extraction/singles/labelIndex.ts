@@ -1,6 +1,7 @@
 import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
+import { remembered } from '../fields/labels.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
 import { initialsOf, termsIn, type Terms } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
@@ -123,7 +124,11 @@ const contextTerms = ({ label, context }: Pair): readonly string[] => [
   ...[label, ...context.split(' · ')].flatMap(initialsOf),
 ];
 
-type WordIndex = ReadonlyMap<string, readonly number[]>;
+/** Words with the places where each stands; `like`: those that are like a word, which many fields ask for. */
+interface WordIndex {
+  readonly places: ReadonlyMap<string, readonly number[]>;
+  readonly like: (own: string) => readonly string[];
+}
 
 function wordIndex(texts: readonly (readonly string[])[]): WordIndex {
   const places = new Map<string, number[]>();
@@ -133,19 +138,20 @@ function wordIndex(texts: readonly (readonly string[])[]): WordIndex {
       if (known === undefined) places.set(word, [place]);
       else known.push(place);
     }
-  return places;
+  const words = [...places.keys()];
+  const known = new Map<string, readonly string[]>();
+  const like = (own: string): readonly string[] =>
+    remembered(known, own, () => words.filter((word) => likeWord(own, word) > 0));
+  return { places, like };
 }
 
 /** What has a word that most of what is there has tells nothing of one field. */
 const PLACES_MAX = 400;
 
 function placesOf({ all, calls }: Terms, index: WordIndex): readonly number[] {
-  const own = [...all];
   const acronyms = calls.map(({ words }) => words.map((word) => word.charAt(0)).join(''));
   const places = new Set<number>();
-  for (const [word, at] of index) {
-    if (!acronyms.includes(word) && !own.some((one) => likeWord(one, word) > 0)) continue;
-    for (const place of at.slice(0, PLACES_MAX)) places.add(place);
-  }
+  for (const word of new Set([...acronyms, ...[...all].flatMap(index.like)]))
+    for (const place of (index.places.get(word) ?? []).slice(0, PLACES_MAX)) places.add(place);
   return [...places].sort((a, b) => a - b);
 }

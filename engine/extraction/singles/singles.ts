@@ -5,6 +5,7 @@ import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
 import { remembered } from '../fields/labels.ts';
 import type { Finding } from '../finding.ts';
+import type { Pace } from '../pace.ts';
 import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { calibratedSingle, type Way } from './calibration.ts';
@@ -30,11 +31,13 @@ export interface Rated extends Finding, Omit<Way, 'kind'> {
  */
 export function singlesOf(
   fields: readonly Field[],
-  source: Source,
-  byRules: ByRules,
+  { source, byRules, pace }: Pick<Asked, 'source' | 'byRules'> & { readonly pace: Pace },
 ): ReadonlyMap<string, Rated> {
   const asked = { source, byRules, isKnown: isTrade(fields) };
-  const contenders = fields.map((field) => ({ field, findings: contendingAs(field, asked) }));
+  const contenders = fields.map((field) => ({
+    field,
+    findings: pace.leavesOut(field.pointer) ? [] : contendingAs(field, asked),
+  }));
   const numbers = new Map<Word, number>();
   const numberOf = (word: Word): number => remembered(numbers, word, () => numbers.size);
   return chosen(contenders, ({ pointer }, { origin, isKnown: known, value, words: [first] }) =>

@@ -30,6 +30,7 @@ interface Choice {
  */
 export function findTotals(fields: readonly Field[], source: Source): ReadonlyMap<string, Finding> {
   const found = new Map<string, Finding>();
+  if (fields.length === 0) return found;
   const choice = bestChoice(source, paidOf(source));
   for (const field of fields) {
     const id = TOTALS.find((total) => total === field.concept?.id);

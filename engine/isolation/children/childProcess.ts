@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { Writable } from 'node:stream';
 import { statOf } from '../../kernel/tempFolders.ts';
-import type { ChildMessage, Job, JobOutcome, ToldToChild } from './jobs.ts';
+import { HURRY_AFTER, type ChildMessage, type Job, type JobOutcome, type ToldToChild } from './jobs.ts';
 import { confinementHere, type Confinement } from '../confinement/confinement.ts';
 import { sentTo, type Sending } from './fileBytes.ts';
 import { bytesOf, forget, newFolder, removed, spawned, type SpawnOptions } from './spawnChild.ts';
@@ -190,12 +190,6 @@ export interface Child {
   readonly exited: Promise<void>;
 }
 
-/**
- * Of the deadline: then a child is told to begin nothing more and to answer with what it has. What is left is for the
- * page that it is at, and for the answer.
- */
-const HURRY_AFTER = 0.8;
-
 /** A child that is not loaded by then is not waited for. */
 const START_MS = 30_000;
 
@@ -354,7 +348,7 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
     child.on('message', onMessage).once('exit', onExit).once('error', onExit);
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
-    const sending = sent(child, { job, isKept }).then((failure) => {
+    const sending = sent(child, { job, isKept, deadlineMs }).then((failure) => {
       if (failure !== undefined) killWith(failure);
     });
   });

@@ -21,6 +21,8 @@ interface Recipient {
 export interface Sending {
   readonly job: Job;
   readonly isKept: boolean;
+  /** Of the job's own work. */
+  readonly deadlineMs: number;
 }
 
 /**
@@ -29,11 +31,11 @@ export interface Sending {
  */
 export const sentTo = async (
   { tell, pipe }: Recipient,
-  { job, isKept }: Sending,
+  { job, isKept, deadlineMs }: Sending,
 ): Promise<JobOutcome | undefined> => {
-  if (!hasFile(job)) return diedUnless(tell(isKept ? { ...job, beside: true } : job));
+  if (!hasFile(job)) return diedUnless(tell({ ...job, deadlineMs, ...(isKept && { beside: true }) }));
   const { path, ...facts } = job.file;
-  if (isKept) return diedUnless(tell({ ...job, file: { ...facts, bytesCount: null } }));
+  if (isKept) return diedUnless(tell({ ...job, deadlineMs, file: { ...facts, bytesCount: null } }));
   let file: FileHandle;
   try {
     file = await open(path);
@@ -42,7 +44,7 @@ export const sentTo = async (
   }
   const send = async (): Promise<void> => {
     const { size: bytesCount } = await file.stat();
-    await tell({ ...job, file: { ...facts, bytesCount } });
+    await tell({ ...job, deadlineMs, file: { ...facts, bytesCount } });
     await copied(file, bytesCount, pipe);
   };
   try {

@@ -145,8 +145,17 @@ export type ChildMessage =
     }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** A job as it is sent. `beside`: the file that the child keeps is the same request's, and stays open. */
-export type SentJob = Job<SentFile> & { readonly beside?: true };
+/**
+ * A job as it is sent. `beside`: the file that the child keeps is the same request's, and stays open. `deadlineMs`: of
+ * its own work, neither waiting nor pauses counted.
+ */
+export type SentJob = Job<SentFile> & { readonly beside?: true; readonly deadlineMs?: number };
+
+/**
+ * Of the deadline: then a child begins nothing more and answers with what it has. What is left is for what it is at,
+ * and for the answer.
+ */
+export const HURRY_AFTER = 0.8;
 
 /**
  * What a child is told: a job, that the time of its job is nearly used up, or that nobody needs the file any more

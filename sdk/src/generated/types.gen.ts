@@ -9040,7 +9040,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: pages were not looked at for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -9076,6 +9076,14 @@ export type Warning = {
      * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
      */
     confidence?: number;
+    /**
+     * Pages that were not looked at.
+     */
+    pages?: Array<number>;
+    /**
+     * JSON Pointers into `result` of what was not looked for; the first hundred.
+     */
+    paths?: Array<string>;
 };
 
 export type Webhook = {

@@ -1,0 +1,89 @@
+import { writeFile } from 'node:fs/promises';
+import { extract } from '@quire/engine/extraction/extract';
+import { readFileAsDocument } from '@quire/engine/formats/readDocument';
+import type { Document } from '@quire/engine/document/document';
+import { cpuSince } from '../../engine/test/bench/cpu.ts';
+import { pagedPdf } from '../../engine/test/bench/pagedPdf.ts';
+import { ledgerPages, reportPages } from '../../engine/test/bench/pdfPages.ts';
+import { askedSchema } from './askedSchema.ts';
+
+/*
+ * CPU seconds that an extraction takes once its document is read: by pages with the same fields, and by fields with the
+ * same pages. BENCH_SVG names a file for the plot.
+ */
+const PAGES = [10, 20, 40, 80];
+const FIELDS = [25, 50, 100, 200, 400];
+const SAME = { pages: 40, fields: 100 };
+
+/** Half of it prose, half of it tables. */
+const documentOf = async (pages: number): Promise<Document> => {
+  const bytes = pagedPdf([...reportPages(pages / 2), ...ledgerPages(pages / 2)]);
+  const facts = { fileName: 'report.pdf', effort: 'fast', pagesMax: pages, languages: ['eng'] } as const;
+  const read = await readFileAsDocument({ ...facts, bytes, deadlineMs: 120_000 });
+  if (read.kind !== 'ok') throw new Error(`the document was not read: ${read.kind}`);
+  return read.document;
+};
+
+interface Point {
+  readonly at: number;
+  readonly seconds: number;
+}
+
+const measured = async (pages: number, fields: number): Promise<number> => {
+  const [document, schema] = [await documentOf(pages), askedSchema(fields)];
+  const spent = cpuSince([process.pid]);
+  extract(document, schema);
+  return spent() / 1000;
+};
+
+const series = async (
+  sizes: readonly number[],
+  of: (size: number) => Promise<number>,
+): Promise<readonly Point[]> => {
+  const points: Point[] = [];
+  for (const at of sizes) points.push({ at, seconds: await of(at) });
+  return points;
+};
+
+const table = (what: string, points: readonly Point[]): string =>
+  [
+    `| ${what} | CPU seconds |\n| ---: | ---: |`,
+    ...points.map(({ at, seconds }) => `| ${String(at)} | ${seconds.toFixed(1)} |`),
+  ].join('\n');
+
+const [WIDTH, HEIGHT, MARGIN] = [360, 220, 44];
+
+/** A line of points from the origin, with its axes. */
+const panel = (title: string, points: readonly Point[], left: number): string => {
+  const most = {
+    at: Math.max(...points.map(({ at }) => at)),
+    seconds: Math.max(...points.map(({ seconds }) => seconds)),
+  };
+  const x = (at: number): number => left + MARGIN + (at / most.at) * (WIDTH - 2 * MARGIN);
+  const y = (seconds: number): number => HEIGHT - MARGIN - (seconds / most.seconds) * (HEIGHT - 2 * MARGIN);
+  const text = (at: readonly [number, number], said: string): string =>
+    `<text x="${at[0].toFixed(0)}" y="${at[1].toFixed(0)}" font-size="11" text-anchor="middle">${said}</text>`;
+  const line = points.map(({ at, seconds }) => `${x(at).toFixed(1)},${y(seconds).toFixed(1)}`).join(' ');
+  return [
+    text([left + WIDTH / 2, 20], title),
+    `<path d="M${String(left + MARGIN)} ${String(MARGIN)}V${String(HEIGHT - MARGIN)}H${String(left + WIDTH - MARGIN)}" fill="none" stroke="#888"/>`,
+    `<polyline points="${line}" fill="none" stroke="#1a5fb4" stroke-width="2"/>`,
+    ...points.map(({ at }) => text([x(at), HEIGHT - MARGIN + 16], String(at))),
+    ...points.map(({ at, seconds }) => text([x(at), y(seconds) - 8], seconds.toFixed(1))),
+  ].join('\n');
+};
+
+await measured(2, 12);
+const byPages = await series(PAGES, (pages) => measured(pages, SAME.fields));
+const byFields = await series(FIELDS, (fields) => measured(SAME.pages, fields));
+console.log(`${table(`pages, ${String(SAME.fields)} fields`, byPages)}\n`);
+console.log(table(`fields, ${String(SAME.pages)} pages`, byFields));
+const file = process.env['BENCH_SVG'];
+const svg = [
+  `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${String(2 * WIDTH)} ${String(HEIGHT)}" font-family="sans-serif">`,
+  `<rect width="100%" height="100%" fill="#fff"/>`,
+  panel(`CPU seconds by pages, ${String(SAME.fields)} fields`, byPages, 0),
+  panel(`CPU seconds by fields, ${String(SAME.pages)} pages`, byFields, WIDTH),
+  '</svg>',
+].join('\n');
+if (file !== undefined) await writeFile(file, `${svg}\n`);
