@@ -4,6 +4,7 @@ import { numberedRows } from './numberedRows.ts';
 import { recordRows } from './recordRows.ts';
 import type { Listed } from './rowMembers.ts';
 import type { Source } from '../source.ts';
+import { statementMembers, statementRows } from '../statements/statementRows.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
 
 /** Amounts of goods: their columns are told by arithmetic too. */
@@ -11,6 +12,8 @@ const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_t
 
 /** The rows of a list, by the way that answers it best. */
 export function listedRows(listed: Listed, source: Source): readonly RowFindings[] {
+  const members = statementMembers(listed.fields);
+  if (members !== undefined) return statementRows(listed, members, source);
   for (const way of waysFor(listed)) {
     const rows = way(listed, source);
     if (rows.length > 0) return rows;
