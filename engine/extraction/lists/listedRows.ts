@@ -1,4 +1,5 @@
 import { gridRows } from '../grids/gridRows.ts';
+import { datedEntries } from './datedEntries.ts';
 import { labelledRows } from './labelledRows.ts';
 import { numberedRows } from './numberedRows.ts';
 import { recordRows } from './recordRows.ts';
@@ -28,7 +29,7 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2 ? [byLines, byGrids] : [byGrids, recordRows, byLines, byLabel, byNumbers];
+  return goods >= 2 ? [byLines, byGrids] : [byGrids, recordRows, datedEntries, byLines, byLabel, byNumbers];
 }
 
 const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => findRows(fields, source);

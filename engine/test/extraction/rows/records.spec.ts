@@ -1,9 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import type { Block } from '../../../document/document.ts';
 import type { PlacedWord } from '../../../layout/content.ts';
 import { drawnDocument, line, markdown, pageOf } from '../../support/drawnPages.ts';
 import { holds } from '../../support/properties.ts';
-import { listOf, read } from './flows.ts';
+import { flowOf, heading, listOf, read } from './flows.ts';
 
 type Words = readonly (readonly PlacedWord[])[];
 
@@ -171,6 +172,36 @@ describe('records on pages', () => {
     }),
     0.25,
   );
+
+  it('are entries below the title that names them, told by the time that they lasted', async () => {
+    const paragraph = (words: string): Block => ({
+      ...{ kind: 'paragraph', box: null, text: words, markdown: words },
+    });
+    const document = await flowOf(
+      heading('Ada Low'),
+      heading('Work experience'),
+      paragraph('Keeper of the Light'),
+      paragraph('Harbour Office Grey Holm | Norway | March 2021 - Present'),
+      paragraph('Kept the lamp and its books.'),
+      paragraph('Second Keeper - Long Skerry Trust\nJune 2016 - February 2021'),
+      heading('Education'),
+      paragraph('Harbour School, 1998-2003'),
+    );
+    const job = { jobTitle: text, employer: text, startDate: text, endDate: text, description: text };
+    const { value } = read(document, {
+      workExperience: listOf({ ...job, isCurrent: { type: 'boolean' } }),
+    });
+    expect(value['workExperience']).to.deep.equal([
+      {
+        ...{ jobTitle: 'Keeper of the Light', employer: 'Harbour Office Grey Holm', isCurrent: true },
+        ...{ startDate: 'March 2021', description: 'Kept the lamp and its books.' },
+      },
+      {
+        ...{ jobTitle: 'Second Keeper', employer: 'Long Skerry Trust', isCurrent: false },
+        ...{ startDate: 'June 2016', endDate: 'February 2021' },
+      },
+    ]);
+  });
 
   it('of a statement are figures by period, with unit and scale', () => {
     const figure = {
