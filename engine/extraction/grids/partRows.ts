@@ -4,7 +4,7 @@ import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { cellValue } from './cellValues.ts';
 import { dittoFields, withDitto } from './ditto.ts';
-import { isEmpty, type Cell, type GridRow } from './grid.ts';
+import { cellsIn, isEmpty, type Cell, type GridRow } from './grid.ts';
 import { groupFindings, mayBeGroup } from './groups.ts';
 import type { Place } from '../columns/headed.ts';
 import type { HeaderMatcher } from './likeness.ts';
@@ -24,7 +24,7 @@ export interface Reading {
 /** The rows that fit, without sums; a row of one text over several columns names the group of those below. */
 export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   const { grid, from, to, mapped } = part;
-  const asked = { ...reading, mapped, about: grid.about, ditto: dittoFields(part, reading.outer) };
+  const asked = { ...reading, mapped, about: aboutOf(part), ditto: dittoFields(part, reading.outer) };
   const rows: RowFindings[] = [];
   let { group } = part;
   for (const row of grid.rows.slice(from, to)) {
@@ -39,6 +39,15 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   const whole = wholeRows(rows);
   return reading.choice.asksTotals ? whole : withoutSums(whole, mapped);
 }
+
+/** Rows above a header of the same grid that may name what stands below it. */
+const ABOVE_MAX = 4;
+
+/** What stands above a part: in its grid, and above that. */
+const aboutOf = ({ grid, from }: Part): readonly Cell[] => [
+  ...(from > 1 && from <= ABOVE_MAX + 1 ? grid.rows.slice(0, from - 1).flatMap(cellsIn) : []),
+  ...grid.about,
+];
 
 interface RowReading extends Reading {
   readonly mapped: Part['mapped'];

@@ -1,11 +1,13 @@
 import { oncePer } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
+import { datedEntries } from './datedEntries.ts';
 import { labelledRows } from './labelledRows.ts';
 import { numberedRows } from './numberedRows.ts';
 import { recordRows } from './recordRows.ts';
 import type { Listed } from './rowMembers.ts';
 import type { Source } from '../source.ts';
+import { statementMembers, statementRows } from '../statements/statementRows.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
 
 /** Amounts of goods: their columns are told by arithmetic too. */
@@ -13,6 +15,8 @@ const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_t
 
 /** The rows of a list, by the way that answers it best. */
 export function listedRows(listed: Listed, source: Source): readonly RowFindings[] {
+  const members = statementMembers(listed.fields);
+  if (members !== undefined) return statementRows(listed, members, source);
   for (const way of waysFor(listed)) {
     const rows = way(listed, source);
     if (rows.length > 0) return rows;
@@ -27,7 +31,7 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2 ? [byLines, byGrids] : [byGrids, byRecords, byLines, byLabel, byNumbers];
+  return goods >= 2 ? [byLines, byGrids] : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers];
 }
 
 const rowsFor = oncePer((source: Source, fields: readonly Field[]) => findRows(fields, source));

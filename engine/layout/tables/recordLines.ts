@@ -7,7 +7,9 @@ import { coveredSpans, type PlacedCell, type Span } from './tableCells.ts';
 const OFF = 3;
 /** Records that show an arrangement, and lines above them that may head it. */
 const RECORDS_MIN = 3;
-const HEAD_MAX = 4;
+const HEAD_MAX = 6;
+/** Lines of the head of the columns. */
+const HEAD_LINES_MAX = 2;
 /** So many of the records must have the second line. */
 const WHOLE_SHARE = 0.7;
 /** A line stands as those of its kind do where so many of its cells are level with theirs. */
@@ -35,12 +37,17 @@ export function recordCells(lines: readonly Row[]): readonly PlacedCell[] | unde
   const firsts = records.flatMap(([first]) => first ?? []);
   const seconds = records.flatMap(([, second]) => second ?? []);
   const places = placesOf(columnsOf(firsts), columnsOf(seconds), records);
+  // Lines above the two that may head the columns are rows of their own.
+  const above = Math.max(0, head.length - HEAD_LINES_MAX);
   const body = records.flatMap(([first, second], row) => [
-    ...cellsAt(first, { ...places.first, row: row + 1 }),
-    ...cellsAt(second, { ...places.second, row: row + 1 }),
+    ...cellsAt(first, { ...places.first, row: above + row + 1 }),
+    ...cellsAt(second, { ...places.second, row: above + row + 1 }),
   ]);
   const heads = head.flatMap(({ segments }, line) =>
-    segments.map((segment) => headCell(segment, places, line > 0 && line === head.length - 1)),
+    segments.map((segment) => ({
+      ...headCell(segment, places, line > 0 && line === head.length - 1),
+      row: Math.min(line, above),
+    })),
   );
   return joined([...heads, ...body]);
 }
@@ -67,8 +74,16 @@ function recordsBelow(head: readonly Row[], lines: readonly Row[]): Records['rec
   const records = inTurn(lines);
   const whole = (records ?? []).filter((record) => record.length === 2);
   if (whole.length < WHOLE_SHARE * (records?.length ?? 0) || !standOtherwise(whole)) return undefined;
+  if (isHeadOfOthers(whole)) return undefined;
   return whole.length >= RECORDS_MIN || isHeaded(head, one, two) ? records : undefined;
 }
+
+/** Words alone above records with numbers: their head stands as they do. */
+const isHeadOfOthers = ([first = [], ...others]: Records['records']): boolean =>
+  others.length > 0 && !hasDigits(first) && others.every(hasDigits);
+
+const hasDigits = (record: readonly Row[]): boolean =>
+  record.some(({ segments }) => segments.some(({ words }) => words.some(({ text }) => /\d/.test(text))));
 
 /** Each cell of the second line has a heading over it that stands level with none of the first line. */
 function isHeaded(head: readonly Row[], one: Row, two: Row): boolean {

@@ -1,5 +1,7 @@
+import type { Document, DocumentPage, Line } from '../../document/document.ts';
 import { markdownOf } from '../../document/markdown.ts';
 import { layoutPages } from '../../layout/layoutPages.ts';
+import { withContinuedTables } from '../../layout/tables/continuedTables.ts';
 import type { PageContent, PlacedWord, Rule } from '../../layout/content.ts';
 
 interface Look {
@@ -51,3 +53,25 @@ export const markdown = (page: PageContent): string => {
   } as const;
   return markdownOf({ mimeType: 'application/pdf', pages: [{ ...base, blocks }], warnings: [] });
 };
+
+const lineOf = (words: readonly PlacedWord[]): Line => ({
+  text: words.map(({ text }) => text).join(' '),
+  box: null,
+  words: words.map(({ text, box, size, bold }) => ({ text, box, confidence: 1, fontSize: size, bold })),
+});
+
+/** Pages as a document that values are read from, their lines by height. */
+export function drawnDocument(contents: readonly PageContent[]): Document {
+  const blocks = layoutPages(contents);
+  const pages = contents.map(({ words, width, height }, index): DocumentPage => {
+    const tops = [...new Set(words.map(({ box }) => box[1]))].sort((a, b) => a - b);
+    const level = (top: number) =>
+      words.filter(({ box }) => box[1] === top).sort((a, b) => a.box[0] - b.box[0]);
+    return {
+      ...{ page: index + 1, width, height, status: 'ok', source: 'text_layer', detail: null },
+      lines: tops.map((top) => lineOf(level(top))),
+      blocks: blocks[index] ?? [],
+    };
+  });
+  return { mimeType: 'application/pdf', pages: withContinuedTables(pages), warnings: [] };
+}

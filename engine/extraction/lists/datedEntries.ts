@@ -1,0 +1,157 @@
+import type { Box } from '../../document/document.ts';
+import type { Json } from '../../kernel/json.ts';
+import type { Field } from '../fields/fields.ts';
+import { folded, labelWords, nameWords } from '../fields/words.ts';
+import { textFinding, type Finding } from '../finding.ts';
+import { plainWords, segmentOf } from '../grids/grid.ts';
+import { headerWords, namedBy } from '../grids/likeness.ts';
+import lexicon from '../lexicon/entries.json' with { type: 'json' };
+import type { Source } from '../source.ts';
+import type { RowFindings } from '../tables/rowValues.ts';
+import type { Listed } from './rowMembers.ts';
+
+type Member = 'place' | 'title' | 'text' | 'start' | 'end' | 'current';
+
+/** A block of text, or one of its lines. */
+interface Item {
+  readonly text: string;
+  readonly page: number;
+  readonly box: Box | null;
+  readonly isTitle: boolean;
+  readonly isHeading: boolean;
+}
+
+/** A section is named so well by its title. */
+const NAMED = 0.6;
+const TITLE_WORDS_MAX = 5;
+const NAME_WORDS_MAX = 14;
+const EVIDENCE = { label: 0.6, strictness: 0.6, margin: 0.2, agreement: 0 };
+
+const RANGE =
+  /(?<start>(?:\p{L}{3,9}\.?\s)?(?:19|20)\d{2})\s?[-–—]\s?(?<end>(?:\p{L}{3,9}\.?\s)?(?:19|20)\d{2}|\p{L}{3,10})(?!\p{L})/u;
+
+/**
+ * Entries below a title that names the list, each told by the time that it lasted: what it is called stands in the
+ * line before its time or in the same one, and what follows tells of it.
+ */
+export function datedEntries({ fields, called, outer }: Listed, source: Source): readonly RowFindings[] {
+  const members = membersOf(fields);
+  if (outer.size > 0 || members.start === undefined || members.end === undefined) return [];
+  const names = { phrases: called.phrases, about: [labelWords(called.description)] };
+  return sectionsOf(source)
+    .filter(({ title }) => namedBy(names, headerWords(title)) >= NAMED)
+    .flatMap(({ items }) => entriesOf(items).map((entry) => rowOf(entry, members)));
+}
+
+const membersOf = (fields: readonly Field[]): Partial<Record<Member, Field>> => {
+  const found: Partial<Record<Member, Field>> = {};
+  for (const field of fields)
+    for (const member of ['start', 'end', 'current', 'text', 'place', 'title'] as const) {
+      if (!nameWords(field.pointer).some((word) => lexicon[member].includes(word))) continue;
+      found[member] ??= field;
+      break;
+    }
+  return found;
+};
+
+interface Section {
+  readonly title: string;
+  readonly items: Item[];
+}
+
+function sectionsOf({ document }: Source): readonly Section[] {
+  const sections: Section[] = [];
+  for (const item of document.pages.flatMap(itemsOfPage)) {
+    if (item.isTitle) sections.push({ title: item.text, items: [] });
+    else sections.at(-1)?.items.push(item);
+  }
+  return sections;
+}
+
+const itemsOfPage = ({ page, blocks }: Source['document']['pages'][number]): readonly Item[] =>
+  blocks.flatMap((block): readonly Item[] => {
+    if (block.kind === 'table' || block.kind === 'image') return [];
+    const { text, box, kind } = block;
+    const isHeading = kind === 'heading';
+    const isTitle = (isHeading && block.level <= 2) || isLoud(text);
+    return text.split('\n').map((one) => ({ text: one.trim(), page, box, isTitle, isHeading }));
+  });
+
+/** A few words in capitals alone. */
+const isLoud = (text: string): boolean =>
+  /^\P{Ll}+$/u.test(text) &&
+  /\p{Lu}{4}/u.test(text) &&
+  !/\d/.test(text) &&
+  text.split(/\s+/).length <= TITLE_WORDS_MAX;
+
+interface Entry {
+  readonly name: Item | undefined;
+  readonly time: Item;
+  readonly range: RegExpExecArray;
+  readonly text: Item[];
+}
+
+function entriesOf(items: readonly Item[]): readonly Entry[] {
+  const entries: Entry[] = [];
+  for (const item of items) {
+    const range = RANGE.exec(item.text);
+    const last = entries.at(-1);
+    if (range === null) {
+      last?.text.push(item);
+      continue;
+    }
+    const name = nameBefore(items, item);
+    if (name !== undefined && last?.text.at(-1) === name) last.text.pop();
+    entries.push({ name, time: item, range, text: [] });
+  }
+  return entries;
+}
+
+/** The short line right before a time that is not the end of a sentence and no time itself. */
+function nameBefore(items: readonly Item[], time: Item): Item | undefined {
+  const before = items[items.indexOf(time) - 1];
+  if (before === undefined || RANGE.test(before.text) || /[.:;]$/.test(before.text)) return undefined;
+  return before.isHeading || before.text.split(/\s+/).length <= NAME_WORDS_MAX ? before : undefined;
+}
+
+function rowOf({ name, time, range, text }: Entry, members: Partial<Record<Member, Field>>): RowFindings {
+  const { start = '', end = '' } = range.groups ?? {};
+  const isNow = lexicon.now.some((word) => folded(end).startsWith(word));
+  const beside = time.text.slice(0, range.index).replace(/[\s|(,;:–—-]+$/u, '');
+  const [title, place] = namesOf(name?.text, beside);
+  const told = text.map((one) => one.text).join('\n');
+  const values: readonly (readonly [Member, Json | undefined, Item])[] = [
+    ['title', title, name ?? time],
+    ['place', place, beside === '' ? (name ?? time) : time],
+    ['start', start, time],
+    ['end', isNow ? undefined : end, time],
+    ['current', isNow, time],
+    ['text', told === '' ? undefined : told, text[0] ?? time],
+  ];
+  return new Map(
+    values.flatMap(([member, value, item]): readonly [string, Finding][] => {
+      const field = members[member];
+      const finding = field === undefined || value === undefined ? undefined : findingAt(item, value);
+      return field === undefined || finding === undefined ? [] : [[field.pointer, finding]];
+    }),
+  );
+}
+
+/** What an entry is called and where it was: in two lines, or in one that a dash or comma parts. */
+function namesOf(
+  name: string | undefined,
+  beside: string,
+): readonly [string | undefined, string | undefined] {
+  const [place = ''] = beside.split(/\s?\|\s?/);
+  if (name === undefined) return [undefined, place === '' ? undefined : place];
+  if (place !== '') return [name, place];
+  const parted = /^(.+?)(?:\s[-–—|]\s|,\s)(.+)$/u.exec(name.replace(/^(\S{1,6})\s[-–—]\s/u, '$1 \u2011 '));
+  const whole = (text: string | undefined): string | undefined => text?.replace(' \u2011 ', ' - ');
+  return parted === null ? [name, undefined] : [whole(parted[1]), whole(parted[2])];
+}
+
+function findingAt({ text, page, box }: Item, value: Json): Finding | undefined {
+  const segment = segmentOf({ text, page, words: plainWords(text, box), columnSpan: 1 });
+  const finding = textFinding([{ segment, from: 0, to: segment.text.length }], EVIDENCE);
+  return finding === undefined ? undefined : { ...finding, value };
+}

@@ -1,0 +1,131 @@
+import type { Json } from '../../kernel/json.ts';
+import type { Field } from '../fields/fields.ts';
+import { findingOf, textFinding, type Finding } from '../finding.ts';
+import { namedBy, type Names } from '../grids/likeness.ts';
+import { folded, labelWords, nameWords } from '../fields/words.ts';
+import lexicon from '../lexicon/statements.json' with { type: 'json' };
+import type { Listed } from '../lists/rowMembers.ts';
+import type { Segment } from '../places/layout.ts';
+import type { Source } from '../source.ts';
+import type { RowFindings } from '../tables/rowValues.ts';
+import { fiscalEnd, fiscalName, lastDay } from './periods.ts';
+import { statementsOf, type Statement } from './statements.ts';
+
+type Member = 'value' | 'period' | 'unit' | 'scale';
+
+/** The members of an entry that a statement's form gives. */
+type Members = Readonly<Partial<Record<Member, Field>>> & { readonly value: Field; readonly period: Field };
+
+/** A line names the list so well. */
+const NAMED = 0.72;
+/** Lines that name it nearly as well are the same figure in another statement. */
+const NEAR = 0.04;
+const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
+
+/** What a list's entries ask of a statement; undefined where they ask for something else. */
+export function statementMembers(fields: readonly Field[]): Members | undefined {
+  const called = (member: Member): Field | undefined =>
+    fields.find(({ pointer }) => nameWords(pointer).some((word) => lexicon[member].includes(word)));
+  const [value, period, unit, scale] = [called('value'), called('period'), called('unit'), called('scale')];
+  if (value === undefined || period === undefined || (unit === undefined && scale === undefined))
+    return undefined;
+  return { value, period, ...(unit && { unit }), ...(scale && { scale }) };
+}
+
+/**
+ * The entries of a list that asks for one figure by period, with unit and scale: the numbers of the line that names
+ * the list, one a column. What the column's head, the title and marks of currency say are members of each.
+ */
+export function statementRows(
+  { fields, called }: Listed,
+  members: Members,
+  source: Source,
+): readonly RowFindings[] {
+  const statements = statementsOf(source);
+  const ends = fiscalEnd(statements.flatMap(({ columns }) => columns.map(({ period }) => period)));
+  const names = namesOf(called);
+  const scored = statements.flatMap((statement) =>
+    statement.lines.map((line) => ({ statement, line, score: lineScore(line.words, names) })),
+  );
+  const best = scored.reduce((most, { score }) => Math.max(most, score), 0);
+  const rows = new Map<string, RowFindings>();
+  if (best < NAMED) return [];
+  for (const { statement, line } of scored.filter(({ score }) => score >= Math.max(NAMED, best - NEAR)))
+    for (const [column, number] of line.cells) {
+      const period = periodValue(members.period, column, ends);
+      if (period === undefined || rows.has(String(period.value))) continue;
+      const said = saidOf(members, { statement, ...line });
+      const value = findingOf(number, { ...EVIDENCE });
+      rows.set(
+        String(period.value),
+        new Map([
+          [members.value.pointer, value],
+          [members.period.pointer, period],
+          ...said,
+          ...wholeOf(fields, value),
+        ]),
+      );
+    }
+  return [...rows.values()];
+}
+
+/** A description begins with what a figure is called: "Goodwill: …", "Cash and cash equivalents (i.e. …)". */
+function namesOf({ phrases, description }: Listed['called']): Names {
+  const [head = ''] = description.split(/[:(;.]/);
+  const words = labelWords(head);
+  return { phrases: words.length > 0 && words.length <= 8 ? [...phrases, words] : phrases, about: [] };
+}
+
+/** The label as it stands, or without what is told after a comma. */
+const lineScore = ([whole = [], first = []]: Statement['lines'][number]['words'], names: Names): number =>
+  Math.max(namedBy(names, whole), 0.97 * namedBy(names, first));
+
+const wholeOfSegment = (segment: Segment) => ({ segment, from: 0, to: segment.text.length });
+
+function periodValue(
+  field: Field,
+  { period, heads }: Statement['columns'][number],
+  ends: number,
+): Finding | undefined {
+  const finding = textFinding(heads.map(wholeOfSegment), EVIDENCE);
+  if (finding === undefined) return undefined;
+  if (field.kind === 'date') return withValue(finding, lastDay(period));
+  const isFiscal = field.about.flat().some((word) => /^fy\d{4}$/.test(word));
+  return isFiscal ? withValue(finding, fiscalName(period, ends)) : finding;
+}
+
+const withValue = (finding: Finding, value: Json | undefined): Finding | undefined =>
+  value === undefined ? undefined : { ...finding, value };
+
+type Said = readonly (readonly [string, Finding])[];
+
+interface LineOf {
+  readonly statement: Statement;
+  readonly label: string;
+  readonly isPercent: boolean;
+}
+
+/** Unit and scale: a share of a hundred and an amount for one of something are not scaled. */
+function saidOf({ unit, scale }: Members, { statement, label, isPercent }: LineOf): Said {
+  const plain = folded(label);
+  const isOfOne = isPercent || lexicon.per_one.some((words) => plain.includes(words));
+  const from = (segment: Segment | undefined, value: Json | undefined): Finding | undefined => {
+    const finding = segment === undefined ? undefined : textFinding([wholeOfSegment(segment)], EVIDENCE);
+    return finding === undefined ? undefined : withValue(finding, value);
+  };
+  const { currency, scale: scaled } = statement;
+  const place = scaled?.segment ?? currency?.segment;
+  const units = isPercent ? from(place, '%') : from(currency?.segment, currency?.value);
+  const scales = from(place, isOfOne ? 1 : (scaled?.value ?? 1));
+  return [
+    ...(unit !== undefined && units !== undefined ? [[unit.pointer, units] as const] : []),
+    ...(scale !== undefined && scales !== undefined ? [[scale.pointer, scales] as const] : []),
+  ];
+}
+
+/** Choices of which one says that a figure is that of the whole: a line of a statement is, unless it says a part. */
+const wholeOf = (fields: readonly Field[], value: Finding): Said =>
+  fields.flatMap(({ choices, pointer }) => {
+    const whole = choices.find((choice) => lexicon.whole.includes(folded(choice)));
+    return whole === undefined ? [] : [[pointer, { ...value, value: whole }] as const];
+  });

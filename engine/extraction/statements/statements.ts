@@ -1,0 +1,202 @@
+import { inSegment, type Candidate } from '../candidates.ts';
+import { folded } from '../fields/words.ts';
+import { headerWords } from '../grids/likeness.ts';
+import money from '../lexicon/money.json' with { type: 'json' };
+import type { Row, Segment } from '../places/layout.ts';
+import type { Source } from '../source.ts';
+import { joinedPeriod, NO_PERIOD, periodIn, saysPeriod, type Period } from './periods.ts';
+
+/** A column of numbers, with what its head says of their time. */
+interface Column {
+  readonly period: Period;
+  /** What says it. */
+  readonly heads: readonly Segment[];
+}
+
+/** A line of a statement: what it is called, and its numbers by column. */
+interface Line {
+  readonly label: string;
+  /** The words of the label, and those before what is told after a comma. */
+  readonly words: readonly (readonly string[])[];
+  readonly cells: ReadonlyMap<Column, Candidate>;
+  readonly isPercent: boolean;
+}
+
+/** A fact that is said of all numbers of a statement, and what says it. */
+interface Said<T> {
+  readonly value: T;
+  readonly segment: Segment;
+}
+
+/** Lines of numbers under heads of periods. */
+export interface Statement {
+  readonly title: string;
+  readonly columns: readonly Column[];
+  readonly lines: readonly Line[];
+  readonly scale: Said<number> | undefined;
+  readonly currency: Said<string> | undefined;
+}
+
+/** Lines above the first number that may head the columns or name the statement. */
+const HEAD_ROWS_MAX = 9;
+/** Lines without numbers between those with them. */
+const PLAIN_ROWS_MAX = 3;
+const LINES_MIN = 2;
+/** Points between the right edges of one column: brackets and marks stand out of it. */
+const EDGE = 14;
+
+const KNOWN = new WeakMap<Source, readonly Statement[]>();
+
+/** The statements of a document in reading order; made once. */
+export function statementsOf(source: Source): readonly Statement[] {
+  const known =
+    KNOWN.get(source) ?? stretches(source.layout.rows).flatMap((rows) => statementOf(rows, source));
+  KNOWN.set(source, known);
+  return known;
+}
+
+const NUMBER = /^[$€£¥]?\s?[-–—(]?\s?[$€£]?\s?\d[\d.,\s]*\)?\s?%?\)?$|^[-–—]$/;
+const MARK = /^(?:[$€£¥%)]|[A-Z]{3}|\([a-z]\))$/;
+
+const isNumber = ({ text }: Segment): boolean => NUMBER.test(text);
+
+/** A label, and numbers or marks only right of it. */
+const isLine = ({ segments: [label, ...cells] }: Row): boolean =>
+  label !== undefined &&
+  /\p{L}{2}/u.test(label.text) &&
+  cells.some((cell) => isNumber(cell) && /\d/.test(cell.text)) &&
+  cells.every((cell) => isNumber(cell) || MARK.test(cell.text));
+
+interface Stretch {
+  readonly head: readonly Row[];
+  readonly body: readonly Row[];
+}
+
+/** Lines of numbers of one page that little stands between, with the lines above them. */
+function stretches(rows: readonly Row[]): readonly Stretch[] {
+  const found: { head: readonly Row[]; body: Row[]; last: number }[] = [];
+  for (const [at, row] of rows.entries()) {
+    if (!isLine(row)) continue;
+    const open = found.at(-1);
+    const between = open === undefined ? [] : rows.slice(open.last + 1, at);
+    const isNext =
+      open?.body[0]?.page === row.page && between.length <= PLAIN_ROWS_MAX && !between.some(headsColumns);
+    if (isNext) open.body.push(row);
+    else found.push({ head: headAbove(rows, at), body: [row], last: at });
+    const current = found.at(-1);
+    if (current !== undefined) current.last = at;
+  }
+  return found.filter(({ body }) => body.length >= LINES_MIN);
+}
+
+/** Two texts or more that say periods. */
+const headsColumns = ({ segments }: Row): boolean =>
+  segments.filter(({ text }) => saysPeriod(periodIn(text)) && text.length < 60).length > 1;
+
+function headAbove(rows: readonly Row[], at: number): readonly Row[] {
+  const head: Row[] = [];
+  for (let i = at - 1; i >= 0 && head.length < HEAD_ROWS_MAX; i -= 1) {
+    const row = rows[i];
+    if (row === undefined || row.page !== rows[at]?.page || isLine(row)) break;
+    head.unshift(row);
+  }
+  return head;
+}
+
+function statementOf({ head, body }: Stretch, source: Source): readonly Statement[] {
+  const cells = body.flatMap(({ segments }) => segments.slice(1).filter(isNumber));
+  const places = placesOf(cells);
+  const heads = headsOf(head, Math.min(...cells.map(({ x0 }) => x0)));
+  const columns = places.map((edge) => columnAt(edge, heads));
+  if (columns.every(({ period }) => !saysPeriod(period))) return [];
+  const about = head.flatMap(({ segments }) => segments);
+  return [
+    {
+      title: about.map(({ text }) => text).join(' '),
+      columns,
+      lines: body.map((row) => lineOf(row, { places, columns }, source)),
+      scale: firstSaid([...about].reverse(), scaleIn),
+      currency: firstSaid([...about, ...body.flatMap(({ segments }) => segments)], currencyIn),
+    },
+  ];
+}
+
+/** The right edges of columns, from left to right. */
+function placesOf(cells: readonly Segment[]): readonly number[] {
+  const places: number[] = [];
+  for (const { x1 } of [...cells].sort((a, b) => a.x1 - b.x1)) {
+    const last = places.at(-1);
+    if (last === undefined || x1 - last > EDGE) places.push(x1);
+  }
+  return places;
+}
+
+/** The lines that head columns: texts right of the labels that say periods. */
+const headsOf = (head: readonly Row[], from: number): readonly (readonly Segment[])[] =>
+  head
+    .map(({ segments }) => segments.filter(({ x1, text }) => x1 > from - EDGE && text.length < 60))
+    .map((segments) => segments.filter(({ text }) => saysPeriod(periodIn(text))))
+    .filter((segments) => segments.length > 0);
+
+const middle = ({ x0, x1 }: Segment): number => (x0 + x1) / 2;
+
+/** Half of the width of a number of a few digits: what heads a column stands over its middle. */
+const HALF_NUMBER = 10;
+
+function columnAt(edge: number, heads: readonly (readonly Segment[])[]): Column {
+  const own = heads.flatMap((segments) => {
+    const off = segments.map((segment) => Math.abs(middle(segment) - (edge - HALF_NUMBER)));
+    return segments[off.indexOf(Math.min(...off))] ?? [];
+  });
+  const period = own.reduceRight((joined, { text }) => joinedPeriod(joined, periodIn(text)), NO_PERIOD);
+  return { period, heads: own };
+}
+
+function lineOf(
+  { segments: [label, ...cells] }: Row,
+  { places, columns }: { readonly places: readonly number[]; readonly columns: readonly Column[] },
+  { conventions }: Source,
+): Line {
+  const found = new Map<Column, Candidate>();
+  for (const cell of cells.filter(isNumber)) {
+    const at = places.findLastIndex((edge) => cell.x1 >= edge - 1);
+    const number = inSegment(cell, conventions).find(({ kind }) => kind === 'number' || kind === 'percent');
+    const column = columns[at];
+    if (column !== undefined && number !== undefined) found.set(column, number);
+  }
+  const isPercent = cells.some(({ text }) => text.includes('%'));
+  const text = label?.text ?? '';
+  return { label: text, words: wordsOf(text), cells: found, isPercent };
+}
+
+function wordsOf(label: string): readonly (readonly string[])[] {
+  const plain = label.replace(/\([^)]*\)/g, ' ').replace(/\s+/g, ' ');
+  const [first = ''] = plain.split(/,|\bnet of\b/);
+  return first === plain ? [headerWords(plain)] : [headerWords(plain), headerWords(first)];
+}
+
+function firstSaid<T>(
+  segments: readonly Segment[],
+  read: (text: string) => T | undefined,
+): Said<T> | undefined {
+  for (const segment of segments) {
+    const value = read(segment.text);
+    if (value !== undefined) return { value, segment };
+  }
+  return undefined;
+}
+
+const SCALES = Object.entries(money.scales);
+const SYMBOLS = Object.entries(money.symbols).filter(([symbol]) => !/^\p{L}+\.?$/u.test(symbol));
+
+/** "(In millions, except per share amounts)". */
+function scaleIn(text: string): number | undefined {
+  const words = folded(text).match(/\p{L}+/gu) ?? [];
+  if (words.length > 12) return undefined;
+  return SCALES.find(([name]) => words.some((word) => word === name || word === `${name}s`))?.[1];
+}
+
+function currencyIn(text: string): string | undefined {
+  const code = /(?<!\p{L})(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK)(?!\p{L})/u.exec(text)?.[0];
+  return code ?? SYMBOLS.find(([symbol]) => text.includes(symbol))?.[1];
+}
