@@ -27,6 +27,12 @@ const NO_TELLING_BY_TEXT = banned(
     `${MESSAGE}.left[object.name=${ERROR}]`,
 );
 
+/** What needs more gets one type that has them as members, as a `StreamKind` has. */
+const FEW_TYPE_PARAMETERS = banned(
+  'At most two type parameters: give what belongs together one type.',
+  'TSTypeParameterDeclaration[params.length>2]',
+);
+
 export default tseslint.config(
   {
     ignores: [
@@ -71,6 +77,7 @@ export default tseslint.config(
           "MemberExpression[object.name='process'][property.name='env']",
         ),
         ...NO_TELLING_BY_TEXT,
+        ...FEW_TYPE_PARAMETERS,
       ],
     },
   },
@@ -93,6 +100,7 @@ export default tseslint.config(
           "MemberExpression[object.name='Math'][property.name='random']",
         ),
         ...NO_TELLING_BY_TEXT,
+        ...FEW_TYPE_PARAMETERS,
       ],
     },
   },

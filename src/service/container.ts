@@ -90,7 +90,7 @@ const LEVELS = {
   stopped: 'error',
 } as const;
 
-const told = (from: Context): ((notice: ProjectionNotice) => void) => {
+const notified = (from: Context): ((notice: ProjectionNotice) => void) => {
   const { onNotice } = from.projectionCounters;
   const logger = from.logger;
   return (notice) => {
@@ -104,7 +104,7 @@ const told = (from: Context): ((notice: ProjectionNotice) => void) => {
 /** The projections: in the thread of the embedded read models where there is one, else in this one. */
 const runnerOf = (from: Context): ProjectionRunner => {
   const { sql, log: feed, projections } = from.parts;
-  const listener = { onApplied: appliedBy(from), notify: told(from) };
+  const listener = { onApplied: appliedBy(from), notify: notified(from) };
   return projections === undefined
     ? serviceRunner({ sql, feed }, projectingAs(from.config), listener)
     : runnerInThread(projections, listener);

@@ -179,14 +179,14 @@ interface TurnReport<Kind extends AnyKind> {
 }
 
 /** `stream`, and who is told. */
-interface Told {
+interface ReportedTurn {
   readonly stream: string;
   readonly hooks: WriterHooks;
   readonly tracer: Tracer;
 }
 
 /** The turn begins now. */
-const turnReport = <Kind extends AnyKind>({ stream, hooks, tracer }: Told): TurnReport<Kind> => {
+const turnReport = <Kind extends AnyKind>({ stream, hooks, tracer }: ReportedTurn): TurnReport<Kind> => {
   const startedAt = performance.now();
   const appends = new Map<Entry<Kind>, Span>();
   return {
