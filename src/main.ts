@@ -33,27 +33,27 @@ const AGAIN_MS = 1_000;
 /** How often it is looked whether npm still runs, ms. */
 const LOOK_EVERY_MS = 500;
 
-class ToldToEnd extends Error {
-  override readonly name = 'ToldToEnd';
+class StopAsked extends Error {
+  override readonly name = 'StopAsked';
 }
 
 /** Aborts when this process is told to end; told again, it ends at once. */
-const toldToEnd = (): AbortSignal => {
-  const told = new AbortController();
+const stopSignal = (): AbortSignal => {
+  const stopping = new AbortController();
   let firstAt = 0;
   const tell = (by: string): void => {
-    if (told.signal.aborted) {
+    if (stopping.signal.aborted) {
       if (performance.now() - firstAt > AGAIN_MS) process.exit(130);
       return;
     }
     firstAt = performance.now();
     say(`\n${by}: finishing running work (again to stop at once) …\n`);
     setTimeout(() => process.exit(1), DRAIN_MS).unref();
-    told.abort(new ToldToEnd());
+    stopping.abort(new StopAsked());
   };
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, tell);
   if (isBelowNpm()) whenParentEnds(() => tell('npm has ended'));
-  return told.signal;
+  return stopping.signal;
 };
 
 /** npm, or its shell, may end without a word to what it runs: that would keep the port and the folder. */
@@ -67,28 +67,28 @@ const whenParentEnds = (tell: () => void): void => {
 };
 
 /** Told while it started: what was open is closed. */
-const isTold = (error: unknown): boolean =>
-  error instanceof ToldToEnd || (error instanceof Error && error.cause instanceof ToldToEnd);
+const wasStopped = (error: unknown): boolean =>
+  error instanceof StopAsked || (error instanceof Error && error.cause instanceof StopAsked);
 
-const untilTold = (told: AbortSignal): Promise<void> =>
+const untilStopped = (stopping: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
-    if (told.aborted) resolve();
-    else told.addEventListener('abort', () => resolve(), { once: true });
+    if (stopping.aborted) resolve();
+    else stopping.addEventListener('abort', () => resolve(), { once: true });
   });
 
 const main = async (): Promise<void> => {
   process.umask(PRIVATE_FILES);
   process.on('uncaughtException', dieOf);
   process.on('unhandledRejection', dieOf);
-  const told = toldToEnd();
+  const stopping = stopSignal();
   const config = configFrom();
   if (!forgetSecrets() && process.platform === 'linux')
     complain('Secrets could not be erased from /proc/<pid>/environ: this system forbids it.\n');
-  const quire = await startQuire(config, openParts, told);
-  await untilTold(told);
+  const quire = await startQuire(config, openParts, stopping);
+  await untilStopped(stopping);
   await quire.stop();
 };
 
 void main()
-  .catch((error: unknown) => (isTold(error) ? undefined : fail(error)))
+  .catch((error: unknown) => (wasStopped(error) ? undefined : fail(error)))
   .then(() => process.exit(0));

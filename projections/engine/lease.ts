@@ -1,5 +1,6 @@
 import type { Sql, SqlLock } from './ports.ts';
-import { rebuildReadModels, type RunnerDeps, type TunedDeps } from './rebuild.ts';
+import { rebuildReadModels } from './rebuild.ts';
+import { type RunnerDeps, type TunedDeps } from './building.ts';
 import {
   CheckpointMoved,
   dropRetired,

@@ -1,12 +1,12 @@
 import { RUNNER_TUNING } from './arrivals.ts';
 import { changes, checkpointWaits, type WaitOptions } from './waiting.ts';
 import { leasedProjection } from './lease.ts';
-import type { RunnerDeps } from './rebuild.ts';
+import type { RunnerDeps } from './building.ts';
 import { generations, hasRegistry } from './registry.ts';
 import { upgrading } from './upgrade.ts';
 import { type ProjectorStatus, statusOfRegistry, statusOfSlots } from './subscribe.ts';
 
-export type { RunnerDeps } from './rebuild.ts';
+export type { RunnerDeps } from './building.ts';
 
 /** Keeps the read models up with the log while no other process does. */
 export interface ProjectionRunner {

@@ -11,7 +11,7 @@ import {
 import type { FeedItem } from '../../domain/ports/log.ts';
 import { applyArrivals, batchPacing, type Pacing, type RunningSlot } from './apply.ts';
 import { ReadModelsDiverged, requireSameLog } from './divergence.ts';
-import type { TunedDeps } from './rebuild.ts';
+import type { TunedDeps } from './building.ts';
 import { SqlUnavailable } from './ports.ts';
 import {
   CheckpointMoved,

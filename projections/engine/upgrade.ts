@@ -6,7 +6,7 @@ import {
   openGenerations,
   type TunedDeps,
   withBuildLock,
-} from './rebuild.ts';
+} from './building.ts';
 import { type Sql, type SqlTx, SqlUnavailable } from './ports.ts';
 import {
   abandon,

@@ -18,10 +18,11 @@ import {
   tenantParams,
   toBoundary,
   usdOut,
+  checkKnown,
+  tenantNotFound,
 } from './basics.ts';
 import { actor } from '../../domain/kernel/decider.ts';
 import { routesOver } from '../server/routes.ts';
-import { checkKnown, tenantNotFound } from './knownTenant.ts';
 import { accountRejections } from './rejections.ts';
 import { setPlanRequest, setPlanResponse } from './credits.ts';
 import { activePriceList } from '../../domain/priceList.ts';

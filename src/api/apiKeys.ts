@@ -14,10 +14,10 @@ import {
   tenantIdText,
   tenantParams,
   wholeNumberText,
+  checkKnown,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
-import { checkKnown } from './knownTenant.ts';
 
 /** What these routes need. */
 export interface ApiKeysDeps {
@@ -181,8 +181,8 @@ export const createApiKey = post(
   {
     summary: 'Create a key for a tenant',
     description:
-      'The key itself is in this answer alone: only its digest is stored. A key, or a session of one, makes no key of ' +
-      'its own role that ends later than it.',
+      'The key itself is in this answer alone: only its digest is stored. A key, or a session of one, makes no key ' +
+      'of its own role that ends later than it.',
     access: 'admin',
     tenantSessions: true,
     tenant: 'body',
@@ -304,7 +304,8 @@ export const revokeApiKey = remove(
   {
     summary: 'Revoke a key',
     description:
-      'From now on it is no key. The last admin key is not revoked. What was made with it goes on, unless `made=revoke`.',
+      'From now on it is no key. The last admin key is not revoked. What was made with it goes on, ' +
+      'unless `made=revoke`.',
     access: 'admin',
     tenantSessions: true,
     params: z.object({

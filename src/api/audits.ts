@@ -12,6 +12,7 @@ import {
   tenantParams,
   toBoundary,
   wholeNumberText,
+  checkKnown,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { invalid, problem } from '../server/problems.ts';
@@ -23,7 +24,6 @@ import {
   type EventsAsked,
   type LogToRead,
 } from '../queries/log.ts';
-import { checkKnown } from './knownTenant.ts';
 
 /** What these routes need. */
 export interface AuditsDeps {

@@ -1,5 +1,7 @@
 import { z } from 'zod';
 import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
+import type { Queries } from '../queries/queries.ts';
+import { problem } from '../server/problems.ts';
 
 /**
  * A text of a URL or a form that stands for another type. `documented` is what the reference shows for
@@ -150,3 +152,14 @@ export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
   z.strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() }).meta({ id });
 
 export const tenantParams = z.object({ tenant_id: tenantIdText });
+
+export const tenantNotFound = () => problem('tenant_not_found', 'There is no such tenant.');
+
+/** 404 for an answer that is empty since nobody has ever heard of the tenant. */
+export const checkKnown = async (
+  { queries }: { readonly queries: Pick<Queries, 'balanceOfTenant'> },
+  tenantId: string,
+  { isEmpty }: { readonly isEmpty: boolean },
+): Promise<void> => {
+  if (isEmpty && (await queries.balanceOfTenant(tenantId)) === undefined) throw tenantNotFound();
+};

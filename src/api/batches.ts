@@ -30,6 +30,7 @@ import {
   plainText,
   tenantIdText,
   wholeNumberText,
+  checkKnown,
 } from './basics.ts';
 import {
   CHANNEL_MEMBERS,
@@ -41,7 +42,6 @@ import {
 } from './workSchemas.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import type { ChannelName } from '../commands/models.ts';
-import { checkKnown } from './knownTenant.ts';
 
 /** What these routes need. */
 export type BatchesDeps = OperationsDeps & {

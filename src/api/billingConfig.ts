@@ -22,8 +22,7 @@ import {
 } from './prices.ts';
 import { modeOf, priceTraining, quote, ratedMode, rateOf } from '../../domain/rating.ts';
 import { invalid, workFailure } from '../server/problems.ts';
-import { tenantNotFound } from './knownTenant.ts';
-import { tenantIdText, wholeNumberText } from './basics.ts';
+import { tenantNotFound, tenantIdText, wholeNumberText } from './basics.ts';
 import { quoteResponse } from './accounts.ts';
 import { availableIn } from '../../domain/account/state.ts';
 import { TRAINING_COUNT_MAX } from '../../domain/billingConfig.ts';

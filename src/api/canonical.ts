@@ -1,3 +1,4 @@
+import { operationBody } from './operationSchemas.ts';
 import type { z } from 'zod';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
 import { validate } from '../server/request.ts';
@@ -247,7 +248,7 @@ export const canonical = post(
     serviceActsForAll: true,
     bucketOf: (body) => (operationIn(body) === HEAVY ? 'heavy' : 'general'),
     idempotency: KEPT_A_DAY,
-    respondsAsync: true,
+    respondsAsync: operationBody,
     body: canonicalEnvelope,
     documentedBody: DOCUMENTED_ENVELOPE,
     reply: { status: 200, schema: canonicalResponse },

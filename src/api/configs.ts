@@ -1,13 +1,12 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
-import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
 import { extractModeIn, minConfidenceIn, modelChannelIn } from './workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { routesOver } from '../server/routes.ts';
 import { sightOf } from './training.ts';
 import { problem, workFailure } from '../server/problems.ts';
-import { checkKnown } from './knownTenant.ts';
 import { type DraftDeps, configDraft, type SavedConfigs } from '../commands/savedConfigs.ts';
 
 /** What these routes need. */

@@ -17,6 +17,7 @@ import {
   plainText,
   tenantIdText,
   tenantParams,
+  checkKnown,
 } from './basics.ts';
 import type { AccountKind } from '../../domain/account/account.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
@@ -24,7 +25,6 @@ import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from './rejections.ts';
-import { checkKnown } from './knownTenant.ts';
 
 /** What these routes need. */
 export interface CreditsDeps {

@@ -21,7 +21,7 @@ import {
   resolvedDeployment,
 } from './pipelineSchemas.ts';
 import type { ProblemCode } from '../problemTable.ts';
-import { checkKnown } from './knownTenant.ts';
+import { checkKnown } from './basics.ts';
 
 /** What these routes need. */
 export interface DeploymentsDeps {

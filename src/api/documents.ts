@@ -13,9 +13,9 @@ import {
   plainText,
   tenantIdText,
   wholeNumberText,
+  checkKnown,
 } from './basics.ts';
 import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
-import { checkKnown } from './knownTenant.ts';
 import { fileUriOf } from '../../domain/document.ts';
 import { baseName } from '../server/files.ts';
 

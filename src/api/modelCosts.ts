@@ -14,6 +14,7 @@ import {
   toBoundary,
   usdOut,
   wholeNumberText,
+  checkKnown,
 } from './basics.ts';
 import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { checkNotAhead } from './rejections.ts';
@@ -26,7 +27,6 @@ import {
 } from '../commands/reference.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
 import { problem } from '../server/problems.ts';
-import { checkKnown } from './knownTenant.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { LogLlmCost } from '../../domain/llmCost.ts';
 import { costByPrice, type LlmCosts } from '../commands/llmCosts.ts';

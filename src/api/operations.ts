@@ -19,7 +19,7 @@ import {
   operationParams,
   operationsQuery,
 } from './operationSchemas.ts';
-import { checkKnown } from './knownTenant.ts';
+import { checkKnown } from './basics.ts';
 
 /** What these routes need. */
 export interface OperationsDeps {

@@ -3,10 +3,9 @@ import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import type { RateLimitOverride } from '../../domain/rateLimits.ts';
 import { bucketsUnder, limitsScope, type TenantLimits } from '../server/limits.ts';
-import { instantOut, tenantParams } from './basics.ts';
+import { instantOut, tenantParams, checkKnown } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { flushResponse } from './apiKeys.ts';
-import { checkKnown } from './knownTenant.ts';
 
 /** What these routes need. */
 export interface RateLimitsDeps {

@@ -7,8 +7,8 @@ import type { PeriodCosts } from '../../projections/llmCosts.ts';
 import type { CurrencyFlows } from '../../projections/margin.ts';
 import type { Queries } from '../queries/queries.ts';
 import { routesOver } from '../server/routes.ts';
-import { checkKnown } from './knownTenant.ts';
 import {
+  checkKnown,
   booleanText,
   creditsOut,
   fromBoundary,

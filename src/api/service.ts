@@ -20,6 +20,7 @@ import {
 } from '../server/pages.ts';
 import { PAGE_HEADERS } from '../server/answers.ts';
 import { openApiDocument } from '../server/openapi.ts';
+import { webhookMessages } from './webhooks.ts';
 import { WIRE_CODES } from '../problemTable.ts';
 import { problem } from '../server/problems.ts';
 
@@ -190,7 +191,11 @@ export const getOpenApi = (routes: () => readonly NamedRoute[]) => {
     },
     (_, { baseUrl }) => {
       const url = baseUrl();
-      if (made?.url !== url) made = { url, body: JSON.stringify(openApiDocument(routes(), url)) };
+      if (made?.url !== url)
+        made = {
+          url,
+          body: JSON.stringify(openApiDocument({ routes: routes(), webhooks: webhookMessages }, url)),
+        };
       return Promise.resolve({ contentType: 'application/json', body: made.body });
     },
   );

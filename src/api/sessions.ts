@@ -75,8 +75,8 @@ export const createSession = post(
   {
     summary: 'Sign in with an API key',
     description:
-      'Sets the cookie `quire_session`, over https `__Host-quire_session`: for 8 hours at most, and no longer than the ' +
-      'key, requests of this browser act as the key without it. Sign-ins are limited by client address and by key.',
+      'Sets the cookie `quire_session`, over https `__Host-quire_session`: for 8 hours at most, and no longer than ' +
+      'the key, requests of this browser act as the key without it. Sign-ins are limited by client address and by key.',
     access: 'public',
     body: sessionRequest,
     reply: { status: 200, schema: sessionResponse },

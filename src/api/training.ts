@@ -29,9 +29,8 @@ import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import { plainText } from './basics.ts';
+import { plainText, checkKnown } from './basics.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
-import { checkKnown } from './knownTenant.ts';
 
 /** What these routes need. */
 export interface TrainingDeps {

@@ -1,3 +1,4 @@
+import { operationBody } from './operationSchemas.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
 import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
@@ -292,7 +293,7 @@ export const extract = post(
     idempotency: KEPT_A_DAY,
     body: extractForm,
     upload: true,
-    respondsAsync: true,
+    respondsAsync: operationBody,
     reply: { status: 200, schema: extractResponse },
     problems: EXTRACTION_PROBLEMS,
   },
@@ -330,7 +331,7 @@ export const ocrToMarkdown = post(
     serviceActsForAll: true,
     bucket: 'heavy',
     idempotency: KEPT_A_DAY,
-    respondsAsync: true,
+    respondsAsync: operationBody,
     body: ocrToMarkdownRequest,
     reply: { status: 200, schema: markdownResponse },
     problems: [...CONVERSION_PROBLEMS, ...FETCH_PROBLEMS],
@@ -376,7 +377,7 @@ export const toMarkdown = post(
     serviceActsForAll: true,
     bucket: 'heavy',
     idempotency: KEPT_A_DAY,
-    respondsAsync: true,
+    respondsAsync: operationBody,
     body: toMarkdownForm,
     upload: true,
     reply: { status: 200, schema: markdownResponse },

@@ -254,14 +254,14 @@ async function* inOrder<Item, Result>(
   }
 }
 
-interface Told {
+interface ShownFile {
   readonly file: DocumentFile;
   readonly at: number;
   readonly of: number;
 }
 
 /** One document is its own report; of several each gets a line where no bar shows them. */
-const tell = (outcome: DocumentOutcome<unknown>, { file, at, of }: Told, output: Output): void => {
+const tell = (outcome: DocumentOutcome<unknown>, { file, at, of }: ShownFile, output: Output): void => {
   if (outcome.kind === 'failed') {
     if (of > 1) output.note(failureText(file.path, outcome));
     return;

@@ -3,7 +3,7 @@ import type { ModelFailure } from '@quire/engine/ports/modelProvider';
 import type { Bucket } from '../../domain/ports/services.ts';
 import type { ProblemCode, RequestIssue } from '../problemTable.ts';
 
-interface Told<Code> {
+interface Explained<Code> {
   readonly kind: 'problem';
   readonly code: Code;
   readonly detail: string;
@@ -14,9 +14,9 @@ type PlainCode = Exclude<ProblemCode, 'validation_error' | 'rate_limited'> | 're
 
 /** Why work was not delivered: a code of the interface, and what its answer says beside it. */
 export type WorkProblem =
-  | (Told<PlainCode> & { readonly members?: Readonly<Record<string, unknown>> })
-  | (Told<'validation_error'> & { readonly issues: readonly RequestIssue[] })
-  | (Told<'rate_limited'> & { readonly bucket: string; readonly retry_after_seconds: number });
+  | (Explained<PlainCode> & { readonly members?: Readonly<Record<string, unknown>> })
+  | (Explained<'validation_error'> & { readonly issues: readonly RequestIssue[] })
+  | (Explained<'rate_limited'> & { readonly bucket: string; readonly retry_after_seconds: number });
 
 export const workProblem = (
   code: PlainCode,

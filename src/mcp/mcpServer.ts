@@ -164,7 +164,7 @@ const asJson = (data: object): CallToolResult => answer(JSON.stringify(data, und
 const refused = (text: string): CallToolResult => ({ ...answer(text), isError: true });
 
 /** Problems are told to the agent, which can mend some; all else ends the call. */
-const told = async (work: () => Promise<CallToolResult>): Promise<CallToolResult> => {
+const mendable = async (work: () => Promise<CallToolResult>): Promise<CallToolResult> => {
   try {
     return await work();
   } catch (error) {
@@ -189,7 +189,7 @@ const addDocumentTools = (server: McpServer, caller: McpCaller): void => {
       annotations: WORKS,
     },
     ({ pages, ...file }) =>
-      told(async () => answer((await converted(caller, file, given({ pages }))).markdown)),
+      mendable(async () => answer((await converted(caller, file, given({ pages }))).markdown)),
   );
   server.registerTool(
     'extract',
@@ -206,7 +206,7 @@ const addDocumentTools = (server: McpServer, caller: McpCaller): void => {
       annotations: WORKS,
     },
     ({ schema, mode, pages, ...file }) =>
-      told(async () => {
+      mendable(async () => {
         const asked = { schema, ...given({ mode, pages }) };
         const { status, result, meta, validation_errors, cost } = await extracted(caller, file, asked);
         return asJson({ status, result, citations: meta.citations, validation_errors, cost });
@@ -221,7 +221,7 @@ const addDocumentTools = (server: McpServer, caller: McpCaller): void => {
       annotations: WORKS,
     },
     ({ pages, ...file }) =>
-      told(async () => {
+      mendable(async () => {
         const asked = { include: 'proposed_schema', ...given({ pages }) };
         return asJson((await converted(caller, file, asked)).proposed_schema ?? {});
       }),
@@ -243,7 +243,7 @@ const addUpload = (server: McpServer, caller: McpCaller): void => {
       annotations: { ...WORKS, idempotentHint: true },
     },
     ({ file_name, tenant_id }) =>
-      told(async () => {
+      mendable(async () => {
         const body = { file_name, tenant_id: tenantOf(tenant_id, caller) };
         const { upload_url, headers, file_uri, expires_at } = await caller.quire.api.presignUpload({ body });
         return asJson({ upload_url, headers, file_uri, expires_at });
@@ -266,7 +266,7 @@ const addMoneyTools = (server: McpServer, caller: McpCaller): void => {
       annotations: READS,
     },
     ({ operation, pages, mode, tenant_id }) =>
-      told(async () => {
+      mendable(async () => {
         const query = {
           operation,
           pages,
@@ -284,7 +284,7 @@ const addMoneyTools = (server: McpServer, caller: McpCaller): void => {
       annotations: READS,
     },
     ({ tenant_id }) =>
-      told(async () =>
+      mendable(async () =>
         asJson(await quire.api.getBalance({ path: { tenant_id: tenantOf(tenant_id, caller) } })),
       ),
   );

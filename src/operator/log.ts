@@ -10,7 +10,7 @@ import {
   type NewerModel,
   versionPlanOf,
 } from '../../projections/engine/registry.ts';
-import { BUILD_LOCK } from '../../projections/engine/rebuild.ts';
+import { BUILD_LOCK } from '../../projections/engine/building.ts';
 import { account } from '../../domain/account/account.ts';
 import { accountEvent } from '../../domain/account/messages.ts';
 import { type AccountState, availableIn } from '../../domain/account/state.ts';

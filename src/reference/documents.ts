@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
+import { webhookMessages } from '../api/webhooks.ts';
 import { openApiDocument } from '../server/openapi.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
@@ -69,9 +70,11 @@ const eventsReference = (): string => {
   ].join('\n');
 };
 
+const INTERFACE = { routes: apiRoutes, webhooks: webhookMessages };
+
 /** Reference documents by their path below the repository's root. */
 export const referenceDocuments = (): Readonly<Record<string, string>> => ({
-  'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(apiRoutes, 'http://127.0.0.1:8080'), null, 2)}\n`,
+  'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(INTERFACE, 'http://127.0.0.1:8080'), null, 2)}\n`,
   'docs/reference/events.md': `${eventsReference().trimEnd()}\n`,
   'docs/reference/routes.md': `${routesReference(apiRoutes).trimEnd()}\n`,
   'docs/reference/problems.md': `${problemsReference(apiRoutes)}\n`,

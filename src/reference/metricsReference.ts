@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { DocumentParser } from '@quire/engine/ports/documentParser';
-import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { NO_TRACER, type EventFeed, type EventStore } from '../../domain/ports/log.ts';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import { seenEvents } from '../../domain/eventLog/witness.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
@@ -34,7 +34,6 @@ import {
   watchedDocuments,
   watchLoopDelay,
 } from '../telemetry/processMetrics.ts';
-import { NO_TRACER } from '../telemetry/tracing.ts';
 
 const never = () => Promise.reject(new Error('a reference asks for no figures'));
 

@@ -86,7 +86,7 @@ export interface Sealing {
 }
 
 /** What the memory cannot tell is not known: a session that may have been ended opens nothing. */
-export const told = async <T>(work: Promise<T>): Promise<T> => {
+export const orNotReady = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work;
   } catch {
@@ -107,7 +107,7 @@ const seconds = (ms: number): number => Math.floor(ms / 1000);
 export const sealingKey = (secret: Uint8Array, epoch: () => Promise<string>): (() => Promise<Uint8Array>) => {
   let known: Uint8Array | undefined;
   return async () =>
-    (known ??= new Uint8Array(hkdfSync('sha256', secret, await told(epoch()), 'sessions', 32)));
+    (known ??= new Uint8Array(hkdfSync('sha256', secret, await orNotReady(epoch()), 'sessions', 32)));
 };
 
 /** JSON Web Encryption under one key of 32 bytes. */

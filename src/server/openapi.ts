@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import members from './members.json' with { type: 'json' };
 import {
   schemaOf,
@@ -9,14 +8,6 @@ import {
   type Components,
 } from './openapiSchemas.ts';
 import examples from './examples.json' with { type: 'json' };
-import {
-  PAYLOAD_VERSION,
-  WEBHOOK_EVENT_TYPES,
-  WEBHOOK_PAYLOADS,
-  type WebhookEventType,
-} from '../../domain/webhookMessages.ts';
-import { instantOut } from '../api/basics.ts';
-import { operationBody } from '../api/operationSchemas.ts';
 import type { NamedRoute, Route } from './routes.ts';
 import { VERSION } from '../version.ts';
 
@@ -140,81 +131,6 @@ const withExample = (operationId: string, operation: Json): Json => {
   };
 };
 
-/** When a receiver is told of each type, in a sentence. */
-const TOLD: Readonly<Record<WebhookEventType, string>> = {
-  'operation.succeeded': 'An operation has ended with its result.',
-  'operation.partial': 'An operation has ended with data of which some does not fit the schema.',
-  'operation.failed': 'An operation has failed, and is not tried again.',
-  'operation.cancelled': 'An operation was cancelled.',
-  'batch.ended': 'Every document of a batch has its outcome, and all that was delivered is paid for.',
-  'training.succeeded': 'A training job has published its artifact.',
-  'training.failed': 'A training job has failed, and is not tried again.',
-  'training.cancelled': 'A training job was cancelled.',
-  'credits.granted': 'Credits were sold to the tenant.',
-  'credits.refunded': 'All or part of a sale was taken back.',
-  'credits.adjusted': 'A person gave the tenant credits, or took some back.',
-  'balance.low': 'The balance came down below `low_balance_credits` of the webhook.',
-  'balance.exhausted': 'The balance came down to nothing.',
-  'free_pages.used_up': 'The last free page was used.',
-  'key.created': 'The tenant has a new key.',
-  'key.revoked': 'A key was revoked.',
-  'reconciliation.drift':
-    'Balances are not the sum of their grants and ledger: told once, until it changes. For operators.',
-  'audit.finding': 'An audit of the log and the read models found something wrong. For operators.',
-};
-
-const messageOf = (type: WebhookEventType) =>
-  z
-    .strictObject({
-      type: z.literal(type).meta({ description: 'Type of event.' }),
-      version: z.literal(PAYLOAD_VERSION).meta({
-        description: 'Of the payload: members may be added to it, none is renamed or removed.',
-      }),
-      timestamp: instantOut.meta({ description: 'When it happened; repeats say the same.' }),
-      tenant_id: z.string().nullable().meta({ description: 'Whom it is about; null: the whole service.' }),
-      data: WEBHOOK_PAYLOADS[type].meta({ description: 'IDs and figures.' }),
-    })
-    .meta({
-      id: `${type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Message`,
-    });
-
-const header = (name: string, description: string): Json => ({
-  ...{ name, in: 'header', required: true, description, schema: { type: 'string' } },
-});
-
-/** Standard Webhooks 1.0. */
-const HEADERS: readonly Json[] = [
-  header('webhook-id', 'ID of the message: a repeat has the same one.'),
-  header('webhook-timestamp', 'When it was sent, in seconds since 1970.'),
-  header(
-    'webhook-signature',
-    '`v1,` and the HMAC-SHA256 of `id.timestamp.body` in base64; one for each secret, with a space between.',
-  ),
-];
-
-const receiving = (type: WebhookEventType, components: Components): Json => ({
-  post: {
-    operationId: `receive_${type.replace('.', '_')}`,
-    summary: TOLD[type],
-    description: `${TOLD[type]} Sent at least once, signed as Standard Webhooks says.`,
-    tags: ['Webhooks'],
-    security: [],
-    parameters: HEADERS,
-    requestBody: {
-      required: true,
-      content: { 'application/json': { schema: schemaOf(messageOf(type), 'output', components) } },
-    },
-    responses: {
-      '2XX': { description: 'The receiver has it. Anything else, or nothing within 15 s, is tried again.' },
-      '410': { description: 'The receiver is gone: the webhook is disabled.' },
-    },
-  },
-});
-
-/** What receivers are sent, as OpenAPI describes webhooks. */
-const webhookMessages = (components: Components): Json =>
-  Object.fromEntries(WEBHOOK_EVENT_TYPES.map((type) => [type, receiving(type, components)]));
-
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, Json>>;
   readonly required?: readonly string[];
@@ -254,7 +170,7 @@ const idempotencyHeader = ({ idempotency }: Route): readonly Json[] =>
       ];
 
 const preferHeader = ({ respondsAsync }: Route): readonly Json[] =>
-  respondsAsync === true
+  respondsAsync !== undefined
     ? [
         {
           name: 'Prefer',
@@ -269,8 +185,8 @@ const preferHeader = ({ respondsAsync }: Route): readonly Json[] =>
 
 /** The answer to a request that prefers not to wait. */
 const accepted = ({ respondsAsync, tenant }: Route, components: Components): Json => {
-  if (respondsAsync !== true) return {};
-  const schema = schemaOf(operationBody, 'output', components);
+  if (respondsAsync === undefined) return {};
+  const schema = schemaOf(respondsAsync, 'output', components);
   const envelope = { type: 'object', properties: { result: schema } };
   return {
     202: {
@@ -404,12 +320,19 @@ const describedComponents = (components: Components): Json =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
+/** What an interface consists of. */
+interface Interface {
+  readonly routes: readonly NamedRoute[];
+  /** What receivers are sent, as OpenAPI describes webhooks. */
+  readonly webhooks: (components: Components) => Json;
+}
+
 /**
  * The whole interface as OpenAPI 3.1, made from the routes.
  *
  * @param serverUrl where clients reach the service
  */
-export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string): Json => {
+export const openApiDocument = ({ routes, webhooks }: Interface, serverUrl: string): Json => {
   const components: Components = { ...problemSchemas(routes) };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes)
@@ -417,7 +340,6 @@ export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string
       route.operationId,
       describedOperation(route, components),
     );
-  const webhooks = webhookMessages(components);
   return {
     openapi: '3.1.0',
     info: {
@@ -430,7 +352,7 @@ export const openApiDocument = (routes: readonly NamedRoute[], serverUrl: string
     servers: [{ url: serverUrl, description: 'This service.' }],
     tags: TAGS.filter(({ name }) => routes.some(({ tag }) => tag === name)),
     paths,
-    webhooks,
+    webhooks: webhooks(components),
     components: {
       securitySchemes: {
         apiKey: {

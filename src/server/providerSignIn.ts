@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { IdentityRefused, type IdentityProvider, type UsedOnce } from '../../domain/ports/services.ts';
 import { tenantId } from '../../domain/kernel/amounts.ts';
 import { memberTwiceIn } from './jsonBody.ts';
-import { OIDC_CALLBACK, told, type Browser, type Cookies, type Sealing } from './browser.ts';
+import { OIDC_CALLBACK, orNotReady, type Browser, type Cookies, type Sealing } from './browser.ts';
 import type { SignedIn } from './keys.ts';
 import type { SignInLimits } from './limits.ts';
 
@@ -113,7 +113,7 @@ export const providerSignIn = (deps: ProviderSignInDeps): ProviderSignIn => {
     const sealed = cookies.signIn(browser);
     const known = sealed === undefined ? undefined : await sealing.open('oidc', begun, sealed);
     if (known === undefined) return undefined;
-    return (await told(used.use(`oidc ${known.state}`, nowMs() + BEGUN_MS))) ? known : undefined;
+    return (await orNotReady(used.use(`oidc ${known.state}`, nowMs() + BEGUN_MS))) ? known : undefined;
   };
 
   /** Why the browser is not let through at all; undefined: it is. */

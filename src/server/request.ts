@@ -304,7 +304,7 @@ export const checked = async (
   const named = { path: params, query, body, scope: tenant === 'scope' ? scopeIn(body) : undefined };
   const file = input.upload?.file;
   const parts = { path: params, query, sha256: file?.sha256 };
-  const respondAsync = route.respondsAsync === true && prefersAsync(req.get('prefer'));
+  const respondAsync = route.respondsAsync !== undefined && prefersAsync(req.get('prefer'));
   const tenant_id = (tenant && tenantNamedIn(named[tenant])) ?? caller.tenant_id;
   const whole = () => (route.upload === true ? { ...parts, form: body } : { ...parts, body });
   const fingerprint = idempotency_key === null ? '' : await requestFingerprint(whole());

@@ -143,8 +143,8 @@ interface RouteFacts<Deps> {
   /** Where the bucket depends on what is asked for: taken from once the body is read. */
   readonly bucketOf?: (body: unknown) => BucketClass;
   readonly idempotency?: Idempotency;
-  /** With `Prefer: respond-async` it answers 202 with an operation. */
-  readonly respondsAsync?: boolean;
+  /** With `Prefer: respond-async` it answers 202 with an operation, of this schema. */
+  readonly respondsAsync?: z.ZodType;
   /** The body as the reference shows it, where that says more than what is checked at first. */
   readonly documentedBody?: z.ZodType;
   /** A GET that uses something up: HEAD, by which programs look at a link before a person does, is refused. */

@@ -221,13 +221,13 @@ const sendJson = async ({ req, res, caller }: Exchange, body: string, deps: Serv
 const send = async (
   exchange: Exchange,
   { status, body, replayed }: Sent,
-  { deps, respondsAsync = false }: Pick<Route, 'respondsAsync'> & { readonly deps: ServeDeps },
+  { deps, respondsAsync }: Pick<Route, 'respondsAsync'> & { readonly deps: ServeDeps },
 ): Promise<void> => {
   const { req, res, caller } = exchange;
   if (res.headersSent || res.destroyed) return;
   // Work that was done now is answered: it is paid for.
   if (replayed || req.method === 'GET') deps.unread.check(tenantOf(caller));
-  if (status === 202 && respondsAsync) setOperation(res, body);
+  if (status === 202 && respondsAsync !== undefined) setOperation(res, body);
   if (replayed) res.setHeader('Idempotent-Replayed', 'true');
   res.statusCode = status;
   if (BODILESS.includes(status)) res.end();

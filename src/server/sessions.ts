@@ -14,7 +14,7 @@ import {
   checkNotForeign,
   checkOwnPage,
   cookiesOf,
-  told,
+  orNotReady,
   type Browser,
   type Cookies,
   type Sealing,
@@ -112,11 +112,11 @@ const sessionBook = ({ sealing, used, keys, nowMs }: SessionDeps, cookies: Cooki
       const sealed = cookies.session(browser);
       const session = sealed && (await sealing.open('session', sealedSession, sealed));
       if (session === undefined || session === '') return undefined;
-      if (await told(used.isUsed(wordOf(session)))) return undefined;
+      if (await orNotReady(used.isUsed(wordOf(session)))) return undefined;
       return underKey(session);
     },
     end: async (browser: Browser, session: Session | undefined): Promise<string> => {
-      if (session !== undefined) await told(used.use(wordOf(session), Date.parse(session.expires_at)));
+      if (session !== undefined) await orNotReady(used.use(wordOf(session), Date.parse(session.expires_at)));
       return cookies.setSession(browser, undefined, 0);
     },
   };
@@ -162,7 +162,7 @@ export const sessionsOver = (deps: SessionDeps): Sessions => {
       if (!cookies.areKeptBy(browser)) return 'https_required';
       const link = await sealing.open('link', sealedLink, token);
       if (link === undefined) return 'link_used';
-      const isFirst = await told(used.use(`link ${link.link_id}`, nowMs() + LINK_MS));
+      const isFirst = await orNotReady(used.use(`link ${link.link_id}`, nowMs() + LINK_MS));
       if (!isFirst) return 'link_used';
       return opened(browser, link.key_hash === null ? BY_LINK : await byHash(link.key_hash));
     },

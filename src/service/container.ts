@@ -4,7 +4,7 @@ import { container as root, type DependencyContainer, type InjectionToken } from
 import type { Logger } from 'pino';
 import { openModelProviders } from '@quire/engine/models/modelProviders';
 import type { Registry } from 'prom-client';
-import type { Clock, Tracer } from '../../domain/ports/log.ts';
+import { NO_TRACER, type Clock, type Tracer } from '../../domain/ports/log.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
 import type { Config } from '../config.ts';
 import type { Parts } from './parts.ts';
@@ -38,7 +38,6 @@ import { readYourWrites, queriesOn } from '../queries/queries.ts';
 import { bucketsInUse, limitsScope, tenantLimits } from '../server/limits.ts';
 import { countedAccounts, observedLog } from '../telemetry/businessMetrics.ts';
 import { watchedDocuments } from '../telemetry/processMetrics.ts';
-import { NO_TRACER } from '../telemetry/tracing.ts';
 import { apiDeps, webhooksParts } from './api.ts';
 import { logWatchParts, unlessDiverged, unfinishedParts, auditsParts } from './upkeep.ts';
 import { batchesParts, operationsParts, trainingParts } from './work.ts';
@@ -91,7 +90,7 @@ const LEVELS = {
   stopped: 'error',
 } as const;
 
-const told = (from: Context): ((notice: ProjectionNotice) => void) => {
+const notified = (from: Context): ((notice: ProjectionNotice) => void) => {
   const { onNotice } = from.projectionCounters;
   const logger = from.logger;
   return (notice) => {
@@ -105,7 +104,7 @@ const told = (from: Context): ((notice: ProjectionNotice) => void) => {
 /** The projections: in the thread of the embedded read models where there is one, else in this one. */
 const runnerOf = (from: Context): ProjectionRunner => {
   const { sql, log: feed, projections } = from.parts;
-  const listener = { onApplied: appliedBy(from), notify: told(from) };
+  const listener = { onApplied: appliedBy(from), notify: notified(from) };
   return projections === undefined
     ? serviceRunner({ sql, feed }, projectingAs(from.config), listener)
     : runnerInThread(projections, listener);

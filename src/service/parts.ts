@@ -71,12 +71,12 @@ interface Opened {
   readonly close: () => Promise<void>;
 }
 
-const openedParts = (told: AbortSignal | undefined): Opened => {
+const openedParts = (stopped: AbortSignal | undefined): Opened => {
   const closers: (() => Promise<void>)[] = [];
   return {
     keep: (part, close) => {
       closers.push(() => close(part));
-      told?.throwIfAborted();
+      stopped?.throwIfAborted();
       return part;
     },
     close: async () => {
@@ -167,7 +167,7 @@ interface PartEvents {
   /** Nothing can be appended to the embedded log, and why; null: it can again. */
   readonly logTrouble?: (reason: string | null) => void;
   /** The process was told to end: no more is opened, and the reason thrown. */
-  readonly told?: AbortSignal;
+  readonly stopped?: AbortSignal;
 }
 
 /** Drivers dial late: what cannot be reached is found here, not by the first request. Embedded parts are there. */
@@ -196,7 +196,7 @@ const serversAnswer = async (
  * those before it are closed again.
  */
 export const openParts = async (config: Config, on: PartEvents): Promise<Parts> => {
-  const opened = openedParts(on.told);
+  const opened = openedParts(on.stopped);
   const writable = { log: true };
   try {
     opened.keep(await lockDataDir(config.dataDir, on.lockLost), (lock) => lock.release());
@@ -215,7 +215,7 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const wait = {
       waitMs: config.startWaitSeconds * 1000,
       onWait: on.serverAway ?? (() => undefined),
-      told: on.told ?? new AbortController().signal,
+      stopped: on.stopped ?? new AbortController().signal,
     };
     await serversAnswer(config, { log, sql }, wait);
     const [objects, objectsName] = await openObjects(config, wait);

@@ -3,7 +3,7 @@ import { systemTimers } from '../../adapters/local/local.ts';
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
-import type { RunnerDeps } from '../../projections/engine/rebuild.ts';
+import type { RunnerDeps } from '../../projections/engine/building.ts';
 import { DROPPED_READ_MODELS, READ_MODELS } from '../../projections/readModels.ts';
 import { appliedFacts, type AppliedFacts } from '../telemetry/tracing.ts';
 import { COUNTED_TYPES } from '../telemetry/businessMetrics.ts';

@@ -68,12 +68,12 @@ interface Ends {
 }
 
 /** One end that fails keeps no other from its own. */
-export const newEnds = (told?: AbortSignal): Ends => {
+export const newEnds = (stopped?: AbortSignal): Ends => {
   const ends: (() => unknown)[] = [];
   return {
     add: (end) => {
       ends.unshift(end);
-      told?.throwIfAborted();
+      stopped?.throwIfAborted();
     },
     close: async () => {
       const failures: unknown[] = [];
@@ -298,13 +298,13 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
 
 /**
  * Opens the parts, prepares them, starts this process's roles, and prints where it listens. `open` may
- * put something around the parts: specs do, to end the process at a chosen moment. A start that is `told` to end goes
+ * put something around the parts: specs do, to end the process at a chosen moment. A start that is `stopped` goes
  * no further than to what it opens at that moment, closes what is open, and throws the reason.
  */
 export const startQuire = async (
   config: Config,
   open: typeof openParts = openParts,
-  told: AbortSignal = new AbortController().signal,
+  stopped: AbortSignal = new AbortController().signal,
 ): Promise<Quire> => {
   const logger = openLogger(config);
   const parts = await open(config, {
@@ -323,9 +323,9 @@ export const startQuire = async (
       }),
     redisOutage: (err) =>
       logger.warn({ msg: 'Redis cannot be reached; limits are counted in this process', err }),
-    told,
+    stopped,
   });
-  const ends = newEnds(told);
+  const ends = newEnds(stopped);
   try {
     ends.add(() => parts.close());
     const url = await startOver({ config, parts, logger, ends });

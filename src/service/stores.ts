@@ -57,7 +57,7 @@ export interface StartWait {
   /** Told once of each server that does not answer at once. */
   readonly onWait: (server: NeededServer, reason: string) => void;
   /** Ends the wait, which then throws. */
-  readonly told: AbortSignal;
+  readonly stopped: AbortSignal;
 }
 
 /** A server did not answer in the time that a start has. */
@@ -79,7 +79,7 @@ const late = Symbol('late');
 export const answerOf = async <T>(
   server: NeededServer,
   ask: () => Promise<T>,
-  { waitMs, onWait, told }: StartWait,
+  { waitMs, onWait, stopped }: StartWait,
 ): Promise<T> => {
   const until = performance.now() + waitMs;
   const left = () => Math.max(0, until - performance.now());
@@ -87,7 +87,9 @@ export const answerOf = async <T>(
   for (let attempt = 0; ; attempt += 1) {
     const over = new AbortController();
     try {
-      const timeUp = pause(left(), late, { signal: AbortSignal.any([over.signal, told]) }).catch(() => late);
+      const timeUp = pause(left(), late, { signal: AbortSignal.any([over.signal, stopped]) }).catch(
+        () => late,
+      );
       const answer = await Promise.race([ask(), timeUp]);
       if (answer !== late) return answer as T;
     } catch (error) {
@@ -95,10 +97,12 @@ export const answerOf = async <T>(
     } finally {
       over.abort();
     }
-    told.throwIfAborted();
+    stopped.throwIfAborted();
     if (left() === 0) throw new ServerAway(server, waitMs, reason);
     if (attempt === 0) onWait(server, reason);
-    await pause(Math.min(left(), PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** attempt), undefined, { signal: told });
+    await pause(Math.min(left(), PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** attempt), undefined, {
+      signal: stopped,
+    });
   }
 };
 

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import type { Tracer } from '../../domain/ports/log.ts';
+import { NO_TRACER, type Tracer } from '../../domain/ports/log.ts';
 import type { Config } from '../config.ts';
-import { NO_TRACER, projectSpans, type AppliedFacts } from '../telemetry/tracing.ts';
+import { projectSpans, type AppliedFacts } from '../telemetry/tracing.ts';
 import { VERSION } from '../version.ts';
 import { missingTables, unfilled } from '../../projections/engine/waiting.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';

@@ -3,7 +3,6 @@ import type { PageSummary } from '@quire/engine/document/document';
 import type { DocumentParser, ParseResult, ReadResult } from '@quire/engine/ports/documentParser';
 import type { ExtractionEngine } from '@quire/engine/ports/extractionEngine';
 import type { Tracer } from '../../domain/ports/log.ts';
-import type { HealthReport } from '../api/serviceSchemas.ts';
 
 /** Makes counters and histograms of a registry. */
 export const metersOn = (register: Registry) => {
@@ -261,10 +260,15 @@ export const pulled = <Figures>(
   };
 };
 
+/** What parts of the service say of themselves, by name. */
+interface PartsReport {
+  readonly parts: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
 /** Which parts answer, as `/health` has it; the version that runs. */
 export const partMetrics = (
   register: Registry,
-  { health, version }: { readonly health: () => Promise<HealthReport>; readonly version: string },
+  { health, version }: { readonly health: () => Promise<PartsReport>; readonly version: string },
   options: PullOptions = {},
 ): void => {
   const report = pulled(health, { patienceMs: 3_000, ...options });

@@ -1,5 +1,5 @@
 import type { AppliedBatch, Delivered } from '../../projections/engine/arrivals.ts';
-import type { Span, Tracer } from '../../domain/ports/log.ts';
+import type { Tracer } from '../../domain/ports/log.ts';
 
 /** What counters and traces need of a batch that was committed: plain, for it may come from another thread. */
 export interface AppliedFacts {
@@ -49,15 +49,6 @@ export const appliedFacts = (
     if (recorded !== undefined && wanted.has(recorded.type)) types.push(recorded.type);
   const appends = isTraced ? eventsByAppend(batch, nowMs - FRESH_MS) : new Map<string, number>();
   return { events: batch.arrivals.length, durationMs: batch.durationMs, types, appends };
-};
-
-const NO_SPAN: Span = { traceparent: undefined, end: () => undefined };
-
-/** Records nothing: what a service without an exporter has. */
-export const NO_TRACER: Tracer = {
-  begin: () => NO_SPAN,
-  within: (_, work) => work(),
-  close: () => Promise.resolve(),
 };
 
 /** Ends the traces of the appends whose events a batch brought into the read models. */

@@ -1,7 +1,6 @@
 import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
-import type { EventStore } from '../../domain/ports/log.ts';
-import { NO_TRACER } from '../telemetry/tracing.ts';
+import { NO_TRACER, type EventStore } from '../../domain/ports/log.ts';
 import { stopSwitch } from './append.ts';
 import { beginCommand, type Entry, newMailbox, runTurn, withinCommand } from './turn.ts';
 import { type Outcome, writerRules } from './decideBatch.ts';

@@ -1,5 +1,5 @@
+import { NO_TRACER } from '../../domain/ports/log.ts';
 import type { AnyKind } from '../../domain/kernel/decider.ts';
-import { NO_TRACER } from '../telemetry/tracing.ts';
 import { stopSwitch, type StopSwitch } from './append.ts';
 import { type Entry, expire, type Mailbox, newMailbox, runTurn, tracedEntry } from './turn.ts';
 import { BUSY, type Outcome, type WriterRules } from './decideBatch.ts';

@@ -1,5 +1,5 @@
 import type { AnyKind, CommandMeta } from '../../domain/kernel/decider.ts';
-import type { AppendResult, Span, Tracer } from '../../domain/ports/log.ts';
+import { NO_TRACER, type AppendResult, type Span, type Tracer } from '../../domain/ports/log.ts';
 import {
   BUSY,
   CONTENDED,
@@ -20,7 +20,6 @@ import {
   UnreadableStream,
 } from './streamFold.ts';
 import { categoryOf } from '../../domain/kernel/chain.ts';
-import { NO_TRACER } from '../telemetry/tracing.ts';
 import { backOff, isContradiction, settleAppend } from './append.ts';
 
 /** A caller waiting for its command's outcome. `command` undefined: it only asks for the state. */
@@ -180,14 +179,14 @@ interface TurnReport<Kind extends AnyKind> {
 }
 
 /** `stream`, and who is told. */
-interface Told {
+interface ReportedTurn {
   readonly stream: string;
   readonly hooks: WriterHooks;
   readonly tracer: Tracer;
 }
 
 /** The turn begins now. */
-const turnReport = <Kind extends AnyKind>({ stream, hooks, tracer }: Told): TurnReport<Kind> => {
+const turnReport = <Kind extends AnyKind>({ stream, hooks, tracer }: ReportedTurn): TurnReport<Kind> => {
   const startedAt = performance.now();
   const appends = new Map<Entry<Kind>, Span>();
   return {

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
@@ -36,6 +36,44 @@ const missingOn = (page: string): readonly string[] =>
     .filter((path) => ![path, `${dirname(page)}/${path}`].some((at) => existsSync(ROOT + at)))
     .map((path) => `${page}: ${path}`);
 
+/** What starts the service and its commands stands above all folders. */
+const ABOVE_ALL = ['src/main.ts', 'src/cli.ts'];
+
+const IMPORTED = /^(?:import|export) [^;]*? from '(\.{1,2}\/[^']+)';/gm;
+
+/** Folders of `src` that each folder imports from, types too. */
+const importsByFolder = (): ReadonlyMap<string, ReadonlySet<string>> => {
+  const found = new Map<string, Set<string>>();
+  const sources = readdirSync(`${ROOT}src`, { recursive: true, encoding: 'utf8' })
+    .map((name) => `src/${name}`)
+    .filter((path) => path.endsWith('.ts') && !ABOVE_ALL.includes(path));
+  for (const path of sources) {
+    const from = dirname(path);
+    const folders = found.get(from) ?? new Set<string>();
+    for (const [, name = ''] of readFileSync(ROOT + path, 'utf8').matchAll(IMPORTED)) {
+      const to = dirname(posix.join(from, name));
+      if (to !== from && /^src(\/|$)/.test(to)) folders.add(to);
+    }
+    found.set(from, folders);
+  }
+  return found;
+};
+
+/** Folders that are reached from `start` by imports. */
+const reachedFrom = (
+  imports: ReadonlyMap<string, ReadonlySet<string>>,
+  start: string,
+): ReadonlySet<string> => {
+  const reached = new Set<string>();
+  const next = [...(imports.get(start) ?? [])];
+  for (let folder = next.pop(); folder !== undefined; folder = next.pop()) {
+    if (reached.has(folder)) continue;
+    reached.add(folder);
+    next.push(...(imports.get(folder) ?? []));
+  }
+  return reached;
+};
+
 describe('the house', () => {
   const folders = ROOMS.flatMap(foldersIn);
 
@@ -47,6 +85,13 @@ describe('the house', () => {
   it('has no folder whose name says nothing', () => {
     const vague = folders.filter(({ path }) => /\/(utils?|helpers?|common|shared|misc|types)$/.test(path));
     expect(vague.map(({ path }) => path)).to.deep.equal([]);
+  });
+
+  it('has no circle of folders in src: which stands on which has an order', () => {
+    const imports = importsByFolder();
+    expect([...(imports.get('src/api') ?? [])]).to.include('src/server');
+    const circular = [...imports.keys()].filter((folder) => reachedFrom(imports, folder).has(folder));
+    expect(circular).to.deep.equal([]);
   });
 
   it('names no file in its docs that is not there', () => {

@@ -26,7 +26,7 @@ import {
 } from '../../projections/batches.ts';
 import { expiredHolds } from '../../projections/balances.ts';
 import { ddlOf, type Projector } from '../../projections/engine/table.ts';
-import { dumpReadModel } from '../../projections/engine/rebuild.ts';
+import { dumpReadModel } from '../../projections/engine/building.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { openOperationsOfTenant, operationLists } from '../../projections/operations.ts';
 import { listsOn } from '../../projections/queue.ts';

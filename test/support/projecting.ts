@@ -1,7 +1,7 @@
 import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
 import type { KnownLog } from '../../domain/ports/log.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
-import { dumpReadModel } from '../../projections/engine/rebuild.ts';
+import { dumpReadModel } from '../../projections/engine/building.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { ProjectionNotice, RunnerTuning } from '../../projections/engine/arrivals.ts';
 import { type ProjectionRunner, projectionRunner } from '../../projections/engine/runner.ts';

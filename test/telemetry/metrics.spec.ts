@@ -1,3 +1,4 @@
+import { NO_TRACER } from '../../domain/ports/log.ts';
 import { expect } from 'chai';
 import { Registry } from 'prom-client';
 import { seenEvents } from '../../domain/eventLog/witness.ts';
@@ -10,7 +11,6 @@ import {
   projectionCounters,
   projectionGauges,
 } from '../../src/telemetry/businessMetrics.ts';
-import { NO_TRACER } from '../../src/telemetry/tracing.ts';
 import { readiness } from '../../src/service/health.ts';
 import { adjustment, charge } from '../support/money/accountCommands.ts';
 import { memoryEventStore, type MemoryEventStore } from '../support/logs/memoryEventStore.ts';

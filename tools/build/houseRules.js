@@ -24,6 +24,11 @@ export default {
       "MemberExpression[object.name='Date'][property.name='now']",
       "MemberExpression[object.name='Math'][property.name='random']",
     ),
+    /** What needs more gets one type that has them as members, as a `StreamKind` has. */
+    'no-many-type-parameters': banned(
+      'At most two type parameters: give what belongs together one type.',
+      'TSTypeParameterDeclaration[params.length>2]',
+    ),
     'no-short-timeouts': banned(
       'Every spec has three minutes (.mocharc.json): less only fails where a machine is busy.',
       "CallExpression[callee.object.type='ThisExpression'][callee.property.name='timeout']" +

@@ -6,7 +6,8 @@ import { systemTimers } from '../../adapters/local/local.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { CHAIN_START, followChain, type ChainLink } from '../../domain/kernel/chain.ts';
 import type { EventFeed, RecordedEvent } from '../../domain/ports/log.ts';
-import { dumpReadModel, rebuildReadModels } from '../../projections/engine/rebuild.ts';
+import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
+import { dumpReadModel } from '../../projections/engine/building.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 
