@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileS
 import { basename, join } from 'node:path';
 import { entriesOf } from './entries.js';
 import { filesIn, PRODUCT } from './rooms.js';
-import { unpackTessdata } from './tessdata.js';
+import { unpackData } from './packageData.js';
 import { ROOT } from './workspaces.js';
 
 const DIST = join(ROOT, 'dist');
@@ -19,7 +19,6 @@ const INSTALLED = [
   '@cwasm/nsbmp',
   '@electric-sql/*',
   '@eventstore/db-client',
-  '@llamaindex/liteparse',
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace-node',
@@ -30,7 +29,6 @@ const INSTALLED = [
   'minio',
   'pg',
   'sharp',
-  'swagger-ui-dist',
 ];
 
 /** Packages written for `require` find it, and the folder that they believe to lie in. */
@@ -91,7 +89,7 @@ export const isFresh = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') ==
 
 /** Removes what earlier builds left, and nothing else of the folder than code. */
 const dropOthers = (outputs) => {
-  const kept = new Set(['tessdata', 'stamp.txt', ...outputs.map((path) => basename(path))]);
+  const kept = new Set(['tessdata', 'swagger-ui', 'stamp.txt', ...outputs.map((path) => basename(path))]);
   for (const name of readdirSync(DIST)) {
     if (!kept.has(name) && !name.startsWith('.')) rmSync(join(DIST, name), { recursive: true, force: true });
   }
@@ -104,7 +102,7 @@ export const bundle = async () => {
   rmSync(STAMP, { force: true });
   const { build } = await import('esbuild');
   const { modules, data } = entriesOf(files.map(({ path }) => path).filter((path) => path.endsWith('.ts')));
-  const [{ metafile }] = await Promise.all([build(options(modules)), unpackTessdata()]);
+  const [{ metafile }] = await Promise.all([build(options(modules)), unpackData()]);
   for (const path of data) copyFileSync(join(ROOT, path), join(DIST, basename(path)));
   dropOthers([...Object.keys(metafile.outputs), ...data]);
   writeFileSync(STAMP, stamp);

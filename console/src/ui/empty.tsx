@@ -1,4 +1,4 @@
-import { Inbox } from 'lucide-react';
+import { Inbox } from './icons/icons.tsx';
 import type { ReactNode } from 'react';
 import { classes } from './classes.ts';
 

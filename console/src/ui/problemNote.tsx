@@ -1,4 +1,4 @@
-import { CircleAlert } from 'lucide-react';
+import { CircleAlert } from './icons/icons.tsx';
 import { useEffect, useState } from 'react';
 import { faultOf } from '../api/faults.ts';
 import { shell } from '../texts/shell.ts';

@@ -1,4 +1,4 @@
-import type { LiteParseConfig, ParsedPage } from '@llamaindex/liteparse';
+import type { ParseConfig, ParsedPage } from '../../recognition/liteparse.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { LayoutTraits } from '../../layout/layoutPages.ts';
@@ -13,7 +13,7 @@ import { layerAgrees } from './searchableScans.ts';
 import { seenWords, type Seen } from './seenWords.ts';
 
 /** Nothing is converted or fetched; OCR is a step of its own. */
-const CONFIG: Partial<LiteParseConfig> = {
+const CONFIG: ParseConfig = {
   ocrEnabled: false,
   quiet: true,
   imageMode: 'off',
@@ -75,7 +75,7 @@ interface Reading {
 }
 
 /** All that is looked for on pages with text. */
-const wordsOn = (numbers: readonly number[]): Partial<LiteParseConfig> => ({
+const wordsOn = (numbers: readonly number[]): ParseConfig => ({
   ...CONFIG,
   outputFormat: 'json',
   ...only(numbers),

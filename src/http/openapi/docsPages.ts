@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
+import { INSTALLED } from '@quire/engine/isolation/installed';
 import type { RawBody } from '../defineRoute.ts';
 
 /** Everything that the reference page loads, served by us: it works without a network. */
@@ -71,8 +71,8 @@ SwaggerUIBundle({
 });
 `;
 
-const swaggerFolder = (): string =>
-  dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+/** Copied by the build from `swagger-ui-dist`. */
+const FILES = join(INSTALLED, 'dist/swagger-ui');
 
 /** Opened when it is read: a script has more than a megabyte, and anybody may ask for it. */
 async function* fileAt(path: string): AsyncIterable<Uint8Array> {
@@ -83,4 +83,4 @@ async function* fileAt(path: string): AsyncIterable<Uint8Array> {
 export const docsAsset = (name: AssetName): RawBody =>
   name === 'start.js'
     ? { contentType: 'text/javascript; charset=utf-8', body: START }
-    : { contentType: ASSETS[name], body: fileAt(join(swaggerFolder(), name)) };
+    : { contentType: ASSETS[name], body: fileAt(join(FILES, name)) };

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { LogOut, Menu, Monitor, Moon, Search, Sun } from 'lucide-react';
+import { LogOut, Menu, Monitor, Moon, Search, Sun } from '../../ui/icons/icons.tsx';
 import { Popover } from 'radix-ui';
 import { signOut } from '../../api/session.ts';
 import { useActing } from '../../api/useSession.ts';

@@ -1,4 +1,4 @@
-import { Plus } from 'lucide-react';
+import { Plus } from '../../ui/icons/icons.tsx';
 import { useState } from 'react';
 import { faultOf } from '../../api/faults.ts';
 import { usePages, type Pages } from '../../api/usePages.ts';

@@ -1,4 +1,4 @@
-import { Pause, Play } from 'lucide-react';
+import { Pause, Play } from '../../ui/icons/icons.tsx';
 import { useState } from 'react';
 import { useRead } from '../../api/hooks.ts';
 import { operation as texts } from '../../texts/operation.ts';

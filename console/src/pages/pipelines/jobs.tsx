@@ -1,4 +1,4 @@
-import { Plus } from 'lucide-react';
+import { Plus } from '../../ui/icons/icons.tsx';
 import { useState } from 'react';
 import { usePages } from '../../api/usePages.ts';
 import { useTenantId } from '../../api/useSession.ts';

@@ -8,7 +8,7 @@ import {
   type SortingState,
 } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { Download } from 'lucide-react';
+import { Download } from '../icons/icons.tsx';
 import { useMemo, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
 import { shell } from '../../texts/shell.ts';
 import { Button } from '../button.tsx';

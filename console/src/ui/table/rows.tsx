@@ -1,5 +1,5 @@
 import type { SortingState } from '@tanstack/react-table';
-import { ArrowDown, ArrowUp } from 'lucide-react';
+import { ArrowDown, ArrowUp } from '../icons/icons.tsx';
 import type { ReactNode } from 'react';
 import { classes } from '../classes.ts';
 

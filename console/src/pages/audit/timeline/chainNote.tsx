@@ -1,4 +1,4 @@
-import { LoaderCircle, ShieldAlert, ShieldCheck } from 'lucide-react';
+import { LoaderCircle, ShieldAlert, ShieldCheck } from '../../../ui/icons/icons.tsx';
 import { audit } from '../../../texts/audit.ts';
 import { Button } from '../../../ui/button.tsx';
 import { classes } from '../../../ui/classes.ts';

@@ -1,4 +1,4 @@
-import { Check, CircleDashed, OctagonX, TriangleAlert } from 'lucide-react';
+import { Check, CircleDashed, OctagonX, TriangleAlert } from '../../../ui/icons/icons.tsx';
 import { audit as texts } from '../../../texts/audit.ts';
 import { classes } from '../../../ui/classes.ts';
 import { Time } from '../../../ui/values/time.tsx';

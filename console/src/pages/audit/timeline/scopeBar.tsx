@@ -1,4 +1,4 @@
-import { Download, RefreshCw } from 'lucide-react';
+import { Download, RefreshCw } from '../../../ui/icons/icons.tsx';
 import { useState } from 'react';
 import { EVENTS_MAX, eventsAddress } from '../../../api/events.ts';
 import { useRead } from '../../../api/hooks.ts';

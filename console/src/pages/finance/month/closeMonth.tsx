@@ -1,4 +1,4 @@
-import { CircleAlert, CircleCheck, CircleDashed, CircleHelp } from 'lucide-react';
+import { CircleAlert, CircleCheck, CircleDashed, CircleHelp } from '../../../ui/icons/icons.tsx';
 import { finance as texts } from '../../../texts/finance.ts';
 import { Badge } from '../../../ui/badge.tsx';
 import { Button } from '../../../ui/button.tsx';

@@ -1,4 +1,4 @@
-import { Download } from 'lucide-react';
+import { Download } from '../../../ui/icons/icons.tsx';
 import { useRead } from '../../../api/hooks.ts';
 import { finance as texts } from '../../../texts/finance.ts';
 import { Button } from '../../../ui/button.tsx';

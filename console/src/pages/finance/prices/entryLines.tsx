@@ -1,4 +1,4 @@
-import { Plus, X } from 'lucide-react';
+import { Plus, X } from '../../../ui/icons/icons.tsx';
 import { finance as texts } from '../../../texts/finance.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CONTROL } from '../../../ui/form/control.ts';

@@ -1,4 +1,4 @@
-import { Minus, PanelLeft, Plus } from 'lucide-react';
+import { Minus, PanelLeft, Plus } from '../../../ui/icons/icons.tsx';
 import { playground as texts } from '../../../texts/playground.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Select } from '../../../ui/form/select.tsx';

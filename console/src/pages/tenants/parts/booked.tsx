@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { CircleCheck } from 'lucide-react';
+import { CircleCheck } from '../../../ui/icons/icons.tsx';
 import { useEffect, type ReactNode } from 'react';
 import { useEventWith } from '../../../api/accountEvents.ts';
 import type { LogEvent } from '../../../api/events.ts';

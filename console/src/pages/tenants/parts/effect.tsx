@@ -1,4 +1,4 @@
-import { ArrowRight } from 'lucide-react';
+import { ArrowRight } from '../../../ui/icons/icons.tsx';
 import type { ReactNode } from 'react';
 import { tenants as texts } from '../../../texts/tenants.ts';
 import { Credits } from '../../../ui/values/numbers.tsx';

@@ -1,4 +1,4 @@
-import { Pencil } from 'lucide-react';
+import { Pencil } from '../../../../ui/icons/icons.tsx';
 import { useEffect, useMemo, useRef } from 'react';
 import { playground } from '../../../../texts/playground.ts';
 import { Badge } from '../../../../ui/badge.tsx';
