@@ -11,7 +11,14 @@ const TESSDATA = join(ROOT, 'dist/tessdata');
 
 /** Where the service looks for the files of its reference page, and which it serves. */
 const SWAGGER = join(ROOT, 'dist/swagger-ui');
-const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-bundle.js.LICENSE.txt', 'favicon-32x32.png', 'LICENSE', 'NOTICE'];
+const SWAGGER_FILES = [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-bundle.js.LICENSE.txt',
+  'favicon-32x32.png',
+  'LICENSE',
+  'NOTICE',
+];
 
 const { resolve } = createRequire(import.meta.url);
 

@@ -9,6 +9,8 @@ interface Vulnerability {
   readonly name: string;
   readonly severity: string;
   readonly range: string;
+  /** Where it is installed, as the lock file says it. */
+  readonly nodes?: readonly string[];
 }
 
 interface Report {
@@ -27,13 +29,16 @@ const reportIn = (out: string): Report | undefined => {
   }
 };
 
-/** Reads npm's report. Only a report that says so is clean: silence is not. */
-export const auditResult = (out: string): AuditResult => {
+/**
+ * Reads npm's report. Only a report that says so is clean: silence is not. What stands only where `isShipped` says no
+ * is passed over.
+ */
+export const auditResult = (out: string, isShipped: (node: string) => boolean = () => true): AuditResult => {
   const report = reportIn(out);
   if (report?.auditReportVersion === undefined || report.vulnerabilities === undefined)
     return { kind: 'unknown', reason: report?.message ?? 'npm audit gave no report' };
   const lines = Object.values(report.vulnerabilities)
-    .filter(({ severity }) => GRAVE.has(severity))
+    .filter(({ severity, nodes }) => GRAVE.has(severity) && (nodes ?? ['']).some(isShipped))
     .map(({ name, severity, range }) => `${severity}: ${name} ${range}`);
   return lines.length === 0 ? { kind: 'clean' } : { kind: 'found', lines };
 };

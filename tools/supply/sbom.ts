@@ -20,7 +20,7 @@ export interface Sbom {
 
 interface Made extends Sbom {
   readonly serialNumber?: string;
-  readonly dependencies: readonly { readonly ref: string }[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
   readonly metadata: { readonly timestamp?: string; readonly component: { readonly purl: string } };
 }
 
@@ -33,8 +33,11 @@ const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
   return { ...rest, metadata: { ...others, component: { ...component, name: ownName(component.purl) } } };
 };
 
-const isForDevelopment = ({ properties = [] }: Component): boolean =>
-  properties.some(({ name }) => name === 'cdx:npm:package:development');
+/** Packages of data that only the build needs: it copies into `dist/` what the service then serves and reads. */
+export const isInDist = (name: string): boolean => /^(?:swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
+
+const isForDevelopment = ({ name, properties = [] }: Component): boolean =>
+  !isInDist(name) && properties.some((one) => one.name === 'cdx:npm:package:development');
 
 /** npm's own `--omit dev` leaves out what production shares with development. */
 const ofProduction = ({ components, dependencies, ...rest }: Made): Made => {
@@ -42,7 +45,9 @@ const ofProduction = ({ components, dependencies, ...rest }: Made): Made => {
   return {
     ...rest,
     components: components.filter((component) => !isForDevelopment(component)),
-    dependencies: dependencies.filter(({ ref }) => !left.has(ref)),
+    dependencies: dependencies
+      .filter(({ ref }) => !left.has(ref))
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => !left.has(one)) })),
   };
 };
 

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
-import { INSTALLED } from '@quire/engine/isolation/installed';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import type { RawBody } from '../defineRoute.ts';
 
 /** Everything that the reference page loads, served by us: it works without a network. */
@@ -72,7 +72,7 @@ SwaggerUIBundle({
 `;
 
 /** Copied by the build from `swagger-ui-dist`. */
-const FILES = join(INSTALLED, 'dist/swagger-ui');
+const FILES = join(dirname(createRequire(import.meta.url).resolve('quire/package.json')), 'dist/swagger-ui');
 
 /** Opened when it is read: a script has more than a megabyte, and anybody may ask for it. */
 async function* fileAt(path: string): AsyncIterable<Uint8Array> {
