@@ -1,5 +1,5 @@
-// What the service needs of packages that hold nothing but data: it lies in dist/, so the packages themselves are needed
-// by the build alone, with all that is not used of them.
+// What the service needs of packages that hold nothing but data: it lies in dist/, so the packages themselves are
+// needed by the build alone, with all that is not used of them.
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
