@@ -8,6 +8,7 @@ COPY package.json package-lock.json .npmrc ./
 COPY engine/package.json engine/
 COPY sdk/package.json sdk/
 COPY console/package.json console/
+COPY tools/absent tools/absent
 RUN npm ci
 COPY tsconfig.json ./
 COPY tools/build tools/build
@@ -18,9 +19,7 @@ COPY domain domain
 COPY projections projections
 COPY adapters adapters
 COPY src src
-# of the runtime of PP-OCR, which comes for every platform, the image's own is kept
-RUN npm run build && npm prune --omit=dev \
-  && rm -rf node_modules/onnxruntime-node/bin/napi-v6/darwin node_modules/onnxruntime-node/bin/napi-v6/win32
+RUN npm run build && npm prune --omit=dev
 
 FROM ${NODE_IMAGE}
 # Reached from outside of the container, with a folder that is kept: the image runs without more settings.

@@ -1,8 +1,8 @@
-import { LiteParse, type TextItem } from '@llamaindex/liteparse';
 import { cleanText } from '../document/plainText.ts';
 import type { Box } from '../document/document.ts';
 import type { PlacedWord } from '../layout/content.ts';
 import type { GreyImage } from './greyImage.ts';
+import { parseFile, type TextItem } from './liteparse.ts';
 import { TESSDATA } from './tessdata.ts';
 
 /** Words below this are dirt more often than text. */
@@ -13,7 +13,7 @@ export async function tesseractWords(
   { png, width, dpi }: GreyImage,
   language: string,
 ): Promise<readonly PlacedWord[]> {
-  const parser = new LiteParse({
+  const { pages } = await parseFile(png, {
     ocrEnabled: true,
     ocrLanguage: language,
     tessdataPath: TESSDATA,
@@ -24,7 +24,6 @@ export async function tesseractWords(
     outputFormat: 'json',
     emitWordBoxes: true,
   });
-  const { pages } = await parser.parse(png);
   const [page] = pages;
   if (page === undefined) return [];
   const scale = width / page.width;

@@ -230,8 +230,8 @@ SwaggerUIBundle({
 });
 `;
 
-const swaggerFolder = (): string =>
-  dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+/** Copied by the build from `swagger-ui-dist`. */
+const FILES = join(dirname(createRequire(import.meta.url).resolve('quire/package.json')), 'dist/swagger-ui');
 
 /** Opened when it is read: a script has more than a megabyte, and anybody may ask for it. */
 async function* fileAt(path: string): AsyncIterable<Uint8Array> {
@@ -242,7 +242,7 @@ async function* fileAt(path: string): AsyncIterable<Uint8Array> {
 export const docsAsset = (name: AssetName): RawBody =>
   name === 'start.js'
     ? { contentType: 'text/javascript; charset=utf-8', body: START }
-    : { contentType: DOCS_ASSETS[name], body: fileAt(join(swaggerFolder(), name)) };
+    : { contentType: DOCS_ASSETS[name], body: fileAt(join(FILES, name)) };
 
 const PAGES = join(dirname(createRequire(import.meta.url).resolve('quire/package.json')), 'docs/problems');
 

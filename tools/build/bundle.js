@@ -2,7 +2,7 @@ import { readFileSync, copyFileSync, existsSync, readdirSync, rmSync, writeFileS
 import { basename, join, posix } from 'node:path';
 import { createHash } from 'node:crypto';
 import { ROOT, filesIn, PRODUCT } from './workspaces.js';
-import { unpackTessdata } from './tessdata.js';
+import { unpackData } from './packageData.js';
 
 /** What is started by hand, and what programs import as `@quire/engine`. */
 const STARTED = ['src/main.ts', 'src/cli.ts', 'engine/index.ts'];
@@ -50,7 +50,6 @@ const INSTALLED = [
   '@cwasm/nsbmp',
   '@electric-sql/*',
   '@eventstore/db-client',
-  '@llamaindex/liteparse',
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace-node',
@@ -61,7 +60,6 @@ const INSTALLED = [
   'minio',
   'pg',
   'sharp',
-  'swagger-ui-dist',
 ];
 
 /** Packages written for `require` find it, and the folder that they believe to lie in. */
@@ -122,7 +120,7 @@ export const isFresh = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') ==
 
 /** Removes what earlier builds left, and nothing else of the folder than code. */
 const dropOthers = (outputs) => {
-  const kept = new Set(['tessdata', 'stamp.txt', ...outputs.map((path) => basename(path))]);
+  const kept = new Set(['tessdata', 'swagger-ui', 'stamp.txt', ...outputs.map((path) => basename(path))]);
   for (const name of readdirSync(DIST)) {
     if (!kept.has(name) && !name.startsWith('.')) rmSync(join(DIST, name), { recursive: true, force: true });
   }
@@ -135,7 +133,7 @@ export const bundle = async () => {
   rmSync(STAMP, { force: true });
   const { build } = await import('esbuild');
   const { modules, data } = entriesOf(files.map(({ path }) => path).filter((path) => path.endsWith('.ts')));
-  const [{ metafile }] = await Promise.all([build(options(modules)), unpackTessdata()]);
+  const [{ metafile }] = await Promise.all([build(options(modules)), unpackData()]);
   for (const path of data) copyFileSync(join(ROOT, path), join(DIST, basename(path)));
   dropOthers([...Object.keys(metafile.outputs), ...data]);
   writeFileSync(STAMP, stamp);

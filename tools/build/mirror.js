@@ -5,13 +5,14 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { build, version } from 'esbuild';
 import { init, parse } from 'es-module-lexer';
-import { unpackTessdata } from './tessdata.js';
+import { unpackData } from './packageData.js';
 import { filesIn, PRODUCT, ROOMS, ROOT, sourceOf } from './workspaces.js';
 
 /** What specs and tools run from: every source compiled by itself, at the place that it has in the checkout. */
@@ -114,10 +115,19 @@ const dropOrphans = (files) => {
   }
 };
 
+/** Packages that are installed for tools alone are found from the mirror as from the tools. */
+const linkApart = () => {
+  const packages = join(ROOT, 'tools/node_modules');
+  const link = join(ROOT, MIRROR, 'tools/node_modules');
+  if (!existsSync(packages) || existsSync(link)) return;
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(packages, link, 'junction');
+};
+
 /** Brings the mirror up to date; gives the number of files that were compiled. */
 export const mirror = async () => {
   dropOfOthers();
-  unpackTessdata();
+  unpackData();
   const files = [...filesIn(ROOMS)].filter(({ path }) => isCode(path) || (isData(path) && inProduct(path)));
   dropOrphans(files);
   const stale = files.filter(isStale);
@@ -125,5 +135,6 @@ export const mirror = async () => {
     write(compiled(path), readFileSync(join(ROOT, path)), mtimeMs);
   const code = stale.filter(({ path }) => isCode(path));
   await compile(code);
+  linkApart();
   return code.length;
 };

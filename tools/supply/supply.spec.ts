@@ -24,6 +24,12 @@ describe('what production depends on', () => {
     expect(sbom['metadata']).to.have.nested.property('component.name', 'quire');
   });
 
+  it('has also what the build copies from packages that are not installed then', () => {
+    const names = sbom.components.map(({ name }) => name);
+    expect(names).to.include.members(['swagger-ui-dist', '@tesseract.js-data/eng', '@tesseract.js-data/spa']);
+    expect(names).to.not.include.members(['mocha']);
+  });
+
   it('has licences that may be shipped: none of the GPL family, none unknown', () => {
     expect(licenseBreaches(sbom)).to.deep.equal([]);
     for (const component of sbom.components)
@@ -63,6 +69,22 @@ describe('the audit of dependencies', () => {
     expect(auditResult(report('moderate'))).to.deep.equal({ kind: 'clean' });
     expect(auditResult(report('critical'))).to.deep.equal({ kind: 'found', lines: ['critical: a <2'] });
     expect(auditResult(report('high')).kind).to.equal('found');
+  });
+
+  it('passes over what only development has', () => {
+    const out = JSON.stringify({
+      auditReportVersion: 2,
+      vulnerabilities: {
+        a: {
+          name: 'a',
+          severity: 'high',
+          range: '<2',
+          nodes: ['node_modules/a', 'node_modules/b/node_modules/a'],
+        },
+      },
+    });
+    expect(auditResult(out, (node) => node === 'node_modules/c')).to.deep.equal({ kind: 'clean' });
+    expect(auditResult(out, (node) => node.includes('/b/')).kind).to.equal('found');
   });
 
   it('never takes silence for a clean report', () => {

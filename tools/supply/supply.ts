@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 /** The checkout, from the compiled module. */
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+export const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -25,6 +25,8 @@ interface Vulnerability {
   readonly name: string;
   readonly severity: string;
   readonly range: string;
+  /** Where it is installed, as the lock file says it. */
+  readonly nodes?: readonly string[];
 }
 
 interface Report {
@@ -43,13 +45,16 @@ const reportIn = (out: string): Report | undefined => {
   }
 };
 
-/** Reads npm's report. Only a report that says so is clean: silence is not. */
-export const auditResult = (out: string): AuditResult => {
+/**
+ * Reads npm's report. Only a report that says so is clean: silence is not. What stands only where `isShipped` says no
+ * is passed over.
+ */
+export const auditResult = (out: string, isShipped: (node: string) => boolean = () => true): AuditResult => {
   const report = reportIn(out);
   if (report?.auditReportVersion === undefined || report.vulnerabilities === undefined)
     return { kind: 'unknown', reason: report?.message ?? 'npm audit gave no report' };
   const lines = Object.values(report.vulnerabilities)
-    .filter(({ severity }) => GRAVE.has(severity))
+    .filter(({ severity, nodes }) => GRAVE.has(severity) && (nodes ?? ['']).some(isShipped))
     .map(({ name, severity, range }) => `${severity}: ${name} ${range}`);
   return lines.length === 0 ? { kind: 'clean' } : { kind: 'found', lines };
 };
@@ -74,7 +79,7 @@ export interface Sbom {
 
 interface Made extends Sbom {
   readonly serialNumber?: string;
-  readonly dependencies: readonly { readonly ref: string }[];
+  readonly dependencies: readonly { readonly ref: string; readonly dependsOn?: readonly string[] }[];
   readonly metadata: { readonly timestamp?: string; readonly component: { readonly purl: string } };
 }
 
@@ -87,8 +92,11 @@ const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
   return { ...rest, metadata: { ...others, component: { ...component, name: ownName(component.purl) } } };
 };
 
-const isForDevelopment = ({ properties = [] }: Component): boolean =>
-  properties.some(({ name }) => name === 'cdx:npm:package:development');
+/** Packages of data that only the build needs: it copies into `dist/` what the service then serves and reads. */
+export const isInDist = (name: string): boolean => /^(?:swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
+
+const isForDevelopment = ({ name, properties = [] }: Component): boolean =>
+  !isInDist(name) && properties.some((one) => one.name === 'cdx:npm:package:development');
 
 /** npm's own `--omit dev` leaves out what production shares with development. */
 const ofProduction = ({ components, dependencies, ...rest }: Made): Made => {
@@ -96,7 +104,9 @@ const ofProduction = ({ components, dependencies, ...rest }: Made): Made => {
   return {
     ...rest,
     components: components.filter((component) => !isForDevelopment(component)),
-    dependencies: dependencies.filter(({ ref }) => !left.has(ref)),
+    dependencies: dependencies
+      .filter(({ ref }) => !left.has(ref))
+      .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => !left.has(one)) })),
   };
 };
 

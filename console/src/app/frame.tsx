@@ -1,6 +1,6 @@
 import { Link, useRouter, Outlet, useLocation, type ErrorComponentProps } from '@tanstack/react-router';
 import { useQueryClient } from '@tanstack/react-query';
-import { LogOut, Menu, Monitor, Moon, Search, Sun } from 'lucide-react';
+import { LogOut, Menu, Monitor, Moon, Search, Sun } from '../ui/icons/icons.tsx';
 import { Popover } from 'radix-ui';
 import { lazy, Suspense, useEffect, useMemo, useState } from 'react';
 import { shell } from '../texts/shell.ts';

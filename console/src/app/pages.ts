@@ -8,8 +8,8 @@ import {
   Landmark,
   Users,
   Workflow,
-  type LucideIcon,
-} from 'lucide-react';
+  type Icon,
+} from '../ui/icons/icons.tsx';
 import type { ComponentType } from 'react';
 import { shell } from '../texts/shell.ts';
 
@@ -17,7 +17,7 @@ import { shell } from '../texts/shell.ts';
 export interface Page {
   readonly path: string;
   readonly name: string;
-  readonly icon: LucideIcon;
+  readonly icon: Icon;
   readonly isOperators: boolean;
   readonly load: () => Promise<{ default: ComponentType }>;
 }

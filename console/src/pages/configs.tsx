@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { toast } from 'sonner';
 import { z } from 'zod';
-import { Plus } from 'lucide-react';
+import { Plus } from '../ui/icons/icons.tsx';
 import { useChange, useRead, usePages } from '../api/connection.ts';
 import { useTenantId, useActing } from '../api/session.ts';
 import { configs } from '../texts/configs.ts';

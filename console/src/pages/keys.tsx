@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState, useId } from 'react';
 import { z } from 'zod';
 import { toast } from 'sonner';
-import { Plus } from 'lucide-react';
+import { Plus } from '../ui/icons/icons.tsx';
 import { keys as texts } from '../texts/keys.ts';
 import { Badge, PageHeader, type Tone } from '../ui/card.tsx';
 import { Button } from '../ui/button.tsx';

@@ -1,5 +1,5 @@
 import type { ServiceState } from '@quire/client';
-import { Pause, Play } from 'lucide-react';
+import { Pause, Play } from '../ui/icons/icons.tsx';
 import { useState } from 'react';
 import { operation as texts } from '../texts/operation.ts';
 import { Badge, Card, Stat, PageHeader, type Tone } from '../ui/card.tsx';

@@ -1,4 +1,4 @@
-import { X } from 'lucide-react';
+import { X } from './icons/icons.tsx';
 import { Dialog as Radix } from 'radix-ui';
 import type { ReactNode } from 'react';
 import { shell } from '../texts/shell.ts';

@@ -1,4 +1,4 @@
-import { Check, ChevronDown } from 'lucide-react';
+import { Check, ChevronDown } from './icons/icons.tsx';
 import { Select as Radix } from 'radix-ui';
 import { shell } from '../texts/shell.ts';
 import { styleNonce, CONTROL, classes } from './style.ts';

@@ -1,4 +1,4 @@
-import { Inbox, CircleAlert } from 'lucide-react';
+import { Inbox, CircleAlert } from './icons/icons.tsx';
 import { useEffect, useState, type ReactNode } from 'react';
 import { classes } from './style.ts';
 import { shell } from '../texts/shell.ts';

@@ -7,7 +7,7 @@ import {
   type ColumnDef,
   type Row,
 } from '@tanstack/react-table';
-import { ArrowDown, ArrowUp, Download } from 'lucide-react';
+import { ArrowDown, ArrowUp, Download } from './icons/icons.tsx';
 import { useMemo, useRef, useState, type ReactNode, type KeyboardEvent } from 'react';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { classes, CONTROL } from './style.ts';

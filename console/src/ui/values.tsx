@@ -1,4 +1,4 @@
-import { Check, Copy as CopyIcon } from 'lucide-react';
+import { Check, Copy as CopyIcon } from './icons/icons.tsx';
 import { useState } from 'react';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';

@@ -1,4 +1,4 @@
-import type { LiteParseConfig } from '@llamaindex/liteparse';
+import type { ParseConfig } from '../../recognition/liteparse.ts';
 import { overlap } from './pageContent.ts';
 import { sightOf } from './hiddenText.ts';
 import { insideOf, type InsideOfPdf } from './inside/insideOf.ts';
@@ -12,7 +12,7 @@ import { pdfWords, type InkedWord } from './pdfWords.ts';
 export async function wordsDrawnOver(
   inside: InsideOfPdf | undefined,
   numbers: readonly number[],
-  config: Partial<LiteParseConfig>,
+  config: ParseConfig,
 ): Promise<ReadonlyMap<number, readonly InkedWord[]>> {
   const over = inside?.appearances(numbers);
   if (over === undefined) return new Map();

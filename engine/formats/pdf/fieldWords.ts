@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import { cleanText } from '../../document/plainText.ts';
 import type { Box } from '../../document/document.ts';
 import { heightOf, widthOf } from '../../layout/content.ts';
@@ -29,16 +29,16 @@ export function fieldWords(page: ParsedPage, own: readonly InkedWord[]): readonl
 }
 
 const valuesOf = ({ formFields = [] }: ParsedPage): readonly Written[] =>
-  formFields.flatMap(({ type, value, rect }) =>
-    value === undefined || rect === undefined || !TEXT_FIELDS.has(type)
+  formFields.flatMap(({ fieldType, value, rect }) =>
+    value === undefined || rect === undefined || !TEXT_FIELDS.has(fieldType)
       ? []
       : [{ text: value, box: boxOf(rect) }],
   );
 
 /** A box is as wide as it is high, whatever area answers to a click. */
 const boxesOf = ({ formFields = [] }: ParsedPage): readonly Written[] =>
-  formFields.flatMap(({ type, checked, rect }) => {
-    if (rect === undefined || !BOXES.has(type)) return [];
+  formFields.flatMap(({ fieldType, checked, rect }) => {
+    if (rect === undefined || !BOXES.has(fieldType)) return [];
     const side = Math.min(rect.width, rect.height);
     return [{ text: checked === true ? '☒' : '☐', box: boxOf({ ...rect, width: side }) }];
   });

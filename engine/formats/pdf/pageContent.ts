@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import type { Box, TextSource } from '../../document/document.ts';
 import { around, type AsideText, type PageContent } from '../../layout/content.ts';
 import { pdfRules } from './pdfRules.ts';

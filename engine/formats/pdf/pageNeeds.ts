@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import type { ParseEffort } from '../../ports/documentParser.ts';
 import { parsePdf, type PdfFile } from './pdfFile.ts';
 import type { InkedWord } from './pdfWords.ts';

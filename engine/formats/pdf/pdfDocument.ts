@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import type { Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { deadlineWarnings } from '../../document/pages.ts';
 import { withNotes } from '../../layout/footnotes.ts';

@@ -1,4 +1,4 @@
-import { LiteParse, type LiteParseConfig, type ParseResult } from '@llamaindex/liteparse';
+import { parseFile, type ParseConfig, type ParseResult } from '../../recognition/liteparse.ts';
 import { withSoundOutline } from './soundOutline.ts';
 
 /** A PDF, and what opens it where it is encrypted. */
@@ -17,14 +17,11 @@ export function pdfFileOf(bytes: Buffer, password?: string): PdfFile {
 }
 
 /** Looks at a PDF once; what the look is for is in `config`. Throws plain errors of the library. */
-export const parsePdf = (
-  { bytes, password }: PdfFile,
-  config: Partial<LiteParseConfig>,
-): Promise<ParseResult> =>
-  new LiteParse({ ...config, ...(password !== undefined && { password }) }).parse(bytes);
+export const parsePdf = ({ bytes, password }: PdfFile, config: ParseConfig): Promise<ParseResult> =>
+  parseFile(bytes, { ...config, ...(password !== undefined && { password }) });
 
 /** Reads pages by their numbers, which rise. */
-export const only = (numbers: readonly number[]): Partial<LiteParseConfig> => {
+export const only = (numbers: readonly number[]): ParseConfig => {
   const last = numbers.at(-1) ?? 1;
   return numbers.length === last ? { maxPages: last } : { maxPages: last, targetPages: numbers.join(',') };
 };

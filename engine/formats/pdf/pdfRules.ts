@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import type { Box } from '../../document/document.ts';
 import type { Rule } from '../../layout/content.ts';
 

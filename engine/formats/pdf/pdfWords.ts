@@ -1,4 +1,4 @@
-import type { ParsedPage, TextItem } from '@llamaindex/liteparse';
+import type { ParsedPage, TextItem } from '../../recognition/liteparse.ts';
 import { cleanText } from '../../document/plainText.ts';
 import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';

@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import sharp from 'sharp';
 import type { Picture } from './hiddenText.ts';
 import { only, parsePdf, type PdfFile } from './pdfFile.ts';

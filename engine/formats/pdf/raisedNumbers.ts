@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import { heightOf, widthOf, type PlacedWord, type RaisedNumber } from '../../layout/content.ts';
 import type { RunsAt } from './inside/insideOf.ts';
 import type { DrawnRun } from './inside/operators.ts';

@@ -1,4 +1,4 @@
-import type { LiteParseConfig, ParsedPage } from '@llamaindex/liteparse';
+import type { ParseConfig, ParsedPage } from '../../recognition/liteparse.ts';
 import { pagesOf } from '../../document/pages.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
 import type { LayoutTraits } from '../../layout/layoutPages.ts';
@@ -14,7 +14,7 @@ import { layerAgrees } from './searchableScans.ts';
 import { seenWords, type Seen } from './seenWords.ts';
 
 /** Nothing is converted or fetched; OCR is a step of its own. */
-const CONFIG: Partial<LiteParseConfig> = {
+const CONFIG: ParseConfig = {
   ocrEnabled: false,
   quiet: true,
   imageMode: 'off',
@@ -76,7 +76,7 @@ interface Reading {
 }
 
 /** All that is looked for on pages with text. */
-const WORDS: Partial<LiteParseConfig> = {
+const WORDS: ParseConfig = {
   ...CONFIG,
   outputFormat: 'json',
   emitWordBoxes: true,
@@ -86,7 +86,7 @@ const WORDS: Partial<LiteParseConfig> = {
   extractFormFields: true,
   preserveVerySmallText: true,
 };
-const wordsOn = (numbers: readonly number[]): Partial<LiteParseConfig> => ({ ...WORDS, ...only(numbers) });
+const wordsOn = (numbers: readonly number[]): ParseConfig => ({ ...WORDS, ...only(numbers) });
 
 /** What some pages show of the look of the whole. */
 async function surveyPdf(pdf: PdfFile, numbers: readonly number[]): Promise<LayoutTraits | undefined> {

@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import sharp from 'sharp';
 import { isLate } from '../../recognition/allowance.ts';
 import { greyImage } from '../../recognition/greyImage.ts';

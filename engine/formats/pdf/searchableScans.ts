@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import sharp from 'sharp';
 import type { Box } from '../../document/document.ts';
 import type { PlacedWord } from '../../layout/content.ts';

@@ -1,4 +1,4 @@
-import type { ParsedPage } from '@llamaindex/liteparse';
+import type { ParsedPage } from '../../recognition/liteparse.ts';
 import { fieldWords } from './fieldWords.ts';
 import { isGarbled } from './garbled.ts';
 import { hasInk, sightOf } from './hiddenText.ts';

@@ -51,7 +51,7 @@ const there = (paths: readonly string[]): readonly string[] => [
 
 /** Found once a process; paths that are not there are left out. */
 export const readable = (): Readable => {
-  const packages = packagesIn(createRequire(import.meta.url).resolve('@llamaindex/liteparse'));
+  const packages = packagesIn(createRequire(import.meta.url).resolve('sharp'));
   // no path may lie in another: the permission model of Node 20 dies of it
   const data = TESSDATA.startsWith(CODE) ? [] : [TESSDATA];
   return {

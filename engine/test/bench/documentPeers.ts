@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { LiteParse } from '@llamaindex/liteparse';
+import { parseFile } from '../../recognition/liteparse.ts';
 import { readFileAsDocument } from '../../formats/readDocument.ts';
 import { markdownOf } from '../../document/markdown.ts';
 import { plainTextOf } from '../../document/plainText.ts';
@@ -42,7 +42,7 @@ const liteparse: Peer = {
   name: 'liteparse, own markdown, in process',
   convert: async ({ bytes, pages }) => {
     const options = { ocrEnabled: false, quiet: true, numWorkers: 1, maxPages: pages } as const;
-    const { text } = await new LiteParse({ ...options, outputFormat: 'markdown' }).parse(bytes);
+    const { text } = await parseFile(bytes, { ...options, outputFormat: 'markdown' });
     return text;
   },
 };

@@ -1,5 +1,5 @@
-import { LiteParse } from '@llamaindex/liteparse';
 import sharp from 'sharp';
+import { parseFile } from '../../recognition/liteparse.ts';
 import { pagedPdf, scannedPdf } from './pagedPdf.ts';
 import { reportPages } from './pdfPages.ts';
 
@@ -7,13 +7,13 @@ const SCAN_DPI = 200;
 
 /** Pages as a scanner gives them: drawn at 200 dpi, a little tilted and blurred, as grey JPEGs in a PDF. */
 export async function scannedReport(pages: number): Promise<Buffer> {
-  const { screenshots } = await new LiteParse({
+  const { screenshots } = await parseFile(pagedPdf(reportPages(pages, 2)), {
     ocrEnabled: false,
     quiet: true,
     outputFormat: 'json',
     extractScreenshots: true,
     dpi: SCAN_DPI,
-  }).parse(pagedPdf(reportPages(pages, 2)));
+  });
   const pictures = [];
   for (const [index, { imageBuffer }] of screenshots.entries()) {
     const { data, info } = await sharp(imageBuffer)

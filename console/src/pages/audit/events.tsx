@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState, type ReactNode, type KeyboardEvent } from 'react';
-import { Check, CircleDashed, OctagonX, TriangleAlert } from 'lucide-react';
+import { Check, CircleDashed, OctagonX, TriangleAlert } from '../../ui/icons/icons.tsx';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { eventsOf, placeOf, type EventScope, type LogEvent } from '../../api/events.ts';
 import { contentFlawOf, coveredOf, verdictOf, type Flaw, type Verdict, type Verified } from './verifier.ts';

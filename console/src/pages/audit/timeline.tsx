@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { LoaderCircle, ShieldAlert, ShieldCheck, Download, RefreshCw } from 'lucide-react';
+import { LoaderCircle, ShieldAlert, ShieldCheck, Download, RefreshCw } from '../../ui/icons/icons.tsx';
 import { useState } from 'react';
 import { audit } from '../../texts/audit.ts';
 import { Button } from '../../ui/button.tsx';

@@ -1,4 +1,4 @@
-import { Download, CircleAlert, CircleCheck, CircleDashed, CircleHelp } from 'lucide-react';
+import { Download, CircleAlert, CircleCheck, CircleDashed, CircleHelp } from '../../ui/icons/icons.tsx';
 import {
   isProblem,
   type ListAuditsResponse,

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Plus, X } from 'lucide-react';
+import { Plus, X } from '../../ui/icons/icons.tsx';
 import { isProblem, type CreditPriceListResponse, type FxRateResponse } from '@quire/client';
 import { useQueryClient, useQueries } from '@tanstack/react-query';
 import { toast } from 'sonner';

@@ -3,7 +3,7 @@ import { useQueryClient, useQuery } from '@tanstack/react-query';
 import { toast } from 'sonner';
 import { z } from 'zod';
 import type { Api } from '@quire/client';
-import { Plus } from 'lucide-react';
+import { Plus } from '../../ui/icons/icons.tsx';
 import { pipelines } from '../../texts/pipelines.ts';
 import { JsonEditor } from '../../ui/editor.tsx';
 import { CONTROL } from '../../ui/style.ts';

@@ -1,4 +1,4 @@
-import { Minus, PanelLeft, Plus } from 'lucide-react';
+import { Minus, PanelLeft, Plus } from '../../ui/icons/icons.tsx';
 import { useEffect, useRef, useState, lazy, Suspense, type KeyboardEvent, type RefObject } from 'react';
 import { playground as texts } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';

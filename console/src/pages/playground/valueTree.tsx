@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, type KeyboardEvent } from 'react';
-import { Pencil } from 'lucide-react';
+import { Pencil } from '../../ui/icons/icons.tsx';
 import { playground } from '../../texts/playground.ts';
 import { Badge } from '../../ui/card.tsx';
 import { Button } from '../../ui/button.tsx';

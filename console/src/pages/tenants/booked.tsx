@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { ArrowRight, CircleCheck } from 'lucide-react';
+import { ArrowRight, CircleCheck } from '../../ui/icons/icons.tsx';
 import { useEffect, type ReactNode } from 'react';
 import { eventsOf, type LogEvent } from '../../api/events.ts';
 import { tenants as texts } from '../../texts/tenants.ts';
