@@ -11,9 +11,9 @@ import { askedSchema } from './askedSchema.ts';
  * CPU seconds that an extraction takes once its document is read: by pages with the same fields, and by fields with the
  * same pages. BENCH_SVG names a file for the plot.
  */
-const PAGES = [4, 8, 16, 32];
-const FIELDS = [25, 50, 100, 200];
-const SAME = { pages: 8, fields: 50 };
+const PAGES = [10, 20, 40, 80];
+const FIELDS = [50, 100, 200, 400];
+const SAME = { pages: 20, fields: 100 };
 
 /** Half of it prose, half of it tables. */
 const documentOf = async (pages: number): Promise<Document> => {
