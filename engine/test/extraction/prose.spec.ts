@@ -27,7 +27,7 @@ describe('extraction from running prose', () => {
       'old library, which had been neglected since the gardener left and nobody had been found to replace him.',
     ];
     const asked = { parties: names, governing_law: text, effective_date: date, term: text, landlord: text };
-    expect(answer(prose, asked)).to.deep.equal({ value: {}, citations: [], seen: [] });
+    expect(answer(prose, asked)).to.deep.equal({ value: {}, citations: [], seen: [], left: [] });
   });
 
   it('ends on hostile text', () => {
