@@ -203,6 +203,30 @@ describe('records on pages', () => {
     ]);
   });
 
+  it('are the works that a paper cites, each in its parts', async () => {
+    const works =
+      '[1] Ada Low, Bo Quill, and Cy Moor. Lamps of the northern isles. In Proceedings of Lamps, 2021.\n' +
+      '[2] Low, A., & Quill, B. (2019). Oil and wick. Harbour Press, 31 pp. doi: 10.1000/lamp.7';
+    const document = await flowOf(
+      heading('On lamps'),
+      heading('References'),
+      ...works
+        .split('\n')
+        .map((words): Block => ({ kind: 'paragraph', box: null, text: words, markdown: words })),
+    );
+    const cited = { title: text, venue: text, year: { type: 'integer' }, authors: listOf({ name: text }) };
+    expect(read(document, { citations: listOf({ ...cited, ids: text }) }).value['citations']).to.deep.equal([
+      {
+        ...{ title: 'Lamps of the northern isles', venue: 'Proceedings of Lamps', year: 2021 },
+        authors: [{ name: 'Ada Low' }, { name: 'Bo Quill' }, { name: 'Cy Moor' }],
+      },
+      {
+        ...{ title: 'Oil and wick', venue: 'Harbour Press', year: 2019, ids: '10.1000/lamp.7' },
+        authors: [{ name: 'Low, A.' }, { name: 'Quill, B.' }],
+      },
+    ]);
+  });
+
   it('of a statement are figures by period, with unit and scale', () => {
     const figure = {
       ...{ value: number, unit: text, scale: { type: 'integer' } },
