@@ -15,7 +15,8 @@ const ID = /(?:doi:\s?|https:\/\/doi\.org\/)(10\.\S+[^\s.,])|(arXiv:\s?\d{4}\.\d
 /** Authors end before a year in brackets, or where a sentence does that ends in no initial. */
 const DATED = /^((?:(?!\p{Ll}{3}\.\s)[^()]){3,400}?)\s?(?=\((?:19|20)\d{2}\w?\))/u;
 const STOPPED = /^(.{3,400}?(?:\p{Ll}{2}|et al))\.\s(?=\S)/u;
-const TITLE = /^[\s.(]*(?:(?:19|20)\d{2}\w?\)?\.?\s)?["“*]*(.{3,300}?)[,.?!]?["”*]*(?:[.?!]\s|[”"],?\s|$)/u;
+const TITLE =
+  /^[\s.(]*(?:(?:19|20)\d{2}\w?\)?\.?\s)?["“*]{0,2}(.{3,300}?)[,.?!]?["”*]{0,2}(?:[.?!]\s|[”"],?\s|$)/u;
 const VENUE = /^\s*(?:In\s)?(.{3,160}?)(?:,|\.(?:\s|$)|\sabs\/|$)/u;
 
 /** The works that a paper cites, each in its parts: authors, title, where and when it appeared; a row an author. */
