@@ -9,7 +9,7 @@ const ENTRIES_MAX = 200;
 /** The entries that a cell lists, each with its words: "EN, DE" are two. A value that is no text is one. */
 export function entriesIn(finding: Finding, choices: readonly string[] = []): readonly Finding[] {
   if (choices.length > 0)
-    return String(finding.value)
+    return (typeof finding.value === 'string' ? finding.value : finding.text)
       .split(';')
       .map((value) => ({ ...finding, value }));
   if (typeof finding.value !== 'string' || finding.value !== finding.text) return [finding];

@@ -15,16 +15,25 @@ const ENTRIES_MAX = 500;
 const LINES_MAX = 4000;
 /** Before each work: "[1]", "1.", "(1)". */
 const MARK = /^(?:\[\d{1,3}\]|\(\d{1,3}\)|\d{1,3}\.)\s/u;
+/** A line that is set like a heading ends no list whose marks go on within so many lines. */
+const LOOKED_ON = 40;
 const CONFIDENT = 0.9;
 
 /** The works that a paper cites: what stands below the heading "References", one paragraph or mark each. */
-export function citedWorks({ type, terms: { name } }: Field, { document }: Source): readonly Finding[] {
-  if (type !== 'string' || !name.some((word) => ASKED.has(word))) return [];
+export const citedWorks = ({ type, terms: { name } }: Field, source: Source): readonly Finding[] =>
+  type === 'string' ? citedEntries(name, source) : [];
+
+/** The same for whatever is called so. */
+export function citedEntries(name: readonly string[], { document }: Source): readonly Finding[] {
+  if (!name.some((word) => ASKED.has(word))) return [];
   const lines = textLines(document);
   const at = lines.findLastIndex(({ text }) => isHeading(text));
   if (at < 0) return [];
   const below = lines.slice(at + 1, at + 1 + LINES_MAX);
-  const end = below.findIndex(({ block }) => block.kind === 'heading');
+  const end = below.findIndex(
+    ({ block }, i) =>
+      block.kind === 'heading' && !below.slice(i, i + LOOKED_ON).some(({ text }) => MARK.test(text)),
+  );
   return worksIn(end < 0 ? below : below.slice(0, end))
     .slice(0, ENTRIES_MAX)
     .map((work) => entryFinding(work, CONFIDENT));

@@ -117,7 +117,7 @@ function nameBefore(items: readonly Item[], time: Item): Item | undefined {
 function rowOf({ name, time, range, text }: Entry, members: Partial<Record<Member, Field>>): RowFindings {
   const { start = '', end = '' } = range.groups ?? {};
   const isNow = lexicon.now.some((word) => folded(end).startsWith(word));
-  const beside = time.text.slice(0, range.index).replace(/[\s|(,;:–—-]+$/u, '');
+  const beside = time.text.slice(0, range.index).replace(/(?<![\s|(,;:–—-])[\s|(,;:–—-]{1,20}$/u, '');
   const [title, place] = namesOf(name?.text, beside);
   const told = text.map((one) => one.text).join('\n');
   const values: readonly (readonly [Member, Json | undefined, Item])[] = [

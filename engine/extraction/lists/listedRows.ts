@@ -1,6 +1,7 @@
 import { oncePer } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
+import { citedRows } from './citedRows.ts';
 import { datedEntries } from './datedEntries.ts';
 import { labelledRows } from './labelledRows.ts';
 import { numberedRows } from './numberedRows.ts';
@@ -17,6 +18,8 @@ const OF_GOODS: ReadonlySet<string> = new Set(['quantity', 'unit_price', 'line_t
 export function listedRows(listed: Listed, source: Source): readonly RowFindings[] {
   const members = statementMembers(listed.fields);
   if (members !== undefined) return statementRows(listed, members, source);
+  const cited = citedRows(listed, source);
+  if (cited.length > 0) return cited;
   for (const way of waysFor(listed)) {
     const rows = way(listed, source);
     if (rows.length > 0) return rows;

@@ -155,7 +155,8 @@ function writtenLeaf(
 ): Json | undefined {
   const value = finding === undefined ? undefined : coerced(field, finding.value);
   if (finding === undefined || value === undefined) return undefined;
-  if (field.choices.length > 0 && !field.choices.includes(String(value))) return undefined;
+  if (field.choices.length > 0 && !(typeof value === 'string' && field.choices.includes(value)))
+    return undefined;
   cite(at + field.pointer, finding, isInexact(field, value));
   return value;
 }

@@ -107,7 +107,7 @@ class Properties {
   add(label: string, values: readonly string[]): void {
     const shown = label
       .replace(/\s+/g, ' ')
-      .replace(/\s*[:：]$/, '')
+      .replace(/ ?[:：]$/, '')
       .trim();
     const description = calledBy(shown, this.#labels);
     if (isLabel(description)) this.#put(description, this.#fieldOf(description, values));

@@ -127,5 +127,5 @@ function labelled(row: readonly string[]): readonly [string, string] | readonly 
 function sumPair(row: readonly string[]): readonly (readonly [string, string])[] {
   const [label, value] = labelled(row);
   if (label === undefined || value === undefined) return [];
-  return [[label.replace(/\s*\(?[\d.,]+\s*%\)?/g, '').trim(), value]];
+  return [[label.replace(/ ?\(?(?<![\d.,])[\d.,]{1,8} ?%\)?/g, '').trim(), value]];
 }

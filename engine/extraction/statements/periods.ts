@@ -14,7 +14,7 @@ export interface Period {
 export const NO_PERIOD: Period = { months: undefined, month: undefined, day: undefined, year: undefined };
 
 const YEAR = /(?<!\d)((?:19|20)\d{2})(?!\d)/;
-const MONTH_DAY = /(\p{L}{3,})\.?\s(\d{1,2})(?!\d)/u;
+const MONTH_DAY = /(?<!\p{L})(\p{L}{3,12})\.?\s(\d{1,2})(?!\d)/u;
 const DAY_MONTH = /(?<!\d)(\d{1,2})\.?\s(\p{L}{3,})/u;
 const LENGTHS = Object.entries(lexicon.months).sort(([a], [b]) => b.length - a.length);
 

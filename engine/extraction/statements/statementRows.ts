@@ -53,11 +53,11 @@ export function statementRows(
   for (const { statement, line } of scored.filter(({ score }) => score >= Math.max(NAMED, best - NEAR)))
     for (const [column, number] of line.cells) {
       const period = periodValue(members.period, column, ends);
-      if (period === undefined || rows.has(String(period.value))) continue;
+      if (period === undefined || rows.has(JSON.stringify(period.value))) continue;
       const said = saidOf(members, { statement, ...line });
       const value = findingOf(number, { ...EVIDENCE });
       rows.set(
-        String(period.value),
+        JSON.stringify(period.value),
         new Map([
           [members.value.pointer, value],
           [members.period.pointer, period],

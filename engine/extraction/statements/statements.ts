@@ -170,7 +170,7 @@ function lineOf(
 }
 
 function wordsOf(label: string): readonly (readonly string[])[] {
-  const plain = label.replace(/\([^)]*\)/g, ' ').replace(/\s+/g, ' ');
+  const plain = label.replace(/\([^()]{0,80}\)/g, ' ').replace(/\s+/g, ' ');
   const [first = ''] = plain.split(/,|\bnet of\b/);
   return first === plain ? [headerWords(plain)] : [headerWords(plain), headerWords(first)];
 }

@@ -13,7 +13,7 @@ const textOf = ({ words }: Segment): string => words.map(({ text }) => text).joi
 
 /** A text that names what stands right of it: it ends with a colon. */
 const isLabel = (segment: Segment): boolean =>
-  /\p{L}.*[:：]$/u.test(textOf(segment)) && segment.words.length <= LABEL_WORDS_MAX;
+  /[:：]$/.test(textOf(segment)) && /\p{L}/u.test(textOf(segment)) && segment.words.length <= LABEL_WORDS_MAX;
 
 /** "Order number: PO-7731" in one piece. */
 const isLabelled = (segment: Segment): boolean => /^\P{N}{2,40}:\s\S/u.test(textOf(segment));

@@ -171,7 +171,7 @@ interface Places {
   readonly second: Columns;
 }
 
-/** A column of the second lines whose cells stand level with those of one of the first is the same; any other is its own. */
+/** A column of the second lines whose cells stand level with those of one of the first is the same column. */
 function placesOf(first: readonly Span[], second: readonly Span[], records: Records['records']): Places {
   const same = second.map((span) => first.find((other) => areOne(other, span, records)));
   const spans = [...first, ...second.filter((_, i) => same[i] === undefined)].sort((a, b) => a.from - b.from);
@@ -210,7 +210,7 @@ const cellsAt = (
 /** Points that a column of the other line must be nearer by, to have what stands in the head's last line. */
 const OTHER_LINE = 15;
 
-/** What heads a column stands nearest to one of its edges, or to its middle; the last of more lines heads the second. */
+/** What heads a column stands nearest to an edge of it, or to its middle; the last line heads the second. */
 function headCell({ words, box }: Segment, { spans, second }: Places, isLast: boolean): PlacedCell {
   const off = spans.map(
     ({ from, to }, at) =>

@@ -14,7 +14,7 @@ const sampleInvoice = async () => {
 };
 
 describe('the schema that a document suggests', () => {
-  it('has number, dates, parties, items and totals of the sample invoice, all of which an extraction finds', async () => {
+  it('has number, dates, parties, items and totals of an invoice, all of which are found', async () => {
     const document = await sampleInvoice();
     const schema = proposalFor(document);
     const { value } = extract(document, schema);

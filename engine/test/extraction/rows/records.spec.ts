@@ -15,8 +15,7 @@ const text = { type: 'string' };
 const number = { type: 'number' };
 
 describe('records on pages', () => {
-  it('come back all, 2,000 rows of a statement over its pages', function () {
-    this.timeout(60_000);
+  it('come back all, 2,000 rows of a statement over its pages', () => {
     const places = [40, 130, 400, 500];
     const head = ['Booked', 'Text', 'Amount', 'Balance'];
     const all = Array.from({ length: 2000 }, (_, i) => ({
@@ -112,7 +111,8 @@ describe('records on pages', () => {
         ]),
       );
     const table =
-      '| Item | Quantity | Price | Amount |\n| --- | --- | --- | --- |\n| Bolt | 2 | 1.50 | 3.00 |\n| Nut | 4 | 0.50 | 2.00 |';
+      '| Item | Quantity | Price | Amount |\n| --- | --- | --- | --- |\n' +
+      '| Bolt | 2 | 1.50 | 3.00 |\n| Nut | 4 | 0.50 | 2.00 |';
     expect(drawn(labels))
       .to.contain('Invoice number: A-17\nInvoice date: 3 May 2031\n')
       .and.to.contain(table);
@@ -199,6 +199,30 @@ describe('records on pages', () => {
       {
         ...{ jobTitle: 'Second Keeper', employer: 'Long Skerry Trust', isCurrent: false },
         ...{ startDate: 'June 2016', endDate: 'February 2021' },
+      },
+    ]);
+  });
+
+  it('are the works that a paper cites, each in its parts', async () => {
+    const works =
+      '[1] Ada Low, Bo Quill, and Cy Moor. Lamps of the northern isles. In Proceedings of Lamps, 2021.\n' +
+      '[2] Low, A., & Quill, B. (2019). Oil and wick. Harbour Press, 31 pp. doi: 10.1000/lamp.7';
+    const document = await flowOf(
+      heading('On lamps'),
+      heading('References'),
+      ...works
+        .split('\n')
+        .map((words): Block => ({ kind: 'paragraph', box: null, text: words, markdown: words })),
+    );
+    const cited = { title: text, venue: text, year: { type: 'integer' }, authors: listOf({ name: text }) };
+    expect(read(document, { citations: listOf({ ...cited, ids: text }) }).value['citations']).to.deep.equal([
+      {
+        ...{ title: 'Lamps of the northern isles', venue: 'Proceedings of Lamps', year: 2021 },
+        authors: [{ name: 'Ada Low' }, { name: 'Bo Quill' }, { name: 'Cy Moor' }],
+      },
+      {
+        ...{ title: 'Oil and wick', venue: 'Harbour Press', year: 2019, ids: '10.1000/lamp.7' },
+        authors: [{ name: 'Low, A.' }, { name: 'Quill, B.' }],
       },
     ]);
   });
