@@ -21,6 +21,7 @@ import { singlesOf } from './singles/singles.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
+import { scoredSingles } from '../reader/scorer.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
@@ -81,8 +82,25 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
   );
   const totals = findTotals(fields.filter(isTotal), source);
   let singles: ReadonlyMap<string, Finding> | undefined;
-  const byRules = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
-  return { tree, source, totals, singles: () => (singles ??= singlesOf(fields, source, byRules)) };
+  const byRules = rulesFor(fields, source, totals);
+  return { tree, source, totals, singles: () => (singles ??= scoredSingles(fields, source, byRules)) };
+}
+
+/** What labels, sums, sentences and facts of a document say of a schema's single fields, before it is weighed. */
+export function rulesFor(
+  fields: readonly Field[],
+  source: Source,
+  totals: Reading['totals'],
+): (field: Field) => Finding | undefined {
+  let singles: ReadonlyMap<string, Finding> | undefined;
+  const known = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
+  return (field) => {
+    const fact = factFor(field, source);
+    if (fact !== undefined) return joinedFact(fact);
+    singles ??= singlesOf(fields, source, known);
+    const found = singles.get(field.pointer);
+    return found !== undefined && found.confidence >= SEEN_MIN ? found : undefined;
+  };
 }
 
 /** Fills the schema from what was read. */
@@ -152,14 +170,13 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
 /** Less sure than this nothing was seen. */
 const SEEN_MIN = 0.2;
 
-/** What labels, sums and sentences say of a leaf; undefined where that is too little. */
+/** What is found for a leaf without examples; undefined where that is too little. */
 export function foundByRules(
   field: Field,
-  { singles, source }: Pick<Reading, 'singles' | 'source'>,
+  { singles }: Pick<Reading, 'singles'>,
   least = MIN_CONFIDENCE,
 ): Finding | undefined {
-  const fact = factFor(field, source);
-  const found = fact === undefined ? singles().get(field.pointer) : joinedFact(fact);
+  const found = singles().get(field.pointer);
   return found !== undefined && found.confidence >= least ? found : undefined;
 }
 
