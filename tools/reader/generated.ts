@@ -1,0 +1,193 @@
+import type { Document } from '../../engine/document/document.ts';
+import type { JsonObject } from '../../engine/kernel/json.ts';
+import { asked } from './asked.ts';
+import { beside, furniture, head, heading, note, parties, section, sign, title } from './blocks.ts';
+import { Draft } from './draft.ts';
+import { fields } from './fields.ts';
+import { asFlow, asPdf } from './parsed.ts';
+import { article, cover, entries, prose, sidesOf, wordList } from './prose.ts';
+import { Random } from './random.ts';
+import { figureLines, figures, table, totals } from './tables.ts';
+import { conceptOf, dataText, LANGUAGES, type Language } from './words.ts';
+
+/** A document that was made up, with a schema to ask of it and the answer. */
+export interface GeneratedDocument {
+  readonly kind: string;
+  /** As the engine's parsers would have made it. */
+  readonly document: Document;
+  readonly schema: JsonObject;
+  /** Null where it is not on the pages, or where the field was left blank. */
+  readonly truth: JsonObject;
+  /** JSON Pointers of what does not stand on the pages as such: boxes that are ticked. */
+  readonly derived: readonly string[];
+}
+
+interface Part {
+  readonly verb: string;
+  readonly words: readonly string[];
+  /** How often it is there. */
+  readonly share: number;
+  /** Between the verb and the colon. */
+  readonly before: readonly string[];
+}
+
+interface Kind {
+  readonly name: string;
+  readonly titles: Readonly<Partial<Record<Language, readonly string[]>>>;
+  readonly parts: readonly Part[];
+  readonly absent: readonly string[];
+}
+
+const words = (text: string): readonly string[] => text.split(' ').filter((word) => word !== '');
+
+function partOf(line: string): Part {
+  const [, share, verb = '', rest = ''] = /^(?:(\d+)% )?(\S+) ?(.*)$/.exec(line) ?? [];
+  const [before, after] = rest.includes(': ') ? rest.split(': ', 2) : ['', rest];
+  return {
+    verb,
+    words: words(after ?? ''),
+    before: words(before ?? ''),
+    share: share === undefined ? 1 : Number(share) / 100,
+  };
+}
+
+function kindOf(text: string): Kind {
+  const [name = '', ...lines] = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const isTitle = (line: string): boolean => LANGUAGES.some((language) => line.startsWith(`${language} `));
+  const parts = lines.filter((line) => !isTitle(line)).map(partOf);
+  return {
+    name,
+    titles: Object.fromEntries(
+      lines.filter(isTitle).map((line) => [line.slice(0, 2), line.slice(3).split('|')]),
+    ),
+    parts: parts.filter(({ verb }) => verb !== 'absent'),
+    absent: parts.filter(({ verb }) => verb === 'absent').flatMap((part) => part.words),
+  };
+}
+
+const ALL: ReadonlyMap<string, Kind> = new Map(
+  dataText('kinds.txt')
+    .split(/\n\s*\n/)
+    .map(kindOf)
+    .filter(({ name }) => name !== '')
+    .map((kind) => [kind.name, kind]),
+);
+
+/** Names of the kinds of documents. */
+export const KINDS: readonly string[] = [...ALL.keys()];
+
+interface Making {
+  readonly draft: Draft;
+  readonly titles: readonly string[];
+  /** Rows of the last table. */
+  rows: ReturnType<typeof table>;
+}
+
+/** The ids of a part that are there this time, now and then in another order. */
+function chosen({ random }: Draft, ids: readonly string[]): readonly string[] {
+  const some = ids.filter((id) => !id.endsWith('?') || random.chance(0.55)).map((id) => id.replace('?', ''));
+  return random.chance(0.3) ? random.shuffled(some) : some;
+}
+
+const issuerOf = ({ parts }: Kind): string | undefined => parts.find(({ verb }) => verb === 'head')?.words[0];
+
+const sectionName = (draft: Draft): string =>
+  draft
+    .word('sections')
+    .replace('{n}', String(draft.random.int(1, 6)))
+    .replace('{r}', draft.random.pick(['A', 'B', 'C', 'I', 'II', 'III', 'IV']));
+
+type Make = (making: Making, ids: readonly string[], part: Part) => void;
+
+const columnsFirst = ({ words: all }: Part, draft: Draft): readonly string[] =>
+  all.filter((id) => !id.endsWith('?') || draft.random.chance(0.55)).map((id) => id.replace('?', ''));
+
+const VERBS: Readonly<Record<string, Make>> = {
+  head: ({ draft }, [role = '']) => head(draft, role),
+  title: ({ draft, titles }) => title(draft, titles),
+  heading: ({ draft }, [id = '']) => heading(draft, id),
+  section: ({ draft }) => section(draft, sectionName(draft)),
+  fields: ({ draft }, ids) => {
+    if (draft.random.chance(0.2)) section(draft, sectionName(draft));
+    fields(draft, ids);
+  },
+  parties: ({ draft }, roles) => parties(draft, roles),
+  beside: ({ draft }, _, part) => {
+    const [role = '', ...ids] = part.words;
+    beside(draft, role, chosen(draft, ids));
+  },
+  table: (making, _, part) => {
+    const { draft } = making;
+    const [names = '', ...rest] = part.before;
+    const [, share, group] = /\[(\d+)% by (\w+)\]/.exec(rest.join(' ')) ?? [];
+    const isGrouped = group !== undefined && draft.random.chance(Number(share) / 100);
+    making.rows = table(draft, {
+      names: names.split('|'),
+      columns: columnsFirst(part, draft),
+      groups: isGrouped ? [group] : [],
+      most: draft.random.pick([3, 6, 12, 40]),
+    });
+  },
+  totals: ({ draft, rows }, _, part) => totals(draft, columnsFirst(part, draft), rows),
+  prose: ({ draft, titles }, _, part) => prose(draft, part.words, titles),
+  cover: ({ draft, titles }, _, part) => cover(draft, part.words, titles),
+  entries: ({ draft }, _, part) =>
+    entries(draft, (part.before[0] ?? '').split('|'), columnsFirst(part, draft)),
+  words: ({ draft }, [id = ''], part) => wordList(draft, (part.before[0] ?? '').split('|'), id),
+  figures: ({ draft }, _, part) => figures(draft, (part.words[0] ?? '').split('|'), figureLines(draft)),
+  article: ({ draft }) => article(draft),
+  sign: ({ draft }, roles) => sign(draft, sidesOf(draft, roles)),
+  note: ({ draft }) => note(draft),
+};
+
+function languageFor({ titles }: Kind, random: Random): Language {
+  const others = LANGUAGES.filter((language) => language !== 'en' && titles[language] !== undefined);
+  return others.length === 0 || random.chance(0.45) ? 'en' : random.pick(others);
+}
+
+/**
+ * A document of a kind. Pure: the same kind and seed give the same document, schema and truth. Throws a
+ * `RangeError` where there is no such kind.
+ */
+export function generated(kind: string, seed: number): GeneratedDocument {
+  const plan = ALL.get(kind);
+  if (plan === undefined) throw new RangeError(`no kind of documents is named ${kind}`);
+  const random = new Random(`${kind}:${seed}`);
+  const draft = new Draft(random, languageFor(plan, random));
+  const making: Making = { draft, titles: plan.titles[draft.language] ?? [], rows: [] };
+  for (const part of plan.parts) {
+    if (!random.chance(part.share)) continue;
+    VERBS[part.verb]?.(making, chosen(draft, part.words), part);
+    if (random.chance(0.03)) note(draft);
+  }
+  const known = plan.absent.filter(isKnown);
+  const { schema, truth, derived } = asked(draft, known);
+  return { kind, document: parsed(draft, issuerOf(plan)), schema, truth, derived };
+}
+
+const DOCX = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
+
+const wordsIn = ({ pages }: Document): number =>
+  pages.reduce((sum, { lines }) => sum + lines.reduce((all, line) => all + line.words.length, 0), 0);
+
+/** The document as parsers make it: of pages with their places, or now and then of a flow without any. */
+function parsed(draft: Draft, issuer: string | undefined): Document {
+  const { paper, random } = draft;
+  if (!paper.style.isScan && random.chance(0.12)) {
+    const pdf = asPdf(paper);
+    const flow = asFlow(pdf, DOCX);
+    if (wordsIn(flow) >= wordsIn(pdf)) return flow;
+  }
+  furniture(draft, issuer === undefined ? undefined : draft.shown(`${issuer}.name`));
+  return asPdf(paper);
+}
+
+function isKnown(id: string): boolean {
+  try {
+    conceptOf(id);
+    return true;
+  } catch (error) {
+    if (error instanceof RangeError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Block, Document, DocumentPage } from '../../engine/document/document.ts';
+import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../../engine/formats/flow.ts';
+import { pdfLines } from '../../engine/formats/pdf/pdfLines.ts';
+import { withNotes } from '../../engine/layout/footnotes.ts';
+import { layoutPages } from '../../engine/layout/layoutPages.ts';
+import { withContinuedTables } from '../../engine/layout/tables/continuedTables.ts';
+import type { Paper } from './paper.ts';
+
+/** The document that the engine makes of pages with these words: lines, and blocks by its own layout. */
+export function asPdf(paper: Paper): Document {
+  const contents = withNotes(paper.contents());
+  const blocks = layoutPages(contents);
+  const pages = contents.map(({ words, width, height }, index): DocumentPage => ({
+    page: index + 1,
+    status: words.length === 0 ? 'empty' : 'ok',
+    source: paper.style.isScan ? 'ocr' : 'text_layer',
+    detail: null,
+    width,
+    height,
+    rotation: 0,
+    lines: pdfLines(words),
+    blocks: blocks[index] ?? [],
+  }));
+  return { mimeType: 'application/pdf', pages: withContinuedTables(pages), warnings: [] };
+}
+
+const CHARACTERS_OF_A_PAGE = 3000;
+
+/** The same as a document without geometry, such as a DOCX: its blocks one after another. */
+export function asFlow(document: Document, mimeType: string): Document {
+  const placed: PlacedBlock[] = [];
+  let length = 0;
+  for (const block of document.pages.flatMap(({ blocks }) => blocks)) {
+    const bare = withoutBox(block);
+    const lines = linesOfBlock(bare);
+    placed.push({ offset: length, block: bare, lines });
+    for (const { text } of lines) length += text.length + 1;
+  }
+  return documentOfBlocks({
+    mimeType,
+    placed,
+    length,
+    pages: Math.max(1, Math.ceil(length / CHARACTERS_OF_A_PAGE)),
+  });
+}
+
+const withoutBox = (block: Block): Block =>
+  block.kind === 'table'
+    ? { ...block, box: null, cells: block.cells.map((cell) => ({ ...cell, box: null })) }
+    : { ...block, box: null };

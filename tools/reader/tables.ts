@@ -1,0 +1,291 @@
+import type { Json } from '../../engine/kernel/json.ts';
+import type { Draft } from './draft.ts';
+import type { Look } from './paper.ts';
+import { moneyText, numberText, valueOf, type Value } from './values.ts';
+import { conceptOf, listOf } from './words.ts';
+
+const NUMERIC = new Set(['amount', 'money', 'integer', 'number', 'percent']);
+const VALUE: Look = { isLabel: false };
+
+type Row = ReadonlyMap<string, Value>;
+
+const cell = (text: string, json: Json = text): Value => ({ lines: [text], json });
+
+/** A row; where quantity and price stand in it, its total is their product. */
+function rowOf(draft: Draft, columns: readonly string[], number: number): Row {
+  const { habits, random } = draft;
+  const row = new Map(columns.map((id) => [id, valueOf(conceptOf(id), habits)]));
+  for (const id of ['position', 'rank']) if (row.has(id)) row.set(id, cell(String(number), number));
+  const price = row.get('unit_price');
+  if (price !== undefined) {
+    const each = random.int(50, 60_000) / 100;
+    row.set('unit_price', cell(numberText(each, 2, habits), each));
+    const quantity = Number(row.get('quantity')?.json ?? 1);
+    if (row.has('line_total')) row.set('line_total', amount(draft, each * quantity));
+  }
+  if (row.has('debit') && row.has('credit')) row.set(random.chance(0.6) ? 'credit' : 'debit', cell('', null));
+  return row;
+}
+
+const amount = (draft: Draft, value: number): Value => {
+  const exact = Math.round(value * 100) / 100;
+  return cell(numberText(exact, 2, draft.habits), exact);
+};
+
+interface Grid {
+  readonly columns: readonly string[];
+  readonly x: readonly number[];
+  readonly widths: readonly number[];
+  readonly look: 'grid' | 'lines' | 'under' | 'none';
+  readonly pad: number;
+  readonly heads: readonly string[];
+  readonly headLook: Look;
+}
+
+function gridOf(draft: Draft, columns: readonly string[], rows: readonly Row[]): Grid {
+  const { paper, random } = draft;
+  const pad = random.pick([3, 5, 8]);
+  const heads = columns.map((id) => draft.label(id));
+  const headLook = { bold: random.chance(0.7), size: paper.size * random.pick([0.85, 1]) };
+  const wanted = columns.map((id, i) => {
+    const widest = Math.max(...rows.map((row) => paper.widthOf(row.get(id)?.lines[0] ?? '')));
+    const word = Math.max(...(heads[i] ?? '').split(' ').map((one) => paper.widthOf(one, headLook)));
+    return Math.max(word, Math.min(widest, 190)) + 2 * pad;
+  });
+  const [sum, all] = [wanted.reduce((a, b) => a + b, 0), paper.right - paper.left];
+  const spread = sum > all ? all / sum : random.chance(0.75) ? all / sum : 1;
+  const widths = wanted.map((width) => width * spread);
+  const x = widths.map((_, i) => paper.left + widths.slice(0, i).reduce((a, b) => a + b, 0));
+  return {
+    columns,
+    x,
+    widths,
+    pad,
+    heads,
+    headLook,
+    look: random.pick(['grid', 'grid', 'lines', 'under', 'under', 'none']),
+  };
+}
+
+/** Texts of one row, each in its column; returns how high it is. */
+function drawRow(draft: Draft, grid: Grid, texts: readonly string[], look: Look): void {
+  const { paper } = draft;
+  const { size = paper.size } = look;
+  const parts = texts.map((text, i) => paper.lines(text, (grid.widths[i] ?? 0) - 2 * grid.pad + 2, look));
+  const step = size * paper.style.leading;
+  const height = Math.max(1, ...parts.map(({ length }) => length)) * step + (grid.look === 'none' ? 0 : 4);
+  paper.room(height);
+  for (const [i, lines] of parts.entries()) {
+    const [x, width] = [grid.x[i] ?? 0, grid.widths[i] ?? 0];
+    const isRight = NUMERIC.has(conceptOf(grid.columns[i] ?? '').is);
+    for (const [k, text] of lines.entries()) {
+      const at = isRight ? x + width - grid.pad - paper.widthOf(text, look) : x + grid.pad;
+      paper.write(at, paper.y + k * step + (grid.look === 'none' ? 0 : 2), text, look);
+    }
+    if (grid.look === 'grid') paper.frame([x, paper.y, x + width, paper.y + height]);
+  }
+  if (grid.look === 'lines') paper.rule(paper.left, paper.y + height, paper.right, paper.y + height);
+  paper.y += height;
+}
+
+function drawHead(draft: Draft, grid: Grid): void {
+  const { paper } = draft;
+  drawRow(draft, grid, grid.heads, grid.headLook);
+  if (grid.look === 'under')
+    paper.rule(grid.x[0] ?? 0, paper.y, (grid.x.at(-1) ?? 0) + (grid.widths.at(-1) ?? 0), paper.y);
+  paper.y += 1;
+}
+
+export interface TableWish {
+  /** What a schema may call the list. */
+  readonly names: readonly string[];
+  readonly columns: readonly string[];
+  /** Concepts whose value heads each group of rows and belongs to each of them. */
+  readonly groups: readonly string[];
+  readonly most: number;
+}
+
+const GROUP_HEADS: Readonly<Record<string, readonly string[]>> = {
+  en: [
+    'Age Group {a}-{b}',
+    'Division {r}',
+    'Ages {a} to {b}',
+    'Heat {n}',
+    'Region {r}',
+    'Class {r}',
+    'Group {r}',
+  ],
+  de: ['Altersklasse {a}-{b}', 'Gruppe {r}', 'Lauf {n}', 'Bezirk {r}'],
+  fr: ['Catégorie {a}-{b} ans', 'Groupe {r}', 'Série {n}', 'Zone {r}'],
+  es: ['Categoría {a}-{b}', 'Grupo {r}', 'Serie {n}', 'Zona {r}'],
+  it: ['Categoria {a}-{b}', 'Gruppo {r}', 'Serie {n}', 'Zona {r}'],
+  nl: ['Categorie {a}-{b}', 'Groep {r}', 'Serie {n}'],
+  pl: ['Kategoria {a}-{b}', 'Grupa {r}', 'Seria {n}'],
+  cs: ['Kategorie {a}-{b}', 'Skupina {r}', 'Rozběh {n}'],
+};
+
+function groupHeads(draft: Draft, count: number): readonly string[] {
+  const form = draft.random.pick(GROUP_HEADS[draft.language] ?? []);
+  const first = draft.random.int(2, 9) * 5;
+  return Array.from({ length: count }, (_, i) =>
+    form
+      .replace('{a}', String(first + 5 * i))
+      .replace('{b}', String(first + 5 * i + 4))
+      .replace('{r}', 'ABCDEFGH'[i] ?? 'Z')
+      .replace('{n}', String(i + 1)),
+  );
+}
+
+/** A table of records, with groups, over pages; it becomes a list. Returns its rows. */
+export function table(draft: Draft, wish: TableWish): readonly Row[] {
+  const { paper, random } = draft;
+  const columns = wish.columns.filter((id) => draft.has(id));
+  const [group] = wish.groups;
+  const heads = group === undefined ? [undefined] : groupHeads(draft, random.int(2, 5));
+  const parts = heads.map((name) => ({
+    name,
+    rows: Array.from({ length: random.int(1, group === undefined ? wish.most : 6) }, (_, i) =>
+      rowOf(draft, columns, i + 1),
+    ),
+  }));
+  const grid = gridOf(
+    draft,
+    columns,
+    parts.flatMap(({ rows }) => rows),
+  );
+  paper.room(paper.step * 5);
+  drawHead(draft, grid);
+  const repeats = random.chance(0.6);
+  if (repeats) paper.onTurn = () => drawHead(draft, grid);
+  for (const { name, rows } of parts) {
+    if (name !== undefined) {
+      paper.room(paper.step * 3);
+      paper.y += 2;
+      paper.write(paper.left + grid.pad, paper.y, name, { bold: random.chance(0.7), isLabel: false });
+      paper.y += paper.step + 2;
+    }
+    for (const row of rows)
+      drawRow(
+        draft,
+        grid,
+        columns.map((id) => row.get(id)?.lines[0] ?? ''),
+        VALUE,
+      );
+  }
+  paper.onTurn = undefined;
+  if (grid.look === 'under') paper.rule(paper.left, paper.y + 1, paper.right, paper.y + 1);
+  paper.y += paper.size * 0.6;
+  const all = parts.flatMap(({ rows }) => rows);
+  draft.lists.push({
+    names: wish.names,
+    columns: group === undefined ? columns : [...columns, group],
+    rows: parts.flatMap(({ name, rows }) =>
+      rows.map((row) => ({
+        ...Object.fromEntries([...row].map(([id, { json }]) => [id, json])),
+        ...(group === undefined || name === undefined ? {} : { [group]: name }),
+      })),
+    ),
+  });
+  return all;
+}
+
+const sumOf = (rows: readonly Row[]): number =>
+  rows.reduce((sum, row) => sum + Number(row.get('line_total')?.json ?? row.get('unit_price')?.json ?? 0), 0);
+
+/** Sums below a table: of its rows where they have totals, else of their own. */
+export function totals(draft: Draft, ids: readonly string[], rows: readonly Row[]): void {
+  const { habits, random, paper } = draft;
+  const money = (value: number): Value => {
+    const exact = Math.round(value * 100) / 100;
+    return cell(moneyText(exact, habits), exact);
+  };
+  const net = sumOf(rows);
+  if (net > 0) {
+    const rate = Number(random.pick(conceptOf('tax_rate').options));
+    const extra = ids.includes('shipping_cost') ? random.int(300, 9900) / 100 : 0;
+    const less = ids.includes('discount_amount') ? Math.round(net * random.int(1, 15)) / 100 : 0;
+    const taxed = ids.includes('tax_amount') ? ((net + extra - less) * rate) / 100 : 0;
+    const known: Readonly<Record<string, Value>> = {
+      subtotal: money(net),
+      shipping_cost: money(extra),
+      discount_amount: money(less),
+      tax_amount: money(taxed),
+      total: money(net + extra - less + taxed),
+      tax_rate: cell(`${String(rate).replace('.', habits.marks[1])}%`, rate),
+    };
+    for (const id of ids) if (known[id] !== undefined) draft.set(id, known[id]);
+  }
+  const shown = ids.filter((id) => draft.has(id));
+  const right = random.chance(0.8);
+  const mark = random.pick([':', '', '', ':']);
+  const widest = Math.max(...shown.map((id) => paper.widthOf(draft.label(id), { bold: true }))) + 24;
+  const x = right ? paper.right - widest - random.int(90, 150) : paper.left;
+  const edge = right ? paper.right - 3 : x + widest + 110;
+  const ruled = random.chance(0.25);
+  paper.room(paper.step * (shown.length + 1));
+  for (const [index, id] of shown.entries()) {
+    const isLast = index === shown.length - 1;
+    const look = {
+      bold: isLast && random.chance(0.7),
+      size: isLast && random.chance(0.25) ? paper.size * 1.25 : paper.size,
+    };
+    const rate =
+      id === 'tax_amount' && random.chance(0.4) ? ` (${random.pick(conceptOf('tax_rate').options)}%)` : '';
+    paper.write(x, paper.y, draft.label(id) + rate + mark, look);
+    const text = draft.say(id).join(' ');
+    paper.write(edge - paper.widthOf(text, look), paper.y, text, { ...look, isLabel: false });
+    if (ruled || (isLast && random.chance(0.3))) paper.rule(x, paper.y - 2, edge + 3, paper.y - 2);
+    paper.y += (look.size ?? paper.size) * paper.style.leading * 1.1;
+  }
+  paper.y += paper.size;
+}
+
+/** Rows of figures by what they are and columns by time, as statements of companies have them. */
+export function figures(draft: Draft, names: readonly string[], lines: readonly string[]): void {
+  const { paper, random, habits } = draft;
+  const year = random.int(2011, 2025);
+  const heads = random.pick([
+    [`${year}`, `${year - 1}`],
+    [`${year}`, `${year - 1}`, `${year - 2}`],
+    [`31.12.${year}`, `31.12.${year - 1}`],
+    [`Q1 ${year}`, `Q1 ${year - 1}`],
+    [`FY${year % 100}`, `FY${(year % 100) - 1}`],
+  ]);
+  const scale = draft.word('scales');
+  paper.prose(scale, { italic: true, size: paper.size * 0.85, isLabel: false });
+  draft.facts.set('scale', { id: 'scale', json: scale.replace(/^\(|\)$/g, '') });
+  const shown = random.some(lines, Math.min(lines.length, random.int(4, 10)));
+  const column = random.int(62, 96);
+  const xs = heads.map((_, i) => paper.right - (heads.length - 1 - i) * column);
+  const over = random.chance(0.4) ? draft.word('spans') : undefined;
+  if (over !== undefined) {
+    paper.write((xs[0] ?? 0) - 40, paper.y, over, { bold: true, isLabel: false });
+    paper.y += paper.step;
+  }
+  for (const [i, text] of heads.entries())
+    paper.write((xs[i] ?? 0) - paper.widthOf(text, { bold: true }), paper.y, text, {
+      bold: true,
+      isLabel: false,
+    });
+  paper.y += paper.step;
+  if (random.chance(0.6)) paper.rule(paper.left, paper.y - 2, paper.right, paper.y - 2);
+  const rows: Record<string, Json>[] = [];
+  const [sign, decimals] = [random.chance(0.3) ? '$ ' : '', random.pick([0, 0, 1])];
+  for (const [index, label] of shown.entries()) {
+    paper.room(paper.step);
+    paper.write(paper.left + (random.chance(0.15) ? 10 : 0), paper.y, label, VALUE);
+    for (const [i, period] of heads.entries()) {
+      const n = random.int(1, random.pick([90, 900, 48_000])) / (decimals === 1 ? 10 : 1);
+      const isLess = random.chance(0.12);
+      const text = `${index === 0 ? sign : ''}${isLess ? `(${numberText(n, decimals, habits)})` : numberText(n, decimals, habits)}`;
+      paper.write((xs[i] ?? 0) - paper.widthOf(text), paper.y, text, VALUE);
+      rows.push({ figure: label, figure_period: period, figure_value: isLess ? -n : n });
+    }
+    paper.y += paper.step * 1.1;
+  }
+  draft.lists.push({ names, columns: ['figure', 'figure_period', 'figure_value'], rows });
+  paper.y += paper.size;
+}
+
+/** The words that statements call their lines by. */
+export const figureLines = (draft: Draft): readonly string[] => listOf(draft.words, 'figures');
