@@ -83,7 +83,13 @@ export function readingOf(document: Document, schema: JsonObject): Reading | und
   const totals = findTotals(fields.filter(isTotal), source);
   let singles: ReadonlyMap<string, Finding> | undefined;
   const byRules = rulesFor(fields, source, totals);
-  return { tree, source, totals, singles: () => (singles ??= scoredSingles(fields, source, byRules)) };
+  const isFinal = (field: Field): boolean => factFor(field, source) !== undefined;
+  return {
+    tree,
+    source,
+    totals,
+    singles: () => (singles ??= scoredSingles(fields, source, { byRules, isFinal })),
+  };
 }
 
 /** What labels, sums, sentences and facts of a document say of a schema's single fields, before it is weighed. */
@@ -159,8 +165,10 @@ function valueOf(node: SchemaNode, fill: Fill): Json | undefined {
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
   const { leaf } = fill.taught;
-  const found = foundByRules(field, fill, leaf === undefined ? fill.least : MIN_CONFIDENCE);
-  const finding = leaf === undefined ? found : leaf(field, found);
+  const seen = foundByRules(field, fill, fill.least);
+  const found = seen !== undefined && seen.confidence >= MIN_CONFIDENCE ? seen : undefined;
+  const finding =
+    leaf === undefined ? seen : (leaf(field, found) ?? (found === undefined ? seen : undefined));
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
   if (value !== undefined) fill.cite(field.pointer, finding, isInexact(field, value));

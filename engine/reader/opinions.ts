@@ -98,6 +98,14 @@ const LOOKED_AT = ['near.both', 'any.both', 'near.lexicon', 'any.all'].map((name
 const RULES = ['rules.has', 'rules.same', 'rules.sure'].map((name) => AT.get(name) ?? 0);
 const [RANK = 0, RECOGNISED = 0] = ['rank', 'recognised'].map((name) => AT.get(name) ?? 0);
 
+const TOLD = ['any.both', 'any.lexicon', 'any.phrase'].map((name) => AT.get(name) ?? 0);
+
+/** How well some label around a candidate says the field, 0..1. */
+export function toldFor({ row }: Candidate): number {
+  const [both = 0, lexicon = 0, phrase = 0] = TOLD.map((at) => row[at] ?? 0);
+  return Math.max(both, 0.95 * lexicon, 0.85 * phrase);
+}
+
 function signalsOf(
   { candidate: { row }, score, times }: Choice,
   choices: readonly Choice[],

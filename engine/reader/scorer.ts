@@ -1,12 +1,15 @@
 import type { Word } from '../document/document.ts';
+import { MIN_CONFIDENCE } from '../extraction/confidenceFloor.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding } from '../extraction/finding.ts';
 import { wordsIn, type Segment } from '../extraction/places/layout.ts';
+import { isTrade } from '../extraction/singles/singles.ts';
+import { isNoValue } from '../extraction/singles/vetoes.ts';
 import type { Source } from '../extraction/source.ts';
 import { askedOf, type Asked } from './asked.ts';
 import { isSame } from './candidates.ts';
 import { candidatesOf, FEATURES, type Candidate, type Ruled } from './features.ts';
-import { opinionsOf, type Opinion } from './opinions.ts';
+import { opinionsOf, toldFor, type Opinion } from './opinions.ts';
 import { placesOf, type Places } from './places.ts';
 import { spanAt, spansOf, type Span } from './spans.ts';
 import { logistic, scoring, type Trees } from './trees.ts';
@@ -98,6 +101,13 @@ function ruledSpans(source: Source, places: Places): (finding: Finding) => Span 
   };
 }
 
+/** What is known of a document before it is weighed. */
+export interface Rules {
+  readonly byRules: ByRules;
+  /** Facts that say all there is, also that there is nothing. */
+  readonly isFinal: (field: Field) => boolean;
+}
+
 /**
  * The values of a schema's single fields: what the rules found is weighed beside everything else that stands on
  * the pages. The same document, schema and weights give the same values.
@@ -105,35 +115,60 @@ function ruledSpans(source: Source, places: Places): (finding: Finding) => Span 
 export function scoredSingles(
   fields: readonly Field[],
   source: Source,
-  byRules: ByRules,
+  { byRules, isFinal }: Rules,
 ): ReadonlyMap<string, Finding> {
   const { asked, ruled, candidates } = weighed(fields, source, byRules);
   const scorer = shippedScorer();
   const opinions = opinionsOf(asked, candidates, scorer.odds);
   const byField = new Map(opinions.map((opinion) => [opinion.field, opinion]));
   const decided = new Map<string, Finding>();
-  for (const field of fields) {
-    const finding = byRules(field);
+  const decide = (field: Field, finding: Finding | undefined): void => {
     if (finding !== undefined) decided.set(field.pointer, finding);
-  }
+    else decided.delete(field.pointer);
+  };
+  for (const field of fields) decide(field, byRules(field));
+  const isKnown = isTrade(fields);
   for (const [i, { field }] of asked.entries()) {
-    const finding = joined(ruled[i], byField.get(i), scorer);
-    if (finding !== undefined) decided.set(field.pointer, finding);
+    const opinion = byField.get(i);
+    if (opinion === undefined || isFinal(field)) continue;
+    const own = scoredFinding(opinion, scorer);
+    const isTold = toldFor(opinion.candidate) >= TOLD_MIN || own.confidence >= UNTOLD_MIN;
+    const may = isTold && own.confidence >= (isKnown ? KNOWN_MIN : 0) && !isNoValue(field, own, source);
+    decide(field, joined(ruled[i], own, may));
   }
   return decided;
 }
 
-/** What is chosen of what the rules and the scorer say. */
-export function joined(
-  rule: Finding | undefined,
-  opinion: Opinion | undefined,
-  { chanceOf }: Pick<Scorer, 'chanceOf'>,
-): Finding | undefined {
-  if (opinion === undefined) return rule;
-  const confidence = Math.round(1000 * chanceOf(opinion.signals)) / 1000;
-  const { candidate } = opinion;
-  if (rule !== undefined && isSame(rule.value, candidate.value)) return { ...rule, confidence };
-  return { ...findingOf(candidate), confidence };
+/** In a schema that the rules were made for, what they do not find is found so surely or not at all. */
+const KNOWN_MIN = 0.9;
+
+/** What no label says so well is found so surely or not at all. */
+const TOLD_MIN = 0.5;
+const UNTOLD_MIN = 0.9;
+
+/** A finding of the rules; `isKnown`: of a schema that they were made for. */
+type ByRule = Finding & { readonly isKnown?: boolean };
+
+/** Where the scorer likes another value better, the rules are so much less sure. */
+const DOUBT = 0.9;
+
+const thousandths = (share: number): number => Math.round(1000 * share) / 1000;
+
+/** What is chosen of what the rules and the scorer say: the surer one; `may`: the scorer's own could be a value. */
+export function joined(rule: ByRule | undefined, own: Finding, may: boolean): Finding | undefined {
+  if (rule === undefined) return may ? own : undefined;
+  if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE) return rule;
+  if (isSame(rule.value, own.value))
+    return may ? { ...rule, confidence: Math.max(own.confidence, rule.confidence) } : rule;
+  const confidence = thousandths(DOUBT * rule.confidence);
+  return may && own.confidence > confidence ? own : { ...rule, confidence };
+}
+
+/** A value is never surer than its words were recognised. */
+function scoredFinding({ candidate, signals }: Opinion, { chanceOf }: Scorer): Finding {
+  const finding = findingOf(candidate);
+  const read = finding.words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
+  return { ...finding, confidence: thousandths(Math.min(read, chanceOf(signals))) };
 }
 
 function findingOf({

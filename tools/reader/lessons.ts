@@ -92,6 +92,10 @@ export class RowStore {
     this.#folds.push(fold);
   }
 
+  get count(): number {
+    return this.#labels.length;
+  }
+
   /** All rows but those of a fold. */
   without(fold: number | undefined): Rows {
     const kept = this.#folds.flatMap((one, i) => (one === fold ? [] : [i]));

@@ -1,4 +1,4 @@
-// Learns the weights of the reader from generated documents: npm run engine:train -- [--documents 2400] [--seed 1]
+// Learns the weights of the reader from generated documents: npm run engine:train -- [--documents 980] [--seed 1]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { FEATURES } from '../../engine/reader/features.ts';
@@ -6,12 +6,12 @@ import { opinionsOf } from '../../engine/reader/opinions.ts';
 import { scorerOf, type Weights } from '../../engine/reader/scorer.ts';
 import { scoring, type Trees } from '../../engine/reader/trees.ts';
 import { boosted, logisticFit, type BoostingOptions } from './boosting.ts';
-import { generated, KINDS } from './scratch/synth.ts';
+import { generated, KINDS } from './generated.ts';
 import { isRight, lessonOf, RowStore, type Lesson } from './lessons.ts';
 
 const { values: options } = parseArgs({
   options: {
-    documents: { type: 'string', default: '2400' },
+    documents: { type: 'string', default: '980' },
     seed: { type: 'string', default: '1' },
     trees: { type: 'string', default: '120' },
     leaves: { type: 'string', default: '15' },
@@ -62,7 +62,10 @@ function learning(documents: number, seed: number): Learning {
 }
 
 /** How sure chosen values may be: by documents of kinds that the trees did not see. */
-function chances(held: Learning['held'], trees: readonly Trees[]): Weights['chance'] {
+function chances(
+  held: Learning['held'],
+  trees: readonly Trees[],
+): { readonly chance: Weights['chance']; readonly levels: readonly string[] } {
   const signals: (readonly number[])[] = [];
   const labels: number[] = [];
   const odds = trees.map(scoring);
@@ -79,36 +82,47 @@ function chances(held: Learning['held'], trees: readonly Trees[]): Weights['chan
     labels,
     signals.map(() => 1),
   );
-  tell(signals, labels, chance);
-  return chance;
+  return { chance, levels: reliability(signals, labels, chance) };
 }
 
-/** Prints how many chosen values of a chance are right, of kinds that were left out. */
-function tell(
+const LEVELS = [0.9, 0.8, 0.65, 0.5, 0.35, 0] as const;
+
+/** How many chosen values of each chance are right, of kinds that were left out. */
+function reliability(
   signals: readonly (readonly number[])[],
   labels: readonly number[],
   chance: Weights['chance'],
-): void {
-  const { chanceOf } = scorerOf({
-    features: FEATURES,
-    trees: { base: 0, roots: [], features: [], values: [], lefts: [] },
-    chance,
-  });
+): readonly string[] {
+  const trees = { base: 0, roots: [], features: [], values: [], lefts: [] };
+  const { chanceOf } = scorerOf({ features: FEATURES, trees, chance });
   const chanced = signals.map((row, i) => [chanceOf(row), labels[i] ?? 0] as const);
-  for (const [from, to] of [
-    [0.9, 1.01],
-    [0.8, 0.9],
-    [0.65, 0.8],
-    [0.5, 0.65],
-    [0.35, 0.5],
-    [0, 0.35],
-  ] as const) {
-    const within = chanced.filter(([one]) => one >= from && one < to);
-    console.error(
-      `${from}-${to}: ${within.filter(([, label]) => label === 1).length} of ${within.length} right`,
-    );
-  }
+  return LEVELS.map((from, i) => {
+    const within = chanced.filter(([one]) => one >= from && one < (LEVELS[i - 1] ?? 2));
+    return `| ${from} | ${within.filter(([, label]) => label === 1).length} of ${within.length} |`;
+  });
 }
+
+/** What the weights are made of, for people. */
+const cardOf = (rows: number, levels: readonly string[]): string =>
+  [
+    '# The weights of the reader',
+    '',
+    `Made by \`npm run engine:train -- --documents ${options.documents} --seed ${options.seed}\`, ` +
+      `${new Date().toISOString().slice(0, 10)}: the same command gives the same bytes of \`weights.json\`.`,
+    '',
+    `Data: ${options.documents} generated documents of ${KINDS.length} kinds ` +
+      `(\`tools/reader/generated.ts\`), no real one. ` +
+      `${rows} rows of ${FEATURES.length} features; ${options.trees} trees of ${options.leaves} leaves.`,
+    '',
+    'Chosen values of generated kinds that the trees did not see, by the chance that they were given:',
+    '',
+    '| from | right |',
+    '| --- | --- |',
+    ...levels,
+    '',
+    'How real documents are read stands in `docs/reference/benchmarks.md`, under `engine:eval`.',
+    '',
+  ].join('\n');
 
 const { store, held } = learning(Number(options.documents), Number(options.seed));
 const trees = [...Array.from({ length: FOLDS }, (_, fold) => fold), undefined].map((fold) => {
@@ -120,6 +134,8 @@ const trees = [...Array.from({ length: FOLDS }, (_, fold) => fold), undefined].m
 const [all] = trees.slice(-1);
 if (all === undefined) throw new Error('Nothing was learned.');
 const rounded = { ...all, values: all.values.map((value) => Number(value.toPrecision(6))) };
-const weights: Weights = { features: FEATURES, trees: rounded, chance: chances(held, trees) };
+const { chance, levels } = chances(held, trees);
+const weights: Weights = { features: FEATURES, trees: rounded, chance };
 writeFileSync(options.out, `${JSON.stringify(weights)}\n`);
-console.error(`${options.out} written, ${seconds()}`);
+writeFileSync(options.out.replace(/json$/, 'md'), cardOf(store.count, levels));
+console.error(`${levels.join('\n')}\n${options.out} written, ${seconds()}`);
