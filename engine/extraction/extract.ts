@@ -24,6 +24,7 @@ import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
+import { scoredSingles } from '../reader/scorer.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
@@ -91,10 +92,29 @@ export function readingOf(
   );
   const totals = findTotals(fields.filter(isTotal), source);
   let singles: ReadonlyMap<string, Finding> | undefined;
-  const byRules = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
   const pace = paceOf(isLate);
-  const asked = { source, byRules, pace };
-  return { tree, source, totals, singles: () => (singles ??= singlesOf(fields, asked)), pace };
+  const byRules = rulesFor(fields, { source, totals, pace });
+  const isFinal = (field: Field): boolean => factFor(field, source) !== undefined;
+  return {
+    ...{ tree, source, totals, pace },
+    singles: () => (singles ??= scoredSingles(fields, source, { byRules, isFinal, isLate })),
+  };
+}
+
+/** What labels, sums, sentences and facts of a document say of a schema's single fields, before it is weighed. */
+export function rulesFor(
+  fields: readonly Field[],
+  { source, totals, pace }: Pick<Reading, 'source' | 'totals' | 'pace'>,
+): (field: Field) => Finding | undefined {
+  let singles: ReadonlyMap<string, Finding> | undefined;
+  const known = (field: Field): Finding | undefined => byLexicon(field, { totals, source });
+  return (field) => {
+    const fact = factFor(field, source);
+    if (fact !== undefined) return joinedFact(fact);
+    singles ??= singlesOf(fields, { source, byRules: known, pace });
+    const found = singles.get(field.pointer);
+    return found !== undefined && found.confidence >= SEEN_MIN ? found : undefined;
+  };
 }
 
 /** Fills the schema from what was read. */
@@ -195,8 +215,10 @@ function lookedUp(node: LookedUp, fill: Fill): Json | undefined {
 
 function leafOf(field: Field, fill: Fill): Json | undefined {
   const { leaf } = fill.taught;
-  const found = foundByRules(field, fill, leaf === undefined ? fill.least : MIN_CONFIDENCE);
-  const finding = leaf === undefined ? found : leaf(field, found);
+  const seen = foundByRules(field, fill, fill.least);
+  const found = seen !== undefined && seen.confidence >= MIN_CONFIDENCE ? seen : undefined;
+  const finding =
+    leaf === undefined ? seen : (leaf(field, found) ?? (found === undefined ? seen : undefined));
   if (finding === undefined) return undefined;
   const value = coerced(field, finding.value);
   if (value !== undefined) fill.cite(field.pointer, finding, isInexact(field, value));
@@ -206,14 +228,13 @@ function leafOf(field: Field, fill: Fill): Json | undefined {
 /** Less sure than this nothing was seen. */
 const SEEN_MIN = 0.2;
 
-/** What labels, sums and sentences say of a leaf; undefined where that is too little. */
+/** What is found for a leaf without examples; undefined where that is too little. */
 export function foundByRules(
   field: Field,
-  { singles, source }: Pick<Reading, 'singles' | 'source'>,
+  { singles }: Pick<Reading, 'singles'>,
   least = MIN_CONFIDENCE,
 ): Finding | undefined {
-  const fact = factFor(field, source);
-  const found = fact === undefined ? singles().get(field.pointer) : joinedFact(fact);
+  const found = singles().get(field.pointer);
   return found !== undefined && found.confidence >= least ? found : undefined;
 }
 

@@ -24,17 +24,16 @@ export interface Answered {
   readonly right: boolean;
 }
 
-type Leniency = Pick<Item, 'match' | 'ignore'>;
-
 export interface Scorer {
-  readonly compare: (truth: JsonObject, got: JsonObject, schema: JsonObject, how: Leniency) => Counts;
-  readonly agrees: (truth: Json, got: Json, schema: JsonObject, match?: string) => boolean;
+  /** Truth, answer, schema, and what is lenient. */
+  readonly compare: (truth: JsonObject, got: JsonObject, ...more: readonly unknown[]) => Counts;
+  /** Truth, value, schema, and how it is matched. */
+  readonly agrees: (truth: Json, got: Json, ...more: readonly unknown[]) => boolean;
+  /** Truth, answer, schema, citations, and what is lenient. */
   readonly honesty: (
     truth: JsonObject,
     got: JsonObject,
-    schema: JsonObject,
-    citations: readonly unknown[],
-    how: Leniency,
+    ...more: readonly unknown[]
   ) => { readonly values: readonly Answered[]; readonly absent: number; readonly invented: number };
   readonly citationHits: (
     citations: readonly unknown[],

@@ -24,8 +24,8 @@ export interface Answer {
 /** A value without its lists. */
 function withoutLists(value: Json): Json {
   if (value === null || typeof value !== 'object') return value;
-  const members = Object.entries(value as JsonObject).filter(([, member]) => !Array.isArray(member));
-  return Object.fromEntries(members.map(([name, member]) => [name, withoutLists(member as Json)]));
+  const members = Object.entries(value).filter(([, member]) => !Array.isArray(member));
+  return Object.fromEntries(members.map(([name, member]) => [name, withoutLists(member)]));
 }
 
 export interface Scoring {

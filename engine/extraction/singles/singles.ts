@@ -73,7 +73,7 @@ const PARTIES = new Set(
 );
 
 /** A schema that asks for a total and its like, or for nothing else, asks for what the concepts were made for. */
-function isTrade(fields: readonly Field[]): boolean {
+export function isTrade(fields: readonly Field[]): boolean {
   const ids = fields.flatMap(({ concept }) => concept?.id ?? []);
   const isOfMoney = ids.some((id) => TOTALS.has(id)) && ids.some((id) => TRADED.has(id));
   const isOnlyTrade = ids.every((id) => TOTALS.has(id) || TRADED.has(id) || PARTIES.has(id));

@@ -1,0 +1,94 @@
+import type { Field } from '../extraction/fields/fields.ts';
+import { concepts } from '../extraction/fields/lexicon.ts';
+import { stemOf, wordsOf } from './words.ts';
+import vocabulary from './vocabulary.json' with { type: 'json' };
+
+/** What the words of a field's name say that its value looks like. */
+export const WANTS = Object.keys(vocabulary.wants) as readonly Want[];
+export type Want = keyof typeof vocabulary.wants;
+
+const WORDS: Readonly<Record<Want, ReadonlySet<string>>> = Object.fromEntries(
+  Object.entries(vocabulary.wants).map(([want, words]) => [
+    want,
+    new Set([...words, ...words.flatMap(wordsOf)]),
+  ]),
+) as unknown as Readonly<Record<Want, ReadonlySet<string>>>;
+
+/** A field as the scorer sees it: its words, and what form its value has. */
+export interface Asked {
+  readonly field: Field;
+  readonly form: 'string' | 'number' | 'date' | 'choice';
+  readonly name: readonly string[];
+  readonly parents: readonly string[];
+  /** Phrases of its title and its description. */
+  readonly phrases: readonly (readonly string[])[];
+  /** All its words. */
+  readonly all: readonly string[];
+  /** The lexicon's phrases for its concept. */
+  readonly known: readonly (readonly string[])[];
+  /** 1: its name says so; 0.5: its description does. */
+  readonly wants: Readonly<Record<Want, number>>;
+  readonly depth: number;
+}
+
+const segmentsOf = (pointer: string): readonly string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+const PHRASE_WORDS_MAX = 6;
+const KNOWN_PHRASES = new Map<string, readonly (readonly string[])[]>();
+
+/** The phrases of a concept in the words of the scorer. */
+function phrasesOf(id: string): readonly (readonly string[])[] {
+  const known = KNOWN_PHRASES.get(id);
+  if (known !== undefined) return known;
+  const phrases = (concepts().find((one) => one.id === id)?.phrases ?? []).map((words) => words.map(stemOf));
+  KNOWN_PHRASES.set(id, phrases);
+  return phrases;
+}
+
+function formOf({ type, kind, choices }: Field): Asked['form'] | undefined {
+  if (type === 'boolean') return undefined;
+  if (type !== 'string') return 'number';
+  if (choices.length > 0) return 'choice';
+  return kind === 'date' ? 'date' : 'string';
+}
+
+const unique = (words: readonly string[]): readonly string[] => [...new Set(words)];
+
+/** The field in the words of the scorer; undefined where the scorer has nothing to say (yes or no). */
+export function askedOf(field: Field): Asked | undefined {
+  const form = formOf(field);
+  if (form === undefined) return undefined;
+  const names = segmentsOf(field.pointer);
+  const name = unique(wordsOf(names.at(-1) ?? ''));
+  const parents = unique(names.slice(0, -1).flatMap(wordsOf));
+  const about = unique(field.about.flat().map(stemOf).slice(0, 40));
+  const calls = [...field.phrases, ...field.terms.calls.map(({ words }) => words)];
+  const phrases = calls
+    .map((words) => words.map(stemOf))
+    .filter(({ length }) => length > 0 && length <= PHRASE_WORDS_MAX);
+  return {
+    field,
+    form,
+    name,
+    parents,
+    phrases,
+    all: unique([...name, ...parents, ...about]),
+    known: field.concept === undefined ? [] : phrasesOf(field.concept.id),
+    wants: wantsOf(field, name, about),
+    depth: names.length,
+  };
+}
+
+function wantsOf(field: Field, name: readonly string[], about: readonly string[]): Asked['wants'] {
+  const { kind } = field;
+  const wanted = (want: Want): number => {
+    if (want === kind) return 1;
+    if (name.some((word) => WORDS[want].has(word))) return 1;
+    return about.some((word) => WORDS[want].has(word)) ? 0.5 : 0;
+  };
+  return Object.fromEntries(WANTS.map((want) => [want, wanted(want)])) as unknown as Asked['wants'];
+}

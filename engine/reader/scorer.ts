@@ -1,0 +1,183 @@
+import type { Word } from '../document/document.ts';
+import { MIN_CONFIDENCE } from '../extraction/confidenceFloor.ts';
+import type { Field } from '../extraction/fields/fields.ts';
+import type { Finding } from '../extraction/finding.ts';
+import { wordsIn, type Segment } from '../extraction/places/layout.ts';
+import { isTrade } from '../extraction/singles/singles.ts';
+import { isNoValue } from '../extraction/singles/vetoes.ts';
+import type { Source } from '../extraction/source.ts';
+import { askedOf, type Asked } from './asked.ts';
+import { isSame } from './candidates.ts';
+import { candidatesOf, FEATURES, type Candidate, type Ruled } from './features.ts';
+import { opinionsOf, toldFor, type Opinion } from './opinions.ts';
+import { placesOf, type Places } from './places.ts';
+import { spanAt, spansOf, type Span } from './spans.ts';
+import { logistic, scoring, type Trees } from './trees.ts';
+import shipped from './weights.json' with { type: 'json' };
+
+/** What was learned before it shipped: see `weights.md`. */
+export interface Weights {
+  /** The names of the features, in their order. */
+  readonly features: readonly string[];
+  readonly trees: Trees;
+  /** The chance of a chosen value: logistic of the sum of its signals, each less a mean and times a weight. */
+  readonly chance: {
+    readonly bias: number;
+    readonly means: readonly number[];
+    readonly weights: readonly number[];
+  };
+}
+
+/** What the rules find for a field. */
+export type ByRules = (field: Field) => Finding | undefined;
+
+export interface Scorer {
+  readonly odds: (row: Float32Array) => number;
+  readonly chanceOf: (signals: readonly number[]) => number;
+}
+
+/** A scorer of weights; throws where they are of other features. */
+export function scorerOf({ features, trees, chance }: Weights): Scorer {
+  if (features.join() !== FEATURES.join())
+    throw new Error('The weights of the reader are of other features.');
+  const { bias, means, weights } = chance;
+  return {
+    odds: scoring(trees),
+    chanceOf: (signals) =>
+      logistic(signals.reduce((sum, value, i) => sum + (weights[i] ?? 0) * (value - (means[i] ?? 0)), bias)),
+  };
+}
+
+let ready: Scorer | undefined;
+const shippedScorer = (): Scorer => (ready ??= scorerOf(shipped));
+
+/** Fields of a schema, and everything that could be the value of each. */
+export interface Weighed {
+  readonly asked: readonly Asked[];
+  readonly ruled: readonly (Finding | undefined)[];
+  readonly candidates: readonly (readonly Candidate[])[];
+}
+
+/** So many fields are weighed; what a schema asks beyond them the rules alone answer. */
+const FIELDS_MAX = 400;
+
+/** Weighs every value that stands in a document for each field of a schema. Work is bounded for any document. */
+export function weighed(fields: readonly Field[], source: Source, byRules: ByRules): Weighed {
+  const asked = fields.flatMap((field) => askedOf(field) ?? []).slice(0, FIELDS_MAX);
+  const ruled = asked.map(({ field }) => byRules(field));
+  const places = placesOf(source);
+  const spans = spansOf(source, places);
+  const spanOf = ruledSpans(source, places);
+  const answers = new Map<Asked, Ruled>();
+  for (const [i, one] of asked.entries()) {
+    const finding = ruled[i];
+    if (finding !== undefined) answers.set(one, { finding, span: spanOf(finding) });
+  }
+  const scene = {
+    spans,
+    asked,
+    places,
+    pages: source.layout.pages,
+    segments: source.layout.segments.length,
+    isRecognised: source.document.pages.some((page) => page.source === 'ocr'),
+  };
+  return { asked, ruled, candidates: candidatesOf(scene, (one) => answers.get(one)) };
+}
+
+/** Where a finding of the rules stands; undefined where it was read from no single line. */
+function ruledSpans(source: Source, places: Places): (finding: Finding) => Span | undefined {
+  let byWord: Map<Word, Segment> | undefined;
+  const found = (): Map<Word, Segment> =>
+    new Map(
+      source.layout.segments.flatMap((segment) => segment.words.map((word) => [word, segment] as const)),
+    );
+  return ({ words: [first, ...others], text, value }) => {
+    const segment = first && (byWord ??= found()).get(first);
+    if (first === undefined || segment === undefined) return undefined;
+    const from = segment.starts[segment.words.indexOf(first)] ?? 0;
+    const last = segment.words.findLastIndex((word) => word === first || others.includes(word));
+    const to = (segment.starts[last] ?? 0) + (segment.words[last]?.text.length ?? 0);
+    return spanAt({ segment, from, to, text, value }, places);
+  };
+}
+
+/** What is known of a document before it is weighed. */
+export interface Rules {
+  readonly byRules: ByRules;
+  /** Facts that say all there is, also that there is nothing. */
+  readonly isFinal: (field: Field) => boolean;
+  /** No time is left: what the rules found is all. */
+  readonly isLate?: (() => boolean) | undefined;
+}
+
+/**
+ * The values of a schema's single fields: what the rules found is weighed beside everything else that stands on
+ * the pages. The same document, schema and weights give the same values.
+ */
+export function scoredSingles(
+  fields: readonly Field[],
+  source: Source,
+  { byRules, isFinal, isLate }: Rules,
+): ReadonlyMap<string, Finding> {
+  const decided = new Map<string, Finding>();
+  const decide = (field: Field, finding: Finding | undefined): void => {
+    if (finding !== undefined) decided.set(field.pointer, finding);
+    else decided.delete(field.pointer);
+  };
+  for (const field of fields) decide(field, byRules(field));
+  if (isLate?.() === true) return decided;
+  const { asked, ruled, candidates } = weighed(fields, source, byRules);
+  const scorer = shippedScorer();
+  const opinions = opinionsOf(asked, candidates, scorer.odds);
+  const byField = new Map(opinions.map((opinion) => [opinion.field, opinion]));
+  const isKnown = isTrade(fields);
+  for (const [i, { field }] of asked.entries()) {
+    const opinion = byField.get(i);
+    if (opinion === undefined || isFinal(field)) continue;
+    const own = scoredFinding(opinion, scorer);
+    const isTold = toldFor(opinion.candidate) >= TOLD_MIN || own.confidence >= UNTOLD_MIN;
+    const may = isTold && own.confidence >= (isKnown ? KNOWN_MIN : 0) && !isNoValue(field, own, source);
+    decide(field, joined(ruled[i], own, may));
+  }
+  return decided;
+}
+
+/** In a schema that the rules were made for, what they do not find is found so surely or not at all. */
+const KNOWN_MIN = 0.9;
+
+/** What no label says so well is found so surely or not at all. */
+const TOLD_MIN = 0.5;
+const UNTOLD_MIN = 0.9;
+
+/** A finding of the rules; `isKnown`: of a schema that they were made for. */
+type ByRule = Finding & { readonly isKnown?: boolean };
+
+/** Where the scorer likes another value better, the rules are so much less sure. */
+const DOUBT = 0.9;
+
+const thousandths = (share: number): number => Math.round(1000 * share) / 1000;
+
+/** What is chosen of what the rules and the scorer say: the surer one; `may`: the scorer's own could be a value. */
+export function joined(rule: ByRule | undefined, own: Finding, may: boolean): Finding | undefined {
+  if (rule === undefined) return may ? own : undefined;
+  if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE) return rule;
+  if (isSame(rule.value, own.value))
+    return may ? { ...rule, confidence: Math.max(own.confidence, rule.confidence) } : rule;
+  const confidence = thousandths(DOUBT * rule.confidence);
+  return may && own.confidence > confidence ? own : { ...rule, confidence };
+}
+
+/** A value is never surer than its words were recognised. */
+function scoredFinding({ candidate, signals }: Opinion, { chanceOf }: Scorer): Finding {
+  const finding = findingOf(candidate);
+  const read = finding.words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
+  return { ...finding, confidence: thousandths(Math.min(read, chanceOf(signals))) };
+}
+
+function findingOf({
+  span: { segment, from, to, more, text },
+  value,
+}: Candidate): Omit<Finding, 'confidence'> {
+  const words = [...wordsIn(segment, from, to), ...more.flatMap((line) => line.words)];
+  return { value, text, page: segment.page, words };
+}

@@ -1,0 +1,75 @@
+import { nameWords } from '../extraction/fields/words.ts';
+
+const KNOWN = new Map<string, readonly string[]>();
+/** Texts whose words are remembered; then they are forgotten together. */
+const KNOWN_MAX = 20_000;
+
+/** The words of a text as labels and fields are compared: folded, unified, without endings; no numbers. */
+export function wordsOf(text: string): readonly string[] {
+  const known = KNOWN.get(text);
+  if (known !== undefined) return known;
+  const words = nameWords(text)
+    .filter((word) => !/^\d/.test(word))
+    .map(stemOf);
+  if (KNOWN.size >= KNOWN_MAX) KNOWN.clear();
+  KNOWN.set(text, words);
+  return words;
+}
+
+const ENDINGS: readonly (readonly [RegExp, string])[] = [
+  [/^(.{2,})ies$/, '$1y'],
+  [/^(.{2,}[^su])s$/, '$1'],
+  [/^(.{4,})ing$/, '$1'],
+  [/^(.{4,})ed$/, '$1'],
+];
+
+/** A word without the endings of English plurals and participles. */
+export function stemOf(word: string): string {
+  if (word.length < 4) return word;
+  const ending = ENDINGS.find(([shape]) => shape.test(word));
+  return ending === undefined ? word : word.replace(ending[0], ending[1]);
+}
+
+const GENERIC = new Set(
+  'nr name date amount total value type code kind full title detail info iso'.split(' ').map(stemOf),
+);
+
+/** How much a word says, 0..1. */
+export const weightOf = (word: string): number => {
+  if (GENERIC.has(word)) return 0.5;
+  return word.length <= 1 ? 0.3 : 1;
+};
+
+function oneOff(short: string, long: string): boolean {
+  if (short.length < 6 || long.length - short.length > 1) return false;
+  let i = 0;
+  while (i < short.length && short[i] === long[i]) i += 1;
+  return short.slice(short.length === long.length ? i + 1 : i) === long.slice(i + 1);
+}
+
+const ALIKE = 0.85;
+const STEMMED = 0.7;
+const PART = 0.6;
+
+/** "Inv" for invoice. */
+const isShortened = (short: string, long: string): boolean =>
+  short.length >= 3 && long.length <= 12 && long.startsWith(short);
+
+/** How far two words say the same, 0..1: equal, one letter off, one a part of the other, or begun alike. */
+export function wordLikeness(a: string, b: string): number {
+  if (a === b) return 1;
+  const [short, long] = a.length < b.length ? [a, b] : [b, a];
+  if (short.length < 5) return isShortened(short, long) ? PART : 0;
+  if (oneOff(short, long)) return ALIKE;
+  if (long.startsWith(short)) return long.length - short.length <= 4 ? ALIKE : PART;
+  return long.endsWith(short) ? PART : begunAlike(short, long);
+}
+
+function begunAlike(short: string, long: string): number {
+  let common = 0;
+  while (common < short.length && short[common] === long[common]) common += 1;
+  return common >= 6 || (common >= 5 && common >= short.length - 3) ? STEMMED : 0;
+}
+
+/** Harmonic mean of two shares. */
+export const harmonic = (a: number, b: number): number => (a + b === 0 ? 0 : (2 * a * b) / (a + b));
