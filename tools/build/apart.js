@@ -1,14 +1,15 @@
-// Installs, once, what only some commands need: the checks of the interface, of packages and of links between
-// documents, and the site of the docs. It stands in tools/package.json with a lock file of its own, for it is a quarter
-// of a gigabyte that neither `npm start` nor `npm test` loads.
+// Installs, once, what only some commands need: the linter, the checks of the interface, of packages and of links between
+// documents, and the site of the docs. It stands in tools/package.json with a lock file of its own, for it is a third
+// of a gigabyte that neither `npm start` nor `npm test` load. Arguments are one of its programs, which is run then.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { ROOT } from './workspaces.js';
 
 const TOOLS = join(ROOT, 'tools');
 const STAMP = join(TOOLS, 'node_modules/.stamp');
+const BIN = join(TOOLS, 'node_modules/.bin');
 
 const wanted = createHash('sha256')
   .update(readFileSync(join(TOOLS, 'package-lock.json')))
@@ -26,4 +27,11 @@ if (!isThere) {
   writeSync(2, 'Installing into tools/node_modules what this command needs and the service does not …\n');
   if (npmCi() !== 0) process.exit(1);
   writeFileSync(STAMP, wanted);
+}
+
+const [program, ...args] = process.argv.slice(2);
+if (program !== undefined) {
+  // Such a program finds others of its kind beside itself.
+  const env = { ...process.env, PATH: `${BIN}${delimiter}${process.env.PATH ?? ''}` };
+  process.exit(spawnSync(join(BIN, program), args, { cwd: ROOT, stdio: 'inherit', env }).status ?? 1);
 }
