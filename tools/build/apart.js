@@ -1,6 +1,6 @@
-// Installs, once, what only some commands need: the linter, the checks of the interface, of packages and of links between
-// documents, and the site of the docs. It stands in tools/package.json with a lock file of its own, for it is a third
-// of a gigabyte that neither `npm start` nor `npm test` load. Arguments are one of its programs, which is run then.
+// Installs, once, what only some commands need: the linter, the checks of the interface, of packages and of links
+// between documents, and the site of the docs. It stands in tools/package.json with a lock file of its own, for it is
+// a third of a gigabyte that neither `npm start` nor `npm test` loads. Arguments are one of its programs, which is run.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
