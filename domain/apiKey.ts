@@ -11,6 +11,48 @@ import {
 import { instant, tenantId } from './kernel/amounts.ts';
 import { sha256 } from './kernel/chain.ts';
 
+export const keyRole = z.enum(['tenant', 'service', 'admin']);
+
+export type KeyRole = z.output<typeof keyRole>;
+
+const identity = {
+  key_id: z.string(),
+  /** SHA-256 of the whole key, hex. The key itself is never stored. */
+  key_hash: z.string(),
+  /** First characters, for people. */
+  prefix: z.string(),
+  last4: z.string(),
+  tenant_id: tenantId,
+  role: keyRole,
+  name: z.string().nullable(),
+  expires_at: instant.nullable(),
+};
+
+const apiKeyIssued = event('ApiKeyIssued', {
+  ...identity,
+  created_at: instant,
+  replaces: z.string().nullable(),
+});
+
+/** Another key takes over; this one stops at `expires_at`. */
+const apiKeyRotated = event('ApiKeyRotated', {
+  key_id: z.string(),
+  key_hash: z.string(),
+  replaced_by: z.string(),
+  expires_at: instant,
+  rotated_at: instant,
+});
+
+const apiKeyRevoked = event('ApiKeyRevoked', {
+  key_id: z.string(),
+  key_hash: z.string(),
+  revoked_at: instant,
+});
+
+export const apiKeyEvent = z.discriminatedUnion('type', [apiKeyIssued, apiKeyRotated, apiKeyRevoked]);
+
+type ApiKeyEvent = z.output<typeof apiKeyEvent>;
+
 /** `replaces`: the key that this one takes over from. */
 export type IssueApiKey = Command<
   'IssueApiKey',
@@ -86,51 +128,14 @@ export const apiKey: Decider<ApiKeyKind> = {
   },
 };
 
-export const keyRole = z.enum(['tenant', 'service', 'admin']);
-export type KeyRole = z.output<typeof keyRole>;
-
-const identity = {
-  key_id: z.string(),
-  /** SHA-256 of the whole key, hex. The key itself is never stored. */
-  key_hash: z.string(),
-  /** First characters, for people. */
-  prefix: z.string(),
-  last4: z.string(),
-  tenant_id: tenantId,
-  role: keyRole,
-  name: z.string().nullable(),
-  expires_at: instant.nullable(),
-};
-
-const apiKeyIssued = event('ApiKeyIssued', {
-  ...identity,
-  created_at: instant,
-  replaces: z.string().nullable(),
-});
-
-/** Another key takes over; this one stops at `expires_at`. */
-const apiKeyRotated = event('ApiKeyRotated', {
-  key_id: z.string(),
-  key_hash: z.string(),
-  replaced_by: z.string(),
-  expires_at: instant,
-  rotated_at: instant,
-});
-
-const apiKeyRevoked = event('ApiKeyRevoked', {
-  key_id: z.string(),
-  key_hash: z.string(),
-  revoked_at: instant,
-});
-
-export const apiKeyEvent = z.discriminatedUnion('type', [apiKeyIssued, apiKeyRotated, apiKeyRevoked]);
-type ApiKeyEvent = z.output<typeof apiKeyEvent>;
-
 export const apiKeyStream = (keyId: string): string => `apiKey-${keyId}`;
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
 const SECRET_LENGTH = 32;
+
 const CHECKSUM_LENGTH = 6;
+
 /** Bytes at or above this would make the first characters of the alphabet likelier. */
 const FAIR_BYTES = 248;
 

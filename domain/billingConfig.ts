@@ -3,8 +3,69 @@ import { accept, type Command, type Decider, event, reject, type StreamKind } fr
 import { asCredits, creditsFromZero, instant, pages } from './kernel/amounts.ts';
 import { billingType, extractionMode } from './account/messages.ts';
 
+const rate = (
+  operation: BillingRate['operation'],
+  extraction_mode: BillingRate['extraction_mode'],
+  [full_service, byok]: readonly [number, number],
+): readonly BillingRate[] => [
+  { operation, extraction_mode, billing_type: 'full_service', credits_per_page: asCredits(full_service) },
+  { operation, extraction_mode, billing_type: 'byok', credits_per_page: asCredits(byok) },
+];
+
+/** Credits a page for one operation, mode and billing type. */
+const billingRate = z.strictObject({
+  operation: z.enum(['extract', 'to_markdown']),
+  extraction_mode: extractionMode,
+  billing_type: billingType,
+  credits_per_page: creditsFromZero,
+});
+
+export type BillingRate = z.output<typeof billingRate>;
+
+const byTier = z.strictObject({ light: creditsFromZero, medium: creditsFromZero, heavy: creditsFromZero });
+
+/** Everything that a bill depends on but the rates. */
+const billingTerms = z.strictObject({
+  free_pages: pages,
+  examples_export_fee_credits: creditsFromZero,
+  training: z.strictObject({
+    base_credits: byTier,
+    credits_per_example: creditsFromZero,
+    credits_per_metric_call: creditsFromZero,
+  }),
+  hold_ttl_seconds: z.number().int().min(60).max(86_400),
+});
+
+export type BillingTerms = z.output<typeof billingTerms>;
+
+/** A whole new version: terms and all rates. */
+const billingConfigPublished = event('BillingConfigPublished', {
+  version: z.number().int().min(1),
+  terms: billingTerms,
+  rates: z.array(billingRate),
+  note: z.string().nullable(),
+  created_at: instant,
+  created_by: z.string(),
+});
+
+/** One rate changed: a new version too; all else carries over. */
+const billingRateSet = event('BillingRateSet', {
+  version: z.number().int().min(1),
+  rate: billingRate,
+  created_at: instant,
+  created_by: z.string(),
+});
+
+export const billingConfigEvent = z.discriminatedUnion('type', [billingConfigPublished, billingRateSet]);
+
+type BillingConfigEvent = z.output<typeof billingConfigEvent>;
+
+/** The one stream of billing configs. */
+export const BILLING_CONFIG_STREAM = 'billingConfig';
+
 /** Most pages of a document that a caller waits for. */
 export const DOCUMENT_PAGES_MAX = 100;
+
 /** Most pages of a document that is an operation. */
 export const OPERATION_PAGES_MAX = 2_000;
 
@@ -29,7 +90,9 @@ const beyondExact = ({ training }: BillingTerms, rates: readonly BillingRate[]):
 };
 
 type Change<Terms> = { readonly [Member in keyof Terms]?: Terms[Member] | undefined };
+
 type Training = BillingTerms['training'];
+
 type TrainingChange = Omit<Change<Training>, 'base_credits'> & {
   readonly base_credits?: Change<Training['base_credits']> | undefined;
 };
@@ -83,15 +146,6 @@ export const DEFAULT_TERMS: BillingTerms = {
   },
   hold_ttl_seconds: 900,
 };
-
-const rate = (
-  operation: BillingRate['operation'],
-  extraction_mode: BillingRate['extraction_mode'],
-  [full_service, byok]: readonly [number, number],
-): readonly BillingRate[] => [
-  { operation, extraction_mode, billing_type: 'full_service', credits_per_page: asCredits(full_service) },
-  { operation, extraction_mode, billing_type: 'byok', credits_per_page: asCredits(byok) },
-];
 
 /** Rates of a fresh installation: the list prices of the interface, full service and own keys. */
 export const DEFAULT_RATES: readonly BillingRate[] = [
@@ -167,51 +221,3 @@ export const billingConfig: Decider<BillingConfigKind> = {
     };
   },
 };
-
-/** Credits a page for one operation, mode and billing type. */
-const billingRate = z.strictObject({
-  operation: z.enum(['extract', 'to_markdown']),
-  extraction_mode: extractionMode,
-  billing_type: billingType,
-  credits_per_page: creditsFromZero,
-});
-export type BillingRate = z.output<typeof billingRate>;
-
-const byTier = z.strictObject({ light: creditsFromZero, medium: creditsFromZero, heavy: creditsFromZero });
-
-/** Everything that a bill depends on but the rates. */
-const billingTerms = z.strictObject({
-  free_pages: pages,
-  examples_export_fee_credits: creditsFromZero,
-  training: z.strictObject({
-    base_credits: byTier,
-    credits_per_example: creditsFromZero,
-    credits_per_metric_call: creditsFromZero,
-  }),
-  hold_ttl_seconds: z.number().int().min(60).max(86_400),
-});
-export type BillingTerms = z.output<typeof billingTerms>;
-
-/** A whole new version: terms and all rates. */
-const billingConfigPublished = event('BillingConfigPublished', {
-  version: z.number().int().min(1),
-  terms: billingTerms,
-  rates: z.array(billingRate),
-  note: z.string().nullable(),
-  created_at: instant,
-  created_by: z.string(),
-});
-
-/** One rate changed: a new version too; all else carries over. */
-const billingRateSet = event('BillingRateSet', {
-  version: z.number().int().min(1),
-  rate: billingRate,
-  created_at: instant,
-  created_by: z.string(),
-});
-
-export const billingConfigEvent = z.discriminatedUnion('type', [billingConfigPublished, billingRateSet]);
-type BillingConfigEvent = z.output<typeof billingConfigEvent>;
-
-/** The one stream of billing configs. */
-export const BILLING_CONFIG_STREAM = 'billingConfig';

@@ -20,10 +20,57 @@ const artifactPublished = event('ArtifactPublished', {
   per_field: z.array(fieldScore),
   published_at: instant,
 });
+
 export type ArtifactPublished = z.output<typeof artifactPublished>;
 
 export const artifactEvent = z.discriminatedUnion('type', [artifactPublished]);
+
 export type ArtifactEvent = z.output<typeof artifactEvent>;
+
+/** What a deployment serves: one place for each tenant, project, task and environment. */
+const deploymentScope = z.strictObject({
+  tenant_id: tenantId,
+  project_id: z.string(),
+  task_id: z.string(),
+  environment: z.string(),
+});
+
+export type DeploymentScope = z.output<typeof deploymentScope>;
+
+/** `percent` of the documents of a canary meet the new artifact; of all at once, all. */
+const rollout = z.strictObject({
+  strategy: z.enum(['all_at_once', 'canary']),
+  percent: z.number().int().min(1).max(100),
+});
+
+export type Rollout = z.output<typeof rollout>;
+
+const deploymentActivated = event('DeploymentActivated', {
+  deployment_id: z.string(),
+  ...deploymentScope.shape,
+  artifact_id: z.string(),
+  artifact_uri: z.string(),
+  rollout,
+  /** The artifact that was active before. */
+  replaces: z.string().nullable(),
+  activated_at: instant,
+  activated_by: z.string(),
+});
+
+/** It serves no document any more. */
+const deploymentRetired = event('DeploymentRetired', {
+  deployment_id: z.string(),
+  ...deploymentScope.shape,
+  artifact_id: z.string(),
+  replaced_by: z.string(),
+  retired_at: instant,
+});
+
+export const deploymentEvent = z.discriminatedUnion('type', [deploymentActivated, deploymentRetired]);
+
+type DeploymentEvent = z.output<typeof deploymentEvent>;
+
+export type Activation = z.output<typeof deploymentActivated>['data'];
 
 export const artifactStream = (artifactId: string): string => `artifact-${artifactId}`;
 
@@ -32,6 +79,7 @@ export const artifact = recorder<ArtifactEvent>(() => true);
 
 /** Where the bytes of artifacts lie. */
 const ARTIFACTS_PREFIX = 'artifacts/';
+
 export const artifactKeyOf = (digest: string): string => `${ARTIFACTS_PREFIX}${digest}`;
 
 /** The reference that callers get; opaque to them. */
@@ -119,47 +167,6 @@ export const deploymentFor = (
   if (active === null || base === null || active.rollout.strategy === 'all_at_once') return active;
   return hundredthOf(documentSha256, active) < active.rollout.percent ? active : base;
 };
-
-/** What a deployment serves: one place for each tenant, project, task and environment. */
-const deploymentScope = z.strictObject({
-  tenant_id: tenantId,
-  project_id: z.string(),
-  task_id: z.string(),
-  environment: z.string(),
-});
-export type DeploymentScope = z.output<typeof deploymentScope>;
-
-/** `percent` of the documents of a canary meet the new artifact; of all at once, all. */
-const rollout = z.strictObject({
-  strategy: z.enum(['all_at_once', 'canary']),
-  percent: z.number().int().min(1).max(100),
-});
-export type Rollout = z.output<typeof rollout>;
-
-const deploymentActivated = event('DeploymentActivated', {
-  deployment_id: z.string(),
-  ...deploymentScope.shape,
-  artifact_id: z.string(),
-  artifact_uri: z.string(),
-  rollout,
-  /** The artifact that was active before. */
-  replaces: z.string().nullable(),
-  activated_at: instant,
-  activated_by: z.string(),
-});
-
-/** It serves no document any more. */
-const deploymentRetired = event('DeploymentRetired', {
-  deployment_id: z.string(),
-  ...deploymentScope.shape,
-  artifact_id: z.string(),
-  replaced_by: z.string(),
-  retired_at: instant,
-});
-
-export const deploymentEvent = z.discriminatedUnion('type', [deploymentActivated, deploymentRetired]);
-type DeploymentEvent = z.output<typeof deploymentEvent>;
-export type Activation = z.output<typeof deploymentActivated>['data'];
 
 /** The parts are encoded, so none can hold a colon and two scopes never share a stream. */
 export const deploymentStream = ({ tenant_id, project_id, task_id, environment }: DeploymentScope): string =>

@@ -11,8 +11,47 @@ import {
 } from './kernel/amounts.ts';
 import { accept, type Command, type Decider, event, type StreamKind } from './kernel/decider.ts';
 
+/** What a model costs. Tokens by the million, with at most 6 decimals: a token's price is whole pico-USD. */
+const modelPrices = {
+  input_usd_per_million_tokens: decimalText,
+  output_usd_per_million_tokens: decimalText,
+  /** null: cached input costs what other input does. */
+  cached_input_usd_per_million_tokens: decimalText.nullable(),
+  usd_per_page: decimalText.nullable(),
+};
+
+/** A provider's price for one model from `effective_from` on. Never changed: a correction is a new price. */
+const providerPricePublished = event('ProviderPricePublished', {
+  price_id: z.string(),
+  provider: z.string(),
+  model_name: z.string(),
+  ...modelPrices,
+  effective_from: instant,
+  created_at: instant,
+});
+
+/** The price of a model by its bare name or `<provider>/<model>`, where no provider's price is known. */
+const modelPriceSet = event('ModelPriceSet', {
+  price_id: z.string(),
+  model_name: z.string(),
+  ...modelPrices,
+  updated_at: instant,
+});
+
+export const providerPricingEvent = z.discriminatedUnion('type', [providerPricePublished, modelPriceSet]);
+
+type ProviderPricingEvent = z.output<typeof providerPricingEvent>;
+
+export const modelPriceMembers = z.strictObject(modelPrices);
+
+export type ModelPrices = z.output<typeof modelPriceMembers>;
+
+/** The one stream of model prices. */
+export const PROVIDER_PRICING_STREAM = 'providerPricing';
+
 /** Costs are whole pico-USD (10⁻¹² USD) inside: a price per million tokens with 6 decimals is exact a token. */
 const PICO_SCALE = 12;
+
 const PER_MILLION_SCALE = 6;
 
 /** Decimal text of USD in pico-USD; at most 12 decimals, more are rounded half-even. */
@@ -119,8 +158,10 @@ export interface TablePrice extends ModelPrices {
 }
 
 const NUMBER = /^(\d+(?:\.\d+)?)(?:[eE]([+-]?\d{1,3}))?$/;
+
 /** Of a price per million tokens: then a token costs whole pico-USD. */
 const TOKEN_PRICE_DECIMALS = 6;
+
 const PAGE_PRICE_DECIMALS = 12;
 
 /** The digits of a JSON number, moved by `shift` places to the left of the point. undefined: no number ≥ 0. */
@@ -272,38 +313,3 @@ export const providerPricing: Decider<ProviderPricingKind> = {
     return { prices: [...prices, price] };
   },
 };
-
-/** What a model costs. Tokens by the million, with at most 6 decimals: a token's price is whole pico-USD. */
-const modelPrices = {
-  input_usd_per_million_tokens: decimalText,
-  output_usd_per_million_tokens: decimalText,
-  /** null: cached input costs what other input does. */
-  cached_input_usd_per_million_tokens: decimalText.nullable(),
-  usd_per_page: decimalText.nullable(),
-};
-
-/** A provider's price for one model from `effective_from` on. Never changed: a correction is a new price. */
-const providerPricePublished = event('ProviderPricePublished', {
-  price_id: z.string(),
-  provider: z.string(),
-  model_name: z.string(),
-  ...modelPrices,
-  effective_from: instant,
-  created_at: instant,
-});
-
-/** The price of a model by its bare name or `<provider>/<model>`, where no provider's price is known. */
-const modelPriceSet = event('ModelPriceSet', {
-  price_id: z.string(),
-  model_name: z.string(),
-  ...modelPrices,
-  updated_at: instant,
-});
-
-export const providerPricingEvent = z.discriminatedUnion('type', [providerPricePublished, modelPriceSet]);
-type ProviderPricingEvent = z.output<typeof providerPricingEvent>;
-export const modelPriceMembers = z.strictObject(modelPrices);
-export type ModelPrices = z.output<typeof modelPriceMembers>;
-
-/** The one stream of model prices. */
-export const PROVIDER_PRICING_STREAM = 'providerPricing';

@@ -15,6 +15,86 @@ import type { JsonObject } from './kernel/json.ts';
 import { creditsFromZero, currencyCode, instant, minorFromZero, tenantId } from './kernel/amounts.ts';
 import { eventCodec, type Upcaster, type Upcasters } from './kernel/codec.ts';
 
+/** Who asked for a payment, and when. */
+const askedBy = z.strictObject({
+  now: instant,
+  actor,
+  correlation_id: z.string(),
+  command_id: z.string(),
+  traceparent: traceparent.optional(),
+});
+
+/** The members of the event that a sale comes to; its balance and its time follow when it is appended. */
+const saleIntent = z.strictObject({
+  type: z.literal('GrantCredits'),
+  data: creditsGranted.shape.data
+    .omit({ balance_after: true, created_at: true })
+    .extend({ tenant_id: tenantId }),
+  meta: askedBy,
+});
+
+/** What is null is derived from the sale. */
+const refundIntent = z.strictObject({
+  type: z.literal('RefundCredits'),
+  data: creditsRefunded.shape.data.omit({ grant_id: true, balance_after: true, created_at: true }).extend({
+    tenant_id: tenantId,
+    original_provider: z.string(),
+    original_provider_txn_id: z.string(),
+    credits: creditsFromZero.nullable(),
+    currency: currencyCode.nullable(),
+    gross_amount_minor: minorFromZero.nullable(),
+    vat_amount_minor: minorFromZero.nullable(),
+  }),
+  meta: askedBy,
+});
+
+/** A claim of version 1 whose command is not whole or not valid: nobody can finish it, only release it. */
+const unreadableIntent = z.strictObject({
+  type: z.literal('Unreadable'),
+  stored: z.record(z.string(), z.unknown()).transform((stored) => stored as JsonObject),
+});
+
+/** The command that a payment was claimed for, whole, so that another process can finish it. */
+const paymentIntent = z.discriminatedUnion('type', [saleIntent, refundIntent, unreadableIntent]);
+
+type PaymentIntent = z.output<typeof paymentIntent>;
+
+const claim = {
+  provider: z.string(),
+  provider_txn_id: z.string(),
+  tenant_id: tenantId,
+  kind: z.enum(['sale', 'refund']),
+  fingerprint: z.string(),
+};
+
+/**
+ * The identity is taken, for this tenant and payload. `intent` is the account command, so that a sweeper
+ * can finish what a crash left open.
+ */
+const paymentClaimed = event('PaymentClaimed', {
+  ...claim,
+  intent: paymentIntent,
+  claimed_at: instant,
+  /** The payment took effect before: its claim had been released at the same time, and is taken again. */
+  again: z.literal(true).optional(),
+  /** Never written: the version that an older claim was stored in. */
+  lifted_from: z.literal(1).optional(),
+});
+
+/** The claimed command was rejected after all, or an operator gave it up: the identity is free again. */
+const paymentReleased = event('PaymentReleased', {
+  provider: claim.provider,
+  provider_txn_id: claim.provider_txn_id,
+  reason: z.string(),
+  released_at: instant,
+  /** Left out where the service released it. */
+  released_by: z.literal('operator').optional(),
+});
+
+export const paymentEvent = z.discriminatedUnion('type', [paymentClaimed, paymentReleased]);
+
+type PaymentEvent = z.output<typeof paymentEvent>;
+
 /** Who has the identity now, if anybody. `lifted_from`: made by a release that told callers no and left the claim. */
 export type PaymentClaim = Extract<PaymentEvent, { readonly type: 'PaymentClaimed' }>['data'];
 
@@ -70,84 +150,6 @@ export const payment: Decider<PaymentKind> = {
   },
   evolve: (_state, { type, data }) => ({ claim: type === 'PaymentClaimed' ? data : null }),
 };
-
-/** Who asked for a payment, and when. */
-const askedBy = z.strictObject({
-  now: instant,
-  actor,
-  correlation_id: z.string(),
-  command_id: z.string(),
-  traceparent: traceparent.optional(),
-});
-
-/** The members of the event that a sale comes to; its balance and its time follow when it is appended. */
-const saleIntent = z.strictObject({
-  type: z.literal('GrantCredits'),
-  data: creditsGranted.shape.data
-    .omit({ balance_after: true, created_at: true })
-    .extend({ tenant_id: tenantId }),
-  meta: askedBy,
-});
-
-/** What is null is derived from the sale. */
-const refundIntent = z.strictObject({
-  type: z.literal('RefundCredits'),
-  data: creditsRefunded.shape.data.omit({ grant_id: true, balance_after: true, created_at: true }).extend({
-    tenant_id: tenantId,
-    original_provider: z.string(),
-    original_provider_txn_id: z.string(),
-    credits: creditsFromZero.nullable(),
-    currency: currencyCode.nullable(),
-    gross_amount_minor: minorFromZero.nullable(),
-    vat_amount_minor: minorFromZero.nullable(),
-  }),
-  meta: askedBy,
-});
-
-/** A claim of version 1 whose command is not whole or not valid: nobody can finish it, only release it. */
-const unreadableIntent = z.strictObject({
-  type: z.literal('Unreadable'),
-  stored: z.record(z.string(), z.unknown()).transform((stored) => stored as JsonObject),
-});
-
-/** The command that a payment was claimed for, whole, so that another process can finish it. */
-const paymentIntent = z.discriminatedUnion('type', [saleIntent, refundIntent, unreadableIntent]);
-type PaymentIntent = z.output<typeof paymentIntent>;
-
-const claim = {
-  provider: z.string(),
-  provider_txn_id: z.string(),
-  tenant_id: tenantId,
-  kind: z.enum(['sale', 'refund']),
-  fingerprint: z.string(),
-};
-
-/**
- * The identity is taken, for this tenant and payload. `intent` is the account command, so that a sweeper
- * can finish what a crash left open.
- */
-const paymentClaimed = event('PaymentClaimed', {
-  ...claim,
-  intent: paymentIntent,
-  claimed_at: instant,
-  /** The payment took effect before: its claim had been released at the same time, and is taken again. */
-  again: z.literal(true).optional(),
-  /** Never written: the version that an older claim was stored in. */
-  lifted_from: z.literal(1).optional(),
-});
-
-/** The claimed command was rejected after all, or an operator gave it up: the identity is free again. */
-const paymentReleased = event('PaymentReleased', {
-  provider: claim.provider,
-  provider_txn_id: claim.provider_txn_id,
-  reason: z.string(),
-  released_at: instant,
-  /** Left out where the service released it. */
-  released_by: z.literal('operator').optional(),
-});
-
-export const paymentEvent = z.discriminatedUnion('type', [paymentClaimed, paymentReleased]);
-type PaymentEvent = z.output<typeof paymentEvent>;
 
 /** Version 1 kept the command as it happened to be; what does not fit is kept, and not finished. */
 const claimFrom1: Upcaster = (data) => {

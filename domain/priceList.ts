@@ -12,6 +12,33 @@ import {
   powerOfTen,
 } from './kernel/amounts.ts';
 
+/** What 1,000 credits cost in one currency, in major units. */
+const priceListEntry = z.strictObject({
+  currency: currencyCode,
+  price_per_1000_credits: decimalText,
+  tax_basis: taxBasis,
+  /** Exponent of the currency's minor unit by ISO 4217. */
+  minor_unit_digits: z.number().int().min(0).max(4),
+});
+
+export type PriceListEntry = z.output<typeof priceListEntry>;
+
+/** The whole set of entries; replaces the version before, which stays as it was. */
+const priceListPublished = event('PriceListPublished', {
+  version: z.number().int().min(1),
+  entries: z.array(priceListEntry).min(1),
+  note: z.string().nullable(),
+  published_at: instant,
+  published_by: z.string(),
+});
+
+export const priceListEvent = z.discriminatedUnion('type', [priceListPublished]);
+
+type PriceListEvent = z.output<typeof priceListEvent>;
+
+/** The one stream of price lists. */
+export const PRICE_LIST_STREAM = 'priceList';
+
 /** Replaces the whole list, all currencies at once. */
 export type PublishPriceList = Command<
   'PublishPriceList',
@@ -88,31 +115,6 @@ export const priceList: Decider<PriceListKind> = {
   evolve: ({ versions }, { data }) => ({ versions: [...versions, data] }),
 };
 
-/** What 1,000 credits cost in one currency, in major units. */
-const priceListEntry = z.strictObject({
-  currency: currencyCode,
-  price_per_1000_credits: decimalText,
-  tax_basis: taxBasis,
-  /** Exponent of the currency's minor unit by ISO 4217. */
-  minor_unit_digits: z.number().int().min(0).max(4),
-});
-export type PriceListEntry = z.output<typeof priceListEntry>;
-
-/** The whole set of entries; replaces the version before, which stays as it was. */
-const priceListPublished = event('PriceListPublished', {
-  version: z.number().int().min(1),
-  entries: z.array(priceListEntry).min(1),
-  note: z.string().nullable(),
-  published_at: instant,
-  published_by: z.string(),
-});
-
-export const priceListEvent = z.discriminatedUnion('type', [priceListPublished]);
-type PriceListEvent = z.output<typeof priceListEvent>;
-
-/** The one stream of price lists. */
-export const PRICE_LIST_STREAM = 'priceList';
-
 /** The part of a sale that is checked against a price list. */
 export interface SaleOffer {
   readonly currency: string;
@@ -155,6 +157,7 @@ const isPriceOf = (credits: number, amountMinor: number, price: Decimal): boolea
 
 /** A whole number that JSON carries exactly; what is beyond 2^53 − 1 is that much. */
 const exactly = (n: bigint): number => Number(n > MAX_EXACT ? MAX_EXACT : n);
+
 const MAX_EXACT = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** ⌊A × 1000 ÷ p⌋ credits, at least 1. */

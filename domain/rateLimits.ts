@@ -2,6 +2,31 @@ import { z } from 'zod';
 import { accept, type Command, type Decider, event, type StreamKind } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 
+const whole = z.number().int().min(1).max(10_000);
+
+/** A token bucket: refilled at `rate_per_second`, and full at `burst`. */
+const bucket = z.strictObject({ rate_per_second: whole, burst: whole });
+
+/** A tenant's own limits; null inherits the default. It replaces the override before it. */
+const rateLimitsOverridden = event('RateLimitsOverridden', {
+  tenant_id: tenantId,
+  heavy: bucket.nullable(),
+  general: bucket.nullable(),
+  updated_at: instant,
+  updated_by: z.string(),
+});
+
+/** The tenant inherits all defaults again. */
+const rateLimitsReset = event('RateLimitsReset', {
+  tenant_id: tenantId,
+  reset_at: instant,
+  reset_by: z.string(),
+});
+
+export const rateLimitsEvent = z.discriminatedUnion('type', [rateLimitsOverridden, rateLimitsReset]);
+
+type RateLimitsEvent = z.output<typeof rateLimitsEvent>;
+
 /** Limits of a tenant in place of the defaults; null inherits the default. */
 export type RateLimitOverride = Omit<
   Extract<RateLimitsEvent, { readonly type: 'RateLimitsOverridden' }>['data'],
@@ -58,29 +83,5 @@ export const rateLimits: Decider<RateLimitsKind> = {
     return { override: { heavy, general, updated_at, updated_by } };
   },
 };
-
-const whole = z.number().int().min(1).max(10_000);
-
-/** A token bucket: refilled at `rate_per_second`, and full at `burst`. */
-const bucket = z.strictObject({ rate_per_second: whole, burst: whole });
-
-/** A tenant's own limits; null inherits the default. It replaces the override before it. */
-const rateLimitsOverridden = event('RateLimitsOverridden', {
-  tenant_id: tenantId,
-  heavy: bucket.nullable(),
-  general: bucket.nullable(),
-  updated_at: instant,
-  updated_by: z.string(),
-});
-
-/** The tenant inherits all defaults again. */
-const rateLimitsReset = event('RateLimitsReset', {
-  tenant_id: tenantId,
-  reset_at: instant,
-  reset_by: z.string(),
-});
-
-export const rateLimitsEvent = z.discriminatedUnion('type', [rateLimitsOverridden, rateLimitsReset]);
-type RateLimitsEvent = z.output<typeof rateLimitsEvent>;
 
 export const rateLimitsStream = (tenant: string): string => `rateLimits-${tenant}`;

@@ -12,12 +12,118 @@ import {
 } from './kernel/decider.ts';
 import { uuidOfName } from './kernel/chain.ts';
 
+const identity = { webhook_id: z.string(), tenant_id: tenantId };
+
+/** Where to send, and what. Types are texts here: a log may hold those of a newer release. */
+const settings = {
+  url: z.string(),
+  events: z.array(z.string()),
+  description: z.string().nullable(),
+  /** A balance that comes down below it is told; null: none is. */
+  low_balance_credits: z.int().min(0).nullable(),
+};
+
+/** The secret lies sealed in object storage under `secret_id`; never here. */
+const webhookCreated = event('WebhookCreated', {
+  ...identity,
+  ...settings,
+  secret_id: z.string(),
+  created_at: instant,
+});
+
+/** All settings as they are from now on. Enabling one again forgets why it was disabled. */
+const webhookChanged = event('WebhookChanged', {
+  ...identity,
+  ...settings,
+  enabled: z.boolean(),
+  changed_at: instant,
+});
+
+/** `secret_id` signs from now on, the one before it too until `old_secret_until`. */
+const webhookSecretRotated = event('WebhookSecretRotated', {
+  ...identity,
+  secret_id: z.string(),
+  old_secret_id: z.string(),
+  old_secret_until: instant,
+  rotated_at: instant,
+});
+
+/** The service stops sending by itself. `gone`: the receiver answered 410. */
+const webhookDisabled = event('WebhookDisabled', {
+  ...identity,
+  reason: z.enum(['failing', 'gone']),
+  disabled_at: instant,
+});
+
+/** The last event of its stream; of one that was never created, the only one: it never will be. */
+const webhookRemoved = event('WebhookRemoved', { ...identity, removed_at: instant });
+
+export const webhookEvent = z.discriminatedUnion('type', [
+  webhookCreated,
+  webhookChanged,
+  webhookSecretRotated,
+  webhookDisabled,
+  webhookRemoved,
+]);
+
+export type WebhookEvent = z.output<typeof webhookEvent>;
+
+const deliveryIdentity = { delivery_id: z.string(), webhook_id: z.string(), tenant_id: tenantId };
+
+/** Why an attempt failed: the receiver's status tells more where there is one. */
+export const attemptError = z.enum([
+  'status',
+  'redirect',
+  'timeout',
+  'connection',
+  'unsafe_address',
+  'secret_lost',
+]);
+
+export type AttemptError = z.output<typeof attemptError>;
+
+/** A sender is about to make a request: nobody else does so while it may be under way. */
+const deliveryStarted = event('WebhookDeliveryStarted', {
+  ...deliveryIdentity,
+  /** From 1; counts on when it is sent again. */
+  attempt: z.int().min(1),
+  started_at: instant,
+});
+
+/** What became of a request. Of one that was started there is none if its sender died. */
+const deliveryAttempted = event('WebhookDeliveryAttempted', {
+  ...deliveryIdentity,
+  attempt: z.int().min(1),
+  /** null: it was delivered. */
+  error: attemptError.nullable(),
+  /** null: there was no answer. */
+  response_status: z.int().nullable(),
+  duration_ms: z.int().min(0),
+  attempted_at: instant,
+  /** When it is tried again; null where it was delivered. */
+  next_attempt_at: instant.nullable(),
+});
+
+/** A person wants it sent again, whatever has become of it. */
+const deliveryResent = event('WebhookDeliveryResent', { ...deliveryIdentity, resent_at: instant });
+
+export const webhookDeliveryEvent = z.discriminatedUnion('type', [
+  deliveryStarted,
+  deliveryAttempted,
+  deliveryResent,
+]);
+
+type WebhookDeliveryEvent = z.output<typeof webhookDeliveryEvent>;
+
 const SECOND_MS = 1_000;
+
 const HOUR_MS = 3_600 * SECOND_MS;
 
 /** The first pause, ms; each later one is four times as long. */
 const FIRST_MS = 5 * SECOND_MS;
+
 const FACTOR = 4;
+
 const LONGEST_MS = 24 * HOUR_MS;
 
 /** How long a delivery is tried, and a webhook may fail before it is disabled, ms. */
@@ -201,60 +307,6 @@ export const signingSecrets = ({ secret_id, old_secret }: Webhook, now: string):
 export const secretsOfWebhook = ({ secret_id, old_secret }: Webhook): readonly string[] =>
   old_secret === null ? [secret_id] : [secret_id, old_secret.secret_id];
 
-const identity = { webhook_id: z.string(), tenant_id: tenantId };
-
-/** Where to send, and what. Types are texts here: a log may hold those of a newer release. */
-const settings = {
-  url: z.string(),
-  events: z.array(z.string()),
-  description: z.string().nullable(),
-  /** A balance that comes down below it is told; null: none is. */
-  low_balance_credits: z.int().min(0).nullable(),
-};
-
-/** The secret lies sealed in object storage under `secret_id`; never here. */
-const webhookCreated = event('WebhookCreated', {
-  ...identity,
-  ...settings,
-  secret_id: z.string(),
-  created_at: instant,
-});
-
-/** All settings as they are from now on. Enabling one again forgets why it was disabled. */
-const webhookChanged = event('WebhookChanged', {
-  ...identity,
-  ...settings,
-  enabled: z.boolean(),
-  changed_at: instant,
-});
-
-/** `secret_id` signs from now on, the one before it too until `old_secret_until`. */
-const webhookSecretRotated = event('WebhookSecretRotated', {
-  ...identity,
-  secret_id: z.string(),
-  old_secret_id: z.string(),
-  old_secret_until: instant,
-  rotated_at: instant,
-});
-
-/** The service stops sending by itself. `gone`: the receiver answered 410. */
-const webhookDisabled = event('WebhookDisabled', {
-  ...identity,
-  reason: z.enum(['failing', 'gone']),
-  disabled_at: instant,
-});
-
-/** The last event of its stream; of one that was never created, the only one: it never will be. */
-const webhookRemoved = event('WebhookRemoved', { ...identity, removed_at: instant });
-
-export const webhookEvent = z.discriminatedUnion('type', [
-  webhookCreated,
-  webhookChanged,
-  webhookSecretRotated,
-  webhookDisabled,
-  webhookRemoved,
-]);
-export type WebhookEvent = z.output<typeof webhookEvent>;
 type WebhookEventOf<Type extends WebhookEvent['type']> = Extract<WebhookEvent, { type: Type }>;
 
 export const webhookStream = (webhookId: string): string => `webhook-${webhookId}`;
@@ -362,50 +414,6 @@ export const isUnderWay = ({ attempts, open }: DeliveryState): boolean => open.h
 export const deliveryIdOf = (eventId: string, webhookId: string, type: string): string =>
   `msg_${uuidOfName(`${eventId}\u001f${webhookId}\u001f${type}`).replaceAll('-', '')}`;
 
-const deliveryIdentity = { delivery_id: z.string(), webhook_id: z.string(), tenant_id: tenantId };
-
-/** Why an attempt failed: the receiver's status tells more where there is one. */
-export const attemptError = z.enum([
-  'status',
-  'redirect',
-  'timeout',
-  'connection',
-  'unsafe_address',
-  'secret_lost',
-]);
-export type AttemptError = z.output<typeof attemptError>;
-
-/** A sender is about to make a request: nobody else does so while it may be under way. */
-const deliveryStarted = event('WebhookDeliveryStarted', {
-  ...deliveryIdentity,
-  /** From 1; counts on when it is sent again. */
-  attempt: z.int().min(1),
-  started_at: instant,
-});
-
-/** What became of a request. Of one that was started there is none if its sender died. */
-const deliveryAttempted = event('WebhookDeliveryAttempted', {
-  ...deliveryIdentity,
-  attempt: z.int().min(1),
-  /** null: it was delivered. */
-  error: attemptError.nullable(),
-  /** null: there was no answer. */
-  response_status: z.int().nullable(),
-  duration_ms: z.int().min(0),
-  attempted_at: instant,
-  /** When it is tried again; null where it was delivered. */
-  next_attempt_at: instant.nullable(),
-});
-
-/** A person wants it sent again, whatever has become of it. */
-const deliveryResent = event('WebhookDeliveryResent', { ...deliveryIdentity, resent_at: instant });
-
-export const webhookDeliveryEvent = z.discriminatedUnion('type', [
-  deliveryStarted,
-  deliveryAttempted,
-  deliveryResent,
-]);
-type WebhookDeliveryEvent = z.output<typeof webhookDeliveryEvent>;
 type WebhookDeliveryEventOf<Type extends WebhookDeliveryEvent['type']> = Extract<
   WebhookDeliveryEvent,
   { type: Type }

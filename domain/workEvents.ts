@@ -64,8 +64,6 @@ export const conversionEvent = z.discriminatedUnion('type', [
   conversionFailed,
 ]);
 
-export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
-
 /** The work was asked for. A usage event: measured work, it carries no price. */
 const extractionRequested = event('ExtractionRequested', {
   extraction_id: z.string(),
@@ -84,11 +82,14 @@ export const extractionEvent = z.discriminatedUnion('type', [
   extractionCompleted,
   extractionFailed,
 ]);
+
 export type ExtractionEvent = z.output<typeof extractionEvent>;
 
-export const extractionStream = (extractionId: string): string => `extraction-${extractionId}`;
-
 type Members<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>;
+
+export const conversionStream = (conversionId: string): string => `conversion-${conversionId}`;
+
+export const extractionStream = (extractionId: string): string => `extraction-${extractionId}`;
 
 /** What happened to an extraction or conversion, and the members of its event that both kinds have. */
 export type UsageFact =

@@ -4,6 +4,19 @@ import type { EventStore, RecordedEvent } from '../ports/log.ts';
 import { event, recorder } from '../kernel/decider.ts';
 import { instant } from '../kernel/amounts.ts';
 
+/**
+ * Names a log for ever: the first event of `$quire`, written when the log is made. A log of an older release
+ * gets it when this one opens it first.
+ */
+const logOpened = event('LogOpened', {
+  log_id: z.uuid(),
+  opened_at: instant,
+});
+
+export const eventLogEvent = z.discriminatedUnion('type', [logOpened]);
+
+type EventLogEvent = z.output<typeof eventLogEvent>;
+
 type Readable = Pick<EventStore, 'read'>;
 
 /** Which log this is; undefined for one that no release with identities has opened for writing yet. */
@@ -23,18 +36,6 @@ export const eventAt = async (
     if (event.revision === revision) return event;
   return undefined;
 };
-
-/**
- * Names a log for ever: the first event of `$quire`, written when the log is made. A log of an older release
- * gets it when this one opens it first.
- */
-const logOpened = event('LogOpened', {
-  log_id: z.uuid(),
-  opened_at: instant,
-});
-
-export const eventLogEvent = z.discriminatedUnion('type', [logOpened]);
-type EventLogEvent = z.output<typeof eventLogEvent>;
 
 /** A log is named once; a second name does nothing. */
 export const eventLog = recorder<EventLogEvent>(() => true);
