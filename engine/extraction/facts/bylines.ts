@@ -32,12 +32,19 @@ function authorsIn(source: Source): readonly Finding[] {
   const below = source.layout.segments.slice(last.index + 1, last.index + 1 + LINES_MAX);
   const found: Finding[] = [];
   for (const segment of below) {
-    const names = segment.page === last.page ? namesIn(segment) : [];
+    const isByline = segment.page === last.page && besideIt(segment, source).every(saysName);
+    const names = isByline ? namesIn(segment) : [];
     if (names.length === 0 && found.length > 0) break;
     found.push(...names);
   }
   return found;
 }
+
+/** What else stands in a row: of a byline further names, of the header of a table other columns. */
+const besideIt = ({ row, index }: Segment, { layout }: Source): readonly Segment[] =>
+  (layout.rows[row]?.segments ?? []).filter((other) => other.index !== index);
+
+const saysName = (segment: Segment): boolean => !/\p{L}{2}/u.test(segment.text) || namesIn(segment).length > 0;
 
 const MARK = /[\d*†‡§¶,\s]/;
 const LETTER_ALONE = /\s[a-z]$/;

@@ -58,6 +58,21 @@ describe('a paper', () => {
     });
   });
 
+  it('has no authors in the header of a table below its title', () => {
+    const lines: readonly Placed[] = [
+      [60, 40, TITLE],
+      [60, 70, 'Pos Description'],
+      [260, 70, 'Quantity'],
+      [360, 70, 'Amount'],
+      [60, 84, '1'],
+      [90, 84, 'Slate'],
+      [260, 84, '2'],
+      [360, 84, '44.00'],
+    ];
+    const document = setLarge(laidOut([lines]), [TITLE]);
+    expect(valueOf(document, { authors: texts })).to.deep.equal({});
+  });
+
   const line = (content: string): Block => ({
     kind: 'paragraph',
     text: content,
