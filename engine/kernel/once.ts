@@ -9,11 +9,3 @@ export function once<A extends object, Value>(compute: (a: A) => Value): (a: A) 
     return value;
   };
 }
-
-/** Computes something for two things once, and remembers it for as long as both are held. */
-export function oncePer<A extends object, B extends object, Value>(
-  compute: (a: A, b: B) => Value,
-): (a: A, b: B) => Value {
-  const of = once((a: A) => once((b: B) => compute(a, b)));
-  return (a, b) => of(a)(b);
-}

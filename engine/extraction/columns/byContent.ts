@@ -64,17 +64,42 @@ export function byContent(
 function contentScore(field: Field, { text, cells, profile }: ToldColumn): number {
   const filled = cells.filter((cell): cell is Cell => !isEmpty(cell)).slice(0, CELLS_MAX);
   if (filled.length < MARKS_MIN) return 0;
-  const share = (is: (text: string) => boolean): number =>
-    filled.filter((cell) => is(cell.text)).length / filled.length;
-  if (field.choices.length > 0)
-    return share((one) => choicesIn(field, one).length > 0) >= MOST ? BY_CHOICE : 0;
-  if (typeFit(field, profile) < 1) return 0;
-  if (areInitials(text, field)) return BY_INITIALS;
-  const words = field.phrases.flat();
-  if (words.some((word) => YEARS.has(word))) return share(isYear) >= MOST ? BY_KIND : 0;
-  if (words.some((word) => COUNTRIES.has(word))) return share(isCode) >= MOST ? BY_KIND : 0;
-  return isOfNames(text) && mayBeNamed(field) && share((one) => !/\d/.test(one)) >= MOST ? BY_NAME : 0;
+  if (field.choices.length === 0 && typeFit(field, profile) < 1) return 0;
+  const sign = SIGNS.find(({ asksFor }) => asksFor(field, text));
+  if (sign === undefined) return 0;
+  const fitting = filled.filter((cell) => sign.is(cell.text, field));
+  return fitting.length / filled.length >= MOST ? sign.score : 0;
 }
+
+interface Sign {
+  /** Whether it is for a field, below a header. */
+  readonly asksFor: (field: Field, header: string) => boolean;
+  /** Whether a cell has it. */
+  readonly is: (text: string, field: Field) => boolean;
+  readonly score: number;
+}
+
+const named =
+  (names: ReadonlySet<string>) =>
+  ({ phrases }: Field): boolean =>
+    phrases.flat().some((word) => names.has(word));
+
+/** What tells that a column is a field's; the first that is for the field decides. */
+const SIGNS: readonly Sign[] = [
+  {
+    asksFor: ({ choices }) => choices.length > 0,
+    is: (text, field) => choicesIn(field, text).length > 0,
+    score: BY_CHOICE,
+  },
+  { asksFor: (field, header) => areInitials(header, field), is: () => true, score: BY_INITIALS },
+  { asksFor: named(YEARS), is: (text) => /^(?:1[89]|20)\d{2}$/.test(text.trim()), score: BY_KIND },
+  { asksFor: named(COUNTRIES), is: (text) => /^\p{Lu}{2,3}$/u.test(text.trim()), score: BY_KIND },
+  {
+    asksFor: (field, header) => isOfNames(header) && mayBeNamed(field),
+    is: (text) => !/\d/.test(text),
+    score: BY_NAME,
+  },
+];
 
 /** "YB", "DOB": the first letters of the field's words, in their order or turned. */
 function areInitials(header: string, { phrases }: Field): boolean {
@@ -86,13 +111,11 @@ function areInitials(header: string, { phrases }: Field): boolean {
   });
 }
 
-const isYear = (text: string): boolean => /^(?:1[89]|20)\d{2}$/.test(text.trim());
-const isCode = (text: string): boolean => /^\p{Lu}{2,3}$/u.test(text.trim());
-
-const isOfNames = (header: string): boolean => {
+function isOfNames(header: string): boolean {
   const [word, ...others] = headerWords(header);
   return others.length === 0 && word !== undefined && NAMES.has(word);
-};
+}
 
-const mayBeNamed = (field: Field): boolean =>
-  field.type === 'string' && ['text', 'name'].includes(shapeOf(field));
+function mayBeNamed(field: Field): boolean {
+  return field.type === 'string' && ['text', 'name'].includes(shapeOf(field));
+}

@@ -1,4 +1,4 @@
-import { once, oncePer } from '../../kernel/once.ts';
+import { once } from '../../kernel/once.ts';
 import type { Called, Field } from '../fields/fields.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Source } from '../source.ts';
@@ -45,7 +45,7 @@ export function gridRows({ fields, called, outer }: Listed, source: Source): Gri
   const turned = answerOf(turnedIn(source), { ...asked, least: TURNED_ANSWERS });
   const answers = [
     answerOf(drawn, { ...asked, least: ANSWERS }),
-    answerOf(linesFor(source, fields), { ...asked, least: LINES_ANSWER }),
+    answerOf(linesFor(source)(fields), { ...asked, least: LINES_ANSWER }),
     { ...turned, score: turned.score - TURNED_COSTS },
   ];
   return answers.reduce((best, one) => (isBetter(one, best) ? one : best), none);
@@ -53,8 +53,10 @@ export function gridRows({ fields, called, outer }: Listed, source: Source): Gri
 
 const drawnIn = once((source: Source) => gridsOf(source.document).slice(0, GRIDS_MAX));
 const turnedIn = once((source: Source) => turnedGrids(drawnIn(source)));
-const linesFor = oncePer((source: Source, fields: readonly Field[]) =>
-  lineGrids({ fields, matcher: headerMatcher(source.labels), source }).slice(0, GRIDS_MAX),
+const linesFor = once((source: Source) =>
+  once((fields: readonly Field[]) =>
+    lineGrids({ fields, matcher: headerMatcher(source.labels), source }).slice(0, GRIDS_MAX),
+  ),
 );
 
 /** Scores that are so near say the same. */
@@ -90,12 +92,12 @@ function answerOf(grids: readonly Grid[], { called, least, ...asked }: Answering
 }
 
 /** The headers of grids for the same fields, by the grids. */
-const headers = oncePer(
-  (_source: Source, _fields: readonly Field[]) => new WeakMap<Grid, { readonly found: Headed | undefined }>(),
+const headers = once((_source: Source) =>
+  once((_fields: readonly Field[]) => new WeakMap<Grid, { readonly found: Headed | undefined }>()),
 );
 
 function headedFor(asked: Asked, grids: readonly Grid[]): readonly (Headed | undefined)[] {
-  const known = headers(asked.source, asked.fields);
+  const known = headers(asked.source)(asked.fields);
   return grids.map((grid) => {
     const before = known.get(grid) ?? { found: headedBy(grid, asked) };
     known.set(grid, before);

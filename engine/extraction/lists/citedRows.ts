@@ -46,17 +46,22 @@ function rowsOf(entry: Finding, fields: readonly Field[]): readonly RowFindings[
 }
 
 function partsOf(text: string): Partial<Record<Part, string>> {
-  const found = DATED.exec(text) ?? STOPPED.exec(text);
-  const authors = found?.[1];
-  const rest = text.slice(found?.[0].length ?? 0);
-  const title = TITLE.exec(rest);
-  const venue = VENUE.exec(rest.slice(title?.[0].length ?? 0));
-  const id = ID.exec(text);
-  const parts = {
-    ...{ authors, title: title?.[1], venue: venue?.[1] },
-    ...{ year: [...text.matchAll(YEAR)].at(-1)?.[0], id: id?.[1] ?? id?.[2] },
-  };
+  const [authors, afterAuthors] = taken(text, [DATED, STOPPED]);
+  const [title, afterTitle] = taken(afterAuthors, [TITLE]);
+  const [venue] = taken(afterTitle, [VENUE]);
+  const [id] = taken(text, [ID]);
+  const year = [...text.matchAll(YEAR)].at(-1)?.[0];
+  const parts = { authors, title, venue, year, id };
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
+}
+
+/** What the first form that fits finds, and the text without it; all of the text where none fits. */
+function taken(text: string, forms: readonly RegExp[]): readonly [string | undefined, string] {
+  for (const form of forms) {
+    const found = form.exec(text);
+    if (found !== null) return [found[1] ?? found[2], text.slice(found[0].length)];
+  }
+  return [undefined, text];
 }
 
 /** "Ada Low, Bo Quill, and Cy Moor"; "Low, A., & Quill, B." keeps initials with their names. */

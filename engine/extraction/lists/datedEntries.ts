@@ -27,8 +27,11 @@ const TITLE_WORDS_MAX = 5;
 const NAME_WORDS_MAX = 14;
 const EVIDENCE = { label: 0.6, strictness: 0.6, margin: 0.2, agreement: 0 };
 
-const RANGE =
-  /(?<start>(?:\p{L}{3,9}\.?\s)?(?:19|20)\d{2})\s?[-–—]\s?(?<end>(?:\p{L}{3,9}\.?\s)?(?:19|20)\d{2}|\p{L}{3,10})(?!\p{L})/u;
+const MONTH_YEAR = String.raw`(?:\p{L}{3,9}\.?\s)?(?:19|20)\d{2}`;
+const RANGE = new RegExp(
+  String.raw`(?<start>${MONTH_YEAR})\s?[-–—]\s?(?<end>${MONTH_YEAR}|\p{L}{3,10})(?!\p{L})`,
+  'u',
+);
 
 /**
  * Entries below a title that names the list, each told by the time that it lasted: what it is called stands in the
@@ -120,22 +123,29 @@ function rowOf({ name, time, range, text }: Entry, members: Partial<Record<Membe
   const beside = time.text.slice(0, range.index).replace(/(?<![\s|(,;:–—-])[\s|(,;:–—-]{1,20}$/u, '');
   const [title, place] = namesOf(name?.text, beside);
   const told = text.map((one) => one.text).join('\n');
-  const values: readonly (readonly [Member, Json | undefined, Item])[] = [
-    ['title', title, name ?? time],
-    ['place', place, beside === '' ? (name ?? time) : time],
+  const above = name ?? time;
+  const [below = time] = text;
+  return found(members, [
+    ['title', title, above],
+    ['place', place, beside === '' ? above : time],
     ['start', start, time],
     ['end', isNow ? undefined : end, time],
     ['current', isNow, time],
-    ['text', told === '' ? undefined : told, text[0] ?? time],
-  ];
-  return new Map(
-    values.flatMap(([member, value, item]): readonly [string, Finding][] => {
+    ['text', told === '' ? undefined : told, below],
+  ]);
+}
+
+type Told = readonly [member: Member, value: Json | undefined, item: Item];
+
+/** What an entry tells of the members that the list asks for. */
+const found = (members: Partial<Record<Member, Field>>, told: readonly Told[]): RowFindings =>
+  new Map(
+    told.flatMap(([member, value, item]): readonly [string, Finding][] => {
       const field = members[member];
       const finding = field === undefined || value === undefined ? undefined : findingAt(item, value);
       return field === undefined || finding === undefined ? [] : [[field.pointer, finding]];
     }),
   );
-}
 
 /** What an entry is called and where it was: in two lines, or in one that a dash or comma parts. */
 function namesOf(

@@ -1,4 +1,4 @@
-import { oncePer } from '../../kernel/once.ts';
+import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
 import { citedRows } from './citedRows.ts';
@@ -37,11 +37,11 @@ function waysFor({
   return goods >= 2 ? [byLines, byGrids] : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers];
 }
 
-const rowsFor = oncePer((source: Source, fields: readonly Field[]) => findRows(fields, source));
-const recordsFor = oncePer((source: Source, fields: readonly Field[]) => recordRows(fields, source));
+const rowsFor = once((source: Source) => once((fields: readonly Field[]) => findRows(fields, source)));
+const recordsFor = once((source: Source) => once((fields: readonly Field[]) => recordRows(fields, source)));
 
-const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => rowsFor(source, fields);
-const byRecords = ({ fields }: Listed, source: Source): readonly RowFindings[] => recordsFor(source, fields);
+const byLines = ({ fields }: Listed, source: Source): readonly RowFindings[] => rowsFor(source)(fields);
+const byRecords = ({ fields }: Listed, source: Source): readonly RowFindings[] => recordsFor(source)(fields);
 const byGrids = (listed: Listed, source: Source): readonly RowFindings[] => gridRows(listed, source).rows;
 const byLabel = (listed: Listed, source: Source): readonly RowFindings[] => labelledRows(listed, source);
 const byNumbers = ({ fields }: Listed, source: Source): readonly RowFindings[] =>

@@ -1,4 +1,4 @@
-import { oncePer } from '../../kernel/once.ts';
+import { once } from '../../kernel/once.ts';
 import { inSegment } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
@@ -63,7 +63,7 @@ const NEAR_CHARACTERS = 80;
 /** A number right after the words that name the field, in the same sentence. */
 function amount(field: Field, prose: Prose, source: Source): Finding | undefined {
   const isPercent = says(field, /^(?:percent|percentage|rate|%|share|prozent|taux|tasa|tasso)$/);
-  const rated = numbersIn(prose, source).flatMap((number): readonly Amount[] => {
+  const rated = numbersIn(prose)(source).flatMap((number): readonly Amount[] => {
     const score = number.isPercent === isPercent ? nameShare(field, number.words) : 0;
     return score < 0.75 ? [] : [{ ...number, score }];
   });
@@ -88,8 +88,8 @@ interface Amount extends NumberInProse {
 }
 
 /** Those of a document, in their order: every field asks for the same ones. */
-const numbersIn = oncePer((prose: Prose, source: Source) =>
-  prose.sentences.flatMap((sentence) => numbersOf(sentence, source)),
+const numbersIn = once((prose: Prose) =>
+  once((source: Source) => prose.sentences.flatMap((sentence) => numbersOf(sentence, source))),
 );
 
 function numbersOf({ text, from }: Sentence, source: Source): readonly NumberInProse[] {

@@ -14,24 +14,27 @@ export interface Period {
 export const NO_PERIOD: Period = { months: undefined, month: undefined, day: undefined, year: undefined };
 
 const YEAR = /(?<!\d)((?:19|20)\d{2})(?!\d)/;
-const MONTH_DAY = /(?<!\p{L})(\p{L}{3,12})\.?\s(\d{1,2})(?!\d)/u;
-const DAY_MONTH = /(?<!\d)(\d{1,2})\.?\s(\p{L}{3,})/u;
+/** Where both name a month, the first counts. */
+const DAYS = [
+  /(?<!\p{L})(?<month>\p{L}{3,12})\.?\s(?<day>\d{1,2})(?!\d)/u,
+  /(?<!\d)(?<day>\d{1,2})\.?\s(?<month>\p{L}{3,})/u,
+];
 const LENGTHS = Object.entries(lexicon.months).sort(([a], [b]) => b.length - a.length);
 
 /** What a text says of a period: "Six Months Ended December 31, 2024", or a part of it. */
 export function periodIn(text: string): Period {
   const plain = folded(text).replace(/\s+/g, ' ');
   const months = LENGTHS.find(([words]) => plain.includes(words))?.[1];
-  const [, first = '', second = ''] = MONTH_DAY.exec(plain) ?? [];
-  const [, third = '', fourth = ''] = DAY_MONTH.exec(plain) ?? [];
-  const month = monthOf(first) || monthOf(fourth);
   const year = YEAR.exec(text)?.[1];
-  return {
-    months,
-    month: month > 0 ? month : undefined,
-    day: month > 0 ? Number(monthOf(first) > 0 ? second : third) : undefined,
-    year: year === undefined ? undefined : Number(year),
-  };
+  return { months, ...dayIn(plain), year: year === undefined ? undefined : Number(year) };
+}
+
+/** The day of a year that a text names: "December 31", "31. Dezember". */
+function dayIn(plain: string): Pick<Period, 'month' | 'day'> {
+  const named = DAYS.map((form) => form.exec(plain)?.groups ?? {}).find(
+    ({ month = '' }) => monthOf(month) > 0,
+  );
+  return { month: named && monthOf(named['month'] ?? ''), day: named && Number(named['day']) };
 }
 
 export const saysPeriod = ({ months, month, year }: Period): boolean =>
@@ -63,13 +66,23 @@ export function fiscalEnd(periods: readonly Period[]): number {
  */
 export function fiscalName({ months, month, year }: Period, endsWith: number): string | undefined {
   if (year === undefined) return undefined;
-  if (month === undefined) return months === undefined || months === 12 ? `FY${String(year)}` : undefined;
+  if (month === undefined) return (months ?? 12) === 12 ? `FY${String(year)}` : undefined;
   const into = ((month - endsWith + 11) % 12) + 1;
-  const name = `FY${String(month > endsWith ? year + 1 : year)}`;
-  if (months === 12 || (months === undefined && into === 12)) return name;
-  if (months === 6) return `${name} H${into > 6 ? '2' : '1'}`;
-  return months === 9 ? `${name} YTD` : `${name} Q${String(Math.ceil(into / 3))}`;
+  const part = PARTS.get(months ?? (into === 12 ? 12 : 3)) ?? quarter;
+  return `FY${String(month > endsWith ? year + 1 : year)}${part(into)}`;
 }
+
+const quarter = (into: number): string => ` Q${String(Math.ceil(into / 3))}`;
+
+/** What is said of a part of a year, by the month of the year that it ends in. */
+type PartName = (into: number) => string;
+
+/** By their lengths in months; other parts are quarters. */
+const PARTS: ReadonlyMap<number, PartName> = new Map<number, PartName>([
+  [6, (into) => (into > 6 ? ' H2' : ' H1')],
+  [9, () => ' YTD'],
+  [12, () => ''],
+]);
 
 /** The last day, as ISO 8601 has it; undefined where a part of it is not told. */
 export const lastDay = ({ year, month, day }: Period): string | undefined =>

@@ -106,21 +106,31 @@ interface LineOf {
 }
 
 /** Unit and scale: a share of a hundred and an amount for one of something are not scaled. */
-function saidOf({ unit, scale }: Members, { statement, label, isPercent }: LineOf): Said {
+const saidOf = ({ unit, scale }: Members, line: LineOf): Said => [
+  ...saidAs(unit, unitOf(line)),
+  ...saidAs(scale, scaleOf(line)),
+];
+
+const saidAs = (field: Field | undefined, finding: Finding | undefined): Said =>
+  field === undefined || finding === undefined ? [] : [[field.pointer, finding]];
+
+const unitOf = ({ statement, isPercent }: LineOf): Finding | undefined =>
+  isPercent
+    ? saidAt(placeOfScale(statement), '%')
+    : saidAt(statement.currency?.segment, statement.currency?.value);
+
+function scaleOf({ statement, label, isPercent }: LineOf): Finding | undefined {
   const plain = folded(label);
   const isOfOne = isPercent || lexicon.per_one.some((words) => plain.includes(words));
-  const from = (segment: Segment | undefined, value: Json | undefined): Finding | undefined => {
-    const finding = segment === undefined ? undefined : textFinding([wholeOfSegment(segment)], EVIDENCE);
-    return finding === undefined ? undefined : withValue(finding, value);
-  };
-  const { currency, scale: scaled } = statement;
-  const place = scaled?.segment ?? currency?.segment;
-  const units = isPercent ? from(place, '%') : from(currency?.segment, currency?.value);
-  const scales = from(place, isOfOne ? 1 : (scaled?.value ?? 1));
-  return [
-    ...(unit !== undefined && units !== undefined ? [[unit.pointer, units] as const] : []),
-    ...(scale !== undefined && scales !== undefined ? [[scale.pointer, scales] as const] : []),
-  ];
+  return saidAt(placeOfScale(statement), isOfOne ? 1 : (statement.scale?.value ?? 1));
+}
+
+const placeOfScale = ({ scale, currency }: Statement): Segment | undefined =>
+  scale?.segment ?? currency?.segment;
+
+function saidAt(segment: Segment | undefined, value: Json | undefined): Finding | undefined {
+  const finding = segment === undefined ? undefined : textFinding([wholeOfSegment(segment)], EVIDENCE);
+  return finding === undefined ? undefined : withValue(finding, value);
 }
 
 /** Choices of which one says that a figure is that of the whole: a line of a statement is, unless it says a part. */

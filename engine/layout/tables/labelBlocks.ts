@@ -23,19 +23,17 @@ const isLabelled = (segment: Segment): boolean => /^\P{N}{2,40}:\s\S/u.test(text
  * no record, so they are no table. 0 where they are none.
  */
 export function labelRows(rows: readonly Row[], start: number): number {
-  const left = rows[start]?.segments[0]?.box[0];
-  let count = 0;
-  let pairs = 0;
-  for (let at = start; at < rows.length; at += 1) {
-    const segments = rows[at]?.segments ?? [];
-    const isPairs = arePairs(segments);
-    if (!isPairs && !segments.every(isLabelled)) break;
-    if (Math.abs((segments[0]?.box[0] ?? 0) - (left ?? 0)) > OFF) break;
-    if (isPairs) pairs += 1;
-    count += 1;
-  }
-  return pairs < ROWS_MIN ? 0 : count;
+  const below = rows.slice(start);
+  const left = leftOf(below[0]);
+  const end = below.findIndex((row) => !isLabelRow(row) || Math.abs(leftOf(row) - left) > OFF);
+  const block = end === -1 ? below : below.slice(0, end);
+  const pairs = block.filter(({ segments }) => arePairs(segments));
+  return pairs.length < ROWS_MIN ? 0 : block.length;
 }
+
+const leftOf = (row: Row | undefined): number => row?.segments[0]?.box[0] ?? 0;
+
+const isLabelRow = ({ segments }: Row): boolean => arePairs(segments) || segments.every(isLabelled);
 
 /** Labels and values in turn. */
 const arePairs = (segments: readonly Segment[]): boolean =>

@@ -67,16 +67,19 @@ function recordsIn(lines: readonly Row[]): Records | undefined {
  */
 function recordsBelow(head: readonly Row[], lines: readonly Row[]): Records['records'] | undefined {
   const [one, two, three] = lines;
-  if (one === undefined || two === undefined) return undefined;
-  if (one.segments.length < 2 || one.segments.length < two.segments.length) return undefined;
-  if (three !== undefined && two.box[1] - one.box[3] > three.box[1] - two.box[3] + 0.1 * heightOf(two.box))
-    return undefined;
+  if (one === undefined || two === undefined || !mayBeRecord(one, two, three)) return undefined;
   const records = inTurn(lines);
-  const whole = (records ?? []).filter((record) => record.length === 2);
-  if (whole.length < WHOLE_SHARE * (records?.length ?? 0) || !standOtherwise(whole)) return undefined;
-  if (isHeadOfOthers(whole)) return undefined;
+  if (records === undefined) return undefined;
+  const whole = records.filter((record) => record.length === 2);
+  const takeTurns = whole.length >= WHOLE_SHARE * records.length && standOtherwise(whole);
+  if (!takeTurns || isHeadOfOthers(whole)) return undefined;
   return whole.length >= RECORDS_MIN || isHeaded(head, one, two) ? records : undefined;
 }
+
+/** A line of cells and one of no more below it, that is no nearer to the next line. */
+const mayBeRecord = (one: Row, two: Row, next: Row | undefined): boolean =>
+  one.segments.length >= Math.max(2, two.segments.length) &&
+  (next === undefined || two.box[1] - one.box[3] <= next.box[1] - two.box[3] + 0.1 * heightOf(two.box));
 
 /** Words alone above records with numbers: their head stands as they do. */
 const isHeadOfOthers = ([first = [], ...others]: Records['records']): boolean =>
