@@ -94,6 +94,7 @@ function linkAt(markdown: string, { open, close }: { open: number; close: number
  * the last one that closed, so that each character is looked at once.
  */
 function replaceLinks(markdown: string, written: (link: InlineLink) => string): string {
+  if (!markdown.includes('](')) return markdown;
   let [text, copied, open] = ['', 0, -1];
   for (let at = 0; at < markdown.length; at += 1) {
     const char = markdown[at];

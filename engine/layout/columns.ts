@@ -47,8 +47,9 @@ function guttersOf(atoms: readonly Atom[]): readonly Gutter[] {
   const size = median(atoms.map((atom) => atom.size));
   const wide = Math.max(GUTTER_POINTS, GUTTER_EMS * size);
   const edges = [...new Set(atoms.map(({ box }) => Math.round(box[2])))].sort((a, b) => a - b);
+  const lefts = atoms.map(({ box }) => box[0]).sort((a, b) => a - b);
   const scored = edges.flatMap((edge) => {
-    const { right, next } = freeFrom(atoms, edge);
+    const { right, next } = freeFrom(lefts, edge);
     if (right < 2 || next - edge < wide) return [];
     let crossing = 0;
     for (const { box } of atoms) if (box[0] < next - 0.5 && box[2] > edge + 0.5) crossing += 1;
@@ -67,16 +68,15 @@ interface Free {
   readonly next: number;
 }
 
-/** What lies to the right of an edge. */
-function freeFrom(atoms: readonly Atom[], edge: number): Free {
-  let right = 0;
-  let next = Infinity;
-  for (const { box } of atoms) {
-    if (box[0] < edge - 0.5) continue;
-    right += 1;
-    next = Math.min(next, box[0]);
+/** What lies to the right of an edge. `lefts`: the left margins of all, which rise. */
+function freeFrom(lefts: readonly number[], edge: number): Free {
+  let [from, to] = [0, lefts.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((lefts[middle] ?? Infinity) < edge - 0.5) from = middle + 1;
+    else to = middle;
   }
-  return { right, next: right === 0 ? edge : next };
+  return { right: lefts.length - from, next: lefts[from] ?? edge };
 }
 
 function splitAt<T extends Atom>(

@@ -85,6 +85,9 @@ export function around(boxes: readonly Box[]): Box {
 
 /** The middle one by size; 0 of none. */
 export function median(values: readonly number[]): number {
+  // The words of a line are mostly of one size.
+  const [first = 0] = values;
+  if (values.every((value) => value === first)) return first;
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }

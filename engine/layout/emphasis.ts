@@ -28,6 +28,8 @@ export interface Emphasised {
  * pair of marks. The first `plain` characters, which mark an item, stay as they are, and links show themselves.
  */
 export function emphasised(tokens: readonly Token[], base: BaseLook, plain: number): Emphasised {
+  if (base.bold && base.italic)
+    return { markdown: tokens.map(({ markdown }) => markdown).join(' '), opens: '', closes: '' };
   let at = 0;
   const looks = tokens.map((token): Marks => {
     const from = at;

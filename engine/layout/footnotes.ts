@@ -38,12 +38,12 @@ interface Found {
 
 /** Marks with their notes, each number once on a page: where it is used again, nothing tells which is meant. */
 function notesOn(words: readonly PlacedWord[]): readonly Found[] {
+  if (words.filter((word) => word.raised !== undefined).length < 2) return [];
   const raised = words.flatMap((word, at) =>
     word.raised === undefined
       ? []
       : [{ at, word, number: word.text.slice(word.raised.from, word.raised.to) }],
   );
-  if (raised.length < 2) return [];
   const starts = lineStarts(words);
   const byNumber = new Map<string, { marks: number[]; openings: number[] }>();
   for (const { at, word, number } of raised) {

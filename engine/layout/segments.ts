@@ -11,7 +11,7 @@ const RAISED = 0.8;
 
 /** Words joined to segments: side by side, on one line, without a wide gap. */
 export function segmentsOf(words: readonly PlacedWord[], wideGap = WIDE_GAP): readonly Segment[] {
-  const sorted = [...words].sort((a, b) => middleY(a.box) - middleY(b.box) || a.box[0] - b.box[0]);
+  const sorted = topDown(words);
   return linesOf(sorted).flatMap((line) => splitAtGaps(line, wideGap));
 }
 
@@ -69,7 +69,7 @@ function isRaisedAt(word: PlacedWord, host: PlacedWord): boolean {
 }
 
 function splitAtGaps(line: readonly PlacedWord[], wideGap: number): readonly Segment[] {
-  const words = [...line].sort((a, b) => a.box[0] - b.box[0]);
+  const words = fromLeft(line);
   const segments: PlacedWord[][] = [];
   let end = -Infinity;
   for (const word of words) {
@@ -91,7 +91,7 @@ export const segmentOf = (words: readonly PlacedWord[]): Segment => ({
 /** Boxes grouped to rows from top to bottom: those that overlap in height by half of the smaller. */
 export function rowsOf<T extends { readonly box: Box }>(items: readonly T[]): readonly (readonly T[])[] {
   const rows: { items: T[]; top: number; bottom: number }[] = [];
-  for (const item of [...items].sort((a, b) => middleY(a.box) - middleY(b.box) || a.box[0] - b.box[0])) {
+  for (const item of topDown(items)) {
     const top = item.box[1];
     const bottom = item.box[3];
     const row = rows.at(-1);
@@ -102,7 +102,32 @@ export function rowsOf<T extends { readonly box: Box }>(items: readonly T[]): re
       row.bottom = (row.bottom * (row.items.length - 1) + bottom) / row.items.length;
     } else rows.push({ items: [item], top, bottom });
   }
-  return rows.map((row) => row.items.sort((a, b) => a.box[0] - b.box[0]));
+  return rows.map((row) => fromLeft(row.items));
+}
+
+interface Boxed {
+  readonly box: Box;
+}
+
+/** By the heights of their middles, those at one height from left to right. */
+export const topDown = <T extends Boxed>(items: readonly T[]): readonly T[] =>
+  isInOrder(items, byHeight) ? items : [...items].sort(byHeight);
+
+const byHeight = (a: Boxed, b: Boxed): number => middleY(a.box) - middleY(b.box) || a.box[0] - b.box[0];
+
+/** By their left edges. */
+export const fromLeft = <T extends Boxed>(items: readonly T[]): readonly T[] =>
+  isInOrder(items, byLeft) ? items : [...items].sort(byLeft);
+
+const byLeft = (a: Boxed, b: Boxed): number => a.box[0] - b.box[0];
+
+/** Most are in order as they come, and need no sorting. */
+function isInOrder<T extends Boxed>(items: readonly T[], order: (a: T, b: T) => number): boolean {
+  for (let at = 1; at < items.length; at += 1) {
+    const [before, item] = [items[at - 1], items[at]];
+    if (before !== undefined && item !== undefined && !(order(before, item) <= 0)) return false;
+  }
+  return true;
 }
 
 /** Segments as rows. */

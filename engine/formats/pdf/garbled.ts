@@ -14,23 +14,28 @@ const UNSPEAKABLE_MAX = 0.5;
  * signs, hardly any letters, words that no language has, or letters in other shares than any language has them.
  */
 export function isGarbled(words: readonly Pick<InkedWord, 'text'>[]): boolean {
-  const all = countsOf(words);
+  const all = countsOf(words.map(({ text }) => text));
   if (all.odd > ODD_MAX * all.characters) return true;
   // Lines of one sign lead the eye or are to be filled in: they say nothing of the letters.
-  const said = words
-    .filter(({ text }) => !isOneSign(text))
-    .map(({ text }) => ({ text: text.replace(/([._-])\1+/g, '$1') }));
-  const { characters, letters } = countsOf(said);
+  const texts = words.filter(({ text }) => !isOneSign(text)).map(({ text }) => withoutLeaders(text));
+  const { characters, letters } = countsOf(texts);
   if (characters < CHARACTERS_MIN) return false;
-  const texts = said.map(({ text }) => text);
   return letters < LETTERS_MIN * characters || isUnspeakable(texts) || hasStrangeShares(texts);
 }
 
 const isOneSign = (text: string): boolean => {
+  // Most words end otherwise than they begin; a sign of two units begins and ends with another one.
+  const code = text.charCodeAt(0);
+  if (code < 0xd800 && code !== text.charCodeAt(text.length - 1)) return false;
   const [first = ''] = text;
-  // Most words end otherwise than they begin.
   return text !== '' && text.endsWith(first) && text === first.repeat(text.length / first.length);
 };
+
+/** The dots and lines that lead the eye from one text to another, each as one. */
+const withoutLeaders = (text: string): string =>
+  text.includes('..') || text.includes('__') || text.includes('--')
+    ? text.replace(/([._-])\1+/g, '$1')
+    : text;
 
 interface Counts {
   characters: number;
@@ -41,18 +46,21 @@ interface Counts {
 }
 
 /** Code by code: every page of a document is counted. */
-function countsOf(words: readonly Pick<InkedWord, 'text'>[]): Counts {
+function countsOf(texts: readonly string[]): Counts {
   const counts = { characters: 0, odd: 0, letters: 0 };
-  for (const { text } of words) {
+  for (const text of texts) {
     counts.characters += text.length;
-    for (const sign of text) {
-      const code = sign.codePointAt(0) ?? 0;
+    for (let at = 0; at < text.length; at += 1) {
+      const code = text.codePointAt(at) ?? 0;
+      if (code > 0xffff) at += 1;
       if (code < 0x20 || code === 0xfffd || (code >= 0xe000 && code <= 0xf8ff)) counts.odd += 1;
-      if (code < 0x80 ? isPlainLetter(code) : /[\p{L}\p{M}\p{N}]/u.test(sign)) counts.letters += 1;
+      if (code < 0x80 ? isPlainLetter(code) : LETTER.test(String.fromCodePoint(code))) counts.letters += 1;
     }
   }
   return counts;
 }
+
+const LETTER = /[\p{L}\p{M}\p{N}]/u;
 
 /** Digits, and letters in both cases. */
 const isPlainLetter = (code: number): boolean =>
@@ -61,12 +69,25 @@ const isPlainLetter = (code: number): boolean =>
 /** Three times the same letter, as no European language writes. Of other scripts nothing is known. */
 function isUnspeakable(texts: readonly string[]): boolean {
   let [words, odd] = [0, 0];
+  if (!texts.some(hasTriple)) return false;
   for (const text of texts)
     for (const word of text.match(/[a-z]{3,}/gi) ?? []) {
       words += 1;
       if (/([a-z])\1\1/i.test(word) && !/^(?:www|iii|xxx)/i.test(word)) odd += 1;
     }
   return words > 1 && odd > UNSPEAKABLE_MAX * words;
+}
+
+/** Whether a letter of a to z stands three times in a row, in whichever case: few texts have one. */
+function hasTriple(text: string): boolean {
+  let [before, times] = [0, 0];
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text.charCodeAt(at) | 32;
+    times = letter === before ? times + 1 : 1;
+    before = letter;
+    if (times === 3 && letter >= 97 && letter <= 122) return true;
+  }
+  return false;
 }
 
 /** How often European languages in Latin letters write a to z, accents aside: per cent, the mean of several. */
@@ -86,15 +107,30 @@ const SHARES_FROM = 200;
 function hasStrangeShares(texts: readonly string[]): boolean {
   const counts = USUAL.map(() => 0);
   let all = 0;
-  for (const text of texts)
-    for (const word of withoutAccents(text).match(/[a-z]{3,}/g) ?? []) {
-      all += word.length;
-      for (let i = 0; i < word.length; i += 1) {
-        const place = word.charCodeAt(i) - 97;
+  for (const text of texts) all += countLetters(withoutAccents(text), counts);
+  return all >= SHARES_FROM && likeness(counts, USUAL) < LIKENESS_MIN;
+}
+
+/** Fewer small letters in a row are no word. */
+const WORD_LETTERS = 3;
+
+/** Adds the letters of a text's words, runs of a to z, to the counts of each letter; gives how many there are. */
+function countLetters(text: string, counts: number[]): number {
+  let all = 0;
+  let from = 0;
+  for (let at = 0; at <= text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code >= 97 && code <= 122) continue;
+    if (at - from >= WORD_LETTERS) {
+      all += at - from;
+      for (let i = from; i < at; i += 1) {
+        const place = text.charCodeAt(i) - 97;
         counts[place] = (counts[place] ?? 0) + 1;
       }
     }
-  return all >= SHARES_FROM && likeness(counts, USUAL) < LIKENESS_MIN;
+    from = at + 1;
+  }
+  return all;
 }
 
 const withoutAccents = (text: string): string =>

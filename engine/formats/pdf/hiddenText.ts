@@ -20,9 +20,10 @@ export function sightOf(words: readonly InkedWord[], page: ParsedPage): Sighted 
   const visible: InkedWord[] = [];
   const hidden: InkedWord[] = [];
   const doubtful: InkedWord[] = [];
+  const fills = fillsOf(page);
   for (const word of words) {
     if (isUnseen(word, page)) hidden.push(word);
-    else if (isOfBackground(word, page)) doubtful.push(word);
+    else if (isOfBackground(word, fills)) doubtful.push(word);
     else visible.push(word);
   }
   return { visible, hidden, doubtful };
@@ -34,26 +35,52 @@ function isUnseen({ size, color, box, isInvisible }: InkedWord, { width, height 
   return tiny || off || isInvisible || color?.startsWith('00') === true;
 }
 
-function isOfBackground({ color, box }: InkedWord, { vectorGraphics }: ParsedPage): boolean {
+/** What is filled with a colour that lets nothing through. */
+interface Fill {
+  readonly box: Box;
+  readonly color: string;
+}
+
+/** The fills of a page, the last drawn last. Pages have more words than fills, and all are looked at for each. */
+const fillsOf = ({ vectorGraphics }: ParsedPage): readonly Fill[] =>
+  (vectorGraphics?.shapes ?? []).flatMap(({ fill, fillColor, bbox: { x, y, width, height } }) =>
+    fill && fillColor?.startsWith('ff') === true
+      ? [{ box: [x, y, x + width, y + height] as const, color: fillColor }]
+      : [],
+  );
+
+const PAPER = 'ffffffff';
+
+function isOfBackground({ color, box }: InkedWord, fills: readonly Fill[]): boolean {
   if (color === null) return false;
   const x = (box[0] + box[2]) / 2;
   const y = (box[1] + box[3]) / 2;
-  const behind = (vectorGraphics?.shapes ?? []).findLast(
-    ({ fill, fillColor, bbox }) =>
-      fill &&
-      fillColor?.startsWith('ff') === true &&
-      x >= bbox.x &&
-      x <= bbox.x + bbox.width &&
-      y >= bbox.y &&
-      y <= bbox.y + bbox.height,
-  );
-  return areAlike(color, behind?.fillColor ?? 'ffffffff');
+  let behind = PAPER;
+  for (let at = fills.length - 1; at >= 0; at -= 1) {
+    const fill = fills[at];
+    if (fill === undefined || x < fill.box[0] || x > fill.box[2] || y < fill.box[1] || y > fill.box[3])
+      continue;
+    behind = fill.color;
+    break;
+  }
+  return areAlike(color, behind);
 }
 
-const areAlike = (a: string, b: string): boolean =>
-  [2, 4, 6].every(
-    (at) => Math.abs(parseInt(a.slice(at, at + 2), 16) - parseInt(b.slice(at, at + 2), 16)) < SAME_COLOR,
-  );
+/** Channel by channel, the first that differs decides: most do at once. */
+const areAlike = (a: string, b: string): boolean => isNear(a, b, 2) && isNear(a, b, 4) && isNear(a, b, 6);
+
+const isNear = (a: string, b: string, at: number): boolean =>
+  Math.abs(channel(a, at) - channel(b, at)) < SAME_COLOR;
+
+const channel = (color: string, at: number): number =>
+  16 * hexDigit(color.charCodeAt(at)) + hexDigit(color.charCodeAt(at + 1));
+
+/** NaN for what is no digit: no colour is near to that. */
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = (code | 32) - 97;
+  return letter >= 0 && letter <= 5 ? letter + 10 : Number.NaN;
+}
 
 /** Grey values of a page's picture, and how many of its pixels make a point. */
 export interface Picture {

@@ -77,12 +77,16 @@ function wordsOf(item: TextItem, around: Around): readonly InkedWord[] {
 
 /** The run that the middle of a word lies in, and a raised number in it. */
 function drawnAt(word: Pick<PlacedWord, 'text' | 'box'>, { runsAt }: Around) {
-  if (runsAt === undefined) return { run: undefined, raised: undefined };
+  if (runsAt === undefined) return NOT_DRAWN;
   return { run: mainRun(runsAt(word.box), word.box), raised: raisedNumber(word, runsAt) };
 }
 
-const mainRun = (runs: readonly DrawnRun[], [x0, , x1]: Box): DrawnRun | undefined =>
-  runs.find(({ box }) => (x0 + x1) / 2 >= box[0] && (x0 + x1) / 2 <= box[2]);
+const NOT_DRAWN = { run: undefined, raised: undefined } as const;
+
+function mainRun(runs: readonly DrawnRun[], box: Box): DrawnRun | undefined {
+  const middle = (box[0] + box[2]) / 2;
+  return runs.find((run) => middle >= run.box[0] && middle <= run.box[2]);
+}
 
 /** The weight that the parser gives is that of the item's own font. */
 function lookOf(
@@ -103,11 +107,7 @@ interface WordPart {
 
 function levelParts(item: TextItem): readonly WordPart[] {
   const texts = item.text.split(/\s+/).filter((text) => text !== '');
-  const boxes = boxesOf(texts, item);
-  return texts.flatMap((raw, index) => {
-    const box = boxes[index];
-    return box === undefined ? [] : [{ raw, box, isSpaced: index > 0 }];
-  });
+  return boxesOf(texts, item).map((box, index) => ({ raw: texts[index] ?? '', box, isSpaced: index > 0 }));
 }
 
 /** Of the font's size: wider gaps part words. */
@@ -149,21 +149,24 @@ function boxesOf(texts: readonly string[], item: TextItem): readonly Box[] {
   const boxes: Box[] = [];
   let at = 0;
   for (const text of texts) {
-    let seen = '';
+    let seen = 0;
     let box: Box | undefined;
-    while (seen.length < text.length && at < pieces.length) {
+    while (seen < text.length && at < pieces.length) {
       const piece = pieces[at];
       if (piece === undefined) break;
       at += 1;
-      seen += piece.text.replace(/\s/g, '');
+      // most words are one piece
+      seen += piece.text === text ? text.length : withoutSpaces(piece.text).length;
       const own = [piece.x, piece.y, piece.x + piece.width, piece.y + piece.height] as const;
       box = box === undefined ? own : around([box, own]);
     }
-    if (seen.length !== text.length || box === undefined) return inProportion(texts, item);
+    if (seen !== text.length || box === undefined) return inProportion(texts, item);
     boxes.push(rounded(box));
   }
   return boxes;
 }
+
+const withoutSpaces = (text: string): string => (/\s/.test(text) ? text.replace(/\s/g, '') : text);
 
 function inProportion(texts: readonly string[], { x, y, width, height, text }: TextItem): readonly Box[] {
   const step = width / Math.max(1, text.length);

@@ -21,6 +21,7 @@ export function raisedNumber(
   { text, box }: Pick<PlacedWord, 'text' | 'box'>,
   runsAt: RunsAt,
 ): RaisedNumber | undefined {
+  if (!endsInDigit(text)) return undefined;
   const leading = LEADING.exec(text);
   const trailing = TRAILING.exec(text);
   if (leading === null && trailing === null) return undefined;
@@ -30,6 +31,17 @@ export function raisedNumber(
     (group) => group !== null && raised.some(isDrawnAs(group, { text, box })),
   );
   return found == null ? undefined : { from: found.index, to: found.index + found[0].length };
+}
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
+/** Whether a digit stands first, or among the last three signs: other words have no such number. */
+function endsInDigit(text: string): boolean {
+  if (isDigit(text.charCodeAt(0))) return true;
+  // A mark of a sentence may take two units.
+  for (let at = Math.max(0, text.length - 5); at < text.length; at += 1)
+    if (isDigit(text.charCodeAt(at))) return true;
+  return false;
 }
 
 function raisedOf(runs: readonly DrawnRun[]): readonly DrawnRun[] {

@@ -9,14 +9,18 @@ const CELL_GAP = 0.6;
 /** A run is grown row by row, each time from all of its rows: so many at most. */
 const GROWN_MAX = 120;
 
+/** Rows are asked for again and again: each is looked at with those above it, and as part of runs that fail. */
+const cellLines = new WeakMap<Row, Row>();
+
 /** A row with the gaps that part words of neighbouring cells. */
-export const cellLine = (row: Row): Row => ({
-  ...row,
-  segments: segmentsOf(
-    row.segments.flatMap(({ words }) => words),
-    CELL_GAP,
-  ),
-});
+export function cellLine(row: Row): Row {
+  const known = cellLines.get(row);
+  if (known !== undefined) return known;
+  const words = row.segments.flatMap((segment) => segment.words);
+  const line = { ...row, segments: segmentsOf(words, CELL_GAP) };
+  cellLines.set(row, line);
+  return line;
+}
 
 /** Rows of one table stand closer than this many heights of a line. */
 const ROW_GAP = 2.2;

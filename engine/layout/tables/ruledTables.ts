@@ -64,17 +64,27 @@ function joined(rules: readonly Rule[], axis: 0 | 1): readonly Rule[] {
   const sorted = [...rules].sort((a, b) => a[across] - b[across] || a[axis] - b[axis]);
   const kept: Rule[] = [];
   for (const rule of sorted) {
-    const index = kept.findLastIndex(
-      (other) =>
-        Math.abs(other[across] - rule[across]) <= 1.5 &&
-        rule[axis] <= (other[axis + 2] ?? 0) + TOUCH &&
-        other[axis] <= (rule[axis + 2] ?? 0) + TOUCH,
-    );
+    const index = lastJoined(kept, rule, axis);
     const other = kept[index];
     if (other === undefined) kept.push(rule);
     else kept[index] = around([other, rule]);
   }
   return kept;
+}
+
+/** Points that pieces of one line may lie off each other. */
+const ONE_LINE = 1.5;
+
+/** The last of the lines kept so far that a piece goes on with; -1 where none is. `kept` rises across the axis. */
+function lastJoined(kept: readonly Rule[], rule: Rule, axis: 0 | 1): number {
+  const across = axis === 0 ? 1 : 0;
+  for (let index = kept.length - 1; index >= 0; index -= 1) {
+    const other = kept[index];
+    if (other === undefined || rule[across] - other[across] > ONE_LINE) return -1;
+    const ends = axis === 0 ? ([other[2], rule[2]] as const) : ([other[3], rule[3]] as const);
+    if (rule[axis] <= ends[0] + TOUCH && other[axis] <= ends[1] + TOUCH) return index;
+  }
+  return -1;
 }
 
 /** Places along an axis without those that repeat another. */

@@ -91,9 +91,14 @@ export function coveredSpans(boxes: readonly Box[], gap: number): readonly Span[
 export function columnsUnder(columns: readonly Span[], box: Box): Span {
   const x0 = box[0];
   const x1 = box[2];
-  const under = columns.flatMap(({ from, to }, index) => (x0 < to - 0.5 && x1 > from + 0.5 ? [index] : []));
-  const first = under[0] ?? nearestColumn(columns, (x0 + x1) / 2);
-  return { from: first, to: (under.at(-1) ?? first) + 1 };
+  let [first, last] = [-1, -1];
+  columns.forEach(({ from, to }, index) => {
+    if (!(x0 < to - 0.5 && x1 > from + 0.5)) return;
+    if (first < 0) first = index;
+    last = index;
+  });
+  const from = first < 0 ? nearestColumn(columns, (x0 + x1) / 2) : first;
+  return { from, to: Math.max(from, last) + 1 };
 }
 
 function nearestColumn(columns: readonly Span[], x: number): number {

@@ -79,11 +79,12 @@ function runsAt(runs: readonly DrawnRun[]): RunsAt {
       else if (known.length < LOOKED_AT_MAX) known.push(run);
     }
   }
-  return ([x0, y0, x1, y1]) => {
-    const band = bands.get(Math.floor((y0 + y1) / 2 / BAND)) ?? [];
-    return band.filter(
-      ({ box }) =>
-        box[0] < x1 && x0 < box[2] && Math.min(y1, box[3]) - Math.max(y0, box[1]) >= (box[3] - box[1]) / 2,
-    );
-  };
+  return (box) =>
+    (bands.get(Math.floor((box[1] + box[3]) / 2 / BAND)) ?? []).filter((run) => liesIn(run.box, box));
 }
+
+/** By index: this runs for all runs of a band and each of its words. */
+const liesIn = (run: Box, box: Box): boolean =>
+  run[0] < box[2] &&
+  box[0] < run[2] &&
+  Math.min(box[3], run[3]) - Math.max(box[1], run[1]) >= (run[3] - run[1]) / 2;
