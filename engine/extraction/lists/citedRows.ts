@@ -11,6 +11,8 @@ import type { Listed } from './rowMembers.ts';
 type Part = keyof typeof lexicon.cited;
 
 const YEAR = /(?<![\d./:-])(?:19|20)\d{2}(?![\d./-]\d)/gu;
+/** A year after the authors is that of the work, whatever year its title or venue names. */
+const BRACKETED = /^\(((?:19|20)\d{2})\w?\)/u;
 const ID = /(?:doi:\s?|https:\/\/doi\.org\/)(10\.\S+[^\s.,])|(arXiv:\s?\d{4}\.\d{4,5})/iu;
 /** Authors end before a year in brackets, or where a sentence does that ends in no initial. */
 const DATED = /^((?:(?!\p{Ll}{3}\.\s)[^()]){3,400}?)\s?(?=\((?:19|20)\d{2}\w?\))/u;
@@ -50,8 +52,8 @@ function partsOf(text: string): Partial<Record<Part, string>> {
   const [title, afterTitle] = taken(afterAuthors, [TITLE]);
   const [venue] = taken(afterTitle, [VENUE]);
   const [id] = taken(text, [ID]);
-  const year = [...text.matchAll(YEAR)].at(-1)?.[0];
-  const parts = { authors, title, venue, year, id };
+  const [dated = [...text.matchAll(YEAR)].at(-1)?.[0]] = taken(afterAuthors, [BRACKETED]);
+  const parts = { authors, title, venue, year: dated, id };
   return Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined));
 }
 

@@ -93,6 +93,47 @@ describe('a paper', () => {
     });
   });
 
+  it('has works without marks where lines begin with authors', async () => {
+    const document = await flowOf(
+      heading('References'),
+      line('Low, A. and Renn, B. (1989). Slate: a study of roofs.'),
+      line('Slate Press, Leeds.'),
+      line('Moor, C., Quill, D.-E., Tarn, F. G., and'),
+      line(
+        'Ash, J. (1987). Tiles in the wind. Roofs, 1:8-12.\nde Fell, K. & Van Gill, L. 2001. Salt. Roofs, 2(4).',
+      ),
+      line('Hay, M. (1990). Thatch of straw. In Low, A., editor,\nRoofs of the North, York. Straw Press.'),
+    );
+    expect(read(document, { references: texts }).value).to.deep.equal({
+      references: [
+        'Low, A. and Renn, B. (1989). Slate: a study of roofs. Slate Press, Leeds.',
+        'Moor, C., Quill, D.-E., Tarn, F. G., and Ash, J. (1987). Tiles in the wind. Roofs, 1:8-12.',
+        'de Fell, K. & Van Gill, L. 2001. Salt. Roofs, 2(4).',
+        'Hay, M. (1990). Thatch of straw. In Low, A., editor, Roofs of the North, York. Straw Press.',
+      ],
+    });
+  });
+
+  it('has no work that the head of a page is a part of', async () => {
+    const first = await flowOf(
+      heading('References'),
+      line('Low, A. (1989). Slate: a study of roofs.'),
+      line('Ash, J. (1987). Tiles in the wind. Roofs, 1:8-12.'),
+    );
+    const second = await flowOf(
+      line('404 Low, Ash and Hay'),
+      line('Hay, M. (1990). Thatch of straw. Straw Press, York.'),
+    );
+    const pages = [...first.pages, ...second.pages.map((page) => ({ ...page, page: 2 }))];
+    expect(read({ ...first, pages }, { references: texts }).value).to.deep.equal({
+      references: [
+        'Low, A. (1989). Slate: a study of roofs.',
+        'Ash, J. (1987). Tiles in the wind. Roofs, 1:8-12.',
+        'Hay, M. (1990). Thatch of straw. Straw Press, York.',
+      ],
+    });
+  });
+
   it('has key words, whether they are written as one word or as two', async () => {
     const document = await flowOf(line('Key words: slate; salt; wind'));
     expect(read(document, { keywords: texts }).value).to.deep.equal({ keywords: ['slate', 'salt', 'wind'] });

@@ -206,7 +206,7 @@ describe('records on pages', () => {
   it('are the works that a paper cites, each in its parts', async () => {
     const works =
       '[1] Ada Low, Bo Quill, and Cy Moor. Lamps of the northern isles. In Proceedings of Lamps, 2021.\n' +
-      '[2] Low, A., & Quill, B. (2019). Oil and wick. Harbour Press, 31 pp. doi: 10.1000/lamp.7';
+      '[2] Low, A., & Quill, B. (2019). Oil and wick. Harbour Press, Skerry, 2017. doi: 10.1000/lamp.7';
     const document = await flowOf(
       heading('On lamps'),
       heading('References'),
