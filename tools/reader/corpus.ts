@@ -149,7 +149,7 @@ export const strictCounts = async (): Promise<(truth: JsonObject, got: JsonObjec
 };
 
 /** Documents that were read, outside of git; `READER_CACHE` names another folder. */
-const CACHE = process.env['READER_CACHE'] ?? '.test/reader';
+const CACHE = process.env['READER_CACHE'] ?? 'node_modules/.cache/reader';
 const READ_MS = 240_000;
 
 /** Reads a document, or takes it as it was read before; undefined where it cannot be read. */
