@@ -129,25 +129,31 @@ export function scoredSingles(
   const { asked, ruled, candidates } = weighed(fields, source, byRules);
   const scorer = shippedScorer();
   const opinions = opinionsOf(asked, candidates, scorer.odds);
-  const byField = new Map(opinions.map((opinion) => [opinion.field, opinion]));
   const isKnown = isTrade(fields);
-  for (const [i, { field }] of asked.entries()) {
-    const opinion = byField.get(i);
-    if (opinion === undefined || isFinal(field)) continue;
+  for (const opinion of opinions) {
+    const field = asked[opinion.field]?.field;
+    if (field === undefined || isFinal(field)) continue;
     const own = scoredFinding(opinion, scorer);
-    const isTold = toldFor(opinion.candidate) >= TOLD_MIN || own.confidence >= UNTOLD_MIN;
-    const may = isTold && own.confidence >= (isKnown ? KNOWN_MIN : 0) && !isNoValue(field, own, source);
-    decide(field, joined(ruled[i], own, may));
+    const may = own.confidence >= leastFor(field, opinion, isKnown) && !isNoValue(field, own, source);
+    decide(field, joined(ruled[opinion.field], own, may));
   }
   return decided;
 }
 
-/** In a schema that the rules were made for, what they do not find is found so surely or not at all. */
+/** What the rules know and do not find is found so surely or not at all. */
 const KNOWN_MIN = 0.9;
 
-/** What no label says so well is found so surely or not at all. */
+/** A label says a field from so well on. */
 const TOLD_MIN = 0.5;
-const UNTOLD_MIN = 0.9;
+
+/**
+ * How sure the scorer must be. In a schema that the rules were made for they miss little; elsewhere a field that
+ * they know by its concept is told by a label, and of a field that they do not know the chance says all.
+ */
+function leastFor(field: Field, { candidate }: Opinion, isKnown: boolean): number {
+  const isTold = field.concept === undefined || toldFor(candidate) >= TOLD_MIN;
+  return isTold && !isKnown ? 0 : KNOWN_MIN;
+}
 
 /** A finding of the rules; `isKnown`: of a schema that they were made for. */
 type ByRule = Finding & { readonly isKnown?: boolean };
