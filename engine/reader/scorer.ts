@@ -131,10 +131,11 @@ export function scoredSingles(
   const opinions = opinionsOf(asked, candidates, scorer.odds);
   const isKnown = isTrade(fields);
   for (const opinion of opinions) {
-    const field = asked[opinion.field]?.field;
-    if (field === undefined || isFinal(field)) continue;
+    const one = asked[opinion.field];
+    if (one === undefined || isFinal(one.field)) continue;
+    const { field } = one;
     const own = scoredFinding(opinion, scorer);
-    const may = own.confidence >= leastFor(field, opinion, isKnown) && !isNoValue(field, own, source);
+    const may = own.confidence >= leastFor(one, opinion, isKnown) && !isNoValue(field, own, source);
     decide(field, joined(ruled[opinion.field], own, may));
   }
   return decided;
@@ -147,12 +148,13 @@ const KNOWN_MIN = 0.9;
 const TOLD_MIN = 0.5;
 
 /**
- * How sure the scorer must be. In a schema that the rules were made for they miss little; elsewhere a field that
- * they know by its concept is told by a label, and of a field that they do not know the chance says all.
+ * How sure the scorer must be. In a schema that the rules were made for they miss little; elsewhere a value is told
+ * by a label. A date or a number needs none where the rules do not know the field by its concept: its form speaks
+ * for it, and the chance says all. A text that no label says is anybody's.
  */
-function leastFor(field: Field, { candidate }: Opinion, isKnown: boolean): number {
-  const isTold = field.concept === undefined || toldFor(candidate) >= TOLD_MIN;
-  return isTold && !isKnown ? 0 : KNOWN_MIN;
+function leastFor({ field, form }: Asked, { candidate }: Opinion, isKnown: boolean): number {
+  const speaks = (form === 'date' || form === 'number') && field.concept === undefined;
+  return !isKnown && (speaks || toldFor(candidate) >= TOLD_MIN) ? 0 : KNOWN_MIN;
 }
 
 /** A finding of the rules; `isKnown`: of a schema that they were made for. */

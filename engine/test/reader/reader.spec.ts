@@ -78,7 +78,7 @@ describe('a form of a kind that no rule knows', () => {
   });
 });
 
-describe('a value that no label says', () => {
+describe('a date that no label says', () => {
   const document = laidOut([
     [
       [60, 30, 'Received by HIVES Registration Unit 05/14/2031 2:54:19 PM'],
