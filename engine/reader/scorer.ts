@@ -129,25 +129,33 @@ export function scoredSingles(
   const { asked, ruled, candidates } = weighed(fields, source, byRules);
   const scorer = shippedScorer();
   const opinions = opinionsOf(asked, candidates, scorer.odds);
-  const byField = new Map(opinions.map((opinion) => [opinion.field, opinion]));
   const isKnown = isTrade(fields);
-  for (const [i, { field }] of asked.entries()) {
-    const opinion = byField.get(i);
-    if (opinion === undefined || isFinal(field)) continue;
+  for (const opinion of opinions) {
+    const one = asked[opinion.field];
+    if (one === undefined || isFinal(one.field)) continue;
+    const { field } = one;
     const own = scoredFinding(opinion, scorer);
-    const isTold = toldFor(opinion.candidate) >= TOLD_MIN || own.confidence >= UNTOLD_MIN;
-    const may = isTold && own.confidence >= (isKnown ? KNOWN_MIN : 0) && !isNoValue(field, own, source);
-    decide(field, joined(ruled[i], own, may));
+    const may = own.confidence >= leastFor(one, opinion, isKnown) && !isNoValue(field, own, source);
+    decide(field, joined(ruled[opinion.field], own, may));
   }
   return decided;
 }
 
-/** In a schema that the rules were made for, what they do not find is found so surely or not at all. */
+/** What the rules know and do not find is found so surely or not at all. */
 const KNOWN_MIN = 0.9;
 
-/** What no label says so well is found so surely or not at all. */
+/** A label says a field from so well on. */
 const TOLD_MIN = 0.5;
-const UNTOLD_MIN = 0.9;
+
+/**
+ * How sure the scorer must be. In a schema that the rules were made for they miss little; elsewhere a value is told
+ * by a label. A date or a number needs none where the rules do not know the field by its concept: its form speaks
+ * for it, and the chance says all. A text that no label says is anybody's.
+ */
+function leastFor({ field, form }: Asked, { candidate }: Opinion, isKnown: boolean): number {
+  const speaks = (form === 'date' || form === 'number') && field.concept === undefined;
+  return !isKnown && (speaks || toldFor(candidate) >= TOLD_MIN) ? 0 : KNOWN_MIN;
+}
 
 /** A finding of the rules; `isKnown`: of a schema that they were made for. */
 type ByRule = Finding & { readonly isKnown?: boolean };

@@ -108,7 +108,7 @@ const cardOf = (rows: number, levels: readonly string[]): string =>
     '# The weights of the reader',
     '',
     `Made by \`npm run engine:train -- --documents ${options.documents} --seed ${options.seed}\`, ` +
-      `${new Date().toISOString().slice(0, 10)}: the same command gives the same bytes of \`weights.json\`.`,
+      `${new Date().toISOString().slice(0, 10)}: the same command and code give the same bytes of \`weights.json\`.`,
     '',
     `Data: ${options.documents} generated documents of ${KINDS.length} kinds ` +
       `(\`tools/reader/generated.ts\`), no real one. ` +

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Ajv, type ErrorObject, type Options } from 'ajv';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import equality from 'ajv/dist/runtime/equal.js';
 import formatsPlugin from 'ajv-formats';
 import { draftOf, type Draft } from './drafts.ts';
 import { linearPattern, patternsIn, type LinearPattern } from './patterns.ts';
@@ -13,6 +15,15 @@ type Check = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 
 /** The plugin is CommonJS; its types and its module disagree on where the function is. */
 const addFormats = formatsPlugin as unknown as (ajv: Ajv | Ajv2019 | Ajv2020) => void;
+
+/**
+ * What Ajv holds two values to be equal by calls a value's own `toString` and `valueOf`, and a document may have members
+ * of these names. Ajv has no option for it; its module is CommonJS, and read when a schema is compiled.
+ */
+(equality as unknown as { default: unknown }).default = Object.assign(
+  (a: unknown, b: unknown) => isDeepStrictEqual(a, b),
+  { code: 'require("node:util").isDeepStrictEqual' },
+);
 
 const OPTIONS: Options = {
   allErrors: true,

@@ -21,9 +21,24 @@ const DAY_MONTH = new RegExp(
 );
 const MONTH_DAY = /(?<!\p{L})(\p{L}{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?\s?,?\s(\d{4})(?!\d)/gu;
 
+/** Two dates with a dash between them and no space: `05/28/20-06/03/20`. */
+const JOINED =
+  /(?<![\p{L}\p{N}./-])(\d{1,2}([./])\d{1,2}\2\d{2,4})-(\d{1,2}\2\d{1,2}\2\d{2,4})(?![\p{N}]|[./-]\d)/gu;
+
+function joinedDates(text: string, dayFirst: boolean): readonly DateShape[] {
+  return [...text.matchAll(JOINED)].flatMap(({ index, 1: first = '', 3: last = '' }) =>
+    [first, last].flatMap((date, i) => {
+      const [match] = date.matchAll(NUMERIC);
+      const iso = match === undefined ? undefined : numericDate(match, dayFirst);
+      const from = index + i * (first.length + 1);
+      return iso === undefined ? [] : [{ text: date, from, to: from + date.length, iso }];
+    }),
+  );
+}
+
 /** All dates in a text as ISO days. What is no day of the calendar is no date. */
 export function datesIn(text: string, dayFirst: boolean): readonly DateShape[] {
-  const found: DateShape[] = [];
+  const found: DateShape[] = [...joinedDates(text, dayFirst)];
   const add = (match: RegExpExecArray, iso: string | undefined): void => {
     const [whole] = match;
     const to = match.index + whole.length;

@@ -68,6 +68,15 @@ describe('dates', () => {
       expect(datesIn(`on ${text} at noon`, true).map((date) => date.iso)).to.deep.equal([iso]);
     });
 
+  it('reads two dates with a dash between them and no space', () => {
+    const isos = (text: string, dayFirst = false): readonly string[] =>
+      datesIn(text, dayFirst).map(({ iso }) => iso);
+    expect(isos('Stay 05/28/31-06/03/31')).to.deep.equal(['2031-05-28', '2031-06-03']);
+    expect(isos('28.05.2031-03.06.2031', true)).to.deep.equal(['2031-05-28', '2031-06-03']);
+    expect(isos('No. 12/28/31-4')).to.deep.equal([]);
+    expect(isos('05/28/31-06.03.31')).to.deep.equal([]);
+  });
+
   it('takes no day that the calendar does not have', () => {
     expect(datesIn('31.02.2031 and 45/45/2031', true)).to.deep.equal([]);
   });

@@ -100,3 +100,17 @@ describe('validation', () => {
     ]);
   });
 });
+
+describe('values with members named as every object has them', () => {
+  for (const name of ['toString', 'valueOf', 'constructor'])
+    it(`are compared as others are: ${name}`, () => {
+      const row = { type: 'object', properties: { [name]: { type: 'string' } } };
+      const given = [{ [name]: 'a' }, { [name]: 'b' }];
+      const rows = { type: 'array', uniqueItems: true, items: row };
+      const schema = object({ rows, one: { enum: given }, other: { const: given[1] } }) as never;
+      const value = { rows: given, one: { [name]: 'b' }, other: { [name]: 'b' } };
+      expect(validate(schema, value).errors).to.deep.equal([]);
+      const twice = { ...value, rows: [{ [name]: 'a' }, { [name]: 'a' }], one: { [name]: 'c' } };
+      expect(validate(schema, twice).errors.map(({ path }) => path)).to.deep.equal(['/rows', '/one']);
+    });
+});

@@ -78,6 +78,41 @@ describe('a form of a kind that no rule knows', () => {
   });
 });
 
+describe('a date that no label says', () => {
+  const document = laidOut([
+    [
+      [60, 30, 'Received by HIVES Registration Unit 05/14/2031 2:54:19 PM'],
+      [60, 80, 'Declaration of Colonies'],
+      [60, 100, 'INSTRUCTIONS. Each keeper files this form once a year with the registry.'],
+      [60, 130, '1. Name of Keeper'],
+      [60, 146, 'Ilse Brandauer'],
+      [300, 130, '2. Colonies'],
+      [300, 146, '17'],
+    ],
+  ]);
+  const askedFor = (name: string, description: string): unknown =>
+    extract(document, {
+      type: 'object',
+      properties: {
+        keeper_name: { type: 'string', description: 'name of the keeper' },
+        [name]: { type: 'string', format: 'date', description },
+      },
+    }).value;
+
+  it('is given by its chance for a field that the rules do not know', () => {
+    expect(askedFor('filing_day', 'day on which it was filed')).to.deep.equal({
+      keeper_name: 'Ilse Brandauer',
+      filing_day: '2031-05-14',
+    });
+  });
+
+  it('is held back for a field that the rules know', () => {
+    expect(askedFor('effective_date', 'date from which the agreement is in force')).to.deep.equal({
+      keeper_name: 'Ilse Brandauer',
+    });
+  });
+});
+
 describe('what could be a value', () => {
   it('is a part of a line, and each typed value in it', () => {
     const spans = textsOf('Ref: AB-12 (draft), signed 3 May 2030');
