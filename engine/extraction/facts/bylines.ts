@@ -44,7 +44,8 @@ function authorsIn(source: Source): readonly Finding[] {
 const besideIt = ({ row, index }: Segment, { layout }: Source): readonly Segment[] =>
   (layout.rows[row]?.segments ?? []).filter((other) => other.index !== index);
 
-const saysName = (segment: Segment): boolean => !/\p{L}{2}/u.test(segment.text) || namesIn(segment).length > 0;
+const saysName = (segment: Segment): boolean =>
+  !/\p{L}{2}/u.test(segment.text) || namesIn(segment).length > 0;
 
 const MARK = /[\d*†‡§¶,\s]/;
 const LETTER_ALONE = /\s[a-z]$/;

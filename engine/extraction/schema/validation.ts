@@ -17,8 +17,8 @@ type Check = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
 const addFormats = formatsPlugin as unknown as (ajv: Ajv | Ajv2019 | Ajv2020) => void;
 
 /**
- * What Ajv holds two values to be equal by calls a value's own `toString` and `valueOf`, and a document may have members
- * of these names. Ajv has no option for it; its module is CommonJS, and read when a schema is compiled.
+ * What Ajv holds two values to be equal by calls a value's own `toString` and `valueOf`, and a document may have
+ * members of these names. Ajv has no option for it; its module is CommonJS, and read when a schema is compiled.
  */
 (equality as unknown as { default: unknown }).default = Object.assign(
   (a: unknown, b: unknown) => isDeepStrictEqual(a, b),

@@ -53,12 +53,17 @@ function countsOf(texts: readonly string[]): Counts {
     for (let at = 0; at < text.length; at += 1) {
       const code = text.codePointAt(at) ?? 0;
       if (code > 0xffff) at += 1;
-      if (code < 0x20 || code === 0xfffd || (code >= 0xe000 && code <= 0xf8ff)) counts.odd += 1;
-      if (code < 0x80 ? isPlainLetter(code) : LETTER.test(String.fromCodePoint(code))) counts.letters += 1;
+      if (isOdd(code)) counts.odd += 1;
+      if (isLetter(code)) counts.letters += 1;
     }
   }
   return counts;
 }
+
+const isOdd = (code: number): boolean => code < 0x20 || code === 0xfffd || (code >= 0xe000 && code <= 0xf8ff);
+
+const isLetter = (code: number): boolean =>
+  code < 0x80 ? isPlainLetter(code) : LETTER.test(String.fromCodePoint(code));
 
 const LETTER = /[\p{L}\p{M}\p{N}]/u;
 
