@@ -39,14 +39,6 @@ describe('every benchmark runs', function () {
   });
 
   it('bench:longdocument', async () => {
-    const said = await ran('tools/bench/longDocument/longDocumentMain', {
-      BENCH_PAGES: '24',
-      BENCH_STEP: '12',
-    });
-    expect(said.match(/\| joined \|/g)).to.have.length(2);
-  });
-
-  it('bench:longdocument', async () => {
     const said = await ran('tools/bench/longDocumentMain', {
       BENCH_PAGES: '24',
       BENCH_STEP: '12',
