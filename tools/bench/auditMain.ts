@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, copyFileSync, existsSync } from 'node:fs';
+import { readFileSync, existsSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { cpuSince, ifThere } from '../../engine/test/bench/cpu.ts';
 import { median } from '../../engine/test/bench/measure.ts';
 import { CLI } from '../../test/support/program.ts';
-import { writeTradingLog } from './tradingLog.ts';
+import { copyTradingLog, writeTradingLog } from './tradingLog.ts';
 
 /** What one `quire audit --log-only` took, and what it said. */
 interface Audited {
@@ -78,7 +78,7 @@ const builds = [
 ];
 const audits = new Map<string, Audited[]>(builds.map(([name]) => [name, []]));
 try {
-  copyFileSync(logPath, join(dataDir, 'events.db'));
+  copyTradingLog(logPath, join(dataDir, 'events.db'));
   for (let round = 0; round < rounds; round += 1)
     for (const [name, cli] of builds) audits.get(name)?.push(await auditedBy(cli, dataDir));
 } finally {

@@ -1,4 +1,3 @@
-import { copyFileSync } from 'node:fs';
 import { expect } from 'chai';
 import Database from 'libsql';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
@@ -8,7 +7,7 @@ import { sealOf, type GivenSeal } from '../../src/audit/chains.ts';
 import { areApart, auditInShares, keyBag, type StartShares } from '../../src/audit/shares.ts';
 import { shareThreads } from '../../src/service/auditedLog.ts';
 import { tempFolder } from '../../engine/test/support/tempFolder.ts';
-import { writeTradingLog } from './tradingLog.ts';
+import { copyTradingLog, writeTradingLog } from './tradingLog.ts';
 import { EDITS } from '../../test/audit/edits/edits.ts';
 import { inShares } from '../../test/audit/inShares.ts';
 import { auditOf, intruderIn, nothing, tampered, type Intruder } from '../../test/audit/tampering.ts';
@@ -26,7 +25,7 @@ const copied = (from: string) => {
   const file = new Database(from);
   file.exec('pragma wal_checkpoint(truncate)');
   file.close();
-  copyFileSync(from, path);
+  copyTradingLog(from, path);
   const change = (forge: (intruder: Intruder) => void): void => {
     const db = new Database(path);
     db.exec('pragma synchronous = off; begin');

@@ -1,3 +1,4 @@
+import { copyFileSync, existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { openSqliteEventLog, type SqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { accountStream, type AccountCommand } from '../../domain/account/messages.ts';
@@ -122,4 +123,10 @@ export const writeTradingLog = async (
   await to.drain();
   await log.close();
   return to.written();
+};
+
+/** Copies a log that nobody writes: what SQLite has not yet moved into the file lies beside it. */
+export const copyTradingLog = (from: string, to: string): void => {
+  for (const suffix of ['', '-wal'])
+    if (existsSync(`${from}${suffix}`)) copyFileSync(`${from}${suffix}`, `${to}${suffix}`);
 };
