@@ -1,13 +1,13 @@
 // Installs, once, what only some commands need: the linter, the checks of the interface, of packages and of links
-// between documents, and the site of the docs. It stands in tools/package.json with a lock file of its own, for it is
-// a third of a gigabyte that neither `npm start` nor `npm test` loads. Arguments are one of its programs, which is run.
+// between documents, and the site of the docs. It stands in tools/apart with a lock file of its own, for it is a
+// third of a gigabyte that neither `npm start` nor `npm test` loads. Arguments are one of its programs, which is run.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { ROOT } from './workspaces.js';
 
-const TOOLS = join(ROOT, 'tools');
+const TOOLS = join(ROOT, 'tools/apart');
 const STAMP = join(TOOLS, 'node_modules/.stamp');
 const BIN = join(TOOLS, 'node_modules/.bin');
 
@@ -24,7 +24,7 @@ const npmCi = () => {
 };
 
 if (!isThere) {
-  writeSync(2, 'Installing into tools/node_modules what this command needs and the service does not …\n');
+  writeSync(2, 'Installing into tools/apart what this command needs and the service does not …\n');
   if (npmCi() !== 0) process.exit(1);
   writeFileSync(STAMP, wanted);
 }

@@ -117,8 +117,8 @@ const dropOrphans = (files) => {
 
 /** Packages that are installed for tools alone are found from the mirror as from the tools. */
 const linkApart = () => {
-  const packages = join(ROOT, 'tools/node_modules');
-  const link = join(ROOT, MIRROR, 'tools/node_modules');
+  const packages = join(ROOT, 'tools/apart/node_modules');
+  const link = join(ROOT, MIRROR, 'tools/apart/node_modules');
   if (!existsSync(packages) || existsSync(link)) return;
   mkdirSync(dirname(link), { recursive: true });
   symlinkSync(packages, link, 'junction');

@@ -9,7 +9,7 @@ import { defineConfig } from 'vitepress';
  */
 
 const README = /(^|\/)README\.md(?=$|#)/;
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** The first heading of a document. */
 const titleOf = (file) => /^# (.+)$/m.exec(readFileSync(join(ROOT, file), 'utf8'))?.[1] ?? file;

@@ -5,7 +5,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { build } from 'esbuild';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { packClient } from './built.ts';
+import { packClient } from '../sdk/built.ts';
 
 /*
  * npm run lint:sdk: the client as it would be published. Every resolver finds code and types that agree, the package

@@ -80,6 +80,6 @@ const wrong = findings.filter((finding) => !isException(finding));
 for (const { rule, where, message } of wrong) process.stderr.write(`${rule} at ${where}: ${message}\n`);
 const excepted = findings.length - wrong.length;
 process.stdout.write(
-  `${DOCUMENT}: ${String(wrong.length)} findings, ${String(excepted)} of named exceptions (tools/openapi).\n`,
+  `${DOCUMENT}: ${String(wrong.length)} findings, ${String(excepted)} of named exceptions (tools/apart).\n`,
 );
 process.exitCode = wrong.length === 0 ? 0 : 1;
