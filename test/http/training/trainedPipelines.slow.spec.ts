@@ -83,7 +83,11 @@ describe('a pipeline, from its examples to its use', function () {
     expect(Number(result.body['best_score'])).to.be.greaterThan(Number(result.body['baseline_score']));
     expect(result.body['credits_charged']).to.equal(quoted.body['credits']);
     const { artifact_id, artifact_uri } = result.body as { artifact_id: string; artifact_uri: string };
-    expect(await balance()).to.include({
+    const settled = await until(async () => {
+      const now = await balance();
+      return now['held_credits'] === 0 ? now : undefined;
+    });
+    expect(settled).to.include({
       held_credits: 0,
       balance_credits: 100_000 - Number(quoted.body['credits']),
     });
