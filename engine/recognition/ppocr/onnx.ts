@@ -158,6 +158,8 @@ export const onnxRuntime = (): ((model: Uint8Array) => (input: Numbers) => Numbe
   const options = optionsOf(functions);
   const memory = made(functions, functions.memoryOfCpu, ARENA, BY_DEFAULT);
   const allocator = made(functions, functions.allocator);
+  // A tensor does not copy its numbers, and of a native address the collector of garbage knows nothing.
+  const inUse = new Set<Float32Array>();
   return (model) => {
     const session = made(functions, functions.createSession, env, model, model.byteLength, options);
     const input = made(functions, functions.inputName, session, 0, allocator);
@@ -165,6 +167,7 @@ export const onnxRuntime = (): ((model: Uint8Array) => (input: Numbers) => Numbe
     return ({ data, shape }) => {
       const given = [memory, data, data.byteLength, shape, shape.length, FLOAT];
       const tensor = made(functions, functions.createTensor, ...given);
+      inUse.add(data);
       try {
         const answer = made(functions, functions.run, session, null, [input], [tensor], 1, [output], 1);
         try {
@@ -174,6 +177,7 @@ export const onnxRuntime = (): ((model: Uint8Array) => (input: Numbers) => Numbe
         }
       } finally {
         functions.dropValue(tensor);
+        inUse.delete(data);
       }
     };
   };
