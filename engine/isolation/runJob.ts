@@ -219,7 +219,7 @@ async function jobOnFile(
     case 'read':
       return packedResult(await readFileAsDocument(job.file, open));
     case 'render':
-      return render(job, open);
+      return render(job, { open, isLate });
     case 'extract':
       return extractFromFile(job, { open, isLate });
     case 'pictures':
@@ -247,7 +247,7 @@ function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[Documen
     case 'documentOf':
       return packedResult({ kind: 'ok', document: modelDocument(job.mimeType, job.pages) });
     case 'renderDocument':
-      return rendered(unpacked(job.packed), job.form);
+      return rendered(unpacked(job.packed), job.form, isLate);
     case 'extractFrom':
       return extractFrom(job, isLate);
     case 'ground':
@@ -275,23 +275,26 @@ async function renderPart(
   return parsed.kind === 'ok' ? { kind: 'part', part: renderedPart(parsed.document, form) } : parsed;
 }
 
-async function render({ file, form }: JobOf<'render'>, open: OpenFile): Promise<RenderResult> {
+async function render(
+  { file, form }: JobOf<'render'>,
+  { open, isLate }: Omit<Surroundings, 'tell'>,
+): Promise<RenderResult> {
   const parsed = await readFileAsDocument(file, open);
-  return parsed.kind === 'ok' ? rendered(parsed.document, form) : parsed;
+  return parsed.kind === 'ok' ? rendered(parsed.document, form, isLate) : parsed;
 }
 
-function rendered(document: Document, form: RenderForm = {}): RenderResult {
+function rendered(document: Document, form: RenderForm | undefined, isLate: () => boolean): RenderResult {
   const { mimeType, warnings } = document;
   const pages = document.pages.map(pageSummary);
   const texts = { markdown: markdownOf(document, form), plainText: plainTextOf(document) };
   if (texts.markdown.length > MARKDOWN_CHARACTERS_MAX) return tooLong(texts.markdown.length);
-  const pageContents = contentsOf(document, form);
+  const pageContents = contentsOf(document, form ?? {});
   return {
     kind: 'ok',
     rendition: {
       ...{ mimeType, warnings, pages, ...texts },
       ...(pageContents && { pageContents }),
-      ...(form.proposedSchema === true && { proposedSchema: proposalFor(document) }),
+      ...(form?.proposedSchema === true && { proposedSchema: proposalFor(document, isLate) }),
     },
   };
 }

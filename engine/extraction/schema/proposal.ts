@@ -14,17 +14,19 @@ type Properties = Readonly<Record<string, JsonObject>>;
 /**
  * The schema that a document suggests: the fields that it names itself, and those that documents often have, as far
  * as an extraction finds them. Nothing that is found under one name is proposed under another, and nothing that an
- * extraction by the schema would leave out.
+ * extraction by the schema would leave out. Where no time is left, what was told until then is proposed.
  */
-export function proposalFor(document: Document): JsonObject {
+export function proposalFor(document: Document, isLate: () => boolean = () => false): JsonObject {
   const named = proposedSchema(document.pages.flatMap(({ blocks }) => blocks));
   if (document.pages.length > PAGES_MAX) return named;
-  const own = foundOf(named.properties, extract(document, named));
+  const own = foundOf(named.properties, extract(document, named, { isLate }));
+  if (isLate()) return named;
   const probed: Properties = probes;
-  const more = newOf(own, extract(document, schemaOf(probed)), probed);
-  if (Object.keys(more).length === 0) return schemaOf(own.properties);
+  const more = newOf(own, extract(document, schemaOf(probed), { isLate }), probed);
+  if (Object.keys(more).length === 0 || isLate()) return schemaOf(own.properties);
   const all = { ...own.properties, ...more };
-  return schemaOf(foundOf(all, extract(document, schemaOf(all))).properties);
+  const last = foundOf(all, extract(document, schemaOf(all), { isLate }));
+  return schemaOf(isLate() ? own.properties : last.properties);
 }
 
 const schemaOf = (properties: Properties): JsonObject => ({ type: 'object', properties });

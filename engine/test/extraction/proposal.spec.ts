@@ -36,4 +36,14 @@ describe('the schema that a document suggests', () => {
       },
     });
   });
+
+  it('is what the document names itself where no time is left', async () => {
+    const document = await sampleInvoice();
+    const properties = (schema: object): readonly string[] =>
+      Object.keys((schema as { properties: object }).properties);
+    const hurried = proposalFor(document, () => true);
+    expect(properties(hurried)).to.include('invoice_number');
+    expect(properties(proposalFor(document))).to.include.members(['currency']);
+    expect(properties(hurried)).not.to.include('currency');
+  });
 });
