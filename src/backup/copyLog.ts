@@ -12,6 +12,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import { recorder } from '../../domain/kernel/decider.ts';
 import { LOG_STREAM, messageOf, SEALS_STREAM } from '../../domain/kernel/json.ts';
 import type { Clock, EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
 import { ownEventsIn } from '../audit/chains.ts';
 import { everything } from '../audit/streams.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
@@ -39,6 +40,25 @@ export interface LogCopy {
   readonly onProgress?: (events: number) => void;
   readonly signal: AbortSignal;
 }
+
+/** Copies the objects that the target does not have, under the same keys; gives how many. */
+export const copyObjects = async (
+  source: Pick<ObjectStore, 'list' | 'get'>,
+  target: Pick<ObjectStore, 'list' | 'put'>,
+  signal: AbortSignal,
+): Promise<number> => {
+  const there = new Set<string>();
+  for await (const { key } of target.list('')) there.add(key);
+  let copied = 0;
+  for await (const { key } of source.list('')) {
+    signal.throwIfAborted();
+    const bytes = there.has(key) ? undefined : await source.get(key);
+    if (bytes === undefined) continue;
+    await target.put(key, bytes);
+    copied += 1;
+  }
+  return copied;
+};
 
 /** What a copy came to. */
 export interface CopiedLog {

@@ -283,12 +283,12 @@ const placeOf = (given: string | undefined, otherwise: string | undefined): stri
 };
 
 const runCopy = async (output: Output, { from, to, json: asJson }: CopyOptions): Promise<void> => {
-  const { dataDir, eventStoreUrl } = configFrom();
-  const places = { from: placeOf(from, dataDir), to: placeOf(to, eventStoreUrl) };
+  const { dataDir, eventStoreUrl, s3 } = configFrom();
+  const places = { s3, from: placeOf(from, dataDir), to: placeOf(to, eventStoreUrl) };
   const onProgress = copyProgress(output);
   const copied = await copyLogBetween(places, { onProgress, signal: output.signal });
   if (output.isTerminal) output.note('\r\u001b[K');
-  const { events, found, log_digest } = copied;
+  const { events, found, log_digest, objects } = copied;
   const there = found === 0 ? '' : `, ${grouped(found)} of them by an earlier copy`;
   await output.out(
     asJson === true
@@ -296,8 +296,13 @@ const runCopy = async (output: Output, { from, to, json: asJson }: CopyOptions):
       : `${grouped(events)} events are copied${there}. Digest over all of them: ${log_digest}\n`,
   );
   output.note(
-    'The copy has the identity, hashes and seals of the log. Check it with `quire audit --log-only`, move objects ' +
-      'and keys (docs/how-to/move-to-servers.md), and do not start a service on the old log again.\n',
+    objects === null
+      ? 'Objects were left where they are: with S3_ENDPOINT and its fellows set they are copied too.\n'
+      : `${grouped(objects)} objects are copied.\n`,
+  );
+  output.note(
+    'The copy has the identity, hashes and seals of the log. Check it with `quire audit --log-only`, take the ' +
+      'keys along (docs/how-to/move-to-servers.md), and do not start a service on the old log again.\n',
   );
 };
 

@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { copyEventLog, openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { LOCK_FILES, RESTORING } from '../../adapters/local/dataFolder.ts';
-import { objectFileOf, WHOLE_OBJECTS } from '../../adapters/local/objectFolder.ts';
+import { objectFileOf, openObjectFolder, WHOLE_OBJECTS } from '../../adapters/local/objectFolder.ts';
 import { headerLogIdOf } from '../../adapters/sqlite/eventLogFile.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import {
@@ -19,8 +19,8 @@ import {
 } from '../backup/restoreBackup.ts';
 import { DATA } from '../backup/files.ts';
 import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '../backup/makeBackup.ts';
-import { CannotCopy, type CopiedLog, copyLog, type LogCopy } from '../backup/copyLog.ts';
-import { codeOf } from '../../domain/kernel/json.ts';
+import { CannotCopy, type CopiedLog, copyLog, copyObjects, type LogCopy } from '../backup/copyLog.ts';
+import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator/socket.ts';
@@ -135,12 +135,32 @@ const IN_FLIGHT = 256;
 export interface LogCopyPlaces {
   readonly from: string;
   readonly to: string;
+  /** Where objects are copied to, or from; undefined: they stay where they are. */
+  readonly s3: Config['s3'];
+}
+
+/** What was copied. */
+export interface CopiedPlace extends CopiedLog {
+  /** Objects that were not there; null: they were left alone. */
+  readonly objects: number | null;
 }
 
 type CopyOptions = Pick<LogCopy, 'onProgress' | 'signal'>;
 
+const copyObjectsOf = async (
+  folder: string,
+  { to, s3 }: LogCopyPlaces,
+  signal: AbortSignal,
+): Promise<number | null> => {
+  if (s3 === undefined) return null;
+  const { openMinioObjectStore } = await import('../../adapters/minio.ts');
+  const [bucket, objects] = [await openMinioObjectStore(s3), await openObjectFolder(join(folder, OBJECTS))];
+  return isServer(to) ? copyObjects(objects, bucket, signal) : copyObjects(bucket, objects, signal);
+};
+
 /** From a folder, whose service must not run, to a server. */
-const toServer = async ({ from, to }: LogCopyPlaces, options: CopyOptions): Promise<CopiedLog> => {
+const toServer = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
+  const { from, to } = places;
   const { openEventStoreDb, markCopy } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
   if (!existsSync(join(from, LOG))) throw new OperatorError(`There is no event log in ${from}.`, 2);
   return underLock(from, async () => {
@@ -149,19 +169,27 @@ const toServer = async ({ from, to }: LogCopyPlaces, options: CopyOptions): Prom
     try {
       await markCopy(to, true);
       const copied = await copyLog({ source, target, clock: systemClock(), inFlight: 1, ...options });
+      const objects = await copyObjectsOf(from, places, options.signal);
       await markCopy(to, false);
-      return copied;
+      return { ...copied, objects };
     } finally {
       await Promise.all([source.close(), target.close()]);
     }
   });
 };
 
+/** Gives a copied log its name: from now on it is one. */
+const nameLog = async (folder: string): Promise<void> => {
+  for (const end of ENDS)
+    await absentAsUndefined(rename(join(folder, `${COPYING}${end}`), join(folder, `${LOG}${end}`)));
+};
+
 /** From a server, to which nobody may write meanwhile, to an empty folder. One that was cut short begins anew. */
-const toFolder = async ({ from, to }: LogCopyPlaces, options: CopyOptions): Promise<CopiedLog> => {
+const toFolder = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
+  const { from, to } = places;
   const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
   const files = ENDS.map((end) => `${COPYING}${end}`);
-  await refuseFull(to, [...HARMLESS, ...files]);
+  await refuseFull(to, [...HARMLESS, ...files, OBJECTS]);
   return underLock(to, async () => {
     for (const file of files) await rm(join(to, file), { force: true });
     const source = openEventStoreDb({ connectionString: from });
@@ -171,24 +199,23 @@ const toFolder = async ({ from, to }: LogCopyPlaces, options: CopyOptions): Prom
       const copied = await copyLog({ source, target, clock, inFlight: IN_FLIGHT, ...options });
       if ((await source.end()) !== end)
         throw new OperatorError(
-          `Something was written to ${new URL(from).host} meanwhile: stop what uses it, copy again.`,
+          `Something was written to ${new URL(from).host} meanwhile: stop what uses it, and copy again.`,
         );
+      const objects = await copyObjectsOf(to, places, options.signal);
       await target.close();
-      for (const end of ENDS)
-        await rename(join(to, `${COPYING}${end}`), join(to, `${LOG}${end}`)).catch(absent);
-      return copied;
+      await nameLog(to);
+      return { ...copied, objects };
     } finally {
       await Promise.all([source.close(), target.close()]);
     }
   });
 };
 
-const absent = (error: unknown): void => {
-  if (codeOf(error) !== 'ENOENT') throw error;
-};
-
-/** Copies a log between an embedded place and a server, with its identity, hashes and seals. Throws OperatorError. */
-export const copyLogBetween = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedLog> => {
+/**
+ * Copies a log between an embedded place and a server, with its identity, hashes and seals, and the objects that
+ * belong to it. Throws OperatorError.
+ */
+export const copyLogBetween = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
   const { from, to } = places;
   if (isServer(from) === isServer(to))
     throw new OperatorError(

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { openEventStoreDb, isCopyOpen } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { distancesText, identityOf, positionsIn } from '../../domain/eventLog/eventLog.ts';
 import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
@@ -16,6 +17,7 @@ import { findSeals } from '../../src/service/seals.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { adjustment } from '../support/money/accountCommands.ts';
 import { type EsdbDouble, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
+import { startS3 } from '../support/s3Server.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 
 const NEVER = new AbortController().signal;
@@ -102,7 +104,7 @@ describe('a log that is copied', () => {
     return events;
   };
 
-  const copied = (from: string, to: string) => copyLogBetween({ from, to }, { signal: NEVER });
+  const copied = (from: string, to: string) => copyLogBetween({ from, to, s3: undefined }, { signal: NEVER });
   const toServer = () => copied(source(), double.connectionString);
 
   const refusal = async (copying: Promise<unknown>): Promise<string> => {
@@ -145,6 +147,23 @@ describe('a log that is copied', () => {
       expect(report.checks.find(({ check }) => check === 'seal')?.checked).to.equal(4 + 1 + 2);
     });
     expect(await isCopyOpen(double.connectionString)).to.equal(false);
+  });
+
+  it('takes its objects along to the bucket, each once, and back', async () => {
+    await embedded(1);
+    const s3 = await startS3();
+    const objects = await openObjectFolder(join(source(), 'objects'));
+    for (const key of ['results/a', 'uploads/b.pdf']) await objects.put(key, Buffer.from(key));
+    const options = { ...s3.options, publicEndpoint: undefined };
+    const copying = (from: string, to: string) =>
+      copyLogBetween({ from, to, s3: options }, { signal: NEVER });
+    expect((await copying(source(), double.connectionString)).objects).to.equal(2);
+    expect((await copying(source(), double.connectionString)).objects).to.equal(0);
+    const home = join(folder.path, 'home');
+    expect((await copying(double.connectionString, home)).objects).to.equal(2);
+    const back = await openObjectFolder(join(home, 'objects'));
+    expect(Buffer.from((await back.get('uploads/b.pdf')) ?? []).toString()).to.equal('uploads/b.pdf');
+    await s3.close();
   });
 
   it('comes back into a folder, where seals of both places hold', async () => {
