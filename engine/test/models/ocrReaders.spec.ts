@@ -88,7 +88,7 @@ describe('readers of others', () => {
     expect(server.requests).to.have.length(4);
   });
 
-  it('hand a file to docling-serve, ask after it and read its document', async () => {
+  it('read a document of docling-serve: its headings, lists, tables and blank pages', async () => {
     server.script('*', { ...reads(INVOICE, { markdown: '' }), running: 2 });
     const answer = await read('docling/standard', { pages: [1, 2] });
     expect(answer).to.have.nested.property('usage.pages', 2);
@@ -97,9 +97,15 @@ describe('readers of others', () => {
     expect(page?.markdown)
       .to.match(/^## Invoice\n\nInvoice number: 4711\n\n<table>/u)
       .and.to.match(/Page 1 of 1$/u);
-    expect(page?.blocks?.map(({ kind }) => kind)).to.deep.equal(['heading', 'text', 'table', 'text']);
-    expect(page?.blocks?.map(({ box }) => rounded(box))[1]).to.deep.equal([50, 80, 150, 92]);
-    expect(page?.blocks?.[2]?.cells?.[3]).to.deep.include({ row: 1, column: 1 });
+    const blocks = page?.blocks ?? [];
+    expect(blocks.map(({ kind }) => kind)).to.deep.equal(['heading', 'text', 'table', 'text']);
+    expect(blocks.map(({ box }) => rounded(box))[1]).to.deep.equal([50, 80, 150, 92]);
+    expect(blocks[2]).to.have.nested.property('cells[3]').that.includes({ row: 1, column: 1 });
+  });
+
+  it('hand a file to docling-serve, ask after it and fetch it', async () => {
+    server.script('*', { ...reads(INVOICE), running: 2 });
+    await read('docling/standard', { pages: [1, 2] });
     const [handedIn, ...asked] = server.requests;
     expect(handedIn?.path).to.equal('/v1/convert/source/async');
     expect(handedIn?.headers['x-api-key']).to.be.a('string');
