@@ -8,8 +8,9 @@ import type { WorkModels } from '../../engine/ports/modelWork.ts';
 import { CORPUS, corpusItems, scorer, type Counts, type Item, type Scorer } from './corpus.ts';
 
 /*
- * npm run engine:doubtful: what `models_for=doubtful` saves with a model that answers the truth: calls, and characters that are asked and
- * answered; and how much of what the model was not asked for is right. READER_SETS names sets, parted by commas.
+ * npm run engine:doubtful: what `models_for=doubtful` saves with a model that answers the truth: calls, and characters
+ * that are asked and answered; and how much of what the model was not asked for is right. READER_SETS names sets,
+ * parted by commas.
  */
 
 const SETS = (process.env['READER_SETS'] ?? 'invoice2data,zugferd').split(',');

@@ -11,7 +11,7 @@ import { askedSchema, engineAlone, joinedReadings, planOf } from './doubtful.ts'
 import { deadlineIn, limitsOf, type ModelWorkDeps, type Running } from './modelWorkDeps.ts';
 import { extractByModel } from './extractByModel.ts';
 import { readByModel } from './readByModel.ts';
-import { showDocument } from './shownDocument.ts';
+import { showDocument, type ShownDocument } from './shownDocument.ts';
 
 const started = (
   deps: ModelWorkDeps,
@@ -60,21 +60,23 @@ const extractDoubtful = async (
   const read = await showDocument(running, request, looks ? null : abilities);
   if (read.kind !== 'ok') return read;
   const work = { document: read.document, schema, citations: true, minConfidence, learned };
-  const engine = await running.deps.tools.extractFrom(work, limitsOf(running));
-  const plan = engine.kind === 'ok' ? planOf(schema, engine.extraction) : 'ask';
-  if (engine.kind === 'ok' && plan === 'sure') return ended(engineAlone(engine.extraction), citations);
+  const found = await running.deps.tools.extractFrom(work, limitsOf(running));
+  const engine = found.kind === 'ok' ? found.extraction : nothingIn(read);
+  const plan = planOf(schema, engine);
+  if (plan === 'sure') return ended(engineAlone(engine), citations);
   const shown = looks ? await showDocument(running, request, abilities) : read;
   if (shown.kind !== 'ok') return shown;
-  const asked = {
-    ...request,
-    ...UNTOLD,
-    schema: askedSchema(schema, plan),
-    citations: citations || engine.kind === 'ok',
-  };
+  const asked = { ...request, ...UNTOLD, schema: askedSchema(schema, plan), citations: true };
   const model = await extractByModel(running, { llm, shown }, asked);
-  if (model.kind !== 'ok' || engine.kind !== 'ok') return model;
-  return ended(joinedReadings(plan, { engine: engine.extraction, model: model.extraction }), citations);
+  if (model.kind !== 'ok') return model;
+  return ended(joinedReadings(plan, { engine, model: model.extraction }), citations);
 };
+
+/** Where the engine could not end its work in time, say. */
+const nothingIn = ({ document: { mimeType, pages, warnings } }: ShownDocument): Extraction => ({
+  ...{ mimeType, pages, warnings },
+  ...{ value: {}, validationErrors: [], citations: [] },
+});
 
 /** A model is told what the engine read only where it is asked `robust`ly. */
 const UNTOLD = { effort: 'standard' } as const;
