@@ -1,4 +1,5 @@
 // How well the embedded engine reads, set by set: npm run engine:eval -- [--only general,adbuy] [--untaught]
+// What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { JsonObject } from '@quire/engine/kernel/json';
@@ -10,6 +11,7 @@ import type { LocalArtifact } from '../../engine/learning/artifact.ts';
 import { scorerOf, type Scorer, type Weights } from '../../engine/reader/scorer.ts';
 import { CORPUS, corpusItems, readItem, scorer, strictCounts, type Item } from './corpus.ts';
 import { generated, KINDS } from './generated.ts';
+import { oracleRows } from './oracle.ts';
 import { rowOf, scored, spread, tableOf, type Answer, type Scored, type Scoring } from './figures.ts';
 import { scorersWithout } from './leftOut.ts';
 import { Random } from './random.ts';
@@ -28,6 +30,9 @@ const { values: options } = parseArgs({
     generated: { type: 'string', default: '2' },
     deadline: { type: 'string', default: '120' },
     verbose: { type: 'boolean', default: false },
+    oracle: { type: 'boolean', default: false },
+    /** Of the values that the oracle tells, 0 to 1: changed. */
+    lies: { type: 'string', default: '0' },
   },
 });
 
@@ -195,13 +200,30 @@ const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
   console.log(tableOf(rows));
 };
 
+/** Sets whose truth has all that the document says. */
+const oracle = async (items: readonly Item[], workers: DocumentWorkers): Promise<void> => {
+  const wanted = options.only?.split(',') ?? [''];
+  const rows = await oracleRows(
+    items.filter(({ set, strict }) => strict && wanted.some((part) => set.includes(part))),
+    {
+      workers,
+      strict: await strictCounts(),
+      lies: Number(options.lies),
+      deadlineMs,
+      tell: (line) => options.verbose && console.error(line),
+    },
+  );
+  console.log(tableOf(rows));
+};
+
 const items = corpusItems();
 if (items === undefined) {
   console.log(`There is no corpus at ${CORPUS}: nothing was evaluated.`);
 } else {
   const workers = openDocumentWorkers({ processes: 1 });
   try {
-    await evaluate(items, { workers, by: { scorer: await scorer(), strict: await strictCounts() } });
+    if (options.oracle) await oracle(items, workers);
+    else await evaluate(items, { workers, by: { scorer: await scorer(), strict: await strictCounts() } });
   } finally {
     await workers.close();
   }
