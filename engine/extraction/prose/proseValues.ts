@@ -5,7 +5,6 @@ import { proseDate } from './proseDates.ts';
 import { partyFindings } from './proseParties.ts';
 import { partiesInRole, partyInRole, roleOf } from './roles.ts';
 import { proseOf, type Prose } from './prose.ts';
-import { pick } from '../ranking.ts';
 import type { Source } from '../source.ts';
 import { oneOf } from '../../kernel/text.ts';
 import contracts from '../lexicon/contracts.json' with { type: 'json' };
@@ -26,16 +25,11 @@ export function findInProse(field: Field, source: Source): Finding | undefined {
 function inProse(field: Field, source: Source): Finding | undefined {
   const prose = proseOf(source);
   if (prose === undefined || field.choices.length > 0) return undefined;
-  if (field.kind === 'date')
-    return labelledDate(field, source) ?? proseDate(field, prose, source.conventions.dayFirst);
+  if (field.kind === 'date') return proseDate(field, prose, source.conventions.dayFirst);
   if (field.kind === 'text' || field.kind === 'party') return said(field, prose, source);
   if (field.type === 'string' || field.type === 'boolean') return undefined;
   return says(field, LASTING) ? duration(field, prose) : undefined;
 }
-
-/** A label says best which date is meant, but for those on which a contract begins and ends. */
-const labelledDate = (field: Field, source: Source): Finding | undefined =>
-  ['start_date', 'end_date'].includes(field.concept?.id ?? '') ? undefined : pick(field, source);
 
 function said(field: Field, prose: Prose, source: Source): Finding | undefined {
   const party = saysOtherOf(field) ? undefined : partyInRole(prose, roleOf(field), source);
