@@ -5,7 +5,7 @@ import { byLexicon } from './byLexicon.ts';
 import { aboveFloor, MIN_CONFIDENCE, type Read } from './confidenceFloor.ts';
 import { coerced, isInexact, readings } from './fields/coerced.ts';
 import { schemaTree, type Field, type ObjectNode, type SchemaNode } from './fields/fields.ts';
-import { affiliationFact } from './facts/affiliations.ts';
+import { authorRows } from './facts/bylines.ts';
 import { factFor, joinedFact } from './facts/facts.ts';
 import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './places/layout.ts';
@@ -265,7 +265,7 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
 }
 
 function listedValues(field: Field, source: Source): readonly Finding[] {
-  const fact = factFor(field, source) ?? affiliationFact(field, source);
+  const fact = factFor(field, source);
   if (fact !== undefined) return fact.findings;
   const works = citedWorks(field, source);
   if (works.length > 0) return works;
@@ -291,7 +291,10 @@ function rowsOf(
   fill: Fill,
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
-  const rows = fill.taught.rows?.(pointer, fields) ?? listedRows(listed(columns, called), fill.source);
+  const asked = listed(columns, called);
+  const authors = authorRows(asked, fill.source);
+  const rows =
+    fill.taught.rows?.(pointer, fields) ?? (authors.length > 0 ? authors : listedRows(asked, fill.source));
   const values = rowValues(rows, { members: columns, at: pointer, shapes }, fill.cite);
   return values.length === 0 ? undefined : values;
 }
