@@ -158,9 +158,15 @@ function drawn(drawing: XmlElement, { look }: Place, reader: OdtReader): readonl
   const path = object?.attributes['xlink:href']?.replace(/^\.\//, '');
   const equation = path === undefined ? undefined : reader.equationAt(path);
   if (equation !== undefined) return [plainRun(equation)];
-  const chart = path === undefined ? [] : reader.chartAt(path);
-  const frames = findAll(drawing, 'draw:text-box');
   const { aside } = reader;
+  const inside = path === undefined ? [] : reader.chartAt(path);
+  reader.aside = [...aside, ...inside, ...piecesOfFrames(drawing, reader)];
+  return [];
+}
+
+/** The texts of frames and shapes, or the description of an image. */
+function piecesOfFrames(drawing: XmlElement, reader: OdtReader): readonly Piece[] {
+  const frames = findAll(drawing, 'draw:text-box');
   const texts = frames.length > 0 ? frames : elementsOf(drawing).some(isText) ? [drawing] : [];
   const { onPaper } = reader;
   reader.onPaper = false;
@@ -170,8 +176,7 @@ function drawn(drawing: XmlElement, { look }: Place, reader: OdtReader): readonl
   });
   reader.onPaper = onPaper;
   const described = childAt(drawing, 'svg:desc') ?? childAt(drawing, 'svg:title');
-  reader.aside = [...aside, ...chart, ...pieces, ...(texts.length > 0 ? [] : imagePieces(textIn(described)))];
-  return [];
+  return texts.length > 0 ? pieces : imagePieces(textIn(described));
 }
 
 const isText = ({ name }: XmlElement): boolean => name === 'text:p' || name === 'text:list';
