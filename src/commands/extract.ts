@@ -158,7 +158,7 @@ const run = async (
   const answer = await extracted(deps, request, task);
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
-  if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
+  if (answer.kind !== 'ok') return parseProblem(answer);
   const { extraction } = answer;
   const fits = extraction.validationErrors.length === 0;
   // What was not looked at for want of time is no fault of the document: what was found is answered.
@@ -239,7 +239,7 @@ export const extractDocument =
       effort: request.mode,
       models,
       idPrefix: 'ext',
-      timedOut: 'extraction_failed',
+      brokenAs: 'extraction_failed',
       task: taskOf(request),
       run: (task) => run(deps, request, task),
     });
