@@ -517,25 +517,42 @@ export const usageEventRows: ExpectedModel = {
 export const documentRows: ExpectedModel = {
   name: 'documents',
   tables: [documents],
-  start: (emit) => {
+  start: (emit, erased) => {
     /** Presigned and not used yet. */
     const presigned = new Set<string>();
-    /** Used uploads that are still kept. */
+    /** Those that may change: used uploads that are still kept, and what will be erased. */
     const kept = keptRows(documents, emit);
     const apply = byType({
       UploadPresigned: ({ stream, revision }) => {
         if (revision === 0n) presigned.add(stream);
       },
-      UploadRemoved: ({ stream, data: { removed_at } }) => {
+      UploadRemoved: ({ stream, data: { document_id, removed_at } }) => {
+        if (erased.has(document_id)) return kept.change(stream, { removed_at });
         const row = kept.take(stream);
         if (row !== undefined) emit(documents, { ...row, removed_at });
       },
       DocumentRegistered: ({ stream, revision, position, data }) => {
-        const row = { ...data, position, removed_at: null };
-        if (presigned.delete(stream)) kept.set(stream, row);
+        const row = { ...data, position, removed_at: null, erased_at: null };
+        const wasPresigned = presigned.delete(stream);
+        if (wasPresigned || (revision === 0n && erased.has(data.document_id))) kept.set(stream, row);
         else if (revision === 0n) emit(documents, row);
+      },
+      DocumentErased: ({ stream, data }) => {
+        const row = kept.take(stream);
+        if (row !== undefined) emit(documents, { ...row, file_name: null, erased_at: data.erased_at });
+        else if (!presigned.has(stream)) {
+          erased.add(data.document_id);
+          emit(documents, { ...UNKNOWN, ...data });
+        }
       },
     });
     return { apply, finish: kept.emitAll };
   },
+};
+
+/** In place of a row that was emitted as it was before it was erased. */
+const UNKNOWN = {
+  ...noneOf(documents.columns),
+  ...{ position: -1n, project_id: '', task_id: '', mime_type: '', bytes: 0, pages: 0, sha256: '' },
+  ...{ source: '', created_at: '' },
 };
