@@ -107,20 +107,26 @@ const erase = (
       );
 };
 
+const register = (
+  state: DocumentState,
+  { type, data }: DocumentRegistered,
+): Decision<DocumentEvent, never> => {
+  if (state.registered !== null) return accept<DocumentEvent>();
+  // Work that had the file when it was removed. Of what was erased the name is not written down again.
+  const file_name = state.erased === null ? data.file_name : null;
+  return accept<DocumentEvent>({ type, data: { ...data, file_name } }, ...goneAgain(state));
+};
+
 const decide = (
   state: DocumentState,
   { data }: RecordCommand<DocumentEvent>,
 ): Decision<DocumentEvent, never> => {
-  const { presigned, registered, removed, erased } = state;
+  const { presigned, registered, removed } = state;
   switch (data.type) {
     case 'UploadPresigned':
       return presigned === null && registered === null ? accept(data) : accept<DocumentEvent>();
-    case 'DocumentRegistered': {
-      if (registered !== null) return accept<DocumentEvent>();
-      // Work that had the file when it was removed. Of what was erased the name is not written down again.
-      const file_name = erased === null ? data.data.file_name : null;
-      return accept<DocumentEvent>({ ...data, data: { ...data.data, file_name } }, ...goneAgain(state));
-    }
+    case 'DocumentRegistered':
+      return register(state, data);
     case 'UploadRemoved':
       return presigned !== null && removed === null ? accept(data) : accept<DocumentEvent>();
     case 'DocumentErased':

@@ -172,7 +172,7 @@ export const trainingJob = queuedWork<TrainingWork>({
   },
 });
 
-/** Examples of a job whose documents were erased are gone; the others lie under another digest. Says all that is known. */
+/** Examples whose documents were erased are gone; the others lie under another digest. Says all that is known. */
 const examplesErased = event('ExamplesErased', {
   job_id: z.string(),
   tenant_id: tenantId,

@@ -527,9 +527,9 @@ export const documentRows: ExpectedModel = {
         if (revision === 0n) presigned.add(stream);
       },
       UploadRemoved: ({ stream, data: { document_id, removed_at } }) => {
-        if (erased.has(document_id)) return kept.change(stream, { removed_at });
-        const row = kept.take(stream);
-        if (row !== undefined) emit(documents, { ...row, removed_at });
+        kept.change(stream, { removed_at });
+        const row = erased.has(document_id) ? undefined : kept.take(stream);
+        if (row !== undefined) emit(documents, row);
       },
       DocumentRegistered: ({ stream, revision, position, data }) => {
         const row = { ...data, position, removed_at: null, erased_at: null };
@@ -541,8 +541,9 @@ export const documentRows: ExpectedModel = {
         const row = kept.take(stream);
         if (row !== undefined) emit(documents, { ...row, file_name: null, erased_at: data.erased_at });
         else if (!presigned.has(stream)) {
+          // Its row was emitted as it was: in the place of the right one stands none that could be.
           erased.add(data.document_id);
-          emit(documents, { ...UNKNOWN, ...data });
+          emit(documents, { ...noneOf(documents.columns), ...data, ...NOTHING });
         }
       },
     });
@@ -550,9 +551,16 @@ export const documentRows: ExpectedModel = {
   },
 };
 
-/** In place of a row that was emitted as it was before it was erased. */
-const UNKNOWN = {
-  ...noneOf(documents.columns),
-  ...{ position: -1n, project_id: '', task_id: '', mime_type: '', bytes: 0, pages: 0, sha256: '' },
-  ...{ source: '', created_at: '' },
+const NOTHING = {
+  ...{
+    position: -1n,
+    project_id: '',
+    task_id: '',
+    mime_type: '',
+    bytes: 0,
+    pages: 0,
+    sha256: '',
+    source: '',
+  },
+  created_at: '',
 };

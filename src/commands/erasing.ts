@@ -1,5 +1,6 @@
 import { type DocumentEvent, isDocumentId, uploadKeyOf } from '../../domain/document.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { CreatedJob } from '../../domain/trainingJob.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
@@ -11,6 +12,7 @@ import {
   type ExampleStreams,
   type JobName,
   TamperedInput,
+  type TrainingInput,
   trainingInputKeyOf,
   trainingInputs,
   type TrainingJobs,
@@ -101,41 +103,63 @@ export interface ForgetExamplesDeps {
 /** How often the input of a job is looked at anew, where others take examples from it at the same time. */
 const TRIES = 8;
 
+/** The input of a job without the examples of a document; undefined: there are none in it, or it is gone. */
+const inputWithout = async (
+  objects: ObjectStore,
+  document_id: string,
+  { job_id, input_sha256 }: { readonly job_id: string; readonly input_sha256: string },
+): Promise<TrainingInput | undefined> => {
+  try {
+    const input = await trainingInputs(objects).load(job_id, input_sha256);
+    const examples = input.examples.filter((example) => example.document_id !== document_id);
+    return examples.length === input.examples.length ? undefined : { ...input, examples };
+  } catch (error) {
+    if (error instanceof TamperedInput) return undefined;
+    throw error;
+  }
+};
+
+/** Puts a job's input in the place of another; false: it was another one by then. */
+const replaced = async (
+  { objects, examples, clock }: ForgetExamplesDeps,
+  { accepted, document_id }: { readonly accepted: CreatedJob; readonly document_id: string },
+  { of_sha256, input }: { readonly of_sha256: string; readonly input: TrainingInput },
+): Promise<boolean> => {
+  const { job_id, tenant_id } = accepted;
+  const input_sha256 = await trainingInputs(objects).put(job_id, input);
+  const outcome = await examples.handle({
+    type: 'EraseExamples',
+    data: { job_id, tenant_id, document_ids: [document_id], input_sha256, of_sha256 },
+    meta: systemMeta({ clock }, `erase-${document_id}`),
+  });
+  if (outcome.kind === 'done') {
+    await objects.remove(trainingInputKeyOf(job_id, of_sha256));
+    return true;
+  }
+  // Nobody can name it any more, unless somebody has: the input that it was made of is another one now.
+  if (outcome.kind === 'rejected' && (await examples.keptOf(accepted)).input_sha256 !== input_sha256)
+    await objects.remove(trainingInputKeyOf(job_id, input_sha256));
+  return false;
+};
+
 /**
  * Takes the examples of an erased document from a job that has ended. What is kept lies under its own digest, and
  * the log names it, before the old input is removed: what a crash leaves of either the sweeper removes. False: there
  * was nothing to take.
  */
 export const forgetExamples = async (
-  { objects, jobs, examples, clock }: ForgetExamplesDeps,
+  deps: ForgetExamplesDeps,
   document_id: string,
-  { job_id, tenant_id }: JobName,
+  { job_id }: JobName,
 ): Promise<boolean> => {
-  const { accepted, finished_at } = await jobs.stateOf(job_id);
+  const { accepted, finished_at } = await deps.jobs.stateOf(job_id);
   if (accepted === null || finished_at === null) return false;
-  const inputs = trainingInputs(objects);
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
-    const kept = await examples.keptOf(accepted);
-    if (kept.erased.includes(document_id)) return false;
-    const input = await inputs.load(job_id, kept.input_sha256).catch((error: unknown) => {
-      // There is nothing that could be taken from it.
-      if (error instanceof TamperedInput) return undefined;
-      throw error;
-    });
-    const others = input?.examples.filter((example) => example.document_id !== document_id);
-    if (input === undefined || others?.length === input.examples.length) return false;
-    const input_sha256 = await inputs.put(job_id, { ...input, examples: others ?? [] });
-    const outcome = await examples.handle({
-      type: 'EraseExamples',
-      data: { job_id, tenant_id, document_ids: [document_id], input_sha256, of_sha256: kept.input_sha256 },
-      meta: systemMeta({ clock }, `erase-${document_id}`),
-    });
-    const now = await examples.keptOf(accepted);
-    if (outcome.kind === 'done') await objects.remove(trainingInputKeyOf(job_id, kept.input_sha256));
-    // Nobody can name it any more: the input that it was made of is another one now.
-    else if (outcome.kind === 'rejected' && now.input_sha256 !== input_sha256)
-      await objects.remove(trainingInputKeyOf(job_id, input_sha256));
-    if (outcome.kind === 'done') return true;
+    const { input_sha256, erased } = await deps.examples.keptOf(accepted);
+    if (erased.includes(document_id)) return false;
+    const input = await inputWithout(deps.objects, document_id, { job_id, input_sha256 });
+    if (input === undefined) return false;
+    if (await replaced(deps, { accepted, document_id }, { of_sha256: input_sha256, input })) return true;
   }
   throw new Error(`the examples of ${job_id} could not be erased now`);
 };
