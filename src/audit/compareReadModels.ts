@@ -17,15 +17,14 @@ import {
   batchRows,
   billingConfigRows,
   deploymentRows,
-  documentRows,
   operationRows,
   priceListRows,
   rateLimitRows,
   savedConfigRows,
   trainingJobRows,
-  usageEventRows,
   webhookRows,
 } from './expectedRows.ts';
+import { documentRows, usageEventRows } from './expectedDocuments.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';

@@ -1,9 +1,11 @@
 // How well the embedded engine reads, set by set: npm run engine:eval -- [--only general,adbuy] [--untaught]
+// What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { parseArgs } from 'node:util';
 import type { PackedDocument } from '../../engine/document/document.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
 import type { LocalArtifact } from '../../engine/learning/artifact.ts';
 import { CORPUS, corpusItems, readItem, scorer, strictCounts, type Item } from './corpus.ts';
+import { oracleRows } from './oracle.ts';
 import { rowOf, scored, spread, tableOf, type Answer, type Scored, type Scoring } from './figures.ts';
 
 const { values: options } = parseArgs({
@@ -14,6 +16,9 @@ const { values: options } = parseArgs({
     seeds: { type: 'string', default: '3' },
     deadline: { type: 'string', default: '120' },
     verbose: { type: 'boolean', default: false },
+    oracle: { type: 'boolean', default: false },
+    /** Of the values that the oracle tells, 0 to 1: changed. */
+    lies: { type: 'string', default: '0' },
   },
 });
 
@@ -124,13 +129,30 @@ const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
   console.log(tableOf(rows));
 };
 
+/** Sets whose truth has all that the document says. */
+const oracle = async (items: readonly Item[], workers: DocumentWorkers): Promise<void> => {
+  const wanted = options.only?.split(',') ?? [''];
+  const rows = await oracleRows(
+    items.filter(({ set, strict }) => strict && wanted.some((part) => set.includes(part))),
+    {
+      workers,
+      strict: await strictCounts(),
+      lies: Number(options.lies),
+      deadlineMs,
+      tell: (line) => options.verbose && console.error(line),
+    },
+  );
+  console.log(tableOf(rows));
+};
+
 const items = corpusItems();
 if (items === undefined) {
   console.log(`There is no corpus at ${CORPUS}: nothing was evaluated.`);
 } else {
   const workers = openDocumentWorkers({ processes: 1 });
   try {
-    await evaluate(items, { workers, by: { scorer: await scorer(), strict: await strictCounts() } });
+    if (options.oracle) await oracle(items, workers);
+    else await evaluate(items, { workers, by: { scorer: await scorer(), strict: await strictCounts() } });
   } finally {
     await workers.close();
   }
