@@ -3546,6 +3546,10 @@ export type DocumentItem = {
      * When its upload was removed; null while it is kept.
      */
     removed_at: string | null;
+    /**
+     * When it was erased: `file_name` is null from then on; null while it is not.
+     */
+    erased_at: string | null;
 };
 
 export type DocumentListResponse = {
@@ -11865,6 +11869,78 @@ export type SetRateLimitsResponses = {
 };
 
 export type SetRateLimitsResponse = SetRateLimitsResponses[keyof SetRateLimitsResponses];
+
+export type EraseDocumentData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+    };
+    query?: never;
+    url: '/v1/documents/{document_id}';
+};
+
+export type EraseDocumentErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `document_not_found`
+     */
+    404: DocumentNotFoundProblem;
+    /**
+     * `document_in_use`
+     */
+    409: DocumentInUseProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type EraseDocumentError = EraseDocumentErrors[keyof EraseDocumentErrors];
+
+export type EraseDocumentResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type EraseDocumentResponse = EraseDocumentResponses[keyof EraseDocumentResponses];
 
 export type ExtractData = {
     body: ExtractForm;
