@@ -123,6 +123,12 @@ export type DocumentWarning =
       /** JSON Pointers of what was not looked for. */
       readonly paths?: readonly string[];
     }
+  | {
+      /** A model gave no answer for these pages, or was not shown them: nothing pointed to them. */
+      readonly code: 'pages_not_answered' | 'pages_not_shown';
+      readonly message: string;
+      readonly pages: readonly number[];
+    }
   | ({ readonly code: 'low_confidence' | 'inexact_number'; readonly message: string } & Partial<
       Omit<SeenValue, 'inexact'>
     >);

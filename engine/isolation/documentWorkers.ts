@@ -31,6 +31,9 @@ const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools 
     runDocumentJob(pool, { kind: 'extractFrom', packed, minConfidence, ...work }, limits),
   ground: ({ document: { packed }, minConfidence, ...work }, limits) =>
     runDocumentJob(pool, { kind: 'ground', packed, minConfidence, ...work }, limits),
+  joined: (parts, limits) => runDocumentJob(pool, { kind: 'joinRead', parts }, limits),
+  layoutText: ({ packed }, limits) => runDocumentJob(pool, { kind: 'layoutText', packed }, limits),
+  rankPages: (work, limits) => runDocumentJob(pool, { kind: 'rankPages', ...work }, limits),
   score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
 });
 

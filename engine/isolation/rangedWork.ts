@@ -1,4 +1,7 @@
+import { deserialize, serialize } from 'node:v8';
+import type { PackedDocument } from '../document/document.ts';
 import type { ParseFailure, ParseRequest } from '../ports/documentParser.ts';
+import { pageRanges, spelledPages } from '../document/pages.ts';
 import type { ChildPool, PoolLimits } from './children/childPool.ts';
 import type { Answers, FileFacts, Job, JobFile, JobOutcome } from './children/jobs.ts';
 import type { LayoutTraits } from '../layout/layoutPages.ts';
@@ -73,20 +76,8 @@ function failureOf(
   }
 }
 
-/**
- * Most pages of a range: some 10 MB of words, and a second of work; a scan of so many pages takes a process
- * less time than any deadline.
- */
-const RANGE_PAGES = 20;
 /** Pages by which the look of a whole document is told. */
 const SURVEY_PAGES = 40;
-
-/** Pages in ranges of about the same size, so that none is a page alone. */
-function pageRanges(numbers: readonly number[]): readonly (readonly number[])[] {
-  const count = Math.ceil(numbers.length / RANGE_PAGES);
-  const start = (index: number): number => Math.floor((index * numbers.length) / count);
-  return Array.from({ length: count }, (_, index) => numbers.slice(start(index), start(index + 1)));
-}
 
 /** Pairs of neighbours from all over a document: left and right pages may have headers of their own. */
 function surveyPages(numbers: readonly number[]): readonly number[] {
@@ -96,17 +87,6 @@ function surveyPages(numbers: readonly number[]): readonly number[] {
     Math.floor((i * (numbers.length - 2)) / (pairs - 1)),
   );
   return [...new Set(starts.flatMap((start) => numbers.slice(start, start + 2)))];
-}
-
-/** As `pageChoice` reads them. */
-function spelledPages(numbers: readonly number[]): string {
-  const ranges: [number, number][] = [];
-  for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] === number - 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',');
 }
 
 /** Ranges of one document that are read at the same time, and so the words that are in memory at once. */
@@ -184,6 +164,35 @@ async function renderedParts(
 const readRange = (reading: Reading, range: readonly number[]) =>
   runDocumentJob(reading.pool, { kind: 'read', file: fileFor(reading, range) }, reading.request);
 
+/** The ranges as they were read, each from the shelf where it is there already. */
+async function readParts(
+  reading: Reading,
+  ranges: readonly (readonly number[])[],
+  { shelf, signal, onPages }: Ranged<ParseRequest>,
+): Promise<readonly PackedDocument[] | ParseFailure> {
+  const tell = progressOf({ onPages });
+  let failure: ParseFailure | undefined;
+  const parts = await eachOf(ranges, AT_ONCE, async (range) => {
+    if (signal?.aborted === true) failure = ABORTED;
+    if (failure !== undefined) return [];
+    const name = `${nameOf(range)}-read`;
+    const known = await shelf.find(name);
+    if (known !== undefined) {
+      tell(range);
+      return [deserialize(known) as PackedDocument];
+    }
+    const answer = await readRange(reading, range);
+    if (answer.kind !== 'ok') {
+      failure ??= answer;
+      return [];
+    }
+    await shelf.put(name, serialize(answer.document));
+    tell(range);
+    return [answer.document];
+  });
+  return failure ?? parts.flat();
+}
+
 /**
  * In order, for each range needs what leads to it; the next ones are read meanwhile. What is on the shelf
  * already is where it begins.
@@ -236,6 +245,12 @@ export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork
     return traits !== undefined && 'kind' in traits ? traits : { ...reading, traits };
   };
   return {
+    read: async (request) => {
+      const reading = await opened(request);
+      if ('kind' in reading) return reading;
+      const parts = await readParts(reading, pageRanges(request.numbers), request);
+      return 'kind' in parts ? parts : { kind: 'ok', parts };
+    },
     render: async (request) => {
       const reading = await opened(request);
       if ('kind' in reading) return reading;

@@ -2,6 +2,8 @@ import { deserialize, serialize } from 'node:v8';
 import { pageSummary, type Document, type DocumentWarning, type PageSummary } from '../document/document.ts';
 import { markdownOfPage, markdownOf } from '../document/markdown.ts';
 import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
+import { layoutTextOf } from '../document/layoutText.ts';
+import { pageRanks } from '../models/byModel/pageRanks.ts';
 import { pagesText, textEnded, plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
@@ -105,6 +107,16 @@ function joinedRendition(packed: readonly Uint8Array[]): RenderResult {
   };
 }
 
+/** Ranges of one document, each read by itself, as one; which table goes on was told within each. */
+function joinedDocument(packed: readonly Uint8Array[]): Document {
+  const parts = packed.map(unpacked);
+  return {
+    mimeType: parts[0]?.mimeType ?? '',
+    pages: withContinuedTables(parts.flatMap(({ pages }) => pages)),
+    warnings: joinedWarnings(parts),
+  };
+}
+
 /** The part of a range, and the pages that lead to the next. */
 function extractedPart(
   {
@@ -172,11 +184,16 @@ type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'l
 };
 /** Work on a document that was read before. */
 type DocumentJob =
-  JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'> | PartsJob;
+  | JobOf<'documentOf'>
+  | JobOf<'renderDocument'>
+  | JobOf<'extractFrom'>
+  | JobOf<'ground'>
+  | JobOf<'layoutText'>
+  | PartsJob;
 /** Work on parts of a long document. */
-type PartsJob = JobOf<'extractPart'> | JobOf<'joinRendered'> | JobOf<'joinExtracted'>;
+type PartsJob = JobOf<'extractPart'> | JobOf<'joinRendered'> | JobOf<'joinRead'> | JobOf<'joinExtracted'>;
 /** Work on what a caller or a model sent beside a document. */
-type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
+type ValueJob = JobOf<'score'> | JobOf<'rankPages'> | JobOf<'checkSchema'> | JobOf<'validate'>;
 
 /** Work on a file. */
 type FileJob = Extract<Job<ReceivedFile>, { readonly file: ReceivedFile }>;
@@ -199,6 +216,7 @@ export async function runJob(
     case 'learn':
       return learn(job, tell);
     case 'score':
+    case 'rankPages':
     case 'checkSchema':
     case 'validate':
       return jobOnValue(job);
@@ -235,6 +253,8 @@ function jobOnValue(job: ValueJob): Answers[ValueJob['kind']] {
   switch (job.kind) {
     case 'score':
       return { kind: 'scored', scored: scoreAnswer(job) };
+    case 'rankPages':
+      return { kind: 'ranked', ranks: pageRanks(job.text, job.schema) };
     case 'checkSchema':
       return checkSchema(job.schema);
     case 'validate':
@@ -252,10 +272,14 @@ function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[Documen
       return extractFrom(job, isLate);
     case 'ground':
       return groundAnswer(job);
+    case 'layoutText':
+      return { kind: 'text', text: layoutTextOf(unpacked(job.packed)) };
     case 'extractPart':
       return extractedPart(job, isLate);
     case 'joinRendered':
       return joinedRendition(job.parts);
+    case 'joinRead':
+      return packedResult({ kind: 'ok', document: joinedDocument(job.parts) });
     case 'joinExtracted':
       return joinedExtraction(job);
   }

@@ -184,6 +184,8 @@ const extract: CanonicalOperation = (call) => {
         allow_partial: payload.allow_partial,
         citations: payload.citations,
         min_confidence: payload.min_confidence,
+        shown_pages: payload.shown_pages,
+        shown_text: payload.shown_text,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),

@@ -309,6 +309,8 @@ export const extract = post(
           allow_partial: fields.allow_partial,
           citations: fields.citations,
           min_confidence: fields.min_confidence,
+          shown_pages: fields.shown_pages,
+          shown_text: fields.shown_text,
           llm: channelOf('llm', fields),
           ocr: channelOf('ocr', fields),
         },

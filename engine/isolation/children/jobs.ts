@@ -1,3 +1,4 @@
+import type { PageRanks } from '../../models/byModel/pageRanks.ts';
 import type {
   Inspection,
   ParseFailure,
@@ -57,6 +58,7 @@ type PartJob<File extends FileFacts> =
       readonly minConfidence: number | undefined;
       readonly learned?: LocalArtifact | undefined;
     }
+  | { readonly kind: 'joinRead'; readonly parts: readonly Uint8Array[] }
   | { readonly kind: 'joinRendered'; readonly parts: readonly Uint8Array[] }
   | {
       readonly kind: 'joinExtracted';
@@ -103,6 +105,8 @@ export type Job<File extends FileFacts = JobFile> =
       readonly answer: string;
       readonly pages?: readonly [number, number] | undefined;
     }
+  | { readonly kind: 'layoutText'; readonly packed: Uint8Array }
+  | { readonly kind: 'rankPages'; readonly text: string; readonly schema: JsonObject }
   | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
@@ -120,12 +124,15 @@ export interface Answers {
     | { readonly kind: 'part'; readonly part: Uint8Array; readonly lead: Uint8Array }
     | Extract<SchemaCheck, { readonly kind: 'invalid_schema' }>;
   readonly joinRendered: RenderResult;
+  readonly joinRead: ReadResult;
   readonly joinExtracted: ExtractionResult;
   readonly pictures: PicturesResult;
   readonly documentOf: ReadResult;
   readonly renderDocument: RenderResult;
   readonly extractFrom: ExtractionResult;
   readonly ground: GroundedValue | NoObject | ParseFailure;
+  readonly layoutText: { readonly kind: 'text'; readonly text: string };
+  readonly rankPages: { readonly kind: 'ranked'; readonly ranks: PageRanks };
   readonly score: { readonly kind: 'scored'; readonly scored: ScoredAnswer };
   readonly checkSchema: SchemaCheck;
   readonly validate: Validation;
