@@ -1404,6 +1404,14 @@ export type BatchRequest = {
      */
     min_confidence?: number;
     /**
+     * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+     */
+    shown_pages?: 'relevant' | 'all';
+    /**
+     * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+     */
+    shown_text?: 'markdown' | 'layout';
+    /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -2144,6 +2152,14 @@ export type CanonicalInferenceExtract = {
          * A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.
          */
         min_confidence?: number;
+        /**
+         * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+         */
+        shown_pages?: 'relevant' | 'all';
+        /**
+         * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+         */
+        shown_text?: 'markdown' | 'layout';
         /**
          * Name of the file as it was sent; null where it had none.
          */
@@ -3740,6 +3756,14 @@ export type ExtractForm = unknown & {
      * Values below it are left out, with a warning: 0 to 1; left out: 0.5.
      */
     min_confidence?: number;
+    /**
+     * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+     */
+    shown_pages?: 'relevant' | 'all';
+    /**
+     * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+     */
+    shown_text?: 'markdown' | 'layout';
     /**
      * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
      */
@@ -9040,7 +9064,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -9077,7 +9101,7 @@ export type Warning = {
      */
     confidence?: number;
     /**
-     * Pages that were not looked at.
+     * Pages that were not looked at, shown or answered.
      */
     pages?: Array<number>;
     /**
