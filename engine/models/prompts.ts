@@ -73,6 +73,8 @@ export interface ShownPart {
   readonly of: number;
   readonly firstPage: number;
   readonly lastPage: number;
+  /** Of a document of which only some pages are shown: which of them are in this part, and how many it has. */
+  readonly chosen?: { readonly pages: string; readonly of: number } | undefined;
 }
 
 interface ExtractionInputV2 extends ExtractionInput {
@@ -81,9 +83,15 @@ interface ExtractionInputV2 extends ExtractionInput {
   readonly found: readonly string[];
 }
 
-const partSentence = ({ number, of, firstPage, lastPage }: ShownPart): string =>
-  `The document is shown in ${of} parts that overlap a little. This is part ${number}, with pages ${firstPage} ` +
-  `to ${lastPage}. Give what this part says, and leave out what it does not: it may stand in another.`;
+const chosenSentence = ({ pages, of }: NonNullable<ShownPart['chosen']>): string =>
+  `Of the ${of} pages of the document some are shown: ${pages}. Give what these pages say, and leave out what they ` +
+  'do not: it may stand on others.';
+
+const partSentence = ({ number, of, firstPage, lastPage, chosen }: ShownPart): string =>
+  chosen !== undefined
+    ? chosenSentence(chosen)
+    : `The document is shown in ${of} parts that overlap a little. This is part ${number}, with pages ${firstPage} ` +
+      `to ${lastPage}. Give what this part says, and leave out what it does not: it may stand in another.`;
 
 const FOUND = `A program that reads by rules found the values below: each with its place in the answer, its page, \
 and how sure the program is of it (0 to 1). It misses some and mistakes others. Keep what the document confirms, \
