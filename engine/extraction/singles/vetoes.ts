@@ -16,6 +16,7 @@ const LABEL_FROM = 0.8;
 
 /** Whatever found it: the number of a line, a blank, an instruction, or a label is no value. */
 export function isNoValue(field: Field, { text, words, kind }: Finding, source: Source): boolean {
+  if (isNumbered(field, text)) return true;
   if (isPlaceholder(text) || isInstruction(text) || (kind !== 'prose' && saysField(field, text))) return true;
   const [first] = words;
   if (first === undefined) return false;
@@ -23,6 +24,10 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
   const isByPlace = kind === 'place' || field.kind === 'currency';
   return labelIndexOf(source).form.blanks.has(first) || (!isByPlace && isOthers(field, first, source));
 }
+
+/** Labels of a form begin with the number of their line, names do not. */
+const isNumbered = (field: Field, text: string): boolean =>
+  /^\d{1,3}[.)]\s/.test(text) && shapeOf(field) === 'name';
 
 function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);
