@@ -157,7 +157,7 @@ function isPartOfDate(text: string, { from, to }: { readonly from: number; reado
 }
 
 /** A number in a parenthesis that has letters belongs to what it explains. */
-export function isInParentheses(
+function isInParentheses(
   text: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): boolean {
