@@ -16,8 +16,7 @@ const LABEL_FROM = 0.8;
 
 /** Whatever found it: the number of a line, a blank, an instruction, or a label is no value. */
 export function isNoValue(field: Field, { text, words, kind }: Finding, source: Source): boolean {
-  if (isNumbered(field, text)) return true;
-  if (isPlaceholder(text) || isInstruction(text) || (kind !== 'prose' && saysField(field, text))) return true;
+  if (isPrinted(field, text) || (kind !== 'prose' && saysField(field, text))) return true;
   const [first] = words;
   if (first === undefined) return false;
   if (isOtherEnd(field, first, source)) return true;
@@ -26,8 +25,8 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
 }
 
 /** Labels of a form begin with the number of their line, names do not. */
-const isNumbered = (field: Field, text: string): boolean =>
-  /^\d{1,3}[.)]\s/.test(text) && shapeOf(field) === 'name';
+const isPrinted = (field: Field, text: string): boolean =>
+  isPlaceholder(text) || isInstruction(text) || (/^\d{1,3}[.)]\s/.test(text) && shapeOf(field) === 'name');
 
 function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);
