@@ -1,6 +1,5 @@
-import type { EvidenceKind } from './evidence.ts';
+import { type EvidenceKind, textFinding, type Finding } from './finding.ts';
 import type { Field } from './fields/fields.ts';
-import { textFinding, type Finding } from './finding.ts';
 import { wholeScore } from './fields/labels.ts';
 import { overlap, type Segment } from './places/layout.ts';
 import type { Source } from './source.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../kernel/json.ts';
-import { contextScore } from '../extraction/contexts.ts';
+import { contextScore } from '../extraction/ranking.ts';
 import { coerced } from '../extraction/fields/coerced.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding } from '../extraction/finding.ts';

@@ -9,7 +9,7 @@ import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import type { Fact } from './mailFacts.ts';
+import { type Fact, mailFact } from './mailFacts.ts';
 
 const AUTHORS = new Set(parts.authors);
 const INSTITUTIONS = new Set(parts.affiliation);
@@ -40,7 +40,7 @@ function bylineOf(source: Source): Byline {
 }
 
 /** The authors of a paper, or their institutions, as they stand below its title; undefined where none do. */
-export function bylineFact({ type, terms: { name } }: Field, source: Source): Fact | undefined {
+function bylineFact({ type, terms: { name } }: Field, source: Source): Fact | undefined {
   if (type !== 'string') return undefined;
   const isAuthors = name.length === 1 && name.every((word) => AUTHORS.has(word));
   if (!isAuthors && !name.some((word) => INSTITUTIONS.has(word))) return undefined;
@@ -188,3 +188,18 @@ const findingAt = (segment: Segment, from: number, text: string): Finding => ({
   confidence: CONFIDENCE,
   kind: 'head',
 });
+
+/**
+ * What the document as a whole says of a field: a message's header, a letter's or a paper's parts. undefined
+ * where the field asks for no such part.
+ */
+export const factFor = (field: Field, source: Source): Fact | undefined =>
+  mailFact(field, source) ?? bylineFact(field, source);
+
+/** A fact of several values as one text. */
+export function joinedFact({ findings }: Fact): Finding | undefined {
+  const [first, ...others] = findings;
+  if (first === undefined || others.length === 0) return first;
+  const text = findings.map((one) => (typeof one.value === 'string' ? one.value : one.text)).join(', ');
+  return { ...first, value: text, text, words: findings.flatMap(({ words }) => words) };
+}

@@ -3,7 +3,7 @@ import { likeness } from '../matching/likeness.ts';
 import { termsIn } from '../matching/terms.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
-import type { Draft } from '../singles/offer.ts';
+import type { Draft } from '../singles/values.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { headOffers } from './headOffers.ts';

@@ -6,7 +6,7 @@ import { likeWord } from '../matching/likeness.ts';
 import { termsIn } from '../matching/terms.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
-import type { Draft } from '../singles/offer.ts';
+import type { Draft } from '../singles/values.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { calendarDay, datesIn, monthOf, type DateShape } from '../values/dates.ts';

@@ -1,4 +1,4 @@
-import { EVIDENCE_KINDS, type EvidenceKind } from '../evidence.ts';
+import { EVIDENCE_KINDS, type EvidenceKind } from '../finding.ts';
 
 /** Who found a value: the rules of a known concept, the labels by the schema's own words, or both the same. */
 export type Origin = 'rules' | 'labels' | 'both';

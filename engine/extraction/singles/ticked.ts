@@ -7,7 +7,7 @@ import { termsIn, weightOf } from '../matching/terms.ts';
 import type { Source } from '../source.ts';
 import { choiceIn, yesOrNo } from '../texts.ts';
 import { labelIndexOf } from './labelIndex.ts';
-import type { Draft } from './offer.ts';
+import type { Draft } from './values.ts';
 import { impliedBy } from './shapes.ts';
 
 /** What boxes say: of a boolean the box with its name, of a choice the one option that is ticked. */

@@ -82,6 +82,16 @@ describe('a person behind a label', () => {
   });
 });
 
+describe('the name of a person or a firm', () => {
+  it('is no label with the number of its line', () => {
+    const page: readonly Placed[] = [
+      [60, 40, '1. Name of registrant'],
+      [300, 40, '2. Registration No.'],
+    ];
+    expect(valueOf(laidOut([page]), { registrant_name: text })).to.deep.equal({});
+  });
+});
+
 describe('our reference and yours', () => {
   it('are told apart', () => {
     const lines = 'Our ref: AB-12\nYour ref: CD-34';

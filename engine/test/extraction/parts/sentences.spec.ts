@@ -15,6 +15,11 @@ describe('the ends of a range', () => {
       expect(said(lines, ends)).to.deep.equal({ period_start: start, period_end: end });
     });
 
+  it('are amounts above zero: a dash between them is no sign', () => {
+    const salary = { salary_min: number, salary_max: number };
+    expect(said('Salary: $32,534 - $42,290', salary)).to.deep.equal({ salary_min: 32534, salary_max: 42290 });
+  });
+
   it('are not taken for each other', () => {
     expect(said('Valid until: 1 May 2031 to 6 May 2031', { valid_until: date })).to.deep.equal({
       valid_until: '2031-05-06',
