@@ -126,9 +126,10 @@ export type DocumentWarning =
       /** JSON Pointers of what was not looked for. */
       readonly paths?: readonly string[];
     }
-  | ({ readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ'; readonly message: string } & Partial<
-      Omit<SeenValue, 'inexact'>
-    >);
+  | ({
+      readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ';
+      readonly message: string;
+    } & Partial<Omit<SeenValue, 'inexact'>>);
 
 /** A value that was read somewhere, and how sure it is. */
 export interface SeenValue {
