@@ -67,6 +67,7 @@ const ABANDON = `delete from http_cache.replays where ${MINE}`;
 const FORGET_REPLAY = `
   delete from http_cache.replays
   where tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is not null`;
+const FORGET_TENANT = 'delete from http_cache.replays where tenant_id = $1 and status is not null';
 const PURGE_REPLAYS = `delete from http_cache.replays where expires_at_ms <= $1 returning 1 as one`;
 
 const BEGIN_ATTEMPTS_MAX = 3;
@@ -135,6 +136,9 @@ export const replayStore = (sql: Sql, nowMs: () => number, log: AnsweredLog): Re
       return changed(COMPLETE, [...ownOf(lease), status, body, BigInt(nowMs() + keepMs), known]);
     },
     abandon,
+    forget: async (tenantId) => {
+      await sql.query(FORGET_TENANT, [tenantId]);
+    },
     purge: async () => (await sql.query(PURGE_REPLAYS, [BigInt(nowMs())])).length,
   };
 };

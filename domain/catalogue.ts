@@ -20,7 +20,7 @@ import { providerPricingEvent } from './modelPrices.ts';
 import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
 import { savedConfigEvent } from './savedConfig.ts';
-import { trainingJobEvent } from './trainingJob.ts';
+import { examplesEvent, trainingJobEvent } from './trainingJob.ts';
 import { webhookDeliveryEvent, webhookEvent } from './webhook.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
@@ -41,6 +41,7 @@ export const EVENT_CATALOGUE = {
   operation: operationEvent,
   batch: batchEvent,
   trainingJob: trainingJobEvent,
+  examples: examplesEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
   webhook: webhookEvent,

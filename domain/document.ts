@@ -55,10 +55,20 @@ const uploadRemoved = event('UploadRemoved', {
 
 type UploadRemoved = z.output<typeof uploadRemoved>;
 
+/** What the document says is gone: its file, its results, examples made of it, its name. Its bill stays. */
+const documentErased = event('DocumentErased', {
+  document_id: z.string(),
+  tenant_id: tenantId,
+  erased_at: instant,
+});
+
+type DocumentErased = z.output<typeof documentErased>;
+
 export const documentEvent = z.discriminatedUnion('type', [
   uploadPresigned,
   documentRegistered,
   uploadRemoved,
+  documentErased,
 ]);
 
 export type DocumentEvent = z.output<typeof documentEvent>;
@@ -71,35 +81,65 @@ export interface DocumentState {
   readonly registered: DocumentRegistered['data'] | null;
   /** null while its file is kept, or may still be sent. */
   readonly removed: UploadRemoved['data'] | null;
+  /** null while anything that it says may be kept. */
+  readonly erased: DocumentErased['data'] | null;
 }
 
 export type DocumentKind = StreamKind<DocumentState, RecordCommand<DocumentEvent>, DocumentEvent, never>;
 
+/** Readers learn again, after a registration that came late, that nothing is kept. */
+const goneAgain = ({ removed, erased }: DocumentState): readonly DocumentEvent[] => [
+  ...(removed === null ? [] : [{ type: 'UploadRemoved' as const, data: removed }]),
+  ...(erased === null ? [] : [{ type: 'DocumentErased' as const, data: erased }]),
+];
+
+const erase = (
+  { presigned, registered, removed, erased }: DocumentState,
+  event: DocumentErased,
+): Decision<DocumentEvent, never> => {
+  if ((presigned === null && registered === null) || erased !== null) return accept<DocumentEvent>();
+  const { erased_at, ...names } = event.data;
+  return presigned === null || removed !== null
+    ? accept<DocumentEvent>(event)
+    : accept<DocumentEvent>(
+        { type: 'UploadRemoved', data: { ...names, reason: 'asked', removed_at: erased_at } },
+        event,
+      );
+};
+
+const register = (
+  state: DocumentState,
+  { type, data }: DocumentRegistered,
+): Decision<DocumentEvent, never> => {
+  if (state.registered !== null) return accept<DocumentEvent>();
+  // Work that had the file when it was removed. Of what was erased the name is not written down again.
+  const file_name = state.erased === null ? data.file_name : null;
+  return accept<DocumentEvent>({ type, data: { ...data, file_name } }, ...goneAgain(state));
+};
+
 const decide = (
-  { presigned, registered, removed }: DocumentState,
+  state: DocumentState,
   { data }: RecordCommand<DocumentEvent>,
 ): Decision<DocumentEvent, never> => {
+  const { presigned, registered, removed } = state;
   switch (data.type) {
     case 'UploadPresigned':
       return presigned === null && registered === null ? accept(data) : accept<DocumentEvent>();
-    case 'DocumentRegistered': {
-      if (registered !== null) return accept<DocumentEvent>();
-      // Work that had the file when it was removed: readers learn again that nothing is kept of it.
-      return removed === null
-        ? accept(data)
-        : accept<DocumentEvent>(data, { type: 'UploadRemoved', data: removed });
-    }
+    case 'DocumentRegistered':
+      return register(state, data);
     case 'UploadRemoved':
       return presigned !== null && removed === null ? accept(data) : accept<DocumentEvent>();
+    case 'DocumentErased':
+      return erase(state, data);
   }
 };
 
 /**
  * A document is presigned at most once and before anything else, registered at most once, so it is measured
- * by its first use, and the file of one that was presigned is removed at most once.
+ * by its first use; the file of one that was presigned is removed at most once, and each is erased at most once.
  */
 export const document: Decider<DocumentKind> = {
-  initialState: { presigned: null, registered: null, removed: null },
+  initialState: { presigned: null, registered: null, removed: null, erased: null },
   decide,
   evolve: (state, { type, data }) => {
     switch (type) {
@@ -109,6 +149,8 @@ export const document: Decider<DocumentKind> = {
         return { ...state, registered: data };
       case 'UploadRemoved':
         return { ...state, removed: data };
+      case 'DocumentErased':
+        return { ...state, erased: data };
     }
   },
 };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { billingType, extractionMode } from './account/messages.ts';
-import { event } from './kernel/decider.ts';
+import { accept, type Command, type Decider, event, reject, type StreamKind } from './kernel/decider.ts';
 import { creditsFromZero, instant, tenantId } from './kernel/amounts.ts';
 import { digestText, type QueuedKind, type QueuedState, queuedWork, suffixOf } from './leased.ts';
 
@@ -171,3 +171,51 @@ export const trainingJob = queuedWork<TrainingWork>({
     worker_lost: 'The job was started several times and never came to its end. Create it again.',
   },
 });
+
+/** Examples whose documents were erased are gone; the others lie under another digest. Says all that is known. */
+const examplesErased = event('ExamplesErased', {
+  job_id: z.string(),
+  tenant_id: tenantId,
+  /** Those of all times, in the order of their erasing. */
+  document_ids: z.array(z.string()).min(1),
+  /** Of what is kept of the job's input. */
+  input_sha256: z.string(),
+  erased_at: instant,
+});
+
+export const examplesEvent = z.discriminatedUnion('type', [examplesErased]);
+type ExamplesEvent = z.output<typeof examplesEvent>;
+
+/** `of_sha256`: the input that the new one was made of. */
+type EraseExamples = Command<
+  'EraseExamples',
+  Omit<ExamplesEvent['data'], 'erased_at'> & { readonly of_sha256: string }
+>;
+
+interface ExamplesState {
+  /** null: the input is as the job was created with. */
+  readonly kept: ExamplesEvent['data'] | null;
+}
+
+export type ExamplesKind = StreamKind<
+  ExamplesState,
+  EraseExamples,
+  ExamplesEvent,
+  /** Something else was erased meanwhile. */
+  { readonly code: 'other_input' }
+>;
+
+/** What is kept of the examples of a job. */
+export const keptExamples: Decider<ExamplesKind> = {
+  initialState: { kept: null },
+  saysAll: true,
+  decide: ({ kept }, { data: { of_sha256, document_ids, ...data }, meta: { now: erased_at } }) => {
+    if (kept !== null && kept.input_sha256 !== of_sha256) return reject({ code: 'other_input' });
+    const all = [...new Set([...(kept?.document_ids ?? []), ...document_ids])];
+    if (all.length === kept?.document_ids.length) return accept();
+    return accept({ type: 'ExamplesErased', data: { ...data, document_ids: all, erased_at } });
+  },
+  evolve: (_state, { data }) => ({ kept: data }),
+};
+
+export const examplesStream = (jobId: string): string => `examples-${jobId}`;

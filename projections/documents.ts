@@ -1,9 +1,12 @@
-import { omit, type Projector, rowReader, table, wholeOf } from './engine/table.ts';
+import { flagOf, omit, type Projector, rowReader, table, textOf, wholeOf } from './engine/table.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only } from './engine/ports.ts';
 import { listing, type Page, paging, telling } from './engine/query.ts';
 
-/** Documents that the service has seen: what identifies and measures them. `removed_at`: its upload is gone. */
+/**
+ * Documents that the service has seen: what identifies and measures them. `removed_at`: its upload is gone;
+ * `erased_at`: so are its results and its name.
+ */
 export const documents = table({
   name: 'documents',
   key: ['document_id'],
@@ -21,27 +24,38 @@ export const documents = table({
     source: 'text',
     created_at: 'text',
     removed_at: 'text?',
+    erased_at: 'text?',
   },
-  indexes: ['(tenant_id, position desc)'],
+  indexes: ['(tenant_id, position desc)', '(document_id) where erased_at is not null'],
 });
 
-const register = inserting(documents, { columns: omit(documents.columns, 'removed_at'), firstStands: true });
+const register = inserting(documents, {
+  columns: omit(documents.columns, 'removed_at', 'erased_at'),
+  firstStands: true,
+});
 const remove = updating(documents, 'document_id', 'removed_at');
+const erase = updating(documents, 'document_id', 'file_name', 'erased_at');
 
 /**
  * Registered documents; the first registration of an ID stands. A document is registered before its upload is
- * removed, or the removal is said again after it.
+ * removed or it is erased, or that is said again after it.
  */
 export const documentsProjector: Projector = {
   name: 'documents',
-  version: 2,
-  eventTypes: ['DocumentRegistered', 'UploadRemoved'],
+  version: 3,
+  eventTypes: ['DocumentRegistered', 'UploadRemoved', 'DocumentErased'],
   tables: [documents],
   apply: async (tx, { schema, events }) => {
     const rows = only(events, 'DocumentRegistered').map(({ data, position }) => ({ ...data, position }));
     const gone = new Map(only(events, 'UploadRemoved').map(({ data }) => [data.document_id, data]));
     await register(tx, schema, rows);
+    const erased = new Map(only(events, 'DocumentErased').map(({ data }) => [data.document_id, data]));
     await remove(tx, schema, [...gone.values()]);
+    await erase(
+      tx,
+      schema,
+      [...erased.values()].map((data) => ({ ...data, file_name: null })),
+    );
   },
 };
 
@@ -90,4 +104,29 @@ export const documentsOfTenant = paging(
     ...[query.created_after ?? null, query.exclude_default_scope],
   ],
   rowOf,
+);
+
+/** Whether any document was ever erased. */
+export const anyErased = telling(
+  'select exists (select 1 from read.documents where erased_at is not null) as any_erased',
+  () => [],
+  (row) => flagOf(row, 'any_erased'),
+);
+
+/** Those of the documents, and of extractions and conversions, whose document is erased. */
+export const erasedAmong = listing(
+  `select document_id as name from read.documents where erased_at is not null and document_id = any($1::text[])
+   union select e.id from read.usage_events e join read.documents d on d.document_id = e.document_id
+   where d.erased_at is not null and e.id = any($1::text[])`,
+  (names: readonly string[]) => [names],
+  (row) => textOf(row, 'name'),
+);
+
+/** The erased documents of training jobs. */
+export const erasedOfJobs = listing(
+  `select t.job_id, t.tenant_id, d.document_id from read.training_documents t
+   join read.documents d on d.tenant_id = t.tenant_id and t.document_id in (d.document_id, '')
+   where d.erased_at is not null and t.job_id = any($1::text[])`,
+  (jobIds: readonly string[]) => [jobIds],
+  rowReader({ job_id: 'sorted', tenant_id: 'sorted', document_id: 'sorted' }),
 );

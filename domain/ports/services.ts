@@ -231,6 +231,8 @@ export interface ReplayStore {
   complete(lease: ReplayLease, answer: ReplayAnswer): Promise<boolean>;
   /** Frees the key: the request ended in an answer that is not kept. */
   abandon(lease: ReplayLease): Promise<void>;
+  /** Removes all kept answers of a tenant: one of them may say what was erased. */
+  forget(tenantId: string): Promise<void>;
   /** Removes what has expired; gives how much. */
   purge(): Promise<number>;
 }

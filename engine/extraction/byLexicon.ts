@@ -6,7 +6,7 @@ import { findInProse } from './prose/proseValues.ts';
 import { pick } from './ranking.ts';
 import type { Source } from './source.ts';
 import { isTotal } from './tables/totals.ts';
-import { findBoolean, findChoice, findText } from './texts.ts';
+import { findText } from './texts.ts';
 import { findCurrency } from './values/currencies.ts';
 
 interface Known {
@@ -15,26 +15,11 @@ interface Known {
   readonly totals: ReadonlyMap<string, Finding>;
 }
 
-/** What the rules of the field's concept find; of a field that means none, what sentences of contracts say. */
+/** What sums that agree, sentences of contracts, and the rules of the field's concept find. */
 export const byLexicon = (field: Field, { totals, source }: Known): Finding | undefined =>
   totals.get(field.pointer) ??
   findInProse(field, source) ??
-  (field.concept === undefined ? byForm(field, source) : findLeaf(field, source));
-
-/** Without a concept only a value's form, or a choice of the schema, is looked for. */
-const byForm = (field: Field, source: Source): Finding | undefined =>
-  FORMS.has(field.kind) || field.choices.length > 0 || field.type === 'boolean'
-    ? findByKind(field, source)
-    : undefined;
-
-const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
-  'email',
-  'url',
-  'iban',
-  'bic',
-  'vat_id',
-  'currency',
-]);
+  (field.concept === undefined ? undefined : findLeaf(field, source));
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
   const found = findByKind(field, source);
@@ -43,13 +28,12 @@ function findLeaf(field: Field, source: Source): Finding | undefined {
 }
 
 function findByKind(field: Field, source: Source): Finding | undefined {
-  if (isTotal(field)) return undefined;
-  if (field.choices.length > 0) return findChoice(field, source);
+  if (isTotal(field) || field.choices.length > 0) return undefined;
   switch (field.kind) {
     case 'boolean':
-      return findBoolean(field, source);
+      return undefined;
     case 'party':
-      return findParty(field, source) ?? (isRoleParty(field) ? undefined : findText(field, source));
+      return findParty(field, source);
     case 'address':
       return findAddress(field, source);
     case 'currency':
@@ -60,6 +44,3 @@ function findByKind(field: Field, source: Source): Finding | undefined {
       return pick(field, source);
   }
 }
-
-/** Seller, buyer and the like stand in sections; other persons and firms have a label of their own. */
-const isRoleParty = ({ concept }: Field): boolean => concept?.id === 'seller' || concept?.id === 'buyer';

@@ -4,8 +4,7 @@
  * same two; where a row and a column of a table cross; right after the label's words without a mark; before
  * them, as counts stand; in a sentence that has them; by a ticked box; as one of the schema's options that
  * stands alone; by sums that agree; by its form alone; by its place on the page; in the head of the document,
- * below a closing formula, in the line of place and date; a person beside what it is; an end of a range; the
- * one value of its shape.
+ * below a closing formula; an end of a range.
  */
 export const EVIDENCE_KINDS = [
   'colon',
@@ -25,10 +24,7 @@ export const EVIDENCE_KINDS = [
   'place',
   'head',
   'closing',
-  'dateline',
-  'apposed',
   'end',
-  'alone',
 ] as const;
 
 export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];

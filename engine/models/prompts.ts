@@ -143,10 +143,14 @@ export const TRANSCRIPTION_TURN_V1 = 'Transcribe this page.';
 const EMPTY = /^\s*EMPTY_PAGE\s*$/u;
 const WHOLE_FENCE = /^\s*```(?:markdown|md)?[^\S\n]*\n([\s\S]*?)\n?```\s*$/u;
 
+/** What olmOCR's models write of a page before its text, whatever they are told. */
+const ABOUT_PAGE =
+  /^\s*---[^\S\n]*\n(?:(?:primary_language|is_|rotation_)[^\n]*\n){1,10}---[^\S\n]*(?:\n|$)/u;
+
 /** The page's markdown in a model's answer; empty for a page without text. */
 export const transcriptIn = (answer: string): string => {
   if (EMPTY.test(answer)) return '';
-  return WHOLE_FENCE.exec(answer)?.[1] ?? answer;
+  return (WHOLE_FENCE.exec(answer)?.[1] ?? answer).replace(ABOUT_PAGE, '');
 };
 
 /** Version 1 of how a model is asked to better its own notes. A change of its words is a new file. */

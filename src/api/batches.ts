@@ -37,6 +37,7 @@ import {
   extractModeIn,
   llmChannelIn,
   minConfidenceIn,
+  modelsForIn,
   ocrChannelIn,
   openingFields,
 } from './workSchemas.ts';
@@ -256,6 +257,7 @@ const batchRequest = z
     allow_partial: z.boolean().default(false),
     citations: z.boolean().default(true),
     min_confidence: minConfidenceIn.optional(),
+    models_for: orAbsent(modelsForIn),
     ...openingFields,
     llm: llmChannelIn.nullish(),
     ocr: ocrChannelIn.nullish(),
@@ -393,6 +395,7 @@ export const createBatch = post(
         allow_partial: fields.allow_partial,
         citations: fields.citations,
         min_confidence: fields.min_confidence,
+        models_for: fields.models_for,
         llm: channelIn('llm', fields.llm),
         ocr: channelIn('ocr', fields.ocr),
         channelPaths: placeOf,

@@ -1,6 +1,6 @@
 import { workFailure } from '../server/problems.ts';
 import type { countPages as count } from '../commands/countPages.ts';
-import type { removeUpload as removal } from '../commands/training.ts';
+import type { eraseDocument as erasure, removeUpload as removal } from '../commands/erasing.ts';
 import type { presignUpload as presign, UploadReceiver } from '../commands/uploads.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
@@ -26,6 +26,7 @@ export interface DocumentsDeps {
   readonly presign: ReturnType<typeof presign>;
   readonly receiver: UploadReceiver;
   readonly removeUpload: ReturnType<typeof removal>;
+  readonly eraseDocument: ReturnType<typeof erasure>;
   readonly countPages: ReturnType<typeof count>;
 }
 
@@ -105,6 +106,9 @@ const documentItem = z
     removed_at: instantOut
       .nullable()
       .meta({ description: 'When its upload was removed; null while it is kept.' }),
+    erased_at: instantOut
+      .nullable()
+      .meta({ description: 'When it was erased: `file_name` is null from then on; null while it is not.' }),
   })
   .meta({ id: 'DocumentItem' });
 
@@ -271,6 +275,29 @@ export const putUpload = put(
     const stored = await receiver.store(params.document_id, file);
     if (stored.kind === 'problem') throw workFailure(stored);
     return { contentType: 'text/plain', body: '' };
+  },
+);
+
+export const eraseDocument = remove(
+  '/v1/documents/{document_id}',
+  {
+    summary: 'Erase what a document says',
+    description:
+      'For good, wherever it is kept: its file, the results of work on it, examples that training jobs made of it, ' +
+      'kept answers and its `file_name`. Its bill, its pages and its times stay, and its row in the list has ' +
+      '`erased_at`. A repeat answers the same. While work on it waits or runs, or a training job learns from it: 409 ' +
+      '`document_in_use`. An artifact that learned from it stays; so do backups, and events of the log, which ' +
+      'nobody can change. Another tenant’s document is 404; service and admin keys may erase those of all.',
+    access: 'any',
+    params: z.object({ document_id: documentId }),
+    reply: { status: 204 },
+    problems: ['document_not_found', 'document_in_use', 'storage_error', 'busy'],
+  },
+  async ({ params, caller, meta }, deps) => {
+    const by = { tenant_id: caller.tenant_id, allTenants: caller.role !== 'tenant' };
+    const refused = await deps.eraseDocument(by, params.document_id, meta);
+    if (refused !== undefined) throw workFailure(refused);
+    return undefined;
   },
 );
 

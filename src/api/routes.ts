@@ -32,6 +32,7 @@ import {
   listDocuments,
   presignUpload,
   putUpload,
+  eraseDocument,
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
@@ -172,6 +173,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listDocuments,
     presignUpload,
     putUpload,
+    eraseDocument,
     removeUpload,
   },
   Operations: {

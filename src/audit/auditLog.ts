@@ -32,6 +32,7 @@ const queuedNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
 const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type === 'ArtifactPublished') return `artifact-${data.artifact_id}`;
   if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
+  if (type === 'ExamplesErased') return `examples-${data.job_id}`;
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 
@@ -45,17 +46,32 @@ const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
   return 'webhook_id' in data ? `webhook-${data.webhook_id}` : undefined;
 };
 
-/** As `namedAs`, of all that is neither a document, nor a config, nor a key. */
+/** As `namedAs`, of documents. */
+const documentNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
+  switch (type) {
+    case 'UploadPresigned':
+    case 'DocumentRegistered':
+    case 'UploadRemoved':
+    case 'DocumentErased':
+      return `document-${data.document_id}`;
+    default:
+      return undefined;
+  }
+};
+
+/** As `namedAs`, of all that is neither work on a document, nor a config, nor a key. */
 const otherwiseNamedAs = (event: AuditedEvent): string | undefined =>
-  queuedNamedAs(event) ?? pipelineNamedAs(event) ?? placesNamedAs(event) ?? webhookNamedAs(event);
+  documentNamedAs(event) ??
+  queuedNamedAs(event) ??
+  pipelineNamedAs(event) ??
+  placesNamedAs(event) ??
+  webhookNamedAs(event);
 
 /** What the stream of an event has to be, where its data says so. */
 const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
   if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
   if ('conversion_id' in data) return `conversion-${data.conversion_id}`;
-  if (type === 'UploadPresigned' || type === 'DocumentRegistered' || type === 'UploadRemoved')
-    return `document-${data.document_id}`;
   if (type === 'ConfigPublished' || type === 'ConfigRevoked') return `config-${data.config_id}`;
   if ('key_id' in data) return `apiKey-${data.key_id}`;
   return otherwiseNamedAs(event);
@@ -230,6 +246,8 @@ export interface LogAudit extends Omit<Reading, 'upTo'> {
   readonly findings: Findings;
   /** Positions of this log have no gaps: it is the embedded one. */
   readonly dense: boolean;
+  /** Where events of a copied log lay first. */
+  readonly origins?: readonly string[] | undefined;
   readonly watchers?: readonly Watcher[];
 }
 
@@ -237,10 +255,11 @@ export interface LogAudit extends Omit<Reading, 'upTo'> {
 export const auditLog = async ({
   findings,
   dense,
+  origins,
   watchers = [],
   ...reading
 }: LogAudit): Promise<AuditedLog> => {
-  const chains = chainsCheck(findings, { dense, watchers });
+  const chains = chainsCheck(findings, { dense, origins, watchers });
   const rules = rulesCheck(findings, watchers);
   const { events, position } = await readThrough(reading, (recorded) => {
     chains.look(recorded);

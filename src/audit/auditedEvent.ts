@@ -31,7 +31,11 @@ export interface ExpectedModel {
   /** The name of the read model in the registry. */
   readonly name: string;
   readonly tables: readonly Table[];
-  readonly start: (emit: Emit) => ExpectedFold;
+  /**
+   * `erased`: documents whose rows will change once more, so that the others need not be remembered. One that is
+   * missing in it makes a difference, and is added: a second fold knows it.
+   */
+  readonly start: (emit: Emit, erased: Set<string>) => ExpectedFold;
 }
 
 type NullableIn<C extends Columns> = {

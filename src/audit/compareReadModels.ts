@@ -17,19 +17,19 @@ import {
   batchRows,
   billingConfigRows,
   deploymentRows,
-  documentRows,
   operationRows,
   priceListRows,
   rateLimitRows,
   savedConfigRows,
   trainingJobRows,
-  usageEventRows,
   webhookRows,
 } from './expectedRows.ts';
+import { documentRows, usageEventRows } from './expectedDocuments.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { Json } from '../../domain/kernel/json.ts';
+import { documents } from '../../projections/documents.ts';
 import type { Projector, ReadTable, Table } from '../../projections/engine/table.ts';
 import type { Watcher } from './auditLog.ts';
 import type { Findings } from './findings.ts';
@@ -117,10 +117,13 @@ const rowDigests = () => {
 };
 
 /** Folds each read model up to its own checkpoint. */
-const expectedUpTo = (models: readonly ExpectedModel[], snapshot: ReadModelSnapshot, emit: Emit) => {
+const expectedUpTo = (
+  { models, snapshot, erased }: Pick<Comparison, 'models' | 'snapshot'> & { readonly erased: Set<string> },
+  emit: Emit,
+) => {
   const folds = models.flatMap((model) => {
     const found = snapshot.models.find(({ name }) => name === model.name);
-    return found === undefined ? [] : [{ fold: model.start(emit), upTo: found.position ?? -1n }];
+    return found === undefined ? [] : [{ fold: model.start(emit, erased), upTo: found.position ?? -1n }];
   });
   return {
     apply: (event: AuditedEvent): void => {
@@ -245,13 +248,14 @@ const digestFound = async ({ findings, snapshot, models }: Comparison): Promise<
 };
 
 /** A second, slower reading names the rows of the tenants whose sums differ. */
-const nameRows = async (comparison: Comparison, groups: Groups): Promise<void> => {
-  const { findings, snapshot, models } = comparison;
+const nameRows = async (
+  comparison: Comparison & { readonly erased: Set<string> },
+  groups: Groups,
+): Promise<void> => {
+  const { findings, snapshot } = comparison;
   const keys = new Map(snapshot.models.flatMap(({ tables }) => tables.map(({ name, key }) => [name, key])));
   const [expected, found] = [rowsByKey(groups, keys), rowsByKey(groups, keys)];
-  const fold = expectedUpTo(models, snapshot, (table, row) =>
-    expected.add(table.name, plainColumns(table, row)),
-  );
+  const fold = expectedUpTo(comparison, (table, row) => expected.add(table.name, plainColumns(table, row)));
   await comparison.replay(fold.apply);
   fold.finish();
   for (const table of groups.keys()) {
@@ -290,7 +294,8 @@ export const readModelComparison = (
 ): { readonly watcher: Watcher; readonly finish: (end: bigint) => Promise<void> } => {
   const { findings, snapshot, models } = comparison;
   const expected = rowDigests();
-  const fold = expectedUpTo(models, snapshot, emitInto(expected));
+  const erased = new Set(snapshot.erased);
+  const fold = expectedUpTo({ models, snapshot, erased }, emitInto(expected));
   return {
     watcher: { decoded: fold.apply },
     finish: async (end) => {
@@ -307,7 +312,7 @@ export const readModelComparison = (
           .map((table) => [table, differing(expected, found, table)] as const)
           .filter(([, names]) => names.size > 0),
       );
-      if (groups.size > 0) await nameRows(comparison, groups);
+      if (groups.size > 0) await nameRows({ ...comparison, erased }, groups);
     },
   };
 };
@@ -325,6 +330,8 @@ export interface ReadModelSnapshot {
   readonly models: readonly SnapshotModel[];
   /** Read models that could not be read, and why. */
   readonly missing: readonly string[];
+  /** Documents that are erased, as the tables say: nothing is believed of it, only remembered for it. */
+  readonly erased: readonly string[];
   readonly rows: (table: string) => AsyncIterable<SqlRow>;
 }
 
@@ -376,8 +383,14 @@ export const withSnapshot = <T>(
       if (schema === undefined) throw new Error(`${table} is no table of a read model`);
       return cursor(tx, `${schema}.${table}`);
     };
-    return work({ models, missing, rows });
+    return work({ models, missing, erased: await erasedIn(tx, schemas.get(documents.name)), rows });
   });
+
+const erasedIn = async (tx: SqlTx, schema: string | undefined): Promise<readonly string[]> => {
+  if (schema === undefined) return [];
+  const erased = await tx.query(`select document_id from ${schema}.documents where erased_at is not null`);
+  return erased.map((row) => String(row['document_id']));
+};
 
 const head = z.object({
   models: z.array(
@@ -391,6 +404,7 @@ const head = z.object({
     }),
   ),
   missing: z.array(z.string()),
+  erased: z.array(z.string()).default([]),
 });
 const rowLine = z.object({ table: z.string(), row: z.record(z.string(), z.unknown()) });
 const endLine = z.object({ rows: z.number() });
@@ -399,8 +413,13 @@ const line = (value: unknown): string =>
   `${JSON.stringify(value, (_, member: unknown) => (typeof member === 'bigint' ? member.toString() : member))}\n`;
 
 /** A snapshot as NDJSON: a head, a line for each row, and an end that says how many rows there were. */
-export async function* snapshotLines({ models, missing, rows }: ReadModelSnapshot): AsyncGenerator<string> {
-  yield line({ models, missing });
+export async function* snapshotLines({
+  models,
+  missing,
+  erased,
+  rows,
+}: ReadModelSnapshot): AsyncGenerator<string> {
+  yield line({ models, missing, erased });
   let count = 0;
   for (const { tables } of models)
     for (const { name } of tables)
@@ -482,8 +501,8 @@ export const snapshotStore = (folder: string) => {
       await files.close();
       if (first === undefined || end === undefined || endLine.parse(JSON.parse(end)).rows !== rows)
         throw new Error('the snapshot of the read models is not whole');
-      const { models, missing } = head.parse(JSON.parse(first));
-      return { models, missing, rows: (table) => files.rowsOf(table) ?? noRows() };
+      const { models, missing, erased } = head.parse(JSON.parse(first));
+      return { models, missing, erased, rows: (table) => files.rowsOf(table) ?? noRows() };
     },
   };
 };

@@ -1,7 +1,6 @@
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import { batchDocuments, batches } from '../../projections/batches.ts';
 import {
-  accountOf,
   type AuditedEvent,
   type AuditedEventOf,
   byType,
@@ -33,8 +32,6 @@ import {
 } from '../../domain/webhookMessages.ts';
 import { deliveryIdOf, triedUntil } from '../../domain/webhook.ts';
 import { webhookDeliveries, webhookFreePages, webhooks, webhookTerms } from '../../projections/webhooks.ts';
-import { documents } from '../../projections/documents.ts';
-import { unrecordedWork, usageEvents } from '../../projections/usageEvents.ts';
 
 const placeOf = (batchId: string, index: number): string => `${batchId}/${String(index)}`;
 
@@ -440,102 +437,5 @@ export const webhookRows: ExpectedModel = {
       deliveries.finish();
     };
     return { apply, finish };
-  },
-};
-
-type Requested = AuditedEventOf<'ExtractionRequested' | 'ConversionRequested'>;
-type Completed = AuditedEventOf<'ExtractionCompleted' | 'ConversionCompleted'>;
-type Failed = AuditedEventOf<'ExtractionFailed' | 'ConversionFailed'>;
-
-const idOf = ({ data }: Requested | Completed | Failed): string =>
-  'extraction_id' in data ? data.extraction_id : data.conversion_id;
-
-const requestedRow = (event: Requested): ExpectedRow<typeof usageEvents> => ({
-  ...noneOf(usageEvents.columns),
-  ...event.data,
-  id: idOf(event),
-  kind: 'extraction_id' in event.data ? 'extraction' : 'conversion',
-  position: event.position,
-  state: 'running',
-});
-
-/** Extractions and conversions. */
-export const usageEventRows: ExpectedModel = {
-  name: 'usage_events',
-  tables: [usageEvents, unrecordedWork],
-  start: (emit) => {
-    const works = keptRows(usageEvents, emit);
-    /** Burns that say how their work ended, and wait for its usage event. */
-    const burned = keptRows(unrecordedWork, emit);
-    /** The first request stands. */
-    const requested = (event: Requested): void => {
-      if (works.get(idOf(event)) === undefined) works.set(idOf(event), requestedRow(event));
-    };
-    /** Completed work never changes again: its row is emitted and forgotten. */
-    const completed = (event: Completed): void => {
-      const { status: state, pages, free_pages, duration_ms, completed_at: finished_at } = event.data;
-      const work = works.take(idOf(event));
-      const end = { state, pages, free_pages, problem_code: null, duration_ms, finished_at };
-      if (work !== undefined) emit(usageEvents, { ...work, ...end });
-      burned.take(idOf(event));
-    };
-    const failed = (event: Failed): void => {
-      const { code: problem_code, failed_at: finished_at } = event.data;
-      const end = { state: 'failed', free_pages: null, problem_code, duration_ms: null, finished_at };
-      works.change(idOf(event), end);
-    };
-    const apply = byType({
-      ExtractionRequested: requested,
-      ConversionRequested: requested,
-      ExtractionCompleted: completed,
-      ConversionCompleted: completed,
-      ExtractionFailed: failed,
-      ConversionFailed: failed,
-      CreditsBurned: ({ stream, data }) => {
-        const { operation_id, operation, hold_id, billing_type, pages, free_pages, delivered } = data;
-        // Work is billed as its burn says, whatever it was held as when it began.
-        if (hold_id !== null) works.change(operation_id, { billing_type, hold_id });
-        if (delivered === undefined) return;
-        const tenant_id = accountOf(stream) ?? '';
-        const burn = { operation_id, operation, tenant_id, pages, free_pages, burned_at: data.created_at };
-        const { status, duration_ms } = delivered;
-        burned.set(operation_id, { ...burn, status, duration_ms });
-      },
-    });
-    const finish = (): void => {
-      works.emitAll();
-      burned.emitAll();
-    };
-    return { apply, finish };
-  },
-};
-
-/**
- * Documents: what a stream registers first, at its beginning or right after the upload that it was
- * presigned for. A second registration would change nothing.
- */
-export const documentRows: ExpectedModel = {
-  name: 'documents',
-  tables: [documents],
-  start: (emit) => {
-    /** Presigned and not used yet. */
-    const presigned = new Set<string>();
-    /** Used uploads that are still kept. */
-    const kept = keptRows(documents, emit);
-    const apply = byType({
-      UploadPresigned: ({ stream, revision }) => {
-        if (revision === 0n) presigned.add(stream);
-      },
-      UploadRemoved: ({ stream, data: { removed_at } }) => {
-        const row = kept.take(stream);
-        if (row !== undefined) emit(documents, { ...row, removed_at });
-      },
-      DocumentRegistered: ({ stream, revision, position, data }) => {
-        const row = { ...data, position, removed_at: null };
-        if (presigned.delete(stream)) kept.set(stream, row);
-        else if (revision === 0n) emit(documents, row);
-      },
-    });
-    return { apply, finish: kept.emitAll };
   },
 };

@@ -143,6 +143,16 @@ export const objectNeeds = (): {
     open.delete(operationId);
     files.delete(operationId);
   };
+  const inputs = new Map<string, string>();
+  /** What is kept of the examples of a job: the last that the log names. */
+  const needExamples = (
+    stream: string,
+    { job_id, input_sha256: sha256 }: { readonly job_id: string; readonly input_sha256: string },
+  ): void => {
+    needs.delete(inputs.get(job_id) ?? '');
+    inputs.set(job_id, trainingInputKeyOf(job_id, sha256));
+    needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 });
+  };
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
     DocumentRegistered: ({ stream, data }) => {
@@ -153,8 +163,8 @@ export const objectNeeds = (): {
     UploadRemoved: ({ data }) => void needs.delete(uploadKeyOf(data.document_id)),
     ArtifactPublished: ({ stream, data: { sha256 } }) =>
       void needs.set(artifactKeyOf(sha256), { stream, sha256 }),
-    TrainingJobCreated: ({ stream, data: { job_id, input_sha256: sha256 } }) =>
-      void needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 }),
+    TrainingJobCreated: ({ stream, data }) => needExamples(stream, data),
+    ExamplesErased: ({ stream, data }) => needExamples(stream, data),
     OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256, file_sha256 } }) => {
       const file = operationFileKeyOf(operation_id, file_sha256);
       needs.set(operationInputKeyOf(operation_id, sha256), { stream, sha256 });

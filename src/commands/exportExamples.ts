@@ -3,12 +3,13 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ExampleSource, TrainingExample } from '../../domain/ports/trainer.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { BillingDeps } from './work.ts';
-import { type JobSecretDeps, trainingInputs, type TrainingJobs } from './training.ts';
+import { type ExampleStreams, type JobSecretDeps, trainingInputs, type TrainingJobs } from './training.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 interface ExportDeps extends Pick<JobSecretDeps, 'objects'>, Pick<BillingDeps, 'billingConfig'> {
   readonly accounts: Pick<AccountWriter, 'stateOf'>;
   readonly jobs: Pick<TrainingJobs, 'stateOf'>;
+  readonly kept: Pick<ExampleStreams, 'keptOf'>;
   readonly source: ExampleSource;
   readonly parser: Pick<DocumentParser, 'render'>;
   readonly pagesMax: number;
@@ -81,7 +82,8 @@ export const exportExamples =
         { job_id, required_credits: terms.examples_export_fee_credits },
       );
     }
-    const { examples } = await trainingInputs(deps.objects).load(job_id, job.input_sha256);
+    const { input_sha256 } = await deps.kept.keptOf(job);
+    const { examples } = await trainingInputs(deps.objects).load(job_id, input_sha256);
     const rows: ExportedExample[] = [];
     const waiting = examples.entries();
     const work = async () => {

@@ -296,11 +296,22 @@ export const ownUpload = async (
   by: UploadReader,
   documentId: string | undefined,
 ): Promise<OwnUpload | WorkProblem> => {
-  if (documentId === undefined) return notFound();
-  const { presigned, registered, removed } = await documents.stateOf(documentId);
-  const isTheirs = by.allTenants || (presigned ?? registered)?.tenant_id === by.tenant_id;
-  if (presigned === null) return registered !== null && isTheirs ? notKept() : notFound();
-  return isTheirs ? { kind: 'ok', presigned, registered, removed } : notFound();
+  const own = await ownDocument(documents, by, documentId);
+  if (own.kind === 'problem') return own;
+  const { presigned, ...rest } = own;
+  return presigned === null ? notKept() : { ...rest, presigned };
+};
+
+/** A document that was used or presigned: `document_not_found` for another tenant's, and for none at all. */
+export const ownDocument = async (
+  documents: Pick<Documents, 'stateOf'>,
+  by: UploadReader,
+  documentId: string | undefined,
+): Promise<(DocumentState & { readonly kind: 'ok'; readonly tenant_id: string }) | WorkProblem> => {
+  const state = documentId === undefined ? undefined : await documents.stateOf(documentId);
+  const tenant_id = (state?.presigned ?? state?.registered)?.tenant_id;
+  if (state === undefined || tenant_id === undefined) return notFound();
+  return by.allTenants || tenant_id === by.tenant_id ? { ...state, kind: 'ok', tenant_id } : notFound();
 };
 
 export const uploads = (deps: UploadsDeps): Uploads => ({

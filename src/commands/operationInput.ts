@@ -20,6 +20,7 @@ const extractTask = z.object({
   allow_partial: z.boolean(),
   citations: z.boolean(),
   min_confidence: z.number().optional(),
+  models_for: z.enum(['all', 'doubtful']).optional(),
   config: z.object({ config_id: z.string(), version: z.number() }).nullable(),
   artifact_id: z.string().nullable(),
   llm: channel,
@@ -108,7 +109,10 @@ export const secretsIn = (task: OperationTask, password: string | undefined): Op
 };
 
 /** Removes all that lies under a prefix. */
-const dropAll = async (objects: Pick<ObjectStore, 'list' | 'remove'>, prefix: string): Promise<void> => {
+export const dropAll = async (
+  objects: Pick<ObjectStore, 'list' | 'remove'>,
+  prefix: string,
+): Promise<void> => {
   const keys: string[] = [];
   for await (const { key } of objects.list(prefix)) keys.push(key);
   for (const key of keys) await objects.remove(key);

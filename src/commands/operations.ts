@@ -415,7 +415,8 @@ type StoredProblem = z.output<typeof storedProblem>;
 const keyOf = (operationId: string): string =>
   `${RESULTS_PREFIX}${sha256(['operation problem', operationId].join('\u001f'))}`;
 
-export const operationProblems = (objects: Pick<ObjectStore, 'put' | 'get'>) => ({
+export const operationProblems = (objects: Pick<ObjectStore, 'put' | 'get' | 'remove'>) => ({
+  remove: (operationId: string): Promise<void> => objects.remove(keyOf(operationId)),
   put: (operationId: string, problem: WorkProblem): Promise<void> => {
     const { code, detail } = problem;
     const members =

@@ -130,10 +130,11 @@ export type StoredResult = z.output<typeof storedResult>;
 /** Where results lie in object storage. */
 export const RESULTS_PREFIX = 'results/';
 
-const folderOf = (workId: string): string => `${RESULTS_PREFIX}${workId}/`;
+/** Where all results of some work lie. */
+export const resultFolderOf = (workId: string): string => `${RESULTS_PREFIX}${workId}/`;
 
 /** Where a result lies: under its work and its digest. */
-export const resultKeyOf = (workId: string, digest: string): string => `${folderOf(workId)}${digest}`;
+export const resultKeyOf = (workId: string, digest: string): string => `${resultFolderOf(workId)}${digest}`;
 
 /** The work whose result lies under a key; undefined for one that an older release has put. */
 export const workIdOfResult = (key: string): string | undefined =>
@@ -175,9 +176,9 @@ export const resultShelf = (objects: ObjectStore) => {
     any: async (
       workId: string,
     ): Promise<{ readonly stored: StoredResult; readonly digest: string } | undefined> => {
-      for await (const { key } of objects.list(folderOf(workId))) {
+      for await (const { key } of objects.list(resultFolderOf(workId))) {
         const stored = await read(key);
-        if (stored !== undefined) return { stored, digest: key.slice(folderOf(workId).length) };
+        if (stored !== undefined) return { stored, digest: key.slice(resultFolderOf(workId).length) };
       }
       return undefined;
     },

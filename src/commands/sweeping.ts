@@ -8,7 +8,7 @@ import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
-import { TRAINING_PREFIX } from './training.ts';
+import { type JobName, TRAINING_PREFIX } from './training.ts';
 import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
 import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/services.ts';
@@ -171,6 +171,18 @@ const OBJECTS_PAGE = 500;
 /** A document whose upload was used. */
 type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
 
+/** What the read models know of erased documents, and what takes their examples from a job. */
+interface ErasedDeps {
+  readonly any: () => Promise<boolean>;
+  /** Those of the documents, extractions and conversions that are of an erased document. */
+  readonly among: (names: readonly string[]) => Promise<ReadonlySet<string>>;
+  readonly ofJobs: (
+    jobIds: readonly string[],
+  ) => Promise<readonly (JobName & { readonly document_id: string })[]>;
+  /** False: there was nothing to take. */
+  readonly forgetExamples: (documentId: string, job: JobName) => Promise<boolean>;
+}
+
 export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly objects: Pick<ObjectStore, 'list' | 'remove'>;
   readonly documents: Documents;
@@ -180,6 +192,8 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly learnedOf: (documents: readonly KeptDocument[]) => Promise<ReadonlySet<string>>;
   /** Those of the documents that wait in a batch for their turn. */
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** Left out: nothing is ever erased. */
+  readonly erased?: ErasedDeps;
   /** How long after it was sent a used upload is kept; 0: for good. */
   readonly retentionDays: number;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
@@ -193,6 +207,8 @@ interface ObjectSweep {
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */
   readonly expired: number;
+  /** Files and results of documents that were erased, and examples of them: what a crash or late work has left. */
+  readonly erased: number;
   /** What is left of work that is over: results, requests, files, keys. */
   readonly results: number;
   /** Objects that could not be looked at or removed now; the next sweep tries again. */
@@ -233,11 +249,13 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
   const results = await removeOver(deps, now);
   const expired = await expireUsed(deps, now);
+  const erased = await removeErased(deps);
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
+    erased: erased.removed,
     results: results.removed,
-    left: uploads.left + expired.left + results.left,
+    left: uploads.left + expired.left + results.left + erased.left,
   };
   deps.onSweep?.(report);
   return report;
@@ -340,6 +358,38 @@ const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Remov
     for (const document of used)
       if (!learned.has(document.document_id) && !awaited.has(document.document_id))
         done[await expire(deps, document)] += 1;
+  }
+  return done;
+};
+
+const nameOfKey = (key: string): string | undefined => documentIdOfKey(key) ?? workIdOfResult(key);
+
+/** Removes what is there and is of an erased document; without one nothing is looked at. */
+const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
+  const done = { removed: 0, left: 0 };
+  if (deps.erased === undefined || !(await deps.erased.any())) return done;
+  const { among, ofJobs, forgetExamples } = deps.erased;
+  const each = async <Item>(
+    items: readonly Item[],
+    remove: (item: Item) => Promise<boolean>,
+  ): Promise<void> => {
+    for (const item of items)
+      try {
+        if (await remove(item)) done.removed += 1;
+      } catch (error) {
+        deps.onError?.(error);
+        done.left += 1;
+      }
+  };
+  for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX])
+    for await (const keys of oldKeys(deps, prefix, Infinity)) {
+      const erased = await among(keys.flatMap((key) => nameOfKey(key) ?? []));
+      const theirs = keys.filter((key) => erased.has(nameOfKey(key) ?? ''));
+      await each(theirs, (key) => deps.objects.remove(key).then(() => true));
+    }
+  for await (const keys of oldKeys(deps, TRAINING_PREFIX, Infinity)) {
+    const jobs = await ofJobs([...new Set(keys.flatMap((key) => key.split('/')[1] ?? []))]);
+    await each(jobs, (job) => forgetExamples(job.document_id, job));
   }
   return done;
 };

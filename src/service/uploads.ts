@@ -1,7 +1,14 @@
 import { checkSource } from '@quire/engine/models/guard';
 import { systemResolve } from '@quire/engine/models/guard';
 import { awaitedDocuments } from '../../projections/batches.ts';
-import { documentsByIds, uploadedBytesOfTenant } from '../../projections/documents.ts';
+import {
+  anyErased,
+  documentsByIds,
+  erasedAmong,
+  erasedOfJobs,
+  uploadedBytesOfTenant,
+} from '../../projections/documents.ts';
+import { workOnDocument } from '../../projections/usageEvents.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
@@ -20,7 +27,8 @@ import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../
 import { usageEndedAt } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { operations } from '../commands/operations.ts';
-import { jobMoney, removeUpload, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
+import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
+import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import type { ApiDeps } from '../api/routes.ts';
@@ -41,6 +49,7 @@ const workFates = (from: Context): WorkObjectsDeps => {
   const { log } = from.parts;
   const usage = from.usageLog;
   const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
+  const examples = exampleStreams(log);
   const unknown = { kind: 'unknown' } as const;
   return {
     queuedFate: async (id) => {
@@ -51,7 +60,8 @@ const workFates = (from: Context): WorkObjectsDeps => {
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
         if (state.accepted === null) return unknown;
-        return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, state.accepted.input_sha256) };
+        const kept = await examples.keptOf(state.accepted);
+        return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, kept.input_sha256) };
       }
       const { accepted, ended } = await bats.stateOf(id);
       return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
@@ -65,6 +75,11 @@ const workFates = (from: Context): WorkObjectsDeps => {
     },
   };
 };
+
+/** Examples of training jobs, where documents that they were made of are erased. */
+const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
+  ...{ objects, clock, jobs: trainingJobs(log), examples: exampleStreams(log) },
+});
 
 /** What a sweep of objects works on, and whom it tells. */
 export const sweptObjects = (from: Context): ObjectSweeperDeps => {
@@ -81,15 +96,21 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       return new Set(learned.map(({ document_id }) => document_id));
     },
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
+    erased: {
+      any: anyErased(sql),
+      among: async (names) => new Set(await erasedAmong(sql)(names)),
+      ofJobs: erasedOfJobs(sql),
+      forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
+    },
     retentionDays: from.config.uploadRetentionDays,
     clock: from.clock,
     onSweep: (report) => {
       count('upload', 'settled', report.uploads);
       count('expired_upload', 'settled', report.expired);
+      count('erased', 'settled', report.erased);
       count('result', 'settled', report.results);
       count('object', 'left', report.left);
-      if (report.uploads + report.expired + report.results + report.left > 0)
-        logger.info({ msg: 'object sweep', ...report });
+      if (Object.values(report).some((count) => count > 0)) logger.info({ msg: 'object sweep', ...report });
     },
     onError: unlessDiverged((err) => logger.error({ msg: 'object sweep failed', err })),
   };
@@ -110,7 +131,7 @@ const COUNTED_AT_ONCE = { inPlace: 4, copied: 1 };
 
 type UploadCommands = Pick<
   ApiDeps,
-  'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'countPages'
+  'presign' | 'receiver' | 'uploads' | 'sources' | 'removeUpload' | 'eraseDocument' | 'countPages'
 >;
 
 const stockOf = (from: Context): UploadStock => {
@@ -126,10 +147,11 @@ const stockOf = (from: Context): UploadStock => {
   });
 };
 
-const removal = (
+/** What takes documents away. */
+const removals = (
   from: Context,
   { objects, stock }: { readonly objects: ObjectStore; readonly stock: UploadStock },
-): ApiDeps['removeUpload'] => {
+): Pick<ApiDeps, 'removeUpload' | 'eraseDocument'> => {
   const reads = from.reads;
   const { sql, log: store } = from.parts;
   const learningFrom = jobsLearningFrom(sql);
@@ -138,18 +160,23 @@ const removal = (
     ...{ store, objects, clock, jobs: trainingJobs(store), accounts: from.accounts },
     wrote: (tenantId: string, position: bigint) => reads.note(tenantId, position),
   };
-  return removeUpload({
+  const deps: EraseDocumentDeps = {
+    ...examplesOf(from),
     documents: from.documents,
     objects,
     stock,
-    learningFrom: (document) => learningFrom([document], { open: true }),
+    replays: from.replays,
+    workOn: ({ document_id }) => workOnDocument(sql)(document_id),
+    awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
+    learningFrom: (document, which) => learningFrom([document], which),
     cancelJob: (name, meta) => cancelWork(jobs, jobMoney(jobs), { name, meta }),
     clock,
     settle: async (tenantId, position) => {
       reads.note(tenantId, position);
       await reads.settle(tenantId);
     },
-  });
+  };
+  return { removeUpload: removeUpload(deps), eraseDocument: eraseDocument(deps) };
 };
 
 /** What the routes of uploads and documents call. */
@@ -186,7 +213,7 @@ export const uploadCommands = (
         checkSource(url, { allowPrivateNetwork: sourceUrls.allowPrivateNetwork, resolve: systemResolve }),
       ...{ dir: parts.uploadDir, bytesMax, inFlight },
     },
-    removeUpload: removal(from, { objects, stock }),
+    ...removals(from, { objects, stock }),
     countPages: countPages({ ...work, documents: own, uploads: fetched, failures, atOnce }),
   };
 };

@@ -33,7 +33,13 @@ import {
 } from '../commands/operations.ts';
 import { abandonWork, cancelWork } from '../commands/queue.ts';
 import { artifacts, deployments, type PipelineCommands } from '../commands/deployments.ts';
-import { trainingJobs, createTrainingJob, jobMoney, type CreateTrainingDeps } from '../commands/training.ts';
+import {
+  createTrainingJob,
+  type CreateTrainingDeps,
+  exampleStreams,
+  jobMoney,
+  trainingJobs,
+} from '../commands/training.ts';
 import { convertDocument } from '../commands/convert.ts';
 import { storedBody } from '../commands/storedResult.ts';
 import { beginTask, bringTo, operationWorker, type TaskBeginner } from '../worker/operations.ts';
@@ -260,7 +266,12 @@ export const pipelineCommands = (
   return {
     createJob: createTrainingJob(deps),
     cancelJob: (name, meta) => cancelWork(deps, jobMoney(deps), { name, meta }),
-    exportExamples: exportExamples({ ...deps, source, deadlineMs: CONVERT_DEADLINE_MS }),
+    exportExamples: exportExamples({
+      ...deps,
+      kept: exampleStreams(store),
+      source,
+      deadlineMs: CONVERT_DEADLINE_MS,
+    }),
     jobs,
     artifacts: found,
     deployments: deployments({ store, artifacts: found, clock, wrote }),

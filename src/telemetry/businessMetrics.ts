@@ -490,6 +490,7 @@ const SHOWN = [
   ['hold_or_claim', 'left'],
   ['upload', 'settled'],
   ['expired_upload', 'settled'],
+  ['erased', 'settled'],
   ['result', 'settled'],
   ['object', 'left'],
   ['model_call', 'settled'],

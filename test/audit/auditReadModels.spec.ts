@@ -92,6 +92,26 @@ describe('the audit of read models', () => {
     expect(report.checks.find(({ check }) => check === 'read_models')?.checked).to.be.greaterThan(30);
   });
 
+  it('names a document that is erased and is not said to be, and one that is not and is', async () => {
+    const table = `${schemaOf('documents')}.documents`;
+    for (const [erased, back] of [
+      ['is not null', `null, file_name = 'name'`],
+      ['is null', `'2026-01-01T00:00:00.000Z', file_name = null`],
+    ] as const) {
+      const row = `ctid = (select min(ctid) from ${table} where erased_at ${erased} and removed_at is null)`;
+      const [gone] = await sql.query(`select document_id from ${table} where ${row}`);
+      const report = await auditAfter(table, (tx) =>
+        tx.script(`update ${table} set erased_at = ${back} where ${row}`),
+      );
+      const found = report.findings.map(({ key, column }) => `${key ?? ''} ${column ?? ''}`);
+      expect(found).to.include.members([`${String(gone?.['document_id'])} erased_at`]);
+      expect(
+        found.every((one) => /(erased_at|file_name)$/.test(one)),
+        found.join(),
+      ).to.equal(true);
+    }
+  });
+
   for (const { name, key, model } of TABLES.filter((table) => EXPECTED.has(table.name)))
     describe(name, () => {
       const table = () => `${schemaOf(model)}.${name}`;

@@ -153,6 +153,25 @@ const uploadedText = async (api: Client, tenant_id: string, text: string): Promi
   return String(body['document_id']);
 };
 
+/** Erased: uploads that were used, removed before and not used, and a document that came with its request. */
+const erasures = async (
+  api: Client,
+  { key, tenant_id }: { readonly key: string; readonly tenant_id: string },
+): Promise<void> => {
+  const sent = await api.call('post', '/v1/extract', {
+    key,
+    form: formOf({ schema: INVOICE_SCHEMA }, INVOICE),
+  });
+  expect(sent.status, sent.text).to.equal(200);
+  const newest = await api.call('get', `/v1/documents?tenant_id=${tenant_id}&limit=1`);
+  const [{ document_id = '' } = {}] = newest.body['items'] as { document_id?: string }[];
+  const used = [await uploadedText(api, tenant_id, 'E'), await uploadedText(api, tenant_id, 'F')];
+  for (const one of used) await done(api, '/v1/documents/page-count', { documents: [{ document_id: one }] });
+  expect((await api.call('delete', `/v1/uploads/${used[0] ?? ''}`)).status).to.equal(204);
+  for (const one of [document_id, ...used, await uploadedText(api, tenant_id, 'G')])
+    expect((await api.call('delete', `/v1/documents/${one}`)).status).to.equal(204);
+};
+
 /** Jobs that succeed, are cancelled, fail and wait; artifacts, and deployments of them. */
 const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string): Promise<void> => {
   const [key, schema] = [await api.newKey(tenant_id), JSON.parse(INVOICE_SCHEMA) as object];
@@ -176,6 +195,7 @@ const pipelines = async (api: Client, { log, objects }: Parts, tenant_id: string
   await done(api, '/v1/documents/page-count', { documents: [{ document_id: counted }] });
   for (const document_id of [unused, counted])
     expect((await api.call('delete', `/v1/uploads/${document_id}`)).status).to.equal(204);
+  await erasures(api, { key, tenant_id });
   const artifacts = jobs.slice(0, 2).map(artifactIdOfJob);
   for (const [at, rollout] of [undefined, { strategy: 'canary', percent: 20 }, undefined].entries())
     await done(api, '/v1/inference/deployments', {

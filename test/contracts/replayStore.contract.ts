@@ -100,6 +100,16 @@ export const replayStoreContract = (name: string, open: () => Promise<Sql>): voi
       expect(await store.complete(held, ANSWER)).to.equal(true);
     });
 
+    it('forgets all answers of a tenant, and no request that runs', async () => {
+      const [mine, running, other] = [scopeOf('erased'), scopeOf('erased'), scopeOf()];
+      for (const scope of [mine, other]) await store.complete(await started(scope), ANSWER);
+      await started(running);
+      await store.forget('erased');
+      expect(await kindOf(mine, 'g')).to.equal('started');
+      expect(await kindOf(running)).to.equal('in_progress');
+      expect(await kindOf(other)).to.equal('replay');
+    });
+
     it('forgets an answer when its time is over, and a purge removes it', async () => {
       const scope = scopeOf();
       await store.complete(await started(scope), ANSWER);

@@ -270,6 +270,11 @@ export const replaysOf = (
         ),
       ),
     abandon: (lease) => asked('abandon', () => void changed(lease, () => undefined)),
+    forget: (tenantId) =>
+      asked('forget', () => {
+        for (const [key, { answer }] of shared.replays)
+          if (answer !== null && key.startsWith(`${tenantId}\u001f`)) shared.replays.delete(key);
+      }),
     purge: () => Promise.resolve(0),
   };
 };

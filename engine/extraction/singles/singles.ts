@@ -1,5 +1,4 @@
 import type { Word } from '../../document/document.ts';
-import type { EvidenceKind } from '../evidence.ts';
 import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
 import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
@@ -98,7 +97,6 @@ function contending(field: Field, { source, byRules, isKnown }: Asked): readonly
   if (ticked.length > 0) return ticked;
   const rule = byRules(field);
   if (rule === undefined || isNoValue(field, rule, source)) return offers;
-  if (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))) return offers;
   return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
 }
 
@@ -116,14 +114,6 @@ function besides(rule: Rated, offers: readonly Rated[]): readonly Rated[] {
 
 /** A box that says so surely what it is for is asked alone. */
 const TICKED = 0.95;
-
-/** The rule took only a part of what the label names. */
-const isPartOf = (rule: Finding, { kind, words }: Finding): boolean =>
-  WHOLE.has(kind ?? 'form') &&
-  rule.words.length < words.length &&
-  rule.words.every((word) => words.includes(word));
-
-const WHOLE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'below']);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 

@@ -44,6 +44,8 @@ import type {
   DeleteRateLimitsResponses,
   EndSessionData,
   EndSessionResponses,
+  EraseDocumentData,
+  EraseDocumentResponses,
   ExtractData,
   ExtractResponses,
   FlushApiKeyCacheData,
@@ -221,6 +223,7 @@ export const CALLS = {
   createWebhook: { method: 'POST', path: '/v1/webhooks' },
   deleteRateLimits: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   endSession: { method: 'DELETE', path: '/v1/session' },
+  eraseDocument: { method: 'DELETE', path: '/v1/documents/{document_id}' },
   extract: { method: 'POST', path: '/v1/extract', isForm: true, isKeyed: true },
   flushApiKeyCache: { method: 'POST', path: '/v1/admin/api-keys/cache/flush' },
   flushRateLimitCache: { method: 'POST', path: '/v1/admin/tenants/rate-limits/cache/flush' },
@@ -447,6 +450,13 @@ export interface Api {
    * Ends the session for good: a copy of its cookie opens nothing either.
    */
   endSession(input?: Input<EndSessionData>, options?: CallOptions): Promise<Answer<EndSessionResponses>>;
+
+  /**
+   * Erase what a document says.
+   *
+   * For good, wherever it is kept: its file, the results of work on it, examples that training jobs made of it, kept answers and its `file_name`. Its bill, its pages and its times stay, and its row in the list has `erased_at`. A repeat answers the same. While work on it waits or runs, or a training job learns from it: 409 `document_in_use`. An artifact that learned from it stays; so do backups, and events of the log, which nobody can change. Another tenant’s document is 404; service and admin keys may erase those of all.
+   */
+  eraseDocument(input: Input<EraseDocumentData>, options?: CallOptions): Promise<Answer<EraseDocumentResponses>>;
 
   /**
    * Data from a document, by a JSON Schema.

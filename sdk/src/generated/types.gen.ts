@@ -1404,6 +1404,10 @@ export type BatchRequest = {
      */
     min_confidence?: number;
     /**
+     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+     */
+    models_for?: 'all' | 'doubtful' | '';
+    /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -2145,6 +2149,10 @@ export type CanonicalInferenceExtract = {
          */
         min_confidence?: number;
         /**
+         * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+         */
+        models_for?: 'all' | 'doubtful' | '';
+        /**
          * Name of the file as it was sent; null where it had none.
          */
         file_name?: string | '';
@@ -2619,6 +2627,10 @@ export type ConfigResponse = {
      */
     min_confidence: number | null;
     /**
+     * What an extraction model is asked for: all fields, or those alone that the embedded engine left in doubt.
+     */
+    models_for: 'all' | 'doubtful' | null;
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -2665,6 +2677,10 @@ export type ConfigUpsertRequest = {
      * Values below it are left out, with a warning: 0 to 1; left out: 0.5.
      */
     min_confidence?: number | null;
+    /**
+     * What an extraction model is asked for: all fields, or those alone that the embedded engine left in doubt.
+     */
+    models_for?: 'all' | 'doubtful' | null;
     /**
      * The channel that fills the schema; null: the local engine.
      */
@@ -3530,6 +3546,10 @@ export type DocumentItem = {
      * When its upload was removed; null while it is kept.
      */
     removed_at: string | null;
+    /**
+     * When it was erased: `file_name` is null from then on; null while it is not.
+     */
+    erased_at: string | null;
 };
 
 export type DocumentListResponse = {
@@ -3741,6 +3761,10 @@ export type ExtractForm = unknown & {
      */
     min_confidence?: number;
     /**
+     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+     */
+    models_for?: 'all' | 'doubtful';
+    /**
      * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
      */
     source_url?: string;
@@ -3928,6 +3952,10 @@ export type ExtractionResult = {
          * Where each value stands in the document; in a request, false leaves them out.
          */
         citations: Array<Citation>;
+        /**
+         * Where a model was asked for what was doubtful (`models_for`); else null.
+         */
+        read_by: ReadBy | null;
     };
 };
 
@@ -6677,6 +6705,24 @@ export type RateLimitedProblem = {
     bucket?: string;
 };
 
+/**
+ * JSON Pointers into `result`, of members and of whole lists.
+ */
+export type ReadBy = {
+    /**
+     * Read surely by the embedded engine; no model was asked.
+     */
+    engine: Array<string>;
+    /**
+     * Read by the model alone, or otherwise than by the engine.
+     */
+    model: Array<string>;
+    /**
+     * Read alike by both, each by itself.
+     */
+    both: Array<string>;
+};
+
 export type ReadModelState = {
     /**
      * Of the read model.
@@ -9040,7 +9086,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `readings_differ`: the embedded engine read `value` where the answer has the other value of a model; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -9048,11 +9094,11 @@ export type Warning = {
      */
     message: string;
     /**
-     * Of a value that was left out: JSON Pointer into `result`; of an item, its list.
+     * Of a value that was left out or read otherwise: JSON Pointer into `result`; of an item, its list.
      */
     path?: string;
     /**
-     * Of a value that was left out: as it was read.
+     * Of a value that was left out or read otherwise: as it was read.
      */
     value?: unknown;
     /**
@@ -11823,6 +11869,78 @@ export type SetRateLimitsResponses = {
 };
 
 export type SetRateLimitsResponse = SetRateLimitsResponses[keyof SetRateLimitsResponses];
+
+export type EraseDocumentData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+    };
+    query?: never;
+    url: '/v1/documents/{document_id}';
+};
+
+export type EraseDocumentErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `document_not_found`
+     */
+    404: DocumentNotFoundProblem;
+    /**
+     * `document_in_use`
+     */
+    409: DocumentInUseProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type EraseDocumentError = EraseDocumentErrors[keyof EraseDocumentErrors];
+
+export type EraseDocumentResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type EraseDocumentResponse = EraseDocumentResponses[keyof EraseDocumentResponses];
 
 export type ExtractData = {
     body: ExtractForm;

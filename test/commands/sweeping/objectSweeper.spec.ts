@@ -44,15 +44,15 @@ describe('object sweeper', () => {
       for await (const { key } of objects.list('')) found.push(key);
       return found;
     };
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, erased: 0, results: 0, left: 0 });
     expect(await left()).to.have.members(keys);
     hours = 24.1;
     // A batch waits for it: what was accepted is done.
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, erased: 0, results: 0, left: 0 });
     awaited.clear();
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 1, expired: 0, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 1, expired: 0, erased: 0, results: 0, left: 0 });
     hours = 25.1;
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, results: 1, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, erased: 0, results: 1, left: 0 });
     expect(await left()).to.have.members([
       'uploads/doc_used',
       'uploads/doc_late',

@@ -140,6 +140,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   countPages: ANY,
   putUpload: SIGNED,
   removeUpload: ANY,
+  eraseDocument: ANY,
 };
 
 const SAMPLES: Readonly<Record<string, string>> = {

@@ -147,6 +147,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
   });
   await walk.call('listDocuments', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('removeUpload', { path: { document_id } });
+  await walk.call('eraseDocument', { path: { document_id: (await walk.upload()).document_id } });
   const config = await walk.call('publishConfig', {
     json: { tenant_id: TENANT, name: 'Invoices', schema: SCHEMA, mode: 'standard' },
   });

@@ -68,7 +68,7 @@ describe('the HTTP application', () => {
         nowMs: () => 0,
       }),
       limits: { limiter: memoryRateLimiter(() => 0), bucketsOf: () => Promise.resolve(DEFAULT_BUCKETS) },
-      replays: { begin: never, renew: never, complete: never, abandon: never, purge: never },
+      replays: { begin: never, renew: never, complete: never, abandon: never, forget: never, purge: never },
       uploads: { dir: '/nowhere', bytesMax: 1, inFlight: bytesInFlight(1) },
       clock: { now: () => '2026-01-01T00:00:00.000Z', newId: (prefix) => `${prefix}_1`, uuid: randomUUID },
       isDraining: () => false,

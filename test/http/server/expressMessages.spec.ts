@@ -49,7 +49,7 @@ const app = (): Express => {
     metrics: httpMetrics(new Registry()),
     keys: authenticator({ lookup: never, isWellFormed: () => false, adminKey: undefined, nowMs: () => 0 }),
     limits: { limiter: memoryRateLimiter(() => 0), bucketsOf: () => Promise.resolve(DEFAULT_BUCKETS) },
-    replays: { begin: never, renew: never, complete: never, abandon: never, purge: never },
+    replays: { begin: never, renew: never, complete: never, abandon: never, forget: never, purge: never },
     uploads: { dir: '/nowhere', bytesMax: 1, inFlight: bytesInFlight(1) },
     clock: { now: () => '2026-01-01T00:00:00.000Z', newId: (prefix) => `${prefix}_1`, uuid: randomUUID },
     isDraining: () => false,
