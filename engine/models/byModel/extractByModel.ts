@@ -1,4 +1,4 @@
-import type { ExtractionRequest, Extraction } from '../../ports/extractionEngine.ts';
+import type { ExtractionRequest, Extraction, ValueCitation } from '../../ports/extractionEngine.ts';
 import type { PackedDocument, DocumentWarning } from '../../document/document.ts';
 import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import { limitsOf, inTime, modelFailed, eachOf, type Running } from './modelWorkDeps.ts';
@@ -41,7 +41,7 @@ async function foundByRules(
   const { value, citations } = result.extraction;
   return citations.slice(0, FOUND_MAX).flatMap(({ path, text, page, confidence }) => {
     const said = valueAt(value, path);
-    if (said === undefined) return [];
+    if (said === undefined || page === null) return [];
     const quoted = `page ${page}: ${JSON.stringify(text.slice(0, TEXT_MAX))}`;
     const line = `${path} = ${JSON.stringify(said).slice(0, TEXT_MAX)} (${quoted}, ${confidence.toFixed(2)})`;
     return [{ page, line }];
@@ -64,6 +64,7 @@ interface Asked {
   readonly llm: ModelAccess;
   readonly schema: JsonObject;
   readonly minConfidence: number | undefined;
+  readonly requireGrounding?: boolean | undefined;
   readonly document: PackedDocument;
   /** The first and the last that the model is shown; undefined: all. */
   readonly pages: readonly [number, number] | undefined;
@@ -101,12 +102,12 @@ interface ReadAnswer {
 }
 
 const readAnswer = async (
-  { running, schema, minConfidence, document, pages, llm }: Asked,
+  { running, schema, minConfidence, requireGrounding, document, pages, llm }: Asked,
   answer: Answered,
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
   if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, answer: answer.text, pages },
+    { document, schema, minConfidence, requireGrounding, answer: answer.text, pages },
     limitsOf(running),
   );
   return grounded.kind === 'ok' || grounded.kind === 'no_object' ? { kind: 'read', grounded } : grounded;
@@ -159,7 +160,11 @@ const PARTS_AT_ONCE = 3;
 
 const POINTERS_SHOWN = 20;
 
-const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): readonly DocumentWarning[] => {
+const groundingWarnings = (
+  citations: readonly ValueCitation[],
+  hasText: boolean,
+): readonly DocumentWarning[] => {
+  const ungrounded = citations.flatMap(({ grounding, path }) => (grounding === 'none' ? [path] : []));
   if (ungrounded.length === 0) return [];
   if (!hasText)
     return [
@@ -176,7 +181,7 @@ const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): rea
 
 const extractionOf = (
   { document }: ShownDocument,
-  { value, validationErrors, citations, ungrounded, warnings }: GroundedValue,
+  { value, validationErrors, citations, warnings }: GroundedValue,
   withCitations: boolean,
 ): Extraction => ({
   mimeType: document.mimeType,
@@ -184,7 +189,7 @@ const extractionOf = (
   validationErrors,
   citations: withCitations ? citations : [],
   pages: document.pages,
-  warnings: [...document.warnings, ...groundingWarnings(ungrounded, document.hasText), ...warnings],
+  warnings: [...document.warnings, ...groundingWarnings(citations, document.hasText), ...warnings],
 });
 
 const turnsOf = ({ text, attachments, part }: Showable, found: readonly Found[]): readonly ModelTurn[] => {
@@ -210,7 +215,7 @@ type Asking = Pick<ShownDocument, 'document'> & {
 const askInParts = async (
   running: Running,
   { llm, document, parts, found }: Asking,
-  { schema, minConfidence }: ExtractionRequest,
+  { schema, minConfidence, requireGrounding }: ExtractionRequest,
 ): Promise<GroundedValue | ParseFailure | ModelFailed> => {
   const relaxed = relaxedSchema(schema);
   const answers = await eachOf(parts, PARTS_AT_ONCE, (shown) => {
@@ -225,11 +230,13 @@ const askInParts = async (
   if (failed !== undefined && failed.kind !== 'ok') return failed;
   const merged = mergedAnswers(answers.flatMap((answer) => (answer.kind === 'ok' ? [answer] : [])));
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, answer: JSON.stringify(merged) },
+    { document, schema, minConfidence, requireGrounding, answer: JSON.stringify(merged.value) },
     limitsOf(running),
   );
   if (grounded.kind === 'no_object') throw new Error('a merged answer is an object');
-  return grounded;
+  return grounded.kind === 'ok'
+    ? { ...grounded, warnings: [...merged.warnings, ...grounded.warnings] }
+    : grounded;
 };
 
 /**
@@ -242,12 +249,12 @@ export const extractByModel = async (
   request: ExtractionRequest,
 ): Promise<ModelExtractionResult> => {
   const { document } = shown;
-  const { schema, minConfidence } = request;
+  const { schema, minConfidence, requireGrounding } = request;
   const tells = request.effort === 'robust' && document.hasText;
   const found = tells ? await foundByRules(running, document, request) : [];
   const parts = partsOf(shown, running.deps.providers.abilitiesOf(llm.ref).documentTokens);
   const [only, ...others] = parts;
-  const whole = { running, llm, schema, minConfidence, document, pages: undefined };
+  const whole = { running, llm, schema, minConfidence, requireGrounding, document, pages: undefined };
   const grounded =
     only === undefined || others.length > 0
       ? await askInParts(running, { llm, document, parts, found }, request)

@@ -65,30 +65,18 @@ function toldItem(item: Json, words: string, says: Json): readonly Json[] {
   return leafCount(told(item, words)) >= TOLD_WHOLE * leafCount(item) ? [says] : [];
 }
 
-/** A truth in which some values were changed, and the JSON Pointers of these. */
-export interface Lied {
-  readonly value: JsonObject;
-  readonly lies: readonly string[];
-}
-
-/** Changes so many of the texts and numbers of a value: other letters, other digits. */
-export function lied(value: JsonObject, share: number, random: Random): Lied {
-  const lies: string[] = [];
-  const change = (one: Json, path: string): Json => {
+/** A truth in which so many of the texts and numbers were changed: other letters, other digits. */
+export function lied(value: JsonObject, share: number, random: Random): JsonObject {
+  const change = (one: Json): Json => {
     if (typeof one === 'object' && one !== null) {
-      if (isList(one)) return one.map((item, at) => change(item, `${path}/${at}`));
-      return Object.fromEntries(
-        Object.entries(one).map(([key, member]) => [key, change(member, `${path}/${pointerPart(key)}`)]),
-      );
+      if (isList(one)) return one.map(change);
+      return Object.fromEntries(Object.entries(one).map(([key, member]) => [key, change(member)]));
     }
     if (isEmpty(one) || typeof one === 'boolean' || random.next() >= share) return one;
-    lies.push(path);
     return typeof one === 'number' ? otherNumber(one, random) : otherText(one, random);
   };
-  return { value: change(value, '') as JsonObject, lies };
+  return change(value) as JsonObject;
 }
-
-const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
