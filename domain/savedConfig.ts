@@ -41,11 +41,17 @@ const configPublished = event('ConfigPublished', {
   artifact_id: z.string().nullable(),
   /** 0.0 to 1.0; left out by releases that gave every value. */
   min_confidence: z.number().min(0).max(1).nullable().optional(),
+  /** What an extraction model is asked for; left out by releases that asked it for all. */
+  models_for: z.enum(['all', 'doubtful']).nullable().optional(),
+  /** Left out by releases that gave what models told and what stands nowhere. */
+  require_grounding: z.boolean().nullable().optional(),
   llm: channelSettings.nullable(),
   ocr: channelSettings.nullable(),
   published_at: instant,
   published_by: z.string(),
 });
+
+type ModelsFor = 'all' | 'doubtful';
 
 export type ConfigVersion = z.output<typeof configPublished>['data'];
 
@@ -173,6 +179,8 @@ interface Overridable<Mode = string> {
   readonly artifact_id?: string | null | undefined;
   /** 0..1. */
   readonly min_confidence?: number | null | undefined;
+  readonly models_for?: ModelsFor | null | undefined;
+  readonly require_grounding?: boolean | null | undefined;
   readonly llm?: OverridableChannel | null | undefined;
   readonly ocr?: OverridableChannel | null | undefined;
 }
@@ -194,6 +202,8 @@ interface Merged<Mode = string> {
   readonly mode: Mode | undefined;
   readonly artifact_id: string | undefined;
   readonly min_confidence: number | undefined;
+  readonly models_for: ModelsFor | undefined;
+  readonly require_grounding: boolean | undefined;
   readonly llm: MergedChannel;
   readonly ocr: MergedChannel;
 }
@@ -260,6 +270,8 @@ export const overriddenBy = <Mode = string>(
   mode: present(inline.mode) ?? present(saved.mode),
   artifact_id: first(inline.artifact_id, saved.artifact_id),
   min_confidence: first(inline.min_confidence, saved.min_confidence),
+  models_for: present(inline.models_for) ?? present(saved.models_for),
+  require_grounding: first(inline.require_grounding, saved.require_grounding),
   llm: channelOf(saved.llm ?? {}, inline.llm ?? {}),
   ocr: channelOf(saved.ocr ?? {}, inline.ocr ?? {}),
 });

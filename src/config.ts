@@ -189,6 +189,11 @@ const urlOf = (...schemes: readonly string[]) =>
     error: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
   });
 
+/** The server's two names: the client knows the older one, and what stands behind it is the same. */
+const eventStoreUrl = urlOf('esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover').transform((value) =>
+  value.replace(/^kurrentdb/, 'esdb'),
+);
+
 /** Values between commas, spaces around them left out. */
 const listOf = <Item extends z.ZodType<unknown, string>>(item: Item, least = 0) =>
   z
@@ -214,7 +219,7 @@ const environment = z.object({
   PORT: wholeNumber(0, 65_535).default(8080),
   HOST: z.string().min(1).default('127.0.0.1'),
   DATA_DIR: z.string().min(1).default('./data'),
-  EVENTSTORE_URL: urlOf('esdb', 'esdb+discover', 'kurrentdb').optional(),
+  EVENTSTORE_URL: eventStoreUrl.optional(),
   DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
   REDIS_URL: urlOf('redis', 'rediss').optional(),
   S3_ENDPOINT: urlOf('http', 'https').optional(),

@@ -16,6 +16,7 @@ import {
   type BackwardsOptions,
   type EventFeed,
   type EventStore,
+  LogLoginRefused,
   LogUnavailable,
   type ReadOptions,
   type RecordedEvent,
@@ -190,7 +191,7 @@ const REFUSED_TYPES = new Set(['invalid-argument', 'access-denied', 'stream-dele
 /** INVALID_ARGUMENT, PERMISSION_DENIED, UNAUTHENTICATED. */
 const REFUSED_CODES = new Set([3, 7, 16]);
 
-const PERMISSION_DENIED = 7;
+const [PERMISSION_DENIED, UNAUTHENTICATED] = [7, 16];
 
 interface Members {
   /** Empty for a raw gRPC error. */
@@ -217,9 +218,13 @@ export const detailOf = (error: unknown): string => membersOf(error).detail;
 /** A stream that is not there: the client throws it while reading. */
 export const isStreamNotFound = (error: unknown): boolean => membersOf(error).type === 'stream-not-found';
 
+/** The server does not know the user, or the password is another one. The client calls it a want of rights, too. */
+const isUnknownUser = (error: unknown): boolean => membersOf(error).code === UNAUTHENTICATED;
+
 /** The server said that the user may not. A read tells it as the cause of LogUnavailable. */
 export const isDenied = (error: unknown): boolean => {
   const { type, code } = membersOf(error);
+  if (error instanceof LogLoginRefused || code === UNAUTHENTICATED) return false;
   if (type === 'access-denied' || code === PERMISSION_DENIED) return true;
   return error instanceof Error && error.cause !== undefined && isDenied(error.cause);
 };
@@ -399,6 +404,39 @@ export const rightsMissing = async (
   return missing;
 };
 
+/** Its metadata says that a copy into the log has begun and not ended. No feed delivers it. */
+const COPY_STREAM = '$quire-copy';
+
+/** Marks a log while it is copied into: a service does not start on one that is not whole. Needs an admin. */
+export const markCopy = async (connectionString: string, isOpen: boolean): Promise<void> => {
+  const client = EventStoreDBClient.connectionString(connectionString);
+  try {
+    const marking = client.setStreamMetadata(COPY_STREAM, { copying: isOpen }, { expectedRevision: ANY });
+    await within(marking, { what: 'the mark of a copy', ms: PROBE_MS });
+  } catch (error) {
+    throw new LogUnavailable(`EventStoreDB does not take the mark of a copy: ${detailOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await disposed(client);
+  }
+};
+
+/** Whether a copy into the log was begun and not ended. A user who may not ask sees none. */
+export const isCopyOpen = async (connectionString: string): Promise<boolean> => {
+  const client = EventStoreDBClient.connectionString(connectionString);
+  try {
+    const asked = client.getStreamMetadata<{ readonly copying?: boolean }>(COPY_STREAM);
+    const { metadata } = await within(asked, { what: 'the mark of a copy', ms: PROBE_MS });
+    return metadata?.copying === true;
+  } catch (error) {
+    if (isDenied(error)) return false;
+    throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
+  } finally {
+    await disposed(client);
+  }
+};
+
 const APPEND_TIMEOUT_MS = 2500;
 const READ_TIMEOUT_MS = 10_000;
 /** Sent as a point in time by our clock: far enough ahead that a skew between clocks does not matter. */
@@ -528,6 +566,8 @@ async function* counted<T>(
   } catch (error) {
     if (!isStreamNotFound(error)) {
       reads.failed(client);
+      if (isUnknownUser(error))
+        throw new LogLoginRefused('EventStoreDB refuses the user or the password', { cause: error });
       throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
     }
   }

@@ -13,9 +13,59 @@ const logOpened = event('LogOpened', {
   opened_at: instant,
 });
 
-export const eventLogEvent = z.discriminatedUnion('type', [logOpened]);
+/**
+ * Where events of a log that was copied lay in the log that first had them, in its order: the distance of each from
+ * the one before, `distance*times` where several are alike. Seals speak of these positions.
+ */
+const positionsKept = event('PositionsKept', {
+  /** Which event of the log the first distance is of, from 1. */
+  first: z.int().min(1),
+  distances: z.string().regex(/^\d+(?:\*\d+)?(?: \d+(?:\*\d+)?)*$/),
+});
 
-type EventLogEvent = z.output<typeof eventLogEvent>;
+/** The log was copied here up to its end; what follows was written here. Its positions are in the events before. */
+const logCopied = event('LogCopied', {
+  /** How many there were. */
+  events: z.int().min(1),
+  /** The digest over all of them, by their first positions. */
+  log_digest: z.string().regex(/^[0-9a-f]{64}$/),
+  copied_at: instant,
+});
+
+export const eventLogEvent = z.discriminatedUnion('type', [logOpened, positionsKept, logCopied]);
+
+export type EventLogEvent = z.output<typeof eventLogEvent>;
+
+/** Writes distances between positions down, runs of equal ones as one. */
+export const distancesText = (distances: readonly bigint[]): string => {
+  const runs: [distance: bigint, times: number][] = [];
+  for (const distance of distances) {
+    const last = runs.at(-1);
+    if (last?.[0] === distance) last[1] += 1;
+    else runs.push([distance, 1]);
+  }
+  return runs.map(([distance, times]) => `${distance}${times === 1 ? '' : `*${times}`}`).join(' ');
+};
+
+/** Reads them again as positions, one for each event in the order of the log. */
+export function* positionsIn(texts: readonly string[]): Generator<bigint, void, void> {
+  let position = 0n;
+  for (const text of texts)
+    for (const run of text.split(' ')) {
+      const [distance = '0', times = '1'] = run.split('*');
+      for (let left = Number(times); left > 0; left -= 1) yield (position += BigInt(distance));
+    }
+}
+
+/** The distances of the last copy that was made of this log, from its own events; none: it is no copy. */
+export const keptPositions = (own: Iterable<EventLogEvent>): readonly string[] => {
+  let [kept, open]: [string[], string[]] = [[], []];
+  for (const { type, data } of own) {
+    if (type === 'PositionsKept') open.push(data.distances);
+    if (type === 'LogCopied') [kept, open] = [open, []];
+  }
+  return kept;
+};
 
 type Readable = Pick<EventStore, 'read'>;
 

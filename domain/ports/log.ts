@@ -127,7 +127,12 @@ export interface ReadOptions {
  * succeed later. Adapters throw it instead of their client's error.
  */
 export class LogUnavailable extends Error {
-  override readonly name = 'LogUnavailable';
+  override readonly name: string = 'LogUnavailable';
+}
+
+/** The log's server does not know the user, or the password is another one: the same call does not succeed later. */
+export class LogLoginRefused extends LogUnavailable {
+  override readonly name = 'LogLoginRefused';
 }
 
 /**

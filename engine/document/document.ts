@@ -15,6 +15,8 @@ export interface Word {
   readonly text: string;
   /** null where the format has no geometry. */
   readonly box: Box | null;
+  /** The box of what it stands in, such as a paragraph or a cell, where a provider placed that alone. */
+  readonly within?: Box | undefined;
   readonly confidence: number;
   /** Left out where the word was not recognised. */
   readonly readBy?: RecognitionEngine | undefined;
@@ -108,7 +110,8 @@ export interface DocumentPage extends PageSummary {
 
 /**
  * `low_confidence`: a value that was seen, but left out; without one it counts the rest of them. `inexact_number`:
- * digits that were asked for as a number, and that no number holds.
+ * digits that were asked for as a number, and that no number holds. `readings_differ`: what the embedded engine
+ * read where the answer has a model's other value.
  */
 export type DocumentWarning =
   | {
@@ -132,9 +135,10 @@ export type DocumentWarning =
       /** JSON Pointers of what was not looked for. */
       readonly paths?: readonly string[];
     }
-  | ({ readonly code: 'low_confidence' | 'inexact_number'; readonly message: string } & Partial<
-      Omit<SeenValue, 'inexact' | 'page'> & { readonly page: number }
-    >);
+  | ({
+      readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ';
+      readonly message: string;
+    } & Partial<Omit<SeenValue, 'inexact' | 'page'> & { readonly page: number }>);
 
 /** A value that was read somewhere, and how sure it is. */
 export interface SeenValue {

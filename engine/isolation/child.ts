@@ -1,7 +1,13 @@
 import process from 'node:process';
 import { fileInHand } from './fileInHand.ts';
 import { workClock } from '../kernel/workClock.ts';
-import { HURRY_AFTER, type ChildMessage, type SentJob, type ToldToChild } from './children/jobs.ts';
+import {
+  HURRY_AFTER,
+  type ChildMessage,
+  type ReadingTold,
+  type SentJob,
+  type ToldToChild,
+} from './children/jobs.ts';
 import { runJob } from './runJob.ts';
 
 /*
@@ -16,6 +22,7 @@ const send = (message: ChildMessage): void => {
 const inHand = fileInHand();
 /** Of the job that is done now. */
 const hurry = { isOn: false };
+const onReading: ReadingTold = (pages, isParsed) => send({ kind: 'reading', pages, isParsed });
 
 const answered = async (job: SentJob): Promise<ChildMessage> => {
   const tell = (progress: unknown): void => send({ kind: 'progress', progress });
@@ -23,7 +30,7 @@ const answered = async (job: SentJob): Promise<ChildMessage> => {
   const workedMs = workClock();
   const { deadlineMs = Infinity } = job;
   const isLate = (): boolean => hurry.isOn || workedMs() > HURRY_AFTER * deadlineMs;
-  const answer = await runJob(inHand.take(job, hurry), { tell, open: inHand.open, isLate });
+  const answer = await runJob(inHand.take(job, { hurry, onReading }), { tell, open: inHand.open, isLate });
   return { kind: 'answer', answer, keeps: inHand.isKeptAfter(job), openings: inHand.openings() };
 };
 

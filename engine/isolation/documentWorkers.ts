@@ -9,7 +9,15 @@ import {
   type Pauses,
   type PoolLimits,
 } from './children/childPool.ts';
-import { fileOf, runDocumentJob, rangedWork, type RecognitionMeans, type AnswerTo } from './rangedWork.ts';
+import {
+  fileOf,
+  readWhole,
+  runDocumentJob,
+  spelledPages,
+  type RecognitionMeans,
+  type AnswerTo,
+} from './documentJobs.ts';
+import { rangedWork } from './rangedWork.ts';
 import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
 import type { RecognitionEngine } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
@@ -117,17 +125,33 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
   };
 }
 
+/** The file of a request for jobs on some of its pages. */
+const partsOf =
+  (request: ParseRequest, means: RecognitionMeans) =>
+  (numbers: readonly number[]): JobFile =>
+    fileOf({ ...request, pages: spelledPages(numbers) }, { ...means, isLast: true });
+
 function documentParser(pool: ChildPool, means: RecognitionMeans): DocumentParser {
   const opening = (request: ParseRequest): JobFile => fileOf(request, { ...means, isLast: false });
   const closing = (request: ParseRequest): JobFile => fileOf(request, { ...means, isLast: true });
   return {
     inspect: (request) => runDocumentJob(pool, { kind: 'inspect', file: opening(request) }, request),
     parse: (request) => runDocumentJob(pool, { kind: 'parse', file: closing(request) }, request),
-    read: (request) => runDocumentJob(pool, { kind: 'read', file: opening(request) }, request),
-    render: (request) => {
-      const job = { kind: 'render', file: closing(request), form: request.form } as const;
-      return runDocumentJob(pool, job, request);
-    },
+    read: (request) =>
+      readWhole(pool, {
+        job: { kind: 'read', file: opening(request) },
+        limits: request,
+        fileFor: partsOf(request, means),
+        goOn: (document) => Promise.resolve({ kind: 'ok', document }),
+      }),
+    render: (request) =>
+      readWhole(pool, {
+        job: { kind: 'render', file: closing(request), form: request.form },
+        limits: request,
+        fileFor: partsOf(request, means),
+        goOn: ({ packed }, limits) =>
+          runDocumentJob(pool, { kind: 'renderDocument', packed, form: request.form }, limits),
+      }),
     close: () => pool.close(),
   };
 }
@@ -137,9 +161,13 @@ function localEngine(pool: ChildPool, means: RecognitionMeans): ExtractionEngine
     name: LOCAL_ENGINE_NAME,
     extract: (request) => {
       const { schema, citations, minConfidence, learned } = request;
-      const file = fileOf(request, { ...means, isLast: true });
-      const job = { kind: 'extract', file, schema, citations, minConfidence, learned } as const;
-      return runDocumentJob(pool, job, request);
+      const work = { schema, citations, minConfidence, learned };
+      return readWhole(pool, {
+        job: { kind: 'extract', file: fileOf(request, { ...means, isLast: true }), ...work },
+        limits: request,
+        fileFor: partsOf(request, means),
+        goOn: ({ packed }, limits) => runDocumentJob(pool, { kind: 'extractFrom', packed, ...work }, limits),
+      });
     },
   };
 }

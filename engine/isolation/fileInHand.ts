@@ -1,6 +1,5 @@
 import { openFile, type OpenFile } from '../formats/readDocument.ts';
 import type { OpenedDocument } from '../formats/pieces/opened.ts';
-import type { Hurry } from '../recognition/allowance.ts';
 import { received } from './children/fileBytes.ts';
 import type { Job, ReceivedFile, SentJob } from './children/jobs.ts';
 
@@ -13,7 +12,7 @@ interface Hand {
 /** The one file that a child may have open. Any job that is not of its request puts it away. */
 interface FileInHand {
   /** A job with the bytes of its file: those of the file in hand, or those that are sent. */
-  readonly take: (job: SentJob, hurry: Hurry) => Job<ReceivedFile>;
+  readonly take: (job: SentJob, ties: Pick<ReceivedFile, 'hurry' | 'onReading'>) => Job<ReceivedFile>;
   /** Gives what is open already; a file that is not, or was read, is opened. */
   readonly open: OpenFile;
   /** Whether it is still there after a job that was to keep it. Every other job puts it away. */
@@ -31,11 +30,11 @@ export function fileInHand(): FileInHand {
     return openFile(file);
   };
   return {
-    take: (job, hurry) => {
+    take: (job, ties) => {
       const stays = 'file' in job ? job.file.bytesCount === null : job.beside === true;
       if (!stays) hand = undefined;
       const taken = received(job, hand?.file.bytes);
-      return 'file' in taken ? { ...taken, file: { ...taken.file, hurry } } : taken;
+      return 'file' in taken ? { ...taken, file: { ...taken.file, ...ties } } : taken;
     },
     open: async (file) => {
       if (hand !== undefined && isSame(hand.file, file)) return hand.opened;

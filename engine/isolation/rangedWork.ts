@@ -1,6 +1,16 @@
 import type { ParseFailure, ParseRequest } from '../ports/documentParser.ts';
-import type { ChildPool, PoolLimits } from './children/childPool.ts';
-import type { Answers, FileFacts, Job, JobFile, JobOutcome } from './children/jobs.ts';
+import type { ChildPool } from './children/childPool.ts';
+import type { Answers, JobFile } from './children/jobs.ts';
+import {
+  fileOf,
+  pageRanges,
+  readWhole,
+  runDocumentJob,
+  spelledPages,
+  type RecognitionMeans,
+  type Unread,
+  type WholeJob,
+} from './documentJobs.ts';
 import type { LayoutTraits } from '../layout/layoutPages.ts';
 import { eachOf } from '../models/byModel/modelWorkDeps.ts';
 import type {
@@ -11,68 +21,6 @@ import type {
   RangedWork,
 } from '../ports/extractionEngine.ts';
 
-/** What pictures of text are read with. */
-export type RecognitionMeans = Pick<FileFacts, 'languages' | 'engines'>;
-
-/** The file of a request, as its job has it. `isLast`: no other job of the request needs it open. */
-export const fileOf = (
-  { path, fileName, effort, pagesMax, deadlineMs, pages, password, kept }: ParseRequest,
-  { isLast, ...recognition }: RecognitionMeans & { readonly isLast: boolean },
-): JobFile => ({
-  ...recognition,
-  path,
-  fileName,
-  effort,
-  pagesMax,
-  deadlineMs,
-  pages,
-  password,
-  keep: kept !== undefined && !isLast,
-});
-
-/** The answer that goes with a job's kind. */
-export type AnswerTo<J extends Job> = Answers[J['kind']];
-
-/** Work on a document, whose answer may be that it cannot be done. */
-type DocumentJob = Exclude<Job, { readonly kind: 'checkSchema' | 'validate' }>;
-
-/** The child is our own code and answers by the job's kind; everything else becomes a failure value. */
-export async function runDocumentJob<K extends DocumentJob['kind']>(
-  pool: ChildPool,
-  job: DocumentJob & { readonly kind: K },
-  limits: PoolLimits,
-): Promise<Answers[K] | ParseFailure> {
-  const outcome = await pool.run(job, limits);
-  if (outcome.kind !== 'answered') return failureOf(outcome, limits.deadlineMs);
-  // Without the assertion the compiler makes the union of all answers, which is too large for it.
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-assertion
-  return outcome.answer as Answers[K];
-}
-
-function failureOf(
-  outcome: Exclude<JobOutcome, { readonly kind: 'answered' }>,
-  deadlineMs: number,
-): ParseFailure {
-  switch (outcome.kind) {
-    case 'aborted':
-      return { kind: 'aborted' };
-    case 'timed_out':
-      return {
-        kind: 'timed_out',
-        detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.`,
-      };
-    case 'out_of_memory':
-      return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
-    case 'died':
-      return {
-        kind: 'unreadable',
-        detail: 'The document cannot be read: it is damaged or needs more memory than one document may use.',
-      };
-    case 'failed':
-      throw new Error(`a document job failed: ${outcome.message}`);
-  }
-}
-
 /**
  * Most pages of a range: some 10 MB of words, and a second of work; a scan of so many pages takes a process
  * less time than any deadline.
@@ -80,13 +28,6 @@ function failureOf(
 const RANGE_PAGES = 20;
 /** Pages by which the look of a whole document is told. */
 const SURVEY_PAGES = 40;
-
-/** Pages in ranges of about the same size, so that none is a page alone. */
-function pageRanges(numbers: readonly number[]): readonly (readonly number[])[] {
-  const count = Math.ceil(numbers.length / RANGE_PAGES);
-  const start = (index: number): number => Math.floor((index * numbers.length) / count);
-  return Array.from({ length: count }, (_, index) => numbers.slice(start(index), start(index + 1)));
-}
 
 /** Pairs of neighbours from all over a document: left and right pages may have headers of their own. */
 function surveyPages(numbers: readonly number[]): readonly number[] {
@@ -98,17 +39,6 @@ function surveyPages(numbers: readonly number[]): readonly number[] {
   return [...new Set(starts.flatMap((start) => numbers.slice(start, start + 2)))];
 }
 
-/** As `pageChoice` reads them. */
-function spelledPages(numbers: readonly number[]): string {
-  const ranges: [number, number][] = [];
-  for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] === number - 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',');
-}
-
 /** Ranges of one document that are read at the same time, and so the words that are in memory at once. */
 const AT_ONCE = 2;
 
@@ -118,7 +48,11 @@ interface Reading {
   readonly means: RecognitionMeans;
   readonly request: Ranged<ParseRequest>;
   readonly traits: LayoutTraits | undefined;
+  readonly unread: Unread;
 }
+
+/** Ranges without a page that was read: after so many of them no other is begun. */
+const UNREAD_MAX = 3;
 
 /** Part names tell what they were made by: another way to read ranges has others. */
 const nameOf = (range: readonly number[]): string => `v1-${range[0] ?? 0}-${range.at(-1) ?? 0}`;
@@ -130,12 +64,39 @@ const fileFor = ({ request, means, traits }: Reading, numbers?: readonly number[
   traits,
 });
 
-/** The look of the whole document, as some of its pages show it. */
+/** Of the deadline: telling the look of the whole; without it each range is laid out by its own. */
+const SURVEY_SHARE = 1 / 4;
+
+/** The look of the whole document, as some of its pages show it; where one of these is not read, nothing is told. */
 async function surveyed(reading: Reading): Promise<LayoutTraits | undefined | ParseFailure> {
   const { pool, request } = reading;
   const numbers = surveyPages(request.numbers);
-  const answer = await runDocumentJob(pool, { kind: 'survey', file: fileFor(reading), numbers }, request);
+  const outcome = await pool.run(
+    { kind: 'survey', file: fileFor(reading), numbers },
+    { ...request, deadlineMs: SURVEY_SHARE * request.deadlineMs },
+  );
+  if (outcome.kind === 'aborted') return ABORTED;
+  if (outcome.kind !== 'answered') return undefined;
+  const answer = outcome.answer as Answers['survey'];
   return answer.kind === 'surveyed' ? answer.traits : answer;
+}
+
+/**
+ * Does a job on a range; pages that are not read are said to be in its part, be it all of them. A document of which
+ * many ranges cost all their time would cost hours: then the rest is not begun.
+ */
+async function workOnRange<K extends 'read' | 'renderPart'>(
+  reading: Reading,
+  range: readonly number[],
+  { job, goOn }: Pick<WholeJob<K>, 'job' | 'goOn'>,
+): Promise<Answers[K] | ParseFailure> {
+  const { pool, request: limits, unread } = reading;
+  if (unread.count < UNREAD_MAX)
+    return readWhole(pool, { job, goOn, limits, unread, fileFor: (numbers) => fileFor(reading, numbers) });
+  unread.count += 1;
+  const left = { parts: [], late: range, failed: [], isHurried: false };
+  const read = await runDocumentJob(pool, { kind: 'joinRead', ...left }, limits);
+  return read.kind === 'ok' ? goOn(read.document, limits) : read;
 }
 
 const allParts = async (shelf: PartShelf, ranges: readonly (readonly number[])[]): Promise<Uint8Array[]> => {
@@ -170,8 +131,11 @@ async function renderedParts(
     if (signal?.aborted === true) failure = ABORTED;
     if (failure !== undefined) return;
     if ((await shelf.find(nameOf(range))) === undefined) {
-      const job = { kind: 'renderPart', file: fileFor(reading, range), form } as const;
-      const answer = await runDocumentJob(reading.pool, job, reading.request);
+      const answer = await workOnRange(reading, range, {
+        job: { kind: 'renderPart', file: fileFor(reading, range), form },
+        goOn: ({ packed }, limits) =>
+          runDocumentJob(reading.pool, { kind: 'renderPartOf', packed, form }, limits),
+      });
       if (answer.kind === 'part') await shelf.put(nameOf(range), answer.part);
       else failure ??= answer;
     }
@@ -182,7 +146,10 @@ async function renderedParts(
 
 /** Reads a range; what it fails with is its answer. */
 const readRange = (reading: Reading, range: readonly number[]) =>
-  runDocumentJob(reading.pool, { kind: 'read', file: fileFor(reading, range) }, reading.request);
+  workOnRange(reading, range, {
+    job: { kind: 'read', file: fileFor(reading, range) },
+    goOn: (document) => Promise.resolve({ kind: 'ok', document }),
+  });
 
 /**
  * In order, for each range needs what leads to it; the next ones are read meanwhile. What is on the shelf
@@ -229,9 +196,13 @@ async function extractedParts(
   return undefined;
 }
 
+/** What the first range failed with, where no range has a page that was read. */
+const failureIn = ({ unread }: Reading, ranges: readonly unknown[]): ParseFailure | undefined =>
+  unread.count === ranges.length ? unread.failure : undefined;
+
 export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork => {
   const opened = async (request: Ranged<ParseRequest>): Promise<Reading | ParseFailure> => {
-    const reading = { pool, means, request, traits: undefined };
+    const reading = { pool, means, request, traits: undefined, unread: { count: 0 } };
     const traits = await surveyed(reading);
     return traits !== undefined && 'kind' in traits ? traits : { ...reading, traits };
   };
@@ -239,8 +210,8 @@ export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork
     render: async (request) => {
       const reading = await opened(request);
       if ('kind' in reading) return reading;
-      const ranges = pageRanges(request.numbers);
-      const failure = await renderedParts(reading, ranges, request);
+      const ranges = pageRanges(request.numbers, RANGE_PAGES);
+      const failure = (await renderedParts(reading, ranges, request)) ?? failureIn(reading, ranges);
       if (failure !== undefined) return failure;
       const parts = await allParts(request.shelf, ranges);
       return runDocumentJob(pool, { kind: 'joinRendered', parts }, request);
@@ -249,8 +220,8 @@ export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork
       const { schema, citations } = request;
       const reading = await opened(request);
       if ('kind' in reading) return reading;
-      const ranges = pageRanges(request.numbers);
-      const failure = await extractedParts(reading, ranges, request);
+      const ranges = pageRanges(request.numbers, RANGE_PAGES);
+      const failure = (await extractedParts(reading, ranges, request)) ?? failureIn(reading, ranges);
       if (failure !== undefined) return failure;
       const parts = await allParts(request.shelf, ranges);
       return runDocumentJob(pool, { kind: 'joinExtracted', parts, schema, citations }, request);

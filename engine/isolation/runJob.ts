@@ -1,6 +1,7 @@
 import { deserialize, serialize } from 'node:v8';
 import { pageSummary, type Document, type DocumentWarning, type PageSummary } from '../document/document.ts';
 import { markdownOfPage, markdownOf } from '../document/markdown.ts';
+import { deadlineWarnings } from '../document/pages.ts';
 import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
 import { pagesText, textEnded, plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
@@ -75,6 +76,30 @@ function joinedWarnings(parts: readonly { readonly warnings: readonly DocumentWa
   const all = parts.flatMap(({ warnings }) => warnings.filter(({ code }) => code !== 'no_text_found'));
   const none = silent ? parts[0]?.warnings.filter(({ code }) => code === 'no_text_found') : [];
   return [...(none ?? []), ...all].slice(0, WARNINGS_MAX);
+}
+
+const UNREAD = { source: 'text_layer', width: null, height: null, lines: [], blocks: [] } as const;
+const LATE = { status: 'skipped', detail: 'The time was used up before the page was read.' } as const;
+const FAILED = { status: 'failed', detail: 'The page could not be read.' } as const;
+
+/** Pages that were read in parts, in their order, and those that were not read. */
+function joinedRead({ parts, late, failed, isHurried }: JobOf<'joinRead'>): Document {
+  const read = parts.map(unpacked);
+  const pages = [
+    ...read.flatMap((part) => part.pages),
+    ...late.map((page) => ({ page, ...UNREAD, ...LATE })),
+    ...failed.map((page) => ({ page, ...UNREAD, ...FAILED })),
+  ].sort((a, b) => a.page - b.page);
+  const inHaste = isHurried ? pages.map(({ page }) => page).filter((page) => !failed.includes(page)) : late;
+  return {
+    mimeType: 'application/pdf',
+    pages: withContinuedTables(pages),
+    warnings: [
+      ...deadlineWarnings(inHaste),
+      ...failed.map((page) => ({ code: 'page_failed' as const, message: `Page ${page}: ${FAILED.detail}` })),
+      ...joinedWarnings(read),
+    ],
+  };
 }
 
 /** The fields of all parts; of those of one name, the first. */
@@ -174,7 +199,12 @@ type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'l
 type DocumentJob =
   JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'> | PartsJob;
 /** Work on parts of a long document. */
-type PartsJob = JobOf<'extractPart'> | JobOf<'joinRendered'> | JobOf<'joinExtracted'>;
+type PartsJob =
+  | JobOf<'extractPart'>
+  | JobOf<'renderPartOf'>
+  | JobOf<'joinRead'>
+  | JobOf<'joinRendered'>
+  | JobOf<'joinExtracted'>;
 /** Work on what a caller or a model sent beside a document. */
 type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
 
@@ -254,6 +284,10 @@ function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[Documen
       return groundAnswer(job);
     case 'extractPart':
       return extractedPart(job, isLate);
+    case 'renderPartOf':
+      return { kind: 'part', part: renderedPart(unpacked(job.packed), job.form) };
+    case 'joinRead':
+      return packedResult({ kind: 'ok', document: joinedRead(job) });
     case 'joinRendered':
       return joinedRendition(job.parts);
     case 'joinExtracted':

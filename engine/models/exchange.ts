@@ -116,7 +116,7 @@ function sentence(fault: Exclude<Fault, { kind: 'interrupted' }>): string {
   }
 }
 
-interface HttpRequest {
+export interface HttpRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

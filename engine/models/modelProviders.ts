@@ -16,6 +16,7 @@ import { agentFor, NO_USAGE } from './exchange.ts';
 import { checkCallersBase, systemResolve, type Resolve } from './guard.ts';
 import { askModel, refusedSchemas, type RefusedSchemas } from './askModel.ts';
 import { callProvider, type CallParts, type OpenCall } from './modelCall.ts';
+import { readWithDocling } from './docling.ts';
 import { readWithAzureDi, readWithMistral, type Read } from './ocr.ts';
 
 /** What became of one request, all its attempts together. */
@@ -100,8 +101,10 @@ const unsuitable = (detail: string): Promise<Attempt<never>> =>
 async function readPages(parts: CallParts, request: OcrRequest): Promise<OcrAnswer> {
   const { provider } = request.access.ref;
   const once = (call: OpenCall): Promise<Attempt<Read>> => {
-    if (provider === 'mistral') return readWithMistral({ ...call, request });
-    if (provider === 'azure_di') return readWithAzureDi({ ...call, request, nowMs: parts.nowMs });
+    const reading = { ...call, request, nowMs: parts.nowMs };
+    if (provider === 'mistral') return readWithMistral(reading);
+    if (provider === 'azure_di') return readWithAzureDi(reading);
+    if (provider === 'docling') return readWithDocling(reading);
     return unsuitable('has no models that read pages');
   };
   const called = await callProvider(parts, request, once);

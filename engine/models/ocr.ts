@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import type { ModelUsage, OcrRequest, ReadPage, ModelAttachment } from '../ports/modelProvider.ts';
+import type { ModelAttachment, ModelUsage, OcrRequest, ReadBlock, ReadPage } from '../ports/modelProvider.ts';
 import type { OpenCall } from './modelCall.ts';
 import type { Box, Word } from '../document/document.ts';
 import type { Attempt } from './attempts.ts';
-import { retryAfterMs, type HttpAnswer, type Fault } from './exchange.ts';
+import { retryAfterMs, type HttpAnswer, type HttpRequest, type Fault } from './exchange.ts';
 
 /** Pages as they were read, and what they cost. */
 export interface Read {
@@ -12,28 +12,49 @@ export interface Read {
   readonly usage: ModelUsage;
 }
 
-interface OcrCall extends OpenCall {
+export interface OcrCall extends OpenCall {
   readonly request: OcrRequest;
+  readonly nowMs: () => number;
 }
 
-const base64 = (bytes: Uint8Array): string =>
+export const base64 = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
 
 /** These providers bill by the page alone. */
-const usageOfPages = (pages: number): ModelUsage => ({
+export const usageOfPages = (pages: number): ModelUsage => ({
   input_tokens: 0,
   output_tokens: 0,
   cached_input_tokens: 0,
   pages,
 });
 
+/** How sure a provider is, 0 to 1; 1 where it does not say, or says what is no share. */
+const sureness = (said: unknown): number => (typeof said === 'number' && said >= 0 && said <= 1 ? said : 1);
+
+/** Points; null where the page's size is not told. */
+type PageSize = Pick<ReadPage, 'width' | 'height'>;
+
+/**
+ * The part of a box that lies on the page, from two corners in points. null: there is none, for it lies beside
+ * the page, has no extent, or is made of what are no numbers.
+ */
+export function boxOnPage(corners: readonly unknown[], { width, height }: PageSize): Box | null {
+  const [a, b, c, d] = corners;
+  if (!isFinite(a) || !isFinite(b) || !isFinite(c) || !isFinite(d)) return null;
+  const [x0, x1] = [Math.max(0, Math.min(a, c)), Math.min(width ?? Infinity, Math.max(a, c))];
+  const [y0, y1] = [Math.max(0, Math.min(b, d)), Math.min(height ?? Infinity, Math.max(b, d))];
+  return x0 < x1 && y0 < y1 ? [x0, y0, x1, y1] : null;
+}
+
+const isFinite = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+
 const span = z.object({ offset: z.int().min(0), length: z.int().min(0) });
 
 const word = z.object({
   content: z.string(),
-  confidence: z.number().min(0).max(1).nullish(),
+  confidence: z.unknown().optional(),
   /** x and y of each corner in turn, in the page's unit. */
-  polygon: z.array(z.number()).nullish(),
+  polygon: z.array(z.unknown()).nullish().catch(null),
 });
 
 const azurePage = z.object({
@@ -71,12 +92,12 @@ function pageOfAzure(read: AzurePage, content: string): ReadPage {
   const points = (length: number | null | undefined): number | null =>
     scale === null || typeof length !== 'number' ? null : length * scale;
   const parts = read.spans.map(({ offset, length }) => content.slice(offset, offset + length));
+  const size = { width: points(read.width), height: points(read.height) };
   return {
     page: read.pageNumber,
     markdown: withoutMarks(parts.join('')),
-    width: points(read.width),
-    height: points(read.height),
-    words: (read.words ?? []).map((of) => wordOf(of, scale)),
+    ...size,
+    words: (read.words ?? []).map((of) => wordOf(of, scale, size)),
   };
 }
 
@@ -86,24 +107,25 @@ const withoutMarks = (markdown: string): string =>
     .replace(/<!-- (?:PageBreak|PageNumber="[^"]*"|PageHeader="[^"]*"|PageFooter="[^"]*") -->/gu, '')
     .trim();
 
-const wordOf = ({ content, confidence, polygon }: z.output<typeof word>, scale: number | null): Word => ({
+const wordOf = (
+  { content, confidence, polygon }: z.output<typeof word>,
+  scale: number | null,
+  size: PageSize,
+): Word => ({
   text: content,
-  box: scale === null ? null : boxOf(polygon ?? [], scale),
-  confidence: confidence ?? 1,
+  box: scale === null ? null : boxOf(polygon ?? [], scale, size),
+  confidence: sureness(confidence),
   fontSize: null,
   bold: false,
 });
 
 /** The upright box around the corners; null where there are not three. */
-function boxOf(polygon: readonly number[], scale: number): Box | null {
-  if (polygon.length < 6 || polygon.length % 2 === 1) return null;
-  const xs = polygon.filter((_, at) => at % 2 === 0).map((x) => x * scale);
-  const ys = polygon.filter((_, at) => at % 2 === 1).map((y) => y * scale);
-  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
-}
-
-interface AzureCall extends OcrCall {
-  readonly nowMs: () => number;
+function boxOf(polygon: readonly unknown[], scale: number, size: PageSize): Box | null {
+  const at = polygon.filter(isFinite).map((length) => length * scale);
+  if (at.length < polygon.length || at.length < 6 || at.length % 2 === 1) return null;
+  const xs = at.filter((_, index) => index % 2 === 0);
+  const ys = at.filter((_, index) => index % 2 === 1);
+  return boxOnPage([Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)], size);
 }
 
 const API_VERSION = 'api-version=2024-11-30';
@@ -111,14 +133,14 @@ const POLL_MS = 1_000;
 /** Questions that may fail in a row before the reading is given up. */
 const POLL_FAULTS_MAX = 3;
 
-const fault = (of: Fault): Attempt<never> => ({ kind: 'fault', fault: of });
+export const fault = (of: Fault): Attempt<never> => ({ kind: 'fault', fault: of });
 const RESULT_ID = /\/analyzeResults\/([\w-]{1,100})(?:\?|$)/u;
 
 /**
  * Azure Document Intelligence: the file is handed in, then asked after until it is read. The answers name an
  * address to ask at; only its id is used, at the base that was checked, so that the key goes nowhere else.
  */
-export async function readWithAzureDi(call: AzureCall): Promise<Attempt<Read>> {
+export async function readWithAzureDi(call: OcrCall): Promise<Attempt<Read>> {
   const { access, file, pages } = call.request;
   const only = pages === undefined ? '' : `&pages=${pages.join(',')}`;
   const base = call.base.href.replace(/\/$/u, '');
@@ -134,29 +156,38 @@ export async function readWithAzureDi(call: AzureCall): Promise<Attempt<Read>> {
   const { status, header } = handedIn.answer;
   const id = RESULT_ID.exec(header('operation-location') ?? '')?.[1];
   if (id === undefined) return fault({ kind: 'malformed', status });
-  return poll(call, { url: `${model}/analyzeResults/${id}?${API_VERSION}`, headers }, handedIn.answer);
+  const question = { method: 'GET', url: `${model}/analyzeResults/${id}?${API_VERSION}`, headers } as const;
+  return askedUntilRead(call, { question, answer: handedIn.answer }, readIn);
 }
 
-interface Poll {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+interface HandedIn {
+  readonly question: HttpRequest;
+  /** What was answered when the file was handed in. */
+  readonly answer: HttpAnswer;
 }
 
-/** Asking again costs nothing, so a question that fails is not a reading that failed. */
-async function poll(call: AzureCall, { url, headers }: Poll, handedIn: HttpAnswer): Promise<Attempt<Read>> {
-  let waitMs = waitAsked(handedIn, call);
+/**
+ * Asks after a reading that was begun until it has ended. Asking again costs nothing, so a question that fails is
+ * not a reading that failed.
+ */
+export async function askedUntilRead<T>(
+  call: OcrCall,
+  { question, answer }: HandedIn,
+  stateIn: (answer: HttpAnswer) => Attempt<T> | 'running',
+): Promise<Attempt<T>> {
+  let waitMs = waitAsked(answer, call);
   for (let faults = 0; ;) {
     if (call.nowMs() + waitMs >= call.deadlineAt) return fault({ kind: 'interrupted' });
     await sleep(waitMs, undefined, { signal: call.signal }).catch(() => undefined);
-    const exchange = await call.http({ method: 'GET', url, headers });
+    const exchange = await call.http(question);
     if (exchange.kind === 'fault') {
       faults += 1;
       if (faults >= POLL_FAULTS_MAX || !isPassing(exchange.fault)) return exchange;
       waitMs = (exchange.fault.kind === 'status' ? exchange.fault.retryAfterMs : null) ?? POLL_MS;
       continue;
     }
-    const read = readIn(exchange.answer);
-    if (read !== 'running') return read;
+    const state = stateIn(exchange.answer);
+    if (state !== 'running') return state;
     faults = 0;
     waitMs = waitAsked(exchange.answer, call);
   }
@@ -165,20 +196,49 @@ async function poll(call: AzureCall, { url, headers }: Poll, handedIn: HttpAnswe
 const isPassing = (of: Fault): boolean =>
   of.kind === 'connection' || (of.kind === 'status' && (of.status === 429 || of.status >= 500));
 
-const waitAsked = ({ header }: HttpAnswer, { nowMs }: AzureCall): number =>
+const waitAsked = ({ header }: HttpAnswer, { nowMs }: OcrCall): number =>
   retryAfterMs(header, nowMs()) ?? POLL_MS;
 
 function readIn({ status, text }: HttpAnswer): Attempt<Read> | 'running' {
-  const state = azureState.safeParse(text === '' ? undefined : JSON.parse(text));
+  const state = azureState.safeParse(jsonIn(text));
   if (!state.success) return fault({ kind: 'malformed', status });
   if (state.data.status === 'succeeded') return { kind: 'ok', value: readOf(state.data.analyzeResult) };
   return state.data.status === 'failed' ? fault({ kind: 'unreadable', status }) : 'running';
 }
 
+/** An answer is JSON, or empty. */
+export const jsonIn = (text: string): unknown => (text === '' ? undefined : JSON.parse(text));
+
+/** Corners in pixels of the picture that `dimensions` tells the size of. */
+const mistralBlock = z.object({
+  type: z.string(),
+  content: z.string(),
+  top_left_x: z.unknown().optional(),
+  top_left_y: z.unknown().optional(),
+  bottom_right_x: z.unknown().optional(),
+  bottom_right_y: z.unknown().optional(),
+  confidence_scores: z
+    .object({ average_content_confidence_score: z.unknown().optional() })
+    .nullish()
+    .catch(null),
+});
+
+const scores = z.object({
+  word_confidence_scores: z
+    .array(z.object({ text: z.string(), confidence: z.unknown().optional() }))
+    .nullish(),
+});
+
 const mistralPage = z.object({
   index: z.int().min(0),
   markdown: z.string(),
-  dimensions: z.object({ dpi: z.number().positive(), width: z.number(), height: z.number() }).nullish(),
+  dimensions: z
+    .object({ dpi: z.number().positive(), width: z.number().positive(), height: z.number().positive() })
+    .nullish()
+    .catch(null),
+  // what stands beside the text is left out where it has another form than it should
+  blocks: z.array(mistralBlock).nullish().catch(null),
+  confidence_scores: scores.nullish().catch(null),
 });
 
 const ocrAnswer = z.object({
@@ -186,8 +246,28 @@ const ocrAnswer = z.object({
   usage_info: z.object({ pages_processed: z.int().min(0) }).nullish(),
 });
 
-/** Mistral's OCR: markdown of each page, without the places of its words. */
-export async function readWithMistral({ base, http, request }: OcrCall): Promise<Attempt<Read>> {
+/** Models before the fourth place no blocks, and tell how sure they are word by word. */
+const WITHOUT_BLOCKS = /^mistral-ocr-(?:25\d\d|[123]\b)/u;
+
+const askedBeside = (model: string) =>
+  WITHOUT_BLOCKS.test(model)
+    ? { confidence_scores_granularity: 'word' }
+    : { include_blocks: true, confidence_scores_granularity: 'block' };
+
+/**
+ * Mistral's OCR: markdown of each page; of the fourth model on with the boxes and kinds of its blocks, before
+ * with how sure it is of each word. A server that knows of neither is asked for the markdown alone.
+ */
+export async function readWithMistral(call: OcrCall): Promise<Attempt<Read>> {
+  const first = await readMistral(call, askedBeside(call.request.access.ref.model));
+  return first.kind === 'fault' && first.fault.kind === 'status' && REFUSES_MEMBERS.has(first.fault.status)
+    ? readMistral(call, {})
+    : first;
+}
+
+const REFUSES_MEMBERS = new Set([400, 422]);
+
+async function readMistral({ base, http, request }: OcrCall, beside: object): Promise<Attempt<Read>> {
   const { access, file } = request;
   const exchange = await http({
     method: 'POST',
@@ -198,12 +278,13 @@ export async function readWithMistral({ base, http, request }: OcrCall): Promise
       document: documentOf(file),
       ...(request.pages && { pages: request.pages.map((page) => page - 1) }),
       include_image_base64: false,
+      ...beside,
     }),
   });
   if (exchange.kind === 'fault') return exchange;
   const { status, text } = exchange.answer;
-  const answer = ocrAnswer.safeParse(text === '' ? undefined : JSON.parse(text));
-  if (!answer.success) return { kind: 'fault', fault: { kind: 'malformed', status } };
+  const answer = ocrAnswer.safeParse(jsonIn(text));
+  if (!answer.success) return fault({ kind: 'malformed', status });
   const pages = answer.data.pages.map(pageOfMistral).sort((one, other) => one.page - other.page);
   const usage = usageOfPages(answer.data.usage_info?.pages_processed ?? pages.length);
   return { kind: 'ok', value: { pages, usage } };
@@ -216,14 +297,38 @@ const documentOf = ({ mimeType, bytes }: ModelAttachment) => {
     : { type: 'document_url', document_url: url };
 };
 
-const pageOfMistral = ({ index, markdown, dimensions }: z.output<typeof mistralPage>): ReadPage => {
-  const size = dimensions ?? null;
-  const points = (pixels: number, dpi: number): number => (pixels * 72) / dpi;
+type MistralPage = z.output<typeof mistralPage>;
+
+const pageOfMistral = ({ index, markdown, dimensions, blocks, confidence_scores }: MistralPage): ReadPage => {
+  const scale = dimensions ? 72 / dimensions.dpi : null;
+  const size: PageSize =
+    dimensions && scale !== null
+      ? { width: dimensions.width * scale, height: dimensions.height * scale }
+      : { width: null, height: null };
+  const words = confidence_scores?.word_confidence_scores ?? [];
   return {
     page: index + 1,
     markdown,
-    width: size === null ? null : points(size.width, size.dpi),
-    height: size === null ? null : points(size.height, size.dpi),
-    words: [],
+    ...size,
+    words: words.map(({ text, confidence }) => ({ ...UNPLACED, text, confidence: sureness(confidence) })),
+    ...(blocks && { blocks: blocks.map((block) => blockOfMistral(block, { ...size, scale })) }),
   };
 };
+
+const UNPLACED = { box: null, fontSize: null, bold: false } as const;
+
+const KINDS: Readonly<Record<string, ReadBlock['kind']>> = { title: 'heading', table: 'table' };
+
+function blockOfMistral(
+  block: z.output<typeof mistralBlock>,
+  { scale, ...size }: PageSize & { readonly scale: number | null },
+): ReadBlock {
+  const corners = [block.top_left_x, block.top_left_y, block.bottom_right_x, block.bottom_right_y];
+  const inPoints = corners.map((at) => (typeof at === 'number' && scale !== null ? at * scale : null));
+  return {
+    kind: KINDS[block.type] ?? 'text',
+    text: block.content,
+    box: boxOnPage(inPoints, size),
+    confidence: sureness(block.confidence_scores?.average_content_confidence_score),
+  };
+}

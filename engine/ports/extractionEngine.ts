@@ -54,6 +54,13 @@ export interface ExtractionRequest extends ParseRequest {
   readonly learned?: LocalArtifact | undefined;
 }
 
+/** JSON Pointers of fields by who read them: a member, or a list as a whole. `both`: they say the same. */
+export interface ReadBy {
+  readonly engine: readonly string[];
+  readonly model: readonly string[];
+  readonly both: readonly string[];
+}
+
 /** Data from a document. `value` keeps what is valid; what is not is in `validationErrors`. */
 export interface Extraction {
   readonly mimeType: string;
@@ -62,6 +69,8 @@ export interface Extraction {
   readonly citations: readonly ValueCitation[];
   readonly pages: readonly PageSummary[];
   readonly warnings: readonly DocumentWarning[];
+  /** Where a model was asked only for what was doubtful. */
+  readonly readBy?: ReadBy | undefined;
 }
 
 export type ExtractionResult =

@@ -1,4 +1,4 @@
-import type { Word } from '../document/document.ts';
+import type { Box, Word } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 
 /** What works without a provider. */
@@ -23,6 +23,7 @@ export const PROVIDERS = {
   openai: {},
   azure: { needsBase: true },
   azure_di: { needsBase: true },
+  docling: { needsBase: true, keyless: true },
   anthropic: {},
   google: {},
   mistral: {},
@@ -64,7 +65,9 @@ export const isKeyless = (provider: ProviderName): boolean => 'keyless' in PROVI
 
 /** Models that only read pages: they take a document and give its text, and follow no instructions. */
 export const isOcrOnly = ({ provider, model }: ModelRef): boolean =>
-  provider === 'azure_di' || (provider === 'mistral' && model.startsWith('mistral-ocr'));
+  provider === 'azure_di' ||
+  provider === 'docling' ||
+  (provider === 'mistral' && model.startsWith('mistral-ocr'));
 
 /** A model, who pays for it, and how it is asked. `apiKey` is a secret: it is passed on and kept nowhere. */
 export interface ModelAccess {
@@ -139,6 +142,20 @@ export type ModelAnswer =
     }
   | { readonly kind: 'failed'; readonly failure: ModelFailure; readonly usage: ModelUsage };
 
+/** A block of a page as a provider placed it; its text stands in the page's markdown too. */
+export interface ReadBlock {
+  /** What tells more than the markdown does; `text`: anything else. */
+  readonly kind: 'heading' | 'table' | 'text';
+  /** Markdown or HTML. */
+  readonly text: string;
+  /** Points; null where the provider gives none, or one that does not lie on the page. */
+  readonly box: Box | null;
+  /** 0 to 1; 1 where the provider gives none. */
+  readonly confidence: number;
+  /** Of a table, where the provider places cells: rows and columns from 0. */
+  readonly cells?: readonly { readonly row: number; readonly column: number; readonly box: Box }[];
+}
+
 /** A page as a model read it. */
 export interface ReadPage {
   /** From 1, in the file. */
@@ -147,8 +164,10 @@ export interface ReadPage {
   /** Points; null where the provider gives no geometry. */
   readonly width: number | null;
   readonly height: number | null;
-  /** Empty where the provider gives none. */
+  /** Empty where the provider gives none; without boxes they stand in the order of the markdown. */
   readonly words: readonly Word[];
+  /** In reading order; left out where the provider gives none. */
+  readonly blocks?: readonly ReadBlock[] | undefined;
 }
 
 export interface OcrRequest {

@@ -17,6 +17,8 @@ export interface WorkModels {
   readonly ocr: ModelAccess | null;
   /** What an artifact taught `llm`; left out: the prompt as it is. */
   readonly learned?: LearnedPrompt | undefined;
+  /** `doubtful`: `llm` is asked only for fields that the local engine did not read surely. Left out: all. */
+  readonly modelsFor?: 'all' | 'doubtful' | undefined;
   /** Told of each call, once it has ended. */
   readonly onCall: (call: ModelCall) => void;
 }

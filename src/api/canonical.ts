@@ -184,6 +184,8 @@ const extract: CanonicalOperation = (call) => {
         allow_partial: payload.allow_partial,
         citations: payload.citations,
         min_confidence: payload.min_confidence,
+        models_for: payload.models_for,
+        require_grounding: payload.require_grounding,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),

@@ -2,7 +2,13 @@ import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
-import { extractModeIn, minConfidenceIn, modelChannelIn } from './workSchemas.ts';
+import {
+  extractModeIn,
+  minConfidenceIn,
+  modelChannelIn,
+  modelsForIn,
+  requireGroundingIn,
+} from './workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { routesOver } from '../server/routes.ts';
 import { sightOf } from './training.ts';
@@ -30,6 +36,8 @@ const channelAnswer = (settings: ChannelSettings | null) => {
 const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
   ...version,
   min_confidence: version.min_confidence ?? null,
+  models_for: version.models_for ?? null,
+  require_grounding: version.require_grounding ?? null,
   llm: channelAnswer(llm),
   ocr: channelAnswer(ocr),
 });
@@ -48,6 +56,8 @@ const configUpsertRequest = z
     mode: orAbsent(extractModeIn.nullable()),
     artifact_id: orAbsent(plainText(1, 200).nullable()),
     min_confidence: minConfidenceIn.nullish(),
+    models_for: modelsForIn.nullish(),
+    require_grounding: requireGroundingIn.nullish(),
     llm: modelChannelIn.nullish(),
     ocr: modelChannelIn.nullish(),
   })
@@ -75,6 +85,8 @@ const configResponse = z
     mode: configMode.nullable(),
     artifact_id: z.string().nullable(),
     min_confidence: z.number().nullable(),
+    models_for: z.enum(['all', 'doubtful']).nullable(),
+    require_grounding: z.boolean().nullable(),
     llm: savedChannel.nullable(),
     ocr: savedChannel.nullable(),
     published_at: instantOut,

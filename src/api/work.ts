@@ -309,6 +309,8 @@ export const extract = post(
           allow_partial: fields.allow_partial,
           citations: fields.citations,
           min_confidence: fields.min_confidence,
+          models_for: fields.models_for,
+          require_grounding: fields.require_grounding,
           llm: channelOf('llm', fields),
           ocr: channelOf('ocr', fields),
         },

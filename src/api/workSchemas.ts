@@ -150,6 +150,19 @@ const MIN_CONFIDENCE =
 /** As numbers are spelled in JSON. */
 export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
 
+/** What a model is asked for, in whatever request. */
+export const modelsForIn = z.enum(['all', 'doubtful']).meta({
+  description:
+    '`doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a ' +
+    'confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.',
+});
+
+const REQUIRE_GROUNDING =
+  'true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has ' +
+  'it as `not_grounded`. Default: false, it stays, with `grounding: none`.';
+
+export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
+
 /** Pages of a document, spelled alike whoever names them. */
 const pageChoiceIn = z
   .string()
@@ -202,6 +215,8 @@ export const extractForm = z
     allow_partial: booleanText.default(false),
     citations: booleanText.default(true),
     min_confidence: numberText(0, 1).optional(),
+    models_for: modelsForIn.optional(),
+    require_grounding: booleanText.optional().meta({ description: REQUIRE_GROUNDING }),
     source_url: sourceUrlIn.optional(),
     ...openingFields,
     ...scope,
@@ -303,12 +318,35 @@ const page = z
 const citation = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
-    text: z.string(),
-    page: z.int(),
+    text: z.string().meta({ description: 'As it reads there; empty where `page` is null.' }),
+    page: z.int().nullable().meta({
+      description: 'From 1; null for what a model told and what stands nowhere by itself.',
+    }),
     bbox: z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' }),
     confidence: z.number().min(0).max(1),
+    grounding: z
+      .enum(['exact', 'normalised', 'derived', 'none'])
+      .optional()
+      .meta({
+        description:
+          'Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way of ' +
+          'writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at all. ' +
+          'Left out where the embedded engine read the value.',
+      }),
   })
   .meta({ id: 'Citation' });
+
+const readBy = z
+  .strictObject({
+    engine: z
+      .array(z.string())
+      .meta({ description: 'Read surely by the embedded engine; no model was asked.' }),
+    model: z
+      .array(z.string())
+      .meta({ description: 'Read by the model alone, or otherwise than by the engine.' }),
+    both: z.array(z.string()).meta({ description: 'Read alike by both, each by itself.' }),
+  })
+  .meta({ id: 'ReadBy', description: 'JSON Pointers into `result`, of members and of whole lists.' });
 
 const validationErrorItem = z
   .strictObject({
@@ -327,13 +365,19 @@ const warning = z
         '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
         'they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, ' +
         'for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; ' +
-        '`not_grounded`; `own_key_not_used`. More may be added.',
+        '`not_grounded`; `merged`: parts of a long document told `value` more than once; `contradicted`: another ' +
+        'part told `value`; `readings_differ`: the embedded engine read `value` where the answer has the other value of ' +
+        'a model; `own_key_not_used`. More may be added.',
     }),
     message: z.string(),
     path: z.string().optional().meta({
-      description: 'Of a value that was left out: JSON Pointer into `result`; of an item, its list.',
+      description:
+        'Of a value that was left out or read otherwise: JSON Pointer into `result`; of an item, its list.',
     }),
-    value: z.unknown().optional().meta({ description: 'Of a value that was left out: as it was read.' }),
+    value: z
+      .unknown()
+      .optional()
+      .meta({ description: 'Of a value that was left out or read otherwise: as it was read.' }),
     text: z.string().optional(),
     page: z.int().optional(),
     bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),
@@ -368,6 +412,9 @@ export const extractResponse = z
       warnings: z.array(warning),
       pages: z.array(page),
       citations: z.array(citation),
+      read_by: readBy.nullable().meta({
+        description: 'Where a model was asked for what was doubtful (`models_for`); else null.',
+      }),
     }),
   })
   .meta({ id: 'ExtractionResult' });
@@ -464,6 +511,8 @@ export const extractPayload = z.strictObject({
   allow_partial: z.boolean().default(false),
   citations: z.boolean().default(true),
   min_confidence: minConfidenceIn.optional(),
+  models_for: orAbsent(modelsForIn),
+  require_grounding: orAbsent(requireGroundingIn),
   file_name: orAbsent(plainText(1, 255)),
   ...openingFields,
   llm: llmChannelIn.nullish(),

@@ -230,6 +230,8 @@ export interface LogAudit extends Omit<Reading, 'upTo'> {
   readonly findings: Findings;
   /** Positions of this log have no gaps: it is the embedded one. */
   readonly dense: boolean;
+  /** Where events of a copied log lay first. */
+  readonly origins?: readonly string[] | undefined;
   readonly watchers?: readonly Watcher[];
 }
 
@@ -237,10 +239,11 @@ export interface LogAudit extends Omit<Reading, 'upTo'> {
 export const auditLog = async ({
   findings,
   dense,
+  origins,
   watchers = [],
   ...reading
 }: LogAudit): Promise<AuditedLog> => {
-  const chains = chainsCheck(findings, { dense, watchers });
+  const chains = chainsCheck(findings, { dense, origins, watchers });
   const rules = rulesCheck(findings, watchers);
   const { events, position } = await readThrough(reading, (recorded) => {
     chains.look(recorded);

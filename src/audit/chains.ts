@@ -5,9 +5,10 @@ import { LOG_DIGEST_START, logDigestAfter, sha256 } from '../../domain/kernel/ch
 import type { EventFeed, RecordedEvent } from '../../domain/ports/log.ts';
 import { isJson } from './auditedEvent.ts';
 import { readThrough, storedCheck, type StreamHead, streamsCheck, textInFile } from './streams.ts';
-import { jsonIn, SEALS_STREAM } from '../../domain/kernel/json.ts';
+import { type EventLogEvent, keptPositions, positionsIn } from '../../domain/eventLog/eventLog.ts';
+import { isOwn, jsonIn } from '../../domain/kernel/json.ts';
 import { digestOfSeal, type SealEvent, shortSeal, type ShortSeal } from '../../domain/finding.ts';
-import { decodeAny } from '../../domain/catalogue.ts';
+import { type AnyEvent, decodeAny } from '../../domain/catalogue.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 
@@ -81,18 +82,26 @@ const headsCheck = (
 
 /** A seal by its digest over the whole log. */
 interface Sealed {
+  /** In the log that was sealed. */
   readonly position: string;
+  readonly events: number;
   readonly made_at: string;
   readonly log_digest: string;
   readonly from: string;
 }
 
+const sealedAs = ({ made_at, log_digest }: Pick<Sealed, 'made_at' | 'log_digest'>) => ({
+  made_at,
+  log_digest,
+});
+
 const digested = ({ seal, from }: GivenSeal): readonly Sealed[] =>
   seal.seal_version === 1 || seal.position === null
     ? []
-    : [{ position: seal.position, made_at: seal.made_at, log_digest: seal.log_digest, from }];
+    : [{ position: seal.position, events: seal.events, ...sealedAs(seal), from }];
 
-const inOrder = (a: Sealed, b: Sealed): number => (BigInt(a.position) < BigInt(b.position) ? -1 : 1);
+/** By how much of the log they are of: a copy of a log has positions of its own. */
+const inOrder = (a: Sealed, b: Sealed): number => a.events - b.events;
 
 /**
  * Verifies the digests over the whole log. One wrong breaks every later seal: the first of each place where
@@ -185,6 +194,8 @@ interface ChainsOptions {
   /** Positions of this log have no gaps: it is the embedded one. */
   readonly dense: boolean;
   readonly watchers: readonly StoredWatcher[];
+  /** Where events of a copied log lay first (`keptPositions`); none: here. */
+  readonly origins?: readonly string[] | undefined;
 }
 
 /** While nothing is wrong, the digest in the file and the one that is due are the same step. */
@@ -202,24 +213,31 @@ const lastStepKept = (): typeof logDigestAfter => {
  * The half of an audit that needs no meaning of events: places, hashes, bytes. It shares nothing with the rules,
  * so that each half can have a thread of its own.
  */
-export const chainsCheck = (findings: Findings, { dense, watchers }: ChainsOptions) => {
+export const chainsCheck = (findings: Findings, { dense, watchers, origins = [] }: ChainsOptions) => {
+  const first = positionsIn(origins);
+  /** The event as it was sealed: at the position that it had first. */
+  const sealed = (recorded: RecordedEvent): RecordedEvent => {
+    const { value: position } = first.next();
+    return position === undefined ? recorded : { ...recorded, position };
+  };
   const streams = streamsCheck(findings, { dense, ids: 'all' });
   const digestAfter = lastStepKept();
   const inFile = storedCheck(findings, digestAfter);
   let digest = LOG_DIGEST_START;
   return {
     look: (recorded: RecordedEvent): void => {
+      const before = sealed(recorded);
       if (!isJson(recorded)) {
         streams.skip(recorded);
         inFile.skip(recorded);
-        digest = logDigestAfter(digest, recorded.position, '');
+        digest = logDigestAfter(digest, before.position, '');
         return;
       }
       const text = textInFile(recorded, isPlainData(recorded));
       const hash = streams.follow(recorded, text);
       inFile.see(recorded, text !== undefined);
-      digest = digestAfter(digest, recorded.position, hash);
-      for (const watcher of watchers) watcher.stored?.(recorded, hash, digest);
+      digest = digestAfter(digest, before.position, hash);
+      for (const watcher of watchers) watcher.stored?.(before, hash, digest);
     },
     result: (): AuditedChains => ({ streams: streams.count(), digest, heads: streams.heads }),
   };
@@ -230,6 +248,7 @@ export interface ChainsWork {
   readonly dense: boolean;
   readonly seals: readonly GivenSeal[];
   readonly sealFlaws: readonly string[];
+  readonly origins?: readonly string[] | undefined;
   /** Findings kept of each check. */
   readonly keep: number;
 }
@@ -269,13 +288,13 @@ export const sealsOf = (
 
 /** The chains half of an audit, alone. */
 export const auditChains = async (
-  { dense, keep, ...sealed }: ChainsWork,
+  { dense, keep, origins, ...sealed }: ChainsWork,
   feed: Pick<EventFeed, 'subscribe'>,
   upTo: bigint,
 ): Promise<ChainsDone> => {
   const findings = findingsKept(keep);
   const seals = sealsOf(sealed, findings);
-  const chains = chainsCheck(findings, { dense, watchers: seals.watchers });
+  const chains = chainsCheck(findings, { dense, origins, watchers: seals.watchers });
   const { events } = await readThrough({ feed, upTo }, chains.look);
   const { heads, ...result } = chains.result();
   seals.finish({ heads });
@@ -351,22 +370,30 @@ export const parseSeals = (text: string): readonly (Seal | ShortSeal)[] => {
   return lines.map((line) => (line.includes('"heads"') ? parseSeal(line) : parseShortSeal(line)));
 };
 
-/** Every seal of `$seals` that can be read; the audit reports the others. */
-export const sealsInLog = async (
+/** An event of the log about itself; undefined for others, and for one that cannot be read. */
+const toldBy = (event: RecordedEvent): AnyEvent | undefined => {
+  if (!isOwn(event.stream)) return undefined;
+  try {
+    return decodeAny(event);
+  } catch (error) {
+    if (error instanceof UndecodableEvent || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+};
+
+/** What a log says of itself, as far as it can be read; the audit reports the rest. */
+export const ownEventsIn = async (
   feed: Pick<EventFeed, 'subscribe'>,
-): Promise<readonly SealEvent['data'][]> => {
+): Promise<{ readonly seals: readonly SealEvent['data'][]; readonly origins: readonly string[] }> => {
   const seals: SealEvent['data'][] = [];
+  const told: EventLogEvent[] = [];
   for await (const item of feed.subscribe({ categories: [], own: true })) {
     if (item.kind === 'caught_up') break;
-    if (item.kind !== 'event' || item.event.stream !== SEALS_STREAM) continue;
-    try {
-      const event = decodeAny(item.event);
-      if (event.type === 'LogSealed') seals.push(event.data);
-    } catch (error) {
-      if (!(error instanceof UndecodableEvent) && !(error instanceof SyntaxError)) throw error;
-    }
+    const event = item.kind === 'event' ? toldBy(item.event) : undefined;
+    if (event?.type === 'LogSealed') seals.push(event.data);
+    if (event?.type === 'PositionsKept' || event?.type === 'LogCopied') told.push(event);
   }
-  return seals;
+  return { seals, origins: keptPositions(told) };
 };
 
 interface Kept {

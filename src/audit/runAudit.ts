@@ -144,12 +144,13 @@ const comparedIn = (snapshot: ReadModelSnapshot | undefined): AuditReport['read_
 
 /** Looks at the log in one thread. */
 const together = async (request: AuditRequest, findings: Findings, watchers: readonly Watcher[]) => {
-  const { feed, dense, onProgress, signal } = request;
+  const { feed, dense, origins, onProgress, signal } = request;
   const seals = sealsOf(request, findings);
   const log = await auditLog({
     feed,
     findings,
     dense,
+    origins,
     watchers: [...seals.watchers, ...watchers],
     onProgress,
     signal,
@@ -158,8 +159,15 @@ const together = async (request: AuditRequest, findings: Findings, watchers: rea
   return log;
 };
 
-const chainsWorkOf = ({ dense, seals = [], sealFlaws = [], keep = KEEP }: AuditRequest): ChainsWork => ({
+const chainsWorkOf = ({
   dense,
+  origins,
+  seals = [],
+  sealFlaws = [],
+  keep = KEEP,
+}: AuditRequest): ChainsWork => ({
+  dense,
+  origins,
   seals,
   sealFlaws,
   keep,

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { auditLog } from '../audit/auditLog.ts';
-import { type AuditedLog, parseSeal, type Seal, sealsCheck, sealsInLog } from '../audit/chains.ts';
+import { type AuditedLog, parseSeal, type Seal, sealsCheck, ownEventsIn } from '../audit/chains.ts';
 import { type Finding, type Findings, findingsKept } from '../audit/findings.ts';
 import { absentAsUndefined, LOG_STREAM, SEALS_STREAM } from '../../domain/kernel/json.ts';
 import { identityOf } from '../../domain/eventLog/eventLog.ts';
@@ -82,13 +82,14 @@ export const auditCopy = async ({
   const { feed, headerId, close } = open(path);
   const [needs, findings] = [objectNeeds(), findingsKept(KEEP)];
   try {
-    const own = (await sealsInLog(feed)).map((made) => ({ seal: made.seal, from: SEALS_STREAM }));
+    const { seals, origins } = await ownEventsIn(feed);
+    const own = seals.map((made) => ({ seal: made.seal, from: SEALS_STREAM }));
     const given = seal === undefined ? own : [...own, { seal, from: 'the backup' }];
     const sealed = sealsCheck(findings, given);
     const watchers = [needs.watcher, sealed.watcher];
     const log_id = (await identityOf(feed)) ?? null;
     tellOther(findings, log_id, { 'the backup': due, "the file's header": headerId ?? undefined });
-    const log = await auditLog({ feed, findings, dense: true, watchers, signal });
+    const log = await auditLog({ feed, findings, dense: true, origins, watchers, signal });
     sealed.finish(log);
     return {
       log,

@@ -56,6 +56,7 @@ const audit = async (
     feed,
     dense,
     snapshot,
+    origins: found.origins,
     seals: [...found.seals, ...(await sealsIn(options.checkSeal))],
     sealFlaws,
     notes,

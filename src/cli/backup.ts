@@ -16,7 +16,7 @@ import { OperatorError } from '../operator/socket.ts';
 import { type AsJson, command, grouped, json, type Output } from './terminal.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { type MadeBackup, partialPrefix } from '../backup/makeBackup.ts';
-import { backUp, restore, verifyBackup } from '../service/backup.ts';
+import { backUp, copyLogBetween, restore, verifyBackup } from '../service/backup.ts';
 import { configFrom } from '../config.ts';
 import { LogNotCopied } from '../../domain/ports/services.ts';
 
@@ -251,6 +251,80 @@ export const addBackup = (program: Command): void => {
     .description('compare every file of a backup with its digest, and audit its log')
     .option('--json', 'print a line of JSON')
     .action((folder: string, _: unknown, asked: Command) => command(verify)(folder, asked.optsWithGlobals()));
+};
+
+interface CopyOptions extends AsJson {
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** Told on a line of its own so seldom that a log of an evening's copy can be read. */
+const TOLD_EVERY_MS = 10_000;
+
+/** Tells how many events are copied. */
+const copyProgress = ({ note, isTerminal }: Pick<Output, 'note' | 'isTerminal'>) => {
+  let last = performance.now();
+  return (events: number): void => {
+    if (isTerminal) note(`\r${grouped(events)} events\u001b[K`);
+    if (isTerminal || performance.now() - last < TOLD_EVERY_MS) return;
+    last = performance.now();
+    note(`${grouped(events)} events\n`);
+  };
+};
+
+const serverOf = (url: string): string => configFrom({ EVENTSTORE_URL: url }).eventStoreUrl ?? url;
+
+/** A folder as it is, the URL of a server as the client takes it; left out, what the configuration names. */
+const placeOf = (given: string | undefined, otherwise: string | undefined): string => {
+  const place = given ?? otherwise;
+  if (place === undefined)
+    throw new OperatorError('Name where to copy to, with --to or in EVENTSTORE_URL.', 2);
+  return place.includes('://') ? serverOf(place) : resolve(place);
+};
+
+const runCopy = async (output: Output, { from, to, json: asJson }: CopyOptions): Promise<void> => {
+  const { dataDir, eventStoreUrl, s3 } = configFrom();
+  const places = { s3, from: placeOf(from, dataDir), to: placeOf(to, eventStoreUrl) };
+  const onProgress = copyProgress(output);
+  const copied = await copyLogBetween(places, { onProgress, signal: output.signal });
+  if (output.isTerminal) output.note('\r\u001b[K');
+  const { events, found, log_digest, objects } = copied;
+  const there = found === 0 ? '' : `, ${grouped(found)} of them by an earlier copy`;
+  await output.out(
+    asJson === true
+      ? json(copied)
+      : `${grouped(events)} events are copied${there}. Digest over all of them: ${log_digest}\n`,
+  );
+  output.note(
+    objects === null
+      ? 'Objects were left where they are: with S3_ENDPOINT and its fellows set they are copied too.\n'
+      : `${grouped(objects)} objects are copied.\n`,
+  );
+  output.note(
+    'The copy has the identity, hashes and seals of the log. Check it with `quire audit --log-only`, take the ' +
+      'keys along (docs/how-to/move-to-servers.md), and do not start a service on the old log again.\n',
+  );
+};
+
+/** `quire log …`. */
+export const addLog = (program: Command): void => {
+  program
+    .command('log')
+    .description('the event log as a whole')
+    .command('copy')
+    .description('copy the log from a data folder to a server, or back, with its identity and seals')
+    .option('--from <place>', 'a data folder, or the URL of a server; left out: DATA_DIR')
+    .option(
+      '--to <place>',
+      'a server, or an empty folder; left out: EVENTSTORE_URL, which hides the password',
+    )
+    .option('--json', 'print a line of JSON')
+    .addHelpText(
+      'after',
+      '\nStop the service first: nobody may write to the source. The target has to be empty; a copy to a server ' +
+        'that was\ncut short goes on from what is there. Read models are built anew from the copy.',
+    )
+    .action(command(runCopy));
 };
 
 interface RestoreOptions extends AsJson {

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Document, DocumentWarning, PageSummary } from '@quire/engine/document/document';
 import type { ValidationError, SchemaValidator } from '@quire/engine/ports/extractionEngine';
 import { InvalidArgumentError } from 'commander';
-import type { ParseRequest } from '@quire/engine/ports/documentParser';
+import type { ParseFailure, ParseRequest } from '@quire/engine/ports/documentParser';
 import { type LocalArtifact, readArtifact } from '@quire/engine/learning/artifact';
 import type { TrainingExample } from '@quire/engine/learning/train';
 import { OperatorError } from '../operator/socket.ts';
@@ -361,8 +361,8 @@ export const failed = (
 ): FailedDocument => ({ kind: 'failed', code, detail, ...more });
 
 /** A document that could not be read. */
-export const notRead = (...why: Parameters<typeof parseProblem>): FailedDocument => {
-  const { code, detail } = parseProblem(...why);
+export const notRead = (why: ParseFailure): FailedDocument => {
+  const { code, detail } = parseProblem(why);
   return failed(code, detail);
 };
 
@@ -476,7 +476,7 @@ const parsed =
       signal,
     });
     const answer = await parts.parser.parse(request);
-    if (answer.kind !== 'ok') return notRead(answer, 'extraction_failed');
+    if (answer.kind !== 'ok') return notRead(answer);
     return { kind: 'done', answer: answer.document, about: 'read', notes: [] };
   };
 

@@ -84,7 +84,7 @@ const extract =
     const asked = { ...request, schema, citations, minConfidence, learned: artifact };
     const answer = await parts.engine.extract(asked);
     if (answer.kind === 'invalid_schema') return failed('invalid_schema', answer.detail);
-    if (answer.kind !== 'ok') return notRead(answer, 'extraction_failed');
+    if (answer.kind !== 'ok') return notRead(answer);
     const { validationErrors, pages, warnings } = answer.extraction;
     if (validationErrors.length > 0 && options.allowPartial !== true)
       return failed('output_schema_mismatch', MISFIT, { validationErrors });

@@ -5,7 +5,7 @@ import { command, NO_COLOUR, type Output, paintOn } from './terminal.ts';
 import { VERSION } from '../version.ts';
 import { addCompletion } from './completion.ts';
 import { addAudit } from './audit.ts';
-import { addBackup, addRestore } from './backup.ts';
+import { addBackup, addLog, addRestore } from './backup.ts';
 import { addDoctor } from './doctor.ts';
 import { addEvents, addFx, addPayments, addPricing, addSeal } from './records.ts';
 import { addEval, addTrain } from './train.ts';
@@ -102,6 +102,7 @@ export const quireProgram = (): Command => {
   addSeal(program);
   addDoctor(program);
   addBackup(program);
+  addLog(program);
   addRestore(program);
   addMcp(program);
   addCompletion(program);

@@ -33,7 +33,7 @@ const convert =
     const effort = mode === 'fast' ? 'fast' : 'standard';
     const deadlineMs = parts.limits.convertMs;
     const answer = await parts.parser.render(requestOf(file, parts, { effort, deadlineMs, signal }));
-    if (answer.kind !== 'ok') return notRead(answer, 'conversion_failed');
+    if (answer.kind !== 'ok') return notRead(answer);
     const { rendition } = answer;
     return {
       kind: 'done',

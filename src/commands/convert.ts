@@ -122,7 +122,7 @@ const run = async (
 ): Promise<WorkDone | WorkProblem> => {
   const answer = await rendered(deps, request, task);
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
-  if (answer.kind !== 'ok') return parseProblem(answer, 'conversion_failed');
+  if (answer.kind !== 'ok') return parseProblem(answer);
   const { rendition } = answer;
   const use = task.keyUse();
   const isCut = rendition.warnings.some(({ code }) => code === 'deadline_reached');
@@ -181,7 +181,7 @@ export const convertDocument =
       effort: effortOf(request),
       models,
       idPrefix: 'cnv',
-      timedOut: 'conversion_failed',
+      brokenAs: 'conversion_failed',
       task: { kind: 'to_markdown', mode: request.mode, form: request.form, ocr },
       run: (task) => run(deps, request, task),
     });

@@ -98,7 +98,7 @@ const tooLong = (pages: number, { pagesMax, longPagesMax }: CountFileDeps): Work
  */
 export const countedFile = async (
   deps: CountFileDeps,
-  { request: { file, opening, signal, tenant_id }, plan: { effort, timedOut }, kept }: AskedWork,
+  { request: { file, opening, signal, tenant_id }, plan: { effort }, kept }: AskedWork,
   { isWaited }: { readonly isWaited: boolean },
 ): Promise<CountedFile | WorkProblem> => {
   const { parser, inspectDeadlineMs } = deps;
@@ -121,7 +121,7 @@ export const countedFile = async (
   if (counted.kind === 'too_many_pages' && isWaited) return tooLong(counted.pages, deps);
   return counted.kind === 'no_such_page'
     ? misfit([...opening.at, 'pages'], counted.detail)
-    : parseProblem(counted, timedOut);
+    : parseProblem(counted);
 };
 
 export interface DoWorkDeps {
@@ -202,7 +202,7 @@ export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone 
       keyUse: () => ownKeyUse(models, made),
       elapsedMs: stopwatch(),
     });
-    return request.signal.aborted ? parseProblem({ kind: 'aborted' }, plan.timedOut) : done;
+    return request.signal.aborted ? parseProblem({ kind: 'aborted' }) : done;
   };
   const ran = await tried().catch(thrown);
   // Before it is settled: what it cost may not be forgotten once it is paid for.
@@ -356,7 +356,7 @@ const runHeld = async (deps: DeliverDeps, work: NewWork): Promise<WorkDone | Wor
   const { request, plan } = work;
   const done = await doWork(deps, work);
   if (done.kind === 'done') return done;
-  const code = done.kind === 'thrown' ? plan.timedOut : done.code;
+  const code = done.kind === 'thrown' ? plan.brokenAs : done.code;
   await failedHere(deps, work, { code, reason: request.signal.aborted ? 'cancelled' : 'failed' });
   if (done.kind === 'thrown') throw done.error;
   return done;
@@ -474,7 +474,7 @@ const keep = async (deps: DeliverDeps, work: Work, stored: StoredResult): Promis
   try {
     return await resultShelf(deps.objects).put(stored);
   } catch (error) {
-    await failedHere(deps, work, { code: work.plan.timedOut, reason: 'failed' });
+    await failedHere(deps, work, { code: work.plan.brokenAs, reason: 'failed' });
     throw error;
   }
 };

@@ -2,7 +2,7 @@ import type { PageSummary } from '@quire/engine/document/document';
 import type { Extraction, ExtractionEngine, RangedWork } from '@quire/engine/ports/extractionEngine';
 import type { LearnedPrompt } from '@quire/engine/learning/prompts/learned';
 import { type ArtifactFile, readArtifactFile } from '@quire/engine/learning/artifactFile';
-import type { ModelExtractionResult } from '@quire/engine/ports/modelWork';
+import type { ModelExtractionResult, WorkModels } from '@quire/engine/ports/modelWork';
 import { schemaHash } from '@quire/engine/learning/artifact';
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -59,6 +59,10 @@ export interface ExtractRequest extends WorkRequest {
   readonly citations: boolean;
   /** 0..1; values less sure are left out. undefined: the engine's default. */
   readonly min_confidence: number | undefined;
+  /** What a model is asked for. undefined: for all. */
+  readonly models_for?: WorkModels['modelsFor'];
+  /** What a model told and what stands nowhere is left out. */
+  readonly require_grounding?: boolean | undefined;
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
@@ -105,6 +109,7 @@ const bodyOf = (
     warnings: [...extraction.warnings.map((warning) => ({ ...warning })), ...use.warnings],
     pages: pageAnswers(extraction.pages),
     citations: request.citations ? extraction.citations.map((citation) => ({ ...citation })) : [],
+    read_by: extraction.readBy === undefined ? null : { ...extraction.readBy },
   },
 });
 
@@ -132,11 +137,16 @@ const extracted = (
     schema: request.schema,
     citations: request.citations,
     minConfidence: request.min_confidence,
+    requireGrounding: request.require_grounding,
     learned: request.learned?.kind === 'local' ? request.learned : undefined,
   };
   const ranges = long?.ranges;
   if (ranges == null && !isLocal)
-    return deps.modelWork.extract(work, { llm, ocr, onCall, learned: promptIn(request) });
+    return deps.modelWork.extract(work, {
+      ...{ llm, ocr, onCall },
+      learned: promptIn(request),
+      modelsFor: request.models_for,
+    });
   const named = { file: request.file, what: 'extract', request: work, schema: request.schema } as const;
   return unlessOverrun(deps.overruns, named, () =>
     ranges == null ? deps.engine.extract(work) : deps.ranged.extract({ ...work, ...ranges }),
@@ -151,7 +161,7 @@ const run = async (
   const answer = await extracted(deps, request, task);
   if (answer.kind === 'model_failed') return modelProblem(answer.failure);
   if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
-  if (answer.kind !== 'ok') return parseProblem(answer, 'extraction_failed');
+  if (answer.kind !== 'ok') return parseProblem(answer);
   const { extraction } = answer;
   const fits = extraction.validationErrors.length === 0;
   // What was not looked at for want of time is no fault of the document: what was found is answered.
@@ -209,6 +219,8 @@ const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
   allow_partial: request.allow_partial,
   citations: request.citations,
   min_confidence: request.min_confidence,
+  models_for: request.models_for,
+  require_grounding: request.require_grounding,
   config: request.config,
   artifact_id: request.artifact_id,
   llm,
@@ -231,7 +243,7 @@ export const extractDocument =
       effort: request.mode,
       models,
       idPrefix: 'ext',
-      timedOut: 'extraction_failed',
+      brokenAs: 'extraction_failed',
       task: taskOf(request),
       run: (task) => run(deps, request, task),
     });
@@ -259,6 +271,9 @@ export interface ExtractFields {
   readonly citations: boolean;
   /** 0..1. */
   readonly min_confidence: number | undefined;
+  readonly models_for?: WorkModels['modelsFor'];
+  /** What a model told and what stands nowhere is left out. */
+  readonly require_grounding?: boolean | undefined;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   readonly channelPaths?: ChannelPaths;
@@ -382,7 +397,8 @@ const requestOf = (
   if (checked.kind === 'problem') return checked;
   const { schema } = checked;
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
-  const { allow_partial, citations, min_confidence, llm, ocr, channelPaths } = fields;
+  const { allow_partial, citations, min_confidence, models_for, require_grounding } = fields;
+  const { llm, ocr, channelPaths } = fields;
   return {
     kind: 'asked',
     request: {
@@ -392,6 +408,8 @@ const requestOf = (
       allow_partial,
       citations,
       min_confidence,
+      models_for,
+      require_grounding,
       config,
       ...learnedFor(schema, trained),
       llm,

@@ -20,6 +20,8 @@ const extractTask = z.object({
   allow_partial: z.boolean(),
   citations: z.boolean(),
   min_confidence: z.number().optional(),
+  models_for: z.enum(['all', 'doubtful']).optional(),
+  require_grounding: z.boolean().optional(),
   config: z.object({ config_id: z.string(), version: z.number() }).nullable(),
   artifact_id: z.string().nullable(),
   llm: channel,

@@ -309,7 +309,8 @@ export interface WorkPlan {
   readonly effort: ParseEffort;
   readonly models: ModelsByFormat;
   readonly idPrefix: 'ext' | 'cnv';
-  readonly timedOut: 'extraction_failed' | 'conversion_failed';
+  /** The code of work that a defect of ours ended. */
+  readonly brokenAs: 'extraction_failed' | 'conversion_failed';
   /** What it is asked for, so that another process can do it later. */
   readonly task: OperationTask;
   readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;

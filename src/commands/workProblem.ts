@@ -57,17 +57,15 @@ export const tooMuchInFlight = (bytesMax: number): WorkProblem => ({
   retry_after_seconds: 1,
 });
 
-/** A parser's failure in the words of the interface. `timedOut` is the code of a deadline that passed. */
-export const parseProblem = (
-  failure: ParseFailure,
-  timedOut: 'extraction_failed' | 'conversion_failed',
-): WorkProblem => {
+/** A parser's failure in the words of the interface. */
+export const parseProblem = (failure: ParseFailure): WorkProblem => {
   switch (failure.kind) {
     case 'empty':
       return workProblem('empty_file', failure.detail);
     case 'unsupported':
       return workProblem('unsupported_file_type', failure.detail);
     case 'unreadable':
+    case 'timed_out':
       return workProblem('unreadable_file', failure.detail);
     case 'wrong_password':
       return workProblem('wrong_password', failure.detail);
@@ -78,8 +76,6 @@ export const parseProblem = (
         pages: failure.pages,
         max_pages: failure.pagesMax,
       });
-    case 'timed_out':
-      return workProblem(timedOut, failure.detail);
     case 'aborted':
       return workProblem('request_aborted', LEFT);
   }

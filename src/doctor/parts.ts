@@ -136,6 +136,12 @@ export const serverLogVerdict = (
     : problem(`${text}, for each append ends at a time by our clock, and times of events would be wrong.`);
 };
 
+export const loginVerdict = (host: string): Verdict =>
+  problem(
+    `EventStoreDB at ${host} runs, and refuses the user or the password in EVENTSTORE_URL: write them before the ` +
+      'host, as user:password@host, and characters like @ and / in them as %40 and %2F.',
+  );
+
 export const rightsVerdict = (host: string, missing: readonly string[]): Verdict =>
   problem(
     `The user of EVENTSTORE_URL at ${host} may not ${missing.join(', ')}: give it these ` +

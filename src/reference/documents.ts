@@ -6,6 +6,7 @@ import { apiRoutes } from '../api/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
 import { commandReference } from './commandReference.ts';
 import { metricsReference } from './metricsReference.ts';
+import { personalDataReference } from './personalData.ts';
 
 interface Member {
   readonly type?: string;
@@ -79,5 +80,6 @@ export const referenceDocuments = (): Readonly<Record<string, string>> => ({
   'docs/reference/routes.md': `${routesReference(apiRoutes).trimEnd()}\n`,
   'docs/reference/problems.md': `${problemsReference(apiRoutes)}\n`,
   'docs/reference/metrics.md': `${metricsReference()}\n`,
+  'docs/reference/personal-data.md': `${personalDataReference()}\n`,
   'docs/reference/cli.md': `${commandReference().trimEnd()}\n`,
 });

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { copyEventLog, openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { LOCK_FILES, RESTORING } from '../../adapters/local/dataFolder.ts';
-import { objectFileOf, WHOLE_OBJECTS } from '../../adapters/local/objectFolder.ts';
+import { objectFileOf, openObjectFolder, WHOLE_OBJECTS } from '../../adapters/local/objectFolder.ts';
 import { headerLogIdOf } from '../../adapters/sqlite/eventLogFile.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import {
@@ -18,6 +19,9 @@ import {
 } from '../backup/restoreBackup.ts';
 import { DATA } from '../backup/files.ts';
 import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '../backup/makeBackup.ts';
+import { CannotCopy, type CopiedLog, copyLog, copyObjects, type LogCopy } from '../backup/copyLog.ts';
+import { absentAsUndefined } from '../../domain/kernel/json.ts';
+import { LogUnavailable } from '../../domain/ports/log.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator/socket.ts';
 import { ENCRYPTION_SECRET, underLock } from './stores.ts';
@@ -91,8 +95,8 @@ export const verifyBackup = async (
   return { manifest, audited: await auditCopy({ open: openCopiedLog, path, seal, log_id, signal }) };
 };
 
-const refuseFull = async (dataDir: string): Promise<void> => {
-  const found = await contentOf(dataDir, HARMLESS);
+const refuseFull = async (dataDir: string, harmless = HARMLESS): Promise<void> => {
+  const found = await contentOf(dataDir, harmless);
   if (found.length === 0 || (found.length === 1 && found[0] === RESTORING)) return;
   const what = found.includes(RESTORING)
     ? 'what is left of a restore that was cut short: remove all of it, and restore again'
@@ -117,4 +121,113 @@ export const restore = async (request: RestoreRequest): Promise<AuditedCopy> => 
     return restoreBackup({ log: LOG, staging: RESTORING, open: openCopiedLog }, request);
   };
   return underLock(request.dataDir, work, { whileRestoring: true });
+};
+
+/** A log is named by the folder of an embedded one, or by the URL of a server. */
+const isServer = (place: string): boolean => /^[a-z+]+:\/\//.test(place);
+
+/** Under this name until it is whole. */
+const COPYING = `${LOG}.copying`;
+/** SQLite's files of one database. */
+const ENDS = ['', '-wal', '-shm'];
+const IN_FLIGHT = 256;
+
+export interface LogCopyPlaces {
+  readonly from: string;
+  readonly to: string;
+  /** Where objects are copied to, or from; undefined: they stay where they are. */
+  readonly s3: Config['s3'];
+}
+
+/** What was copied. */
+export interface CopiedPlace extends CopiedLog {
+  /** Objects that were not there; null: they were left alone. */
+  readonly objects: number | null;
+}
+
+type CopyOptions = Pick<LogCopy, 'onProgress' | 'signal'>;
+
+const copyObjectsOf = async (
+  folder: string,
+  { to, s3 }: LogCopyPlaces,
+  signal: AbortSignal,
+): Promise<number | null> => {
+  if (s3 === undefined) return null;
+  const { openMinioObjectStore } = await import('../../adapters/minio.ts');
+  const [bucket, objects] = [await openMinioObjectStore(s3), await openObjectFolder(join(folder, OBJECTS))];
+  return isServer(to) ? copyObjects(objects, bucket, signal) : copyObjects(bucket, objects, signal);
+};
+
+/** From a folder, whose service must not run, to a server. */
+const toServer = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
+  const { from, to } = places;
+  const { openEventStoreDb, markCopy } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  if (!existsSync(join(from, LOG))) throw new OperatorError(`There is no event log in ${from}.`, 2);
+  return underLock(from, async () => {
+    const source = openSqliteEventLog({ path: join(from, LOG), readOnly: true });
+    const target = openEventStoreDb({ connectionString: to });
+    try {
+      await markCopy(to, true);
+      const copied = await copyLog({ source, target, clock: systemClock(), inFlight: 1, ...options });
+      const objects = await copyObjectsOf(from, places, options.signal);
+      await markCopy(to, false);
+      return { ...copied, objects };
+    } finally {
+      await Promise.all([source.close(), target.close()]);
+    }
+  });
+};
+
+/** Gives a copied log its name: from now on it is one. */
+const nameLog = async (folder: string): Promise<void> => {
+  for (const end of ENDS)
+    await absentAsUndefined(rename(join(folder, `${COPYING}${end}`), join(folder, `${LOG}${end}`)));
+};
+
+/** From a server, to which nobody may write meanwhile, to an empty folder. One that was cut short begins anew. */
+const toFolder = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
+  const { from, to } = places;
+  const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  const files = ENDS.map((end) => `${COPYING}${end}`);
+  await refuseFull(to, [...HARMLESS, ...files, OBJECTS]);
+  return underLock(to, async () => {
+    for (const file of files) await rm(join(to, file), { force: true });
+    const source = openEventStoreDb({ connectionString: from });
+    const target = openSqliteEventLog({ path: join(to, COPYING) });
+    try {
+      const [clock, end] = [systemClock(), await source.end()];
+      const copied = await copyLog({ source, target, clock, inFlight: IN_FLIGHT, ...options });
+      if ((await source.end()) !== end)
+        throw new OperatorError(
+          `Something was written to ${new URL(from).host} meanwhile: stop what uses it, and copy again.`,
+        );
+      const objects = await copyObjectsOf(to, places, options.signal);
+      await target.close();
+      await nameLog(to);
+      return { ...copied, objects };
+    } finally {
+      await Promise.all([source.close(), target.close()]);
+    }
+  });
+};
+
+/**
+ * Copies a log between an embedded place and a server, with its identity, hashes and seals, and the objects that
+ * belong to it. Throws OperatorError.
+ */
+export const copyLogBetween = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
+  const { from, to } = places;
+  if (isServer(from) === isServer(to))
+    throw new OperatorError(
+      'Name a folder and a server: an embedded log is copied to a server, or the other way round. Folders are ' +
+        'copied by `quire backup` and `quire restore`.',
+      2,
+    );
+  try {
+    return await (isServer(to) ? toServer(places, options) : toFolder(places, options));
+  } catch (error) {
+    if (error instanceof CannotCopy || error instanceof LogUnavailable)
+      throw new OperatorError(error.message);
+    throw error;
+  }
 };

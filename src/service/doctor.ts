@@ -1,3 +1,4 @@
+import { LogLoginRefused } from '../../domain/ports/log.ts';
 import { existsSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import { access } from 'node:fs/promises';
@@ -31,6 +32,7 @@ import {
   embeddedLogVerdict,
   encryptionVerdict,
   openPaymentsVerdict,
+  loginVerdict,
   rightsVerdict,
   sealedSecrets,
   serverLogVerdict,
@@ -249,10 +251,10 @@ const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => 
     const answerMs = performance.now() - began;
     return serverLogVerdict(host, { position, answerMs, skewMs: (await clock)?.skewMs });
   } catch (error) {
+    if (error instanceof LogLoginRefused) return loginVerdict(host);
     return problem(
       `EventStoreDB at ${host} cannot be read (${reasonOf(error)}): look whether it runs, ` +
-        'whether tls= in EVENTSTORE_URL is as the server has it, and whether user and password ' +
-        'are right.',
+        'and whether tls= in EVENTSTORE_URL is as the server has it.',
     );
   } finally {
     await log.close();

@@ -16,6 +16,7 @@ import { openObjectFolder, secretFile, uploadUrls } from '../../adapters/local/o
 import { memoryRateLimiter } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
+import { OperatorError } from '../operator/socket.ts';
 import {
   logFileIn,
   openLog,
@@ -170,6 +171,16 @@ interface PartEvents {
   readonly stopped?: AbortSignal;
 }
 
+/** A log that is not whole would be another one once a service has written to it. */
+const refuseHalfCopied = async (eventStoreUrl: string): Promise<void> => {
+  const { isCopyOpen } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  if (await isCopyOpen(eventStoreUrl))
+    throw new OperatorError(
+      `A copy into EventStoreDB at ${hostOf(eventStoreUrl)} was begun and has not ended: run \`quire log copy\` ` +
+        'again, which goes on from what is there, and start the service then.',
+    );
+};
+
 /** Drivers dial late: what cannot be reached is found here, not by the first request. Embedded parts are there. */
 const serversAnswer = async (
   config: Config,
@@ -180,7 +191,7 @@ const serversAnswer = async (
   const asked: Promise<unknown>[] = [];
   if (eventStoreUrl !== undefined) {
     const server = { name: `EventStoreDB at ${hostOf(eventStoreUrl)}`, variable: 'EVENTSTORE_URL' };
-    asked.push(answerOf(server, () => log.head(), wait));
+    asked.push(answerOf(server, () => log.head(), wait).then(() => refuseHalfCopied(eventStoreUrl)));
   }
   if (databaseUrl !== undefined) {
     const server = { name: `PostgreSQL at ${hostOf(databaseUrl)}`, variable: 'DATABASE_URL' };

@@ -3,7 +3,7 @@ import type { LockedObjects, ObjectStore } from '../../domain/ports/services.ts'
 import type { EventFeed } from '../../domain/ports/log.ts';
 import type { SealEvent } from '../../domain/finding.ts';
 import { logSealer, SEALS_PREFIX, type LogSealer } from '../commands/sealing.ts';
-import { sealsInLog, sealsInStore, type GivenSeal } from '../audit/chains.ts';
+import { ownEventsIn, sealsInStore, type GivenSeal } from '../audit/chains.ts';
 import type { Config } from '../config.ts';
 import type { SomeFactories } from './context.ts';
 
@@ -51,6 +51,8 @@ export const sealerParts = {
 /** Every seal that can be found: in the log itself, and in the object store where that is S3. */
 export interface FoundSeals {
   readonly seals: readonly GivenSeal[];
+  /** Where events of a copied log lay first. */
+  readonly origins: readonly string[];
   /** What is wrong with them, before any is compared. */
   readonly flaws: readonly string[];
   /** What could not be looked at. */
@@ -81,17 +83,18 @@ export const findSeals = async (
   feed: Pick<EventFeed, 'subscribe'>,
   now: string,
 ): Promise<FoundSeals> => {
-  const inLog = await sealsInLog(feed);
+  const { seals: inLog, origins } = await ownEventsIn(feed);
   const given = inLog.map(({ seal }) => ({ seal, from: SEALS_STREAM }));
   const objects = await openS3(config);
-  if (objects === undefined) return { seals: given, flaws: [], notes: [] };
+  if (objects === undefined) return { seals: given, origins, flaws: [], notes: [] };
   try {
     const { seals, keys, flaws } = await sealsInStore(objects, SEALS_PREFIX);
     const lost = lostOf(inLog, keys, now);
-    return { seals: [...given, ...seals], flaws: [...flaws, ...lost], notes: [] };
+    return { seals: [...given, ...seals], origins, flaws: [...flaws, ...lost], notes: [] };
   } catch (error) {
     return {
       seals: given,
+      origins,
       flaws: [],
       notes: [`Seals in the object store were not looked at: ${messageOf(error)}`],
     };

@@ -11,7 +11,7 @@ import { messageOf } from '../../domain/kernel/json.ts';
 import { lockDataDir } from '../../adapters/local/dataFolder.ts';
 import type { SqliteEventLog, SqliteEventLogOptions } from '../../adapters/sqlite/eventLog.ts';
 import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
-import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { type EventFeed, type EventStore, LogLoginRefused } from '../../domain/ports/log.ts';
 import { complain } from './output.ts';
 
 /** The file of the key that a service makes in its data folder where it was given none. */
@@ -70,12 +70,21 @@ export class ServerAway extends OperatorError {
   }
 }
 
+const loginRefused = ({ name, variable }: NeededServer): OperatorError =>
+  new OperatorError(
+    `${name} refuses the user or the password in ${variable}: write them before the host, as ` +
+      'user:password@host, and characters like @ and / in them as %40 and %2F.',
+  );
+
 const FIRST_PAUSE_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
 const late = Symbol('late');
 
-/** Asks until the server answers, more and more seldom. Throws ServerAway when the time is over. */
+/**
+ * Asks until the server answers, more and more seldom. Throws ServerAway when the time is over, and OperatorError at
+ * once where the server refuses who asks.
+ */
 export const answerOf = async <T>(
   server: NeededServer,
   ask: () => Promise<T>,
@@ -93,6 +102,7 @@ export const answerOf = async <T>(
       const answer = await Promise.race([ask(), timeUp]);
       if (answer !== late) return answer as T;
     } catch (error) {
+      if (error instanceof LogLoginRefused) throw loginRefused(server);
       reason = reasonOf(error);
     } finally {
       over.abort();

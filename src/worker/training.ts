@@ -179,7 +179,7 @@ const readExample = async (
     });
     if (parsed.kind === 'ok') return { document: parsed.document, expected };
     checkGoesOn(signal);
-    const { code, detail } = parseProblem(parsed, 'extraction_failed');
+    const { code, detail } = parseProblem(parsed);
     return failed(code, `${document_id}: ${detail}`, parsed.kind !== 'timed_out');
   } finally {
     await file.discard();

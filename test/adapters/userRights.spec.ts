@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { openEventStoreDb, rightsMissing } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { LogLoginRefused } from '../../domain/ports/log.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 
 describe('the rights of a user of EventStoreDB', () => {
@@ -20,6 +21,12 @@ describe('the rights of a user of EventStoreDB', () => {
     const before = [...double.log.all()].length;
     expect(await missing()).to.deep.equal([]);
     expect([...double.log.all()]).to.have.length(before);
+  });
+
+  it('are not asked for where the user or the password is not known', async () => {
+    double.faults.refuseLogin = true;
+    const failure = await missing().catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(LogLoginRefused);
   });
 
   for (const refuseFeatures of [false, true])

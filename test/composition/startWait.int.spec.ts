@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
+import { markCopy } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -58,6 +59,29 @@ describe('a start whose servers are away', () => {
       expect(lines[1]).to.contain(name).and.to.contain(at).and.to.contain('within 1 s');
       expect(said.out + said.err).not.to.contain('hunter44');
     });
+
+  it('ends at once, and says so, where EventStoreDB refuses the password', async () => {
+    const double = await startEsdbDouble();
+    double.faults.refuseLogin = true;
+    const url = `esdb://admin:hunter44@127.0.0.1:${String(double.port)}?tls=false`;
+    const { child, said } = started({ START_WAIT_SECONDS: '60', EVENTSTORE_URL: url });
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).to.equal(1);
+    expect(said.err).to.contain('refuses the user or the password in EVENTSTORE_URL');
+    expect(said.out).not.to.contain('is waited for');
+    expect(said.out + said.err).not.to.contain('hunter44');
+    await double.close();
+  });
+
+  it('ends where a copy into the log was begun and has not ended', async () => {
+    const double = await startEsdbDouble();
+    await markCopy(double.connectionString, true);
+    const { child, said } = started({ EVENTSTORE_URL: double.connectionString });
+    const [code] = (await once(child, 'close')) as [number];
+    expect(code).to.equal(1);
+    expect(said.err).to.contain('A copy into EventStoreDB').and.to.contain('quire log copy');
+    await double.close();
+  });
 
   it('goes on once the server is there', async () => {
     const port = await freePort();

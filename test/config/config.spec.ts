@@ -8,6 +8,14 @@ describe('the configuration', () => {
     expect(config.roles).to.deep.equal(['api', 'projector', 'worker']);
   });
 
+  it('takes either name of the event store, and hands the client the one that it knows', () => {
+    const url = (name: string) =>
+      configFrom({ EVENTSTORE_URL: `${name}://admin:a@b:2113?tls=false` }).eventStoreUrl;
+    expect(url('kurrentdb')).to.equal('esdb://admin:a@b:2113?tls=false');
+    expect(url('kurrentdb+discover')).to.equal('esdb+discover://admin:a@b:2113?tls=false');
+    expect(url('esdb')).to.equal('esdb://admin:a@b:2113?tls=false');
+  });
+
   it('takes an empty value as unset', () => {
     expect(configFrom({ DATABASE_URL: '', ADMIN_API_KEY: '' }).databaseUrl).to.equal(undefined);
   });

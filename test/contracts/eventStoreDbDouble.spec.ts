@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { type EventStoreDb, openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
 import { LogUnavailable, type NewEvent } from '../../domain/ports/log.ts';
 import { until as eventually } from '../../engine/test/support/until.ts';
-import { type EsdbDouble, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
+import { type EsdbDouble, type Release, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import type { AppendFault } from '../support/esdbDouble/faults.ts';
 import { batchOf, eventsOf, everything, idsOf, taken, until } from '../support/logs/eventLogProbe.ts';
 import { cutReadsContract } from './cutReads.contract.ts';
@@ -37,9 +37,9 @@ const settledOn = async (log: EventStoreDb, { stream, expected, batch }: Append)
   throw new Error('the outcome stayed unknown');
 };
 
-const contractOn = (title: string, refuseFeatures: boolean) =>
+const contractOn = (title: string, refuseFeatures: boolean, release: Release = '26.0') =>
   eventLogContract(title, async () => {
-    const double = await startEsdbDouble();
+    const double = await startEsdbDouble({ release });
     double.faults.refuseFeatures = refuseFeatures;
     const log = openEventStoreDb({ connectionString: double.connectionString });
     const close = async () => {
@@ -51,6 +51,7 @@ const contractOn = (title: string, refuseFeatures: boolean) =>
 
 describe('EventStoreDB adapter over the double', () => {
   contractOn('contract, batch append', false);
+  contractOn('contract, marks of 23.10', false, '23.10');
   contractOn('contract, server features refused (single append)', true);
 
   cutReadsContract('reads that are cut short', async () => {

@@ -5,6 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type EsdbDouble, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 
 /** From the compiled spec to the checkout. */
@@ -34,14 +35,17 @@ interface Ran {
 describe('the tutorials and how-tos (need curl, and Python with requests)', () => {
   let folder: string;
   let service: ServiceProcess;
+  let double: EsdbDouble;
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'quire-docs-'));
+    double = await startEsdbDouble();
     service = await startService(join(folder, 'data'), {
       FIELD_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
       WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true',
     });
   });
   after(async () => {
+    await double.close();
     await service.stop('SIGTERM');
     await rm(folder, { recursive: true, force: true });
   });
@@ -55,6 +59,7 @@ describe('the tutorials and how-tos (need curl, and Python with requests)', () =
       const text = script
         // What a reader types instead: no variable is set but by the document.
         .replaceAll('http://127.0.0.1:8080', service.url)
+        .replaceAll('esdb://eventstore:2113?tls=false', double.connectionString)
         .replaceAll("'the admin key'", ADMIN_KEY)
         .replaceAll('npx --no-install quire', quire)
         .replaceAll('test/fixtures', join(ROOT, 'test/fixtures'));

@@ -251,9 +251,7 @@ interface Answer {
 const wordOf = (status: number, text: string): string => {
   if (status === 200) return '200';
   const code = /"code":"([a-z_]+)"/.exec(text)?.[1] ?? `${String(status)} without a code`;
-  return /^(extraction|conversion)_failed$/.test(code) && text.includes('was not read within')
-    ? 'timed out'
-    : code;
+  return code === 'unreadable_file' && text.includes('was not read within') ? 'timed out' : code;
 };
 
 /** The service answers before it has read a body that it will not take, and the sender sees its end alone. */

@@ -112,11 +112,6 @@ async function figuresOf(item: Item, asked: Asked): Promise<Figures> {
   if (extraction === undefined) return failed;
   const { value, citations } = extraction;
   const of = leafCount(value);
-  if (process.env['MRG_DEBUG'])
-    (await import('node:fs')).writeFileSync(
-      `${process.env['MRG_DEBUG']}/${item.id.slice(0, 40)}.json`,
-      JSON.stringify({ best, extraction, truth: item.truth, says: truth, shown }),
-    );
   return {
     ...{ ...failed, failed: 0, kept: strict(best, value).tp, values: of },
     cited: citations.filter(({ page, grounding }) => page !== null || grounding === 'derived').length,

@@ -323,7 +323,7 @@ function fieldOf(schema: JsonObject, rawType: string, place: Place): Field {
   const { inRow } = place;
   const limits = limitsOf(schema, type);
   const named = namesOf(schema, place);
-  const known = kindByFormat(limits.format, type);
+  const known = kindByFormat(limits.format ?? saidFormat(schema), type);
   const concept = conceptOf({ ...named, kind: known, inRow });
   const labels = named.phrases.filter((words) => concept === undefined || !isVague(words));
   return {
@@ -407,6 +407,10 @@ const KINDS_BY_FORMAT: ReadonlyMap<unknown, ValueKind> = new Map<unknown, ValueK
   ['url', 'url'],
   ['iri', 'url'],
 ]);
+
+/** A description may say the format: "Return in YYYY-MM-DD format". */
+const saidFormat = ({ description }: JsonObject): string | undefined =>
+  typeof description === 'string' && /(?<![\w-])YYYY-MM-DD(?![\w-])/u.test(description) ? 'date' : undefined;
 
 function kindByFormat(format: unknown, type: string): ValueKind | undefined {
   if (type === 'boolean') return 'boolean';

@@ -129,24 +129,40 @@ function commonSpace(page: DocumentPage): number {
 const PARTS = /(?:(?!\t| {2}|[.·…_=*~–—-]{4}).)+/gu;
 
 /** The parts of a line without geometry, placed by the columns that tabs or characters stand in. */
-function virtualGroups({ text }: Line, index: number): readonly (readonly Placed[])[] {
+function virtualGroups({ text, words }: Line, index: number): readonly (readonly Placed[])[] {
   const top = index * ROW_HEIGHT;
+  const read = wordsByOffset(text, words);
   const isTabbed = text.includes('\t');
   return [...text.matchAll(PARTS)]
     .map(({ 0: part, index: at }) => {
       const column = isTabbed ? text.slice(0, at).split('\t').length - 1 : 0;
       const start = isTabbed ? column * TAB_WIDTH : at * CHARACTER_WIDTH;
-      return placedParts(part, { start, top });
+      return placedParts(part, { start, top, wordAt: (offset) => read?.get(at + offset) });
     })
     .filter((group) => group.length > 0);
 }
 
-function placedParts(part: string, { start, top }: { start: number; top: number }): readonly Placed[] {
+/** Words by where they begin in a line's text, where something is known of them: few formats without geometry do. */
+function wordsByOffset(text: string, words: readonly Word[]): ReadonlyMap<number, Word> | undefined {
+  if (!words.some(({ within, confidence }) => within !== undefined || confidence < 1)) return undefined;
+  const found = [...text.matchAll(/\S+/g)];
+  if (found.length !== words.length) return undefined;
+  return new Map(words.map((word, at) => [found[at]?.index ?? 0, word]));
+}
+
+interface VirtualPlace {
+  readonly start: number;
+  readonly top: number;
+  readonly wordAt: (offset: number) => Word | undefined;
+}
+
+function placedParts(part: string, { start, top, wordAt }: VirtualPlace): readonly Placed[] {
   const width = Math.min(CHARACTER_WIDTH, (0.9 * TAB_WIDTH) / Math.max(1, part.length));
   return [...part.matchAll(/\S+/g)].map(({ 0: text, index }) => {
     const x0 = start + index * width;
     const box: Box = [x0, top, x0 + text.length * width, top + ROW_TEXT_HEIGHT];
-    return { word: { text, box: null, confidence: 1, fontSize: null, bold: false }, box };
+    const { within, confidence = 1 } = wordAt(index) ?? {};
+    return { word: { text, box: null, within, confidence, fontSize: null, bold: false }, box };
   });
 }
 
@@ -181,9 +197,12 @@ export const wordsIn = (segment: Segment, from: number, to: number): readonly Wo
     return start < to && start + word.text.length > from;
   });
 
-/** The box around words; null where one has none. */
+/** The box around words, or around what they stand in; null where neither has one. */
 export function boxAround(words: readonly Word[]): Box | null {
-  const boxes = words.flatMap(({ box }) => (box === null ? [] : [box]));
+  const boxes = words.flatMap(({ box, within = null }) => {
+    const place = box ?? within;
+    return place === null ? [] : [place];
+  });
   return boxes.length === 0 ? null : aroundAll(boxes);
 }
 

@@ -57,10 +57,18 @@ const evidenceOf = (label: number, margin: number): Evidence => ({
   agreement: 0,
 });
 
-/** The place whose law governs the contract, as it stands. */
-export function governingLaw(prose: Prose): Finding | undefined {
-  const place = firstOf(prose, LAWS, (text) => GOVERNED.test(text));
-  return place === undefined ? undefined : spanFinding(prose, place, evidenceOf(0.9, 0.3));
+const STATE_BEFORE = /State\s+of\s+$/iu;
+const STATE = /State\s+of\s+(?=\p{Lu})/u;
+
+/** The place whose law governs the contract, as it stands; with "State of" where the schema says it so. */
+export function governingLaw({ about }: Field, prose: Prose): Finding | undefined {
+  const isState = about.some((words) => words.includes('state'));
+  const place =
+    (isState ? firstOf(prose, LAWS, (text) => GOVERNED.test(text) && STATE.test(text)) : undefined) ??
+    firstOf(prose, LAWS, (text) => GOVERNED.test(text));
+  if (place === undefined) return undefined;
+  const [state = ''] = isState ? (STATE_BEFORE.exec(prose.text.slice(0, place.from).slice(-12)) ?? []) : [];
+  return spanFinding(prose, { ...place, from: place.from - state.length }, evidenceOf(0.9, 0.3));
 }
 
 /** The place whose courts decide. */

@@ -1,6 +1,7 @@
 import { datesIn, type DateShape } from '../values/dates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
+import { termsIn } from '../matching/terms.ts';
 import { sentenceAt, spanFinding, type Prose } from './prose.ts';
 import { oneOf } from '../../kernel/text.ts';
 import contracts from '../lexicon/contracts.json' with { type: 'json' };
@@ -68,14 +69,20 @@ const LEAST = 0.55;
 /** A contract says when it was made in its first words or beside its signatures. */
 const HEAD_CHARACTERS = 1500;
 const TAIL_CHARACTERS = 1200;
+/** Of a long one the cover and the table of contents come before. */
+const HEAD_SHARE = 0.03;
 
 interface Rated {
   readonly date: DateShape;
   readonly score: number;
 }
 
-/** The date of which the sentence says what the field asks for; undefined when none is said to be it. */
-export function proseDate(field: Field, prose: Prose, dayFirst: boolean): Finding | undefined {
+/** The date of which a sentence, or the definition of a term, says that it is what the field asks for. */
+export const proseDate = (field: Field, prose: Prose, dayFirst: boolean): Finding | undefined =>
+  cuedDate(field, prose, dayFirst) ?? definedDate(field, prose, dayFirst);
+
+/** undefined when none is said to be it. */
+function cuedDate(field: Field, prose: Prose, dayFirst: boolean): Finding | undefined {
   const cues = cuesFor(field);
   if (cues.length === 0) return undefined;
   const rated = datesIn(prose.text, dayFirst && !isMonthFirst(prose.text))
@@ -95,6 +102,27 @@ export function proseDate(field: Field, prose: Prose, dayFirst: boolean): Findin
   return finding === undefined ? undefined : { ...finding, value: best.date.iso };
 }
 
+const DEFINED =
+  /["“„«]([^"”“»]{3,60})["”»]\s{1,3}(?:means|shall mean|bedeutet|bezeichnet|désigne|significa|betekent)(?!\p{L})/gu;
+const DEFINITION_CHARACTERS = 300;
+const DEFINED_SURE = { label: 0.75, strictness: 1, margin: 0.1, agreement: 0 } as const;
+
+/** The first date in the definition of a term that is called as the field is: `"Maturity Date" means …`. */
+function definedDate(field: Field, prose: Prose, dayFirst: boolean): Finding | undefined {
+  const { name } = field.terms;
+  for (const match of prose.text.matchAll(DEFINED)) {
+    const term = termsIn(match[1] ?? '');
+    if (term.length !== name.length || !name.every((word) => term.includes(word))) continue;
+    const from = match.index + match[0].length;
+    const end = sentenceAt(prose, from).to;
+    const [date] = datesIn(prose.text.slice(from, Math.min(end, from + DEFINITION_CHARACTERS)), dayFirst);
+    const at = date && { from: from + date.from, to: from + date.to };
+    const finding = at && spanFinding(prose, at, DEFINED_SURE);
+    if (date !== undefined && finding !== undefined) return { ...finding, value: date.iso };
+  }
+  return undefined;
+}
+
 /** "May 3, 2031" everywhere and never "3 May 2031": then 5/3/31 is of May too. */
 const isMonthFirst = (text: string): boolean =>
   /(?<!\p{L})\p{Lu}\p{L}{2,8}\.?\s\d{1,2},\s\d{4}/u.test(text) &&
@@ -103,7 +131,8 @@ const isMonthFirst = (text: string): boolean =>
 function scoreOf(prose: Prose, { from, to }: DateShape, cues: readonly Cue[]): number {
   const start = Math.max(sentenceAt(prose, from).from - 1, from - 160, 0);
   const before = prose.text.slice(start, from);
-  const isFramed = from < HEAD_CHARACTERS || from > prose.text.length - TAIL_CHARACTERS;
+  const { length } = prose.text;
+  const isFramed = from < Math.max(HEAD_CHARACTERS, HEAD_SHARE * length) || from > length - TAIL_CHARACTERS;
   const cue = cues
     .filter((one) => isFramed || !MADE.some(([shape]) => shape === one[0]))
     .reduce((most, [shape, weight]) => (shape.test(before) ? Math.max(most, weight) : most), 0);

@@ -1,4 +1,3 @@
-import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import { sentenceAt, spanFinding, type Prose, type Span } from './prose.ts';
 import { folded } from '../fields/words.ts';
@@ -20,10 +19,11 @@ const TOKEN =
 const LINK = '(?:of|the|de|del|della|di|da|do|dos|du|des|la|le|van|von|der|den|zu|for|für)';
 /** Names begin with a capital; small words stand only inside, a comma only before a legal form. */
 const NAME = new RegExp(
-  `^\\p{Lu}[\\p{L}\\p{N}'’&+/.-]*(?:(?: (?:${LINK} ){0,2}${TOKEN}){0,9})(?:,? ${FORMS}(?![\\p{L}])\\.?){0,2}`,
+  `^(?:\\d{1,2}(?=\\p{Lu}))?\\p{Lu}[\\p{L}\\p{N}'’&+/.-]*(?:(?: (?:${LINK} ){0,2}${TOKEN}){0,9})` +
+    `(?:,? ${FORMS}(?![\\p{L}])\\.?){0,2}`,
   'u',
 );
-const HAS_FORM = new RegExp(`(?:^|[\\s,])${FORMS}\\.?$`, 'u');
+export const HAS_FORM = new RegExp(`(?:^|[\\s,])${FORMS}\\.?$`, 'u');
 const IS_FORM = new RegExp(`^${FORMS}\\.?$`, 'u');
 const OPENERS = new RegExp(
   String.raw`(?<!\p{L})(?:by\s+and\s+(?:between|among|amongst)|by\s+and\s+amongst|between|among|entre` +
@@ -190,18 +190,10 @@ function distinct({ text }: Prose, parties: readonly ProseParty[]): readonly Pro
   return parties.filter((_, index) => keys.indexOf(keys[index] ?? '') === index);
 }
 
-/** Roles and their names in seven languages, folded. */
-const ROLE_SETS = Object.values(contracts.party_roles).map((names) => new Set(names));
-const wordsOf = (text: string): readonly string[] => text.split(/[^\p{L}\p{N}]+/u);
-
-/** The role that a field's own words name, as the set of its names. */
-export const roleOf = ({ phrases }: Field): ReadonlySet<string> | undefined =>
-  ROLE_SETS.find((role) => phrases.some((words) => words.some((word) => role.has(word))));
-
 /** Computed once for a document, for each role asks. */
 const KNOWN = new WeakMap<Prose, readonly ProseParty[]>();
 
-function knownParties(prose: Prose): readonly ProseParty[] {
+export function knownParties(prose: Prose): readonly ProseParty[] {
   const known = KNOWN.get(prose) ?? partiesOf(prose);
   KNOWN.set(prose, known);
   return known;
@@ -211,14 +203,8 @@ function knownParties(prose: Prose): readonly ProseParty[] {
 export const partyFindings = (prose: Prose): readonly Finding[] =>
   knownParties(prose).flatMap((party) => findingFor(prose, party) ?? []);
 
-/** The one party that the document gives a role. */
-export function partyInRole(prose: Prose, role: ReadonlySet<string>): Finding | undefined {
-  const fitting = knownParties(prose).filter(({ about }) => wordsOf(about).some((word) => role.has(word)));
-  const [only] = fitting;
-  return fitting.length === 1 && only !== undefined ? findingFor(prose, only) : undefined;
-}
-
-function findingFor(prose: Prose, { name, strength }: ProseParty): Finding | undefined {
+/** The name as a finding. */
+export function findingFor(prose: Prose, { name, strength }: ProseParty): Finding | undefined {
   const lead = sentenceAt(prose, name.from).from < prose.text.length / 4 ? 0.3 : 0.1;
   return spanFinding(prose, name, { label: strength, strictness: 0.7, margin: lead, agreement: 0 });
 }

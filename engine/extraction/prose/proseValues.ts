@@ -4,7 +4,8 @@ import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 import { duration, governingLaw, venue } from './proseClauses.ts';
 import { proseDate } from './proseDates.ts';
-import { partyFindings, partyInRole, roleOf } from './proseParties.ts';
+import { partyFindings } from './proseParties.ts';
+import { partiesInRole, partyInRole, roleOf } from './roles.ts';
 import { proseOf, spanFinding, type Prose, type Sentence } from './prose.ts';
 import { pick } from '../ranking.ts';
 import type { Source } from '../source.ts';
@@ -17,8 +18,7 @@ const LAW = /^(?:law|laws|jurisdiction|recht|droit|loi|ley|legge|lei|gesetz|legi
 const VENUE = /^(?:venue|court|courts|forum|gerichtsstand|tribunal|foro)$/;
 const LASTING = new RegExp(`^${oneOf(contracts.lasting_field)}$`);
 
-const says = ({ phrases }: Field, shape: RegExp): boolean =>
-  phrases.some((words) => words.some((word) => shape.test(word)));
+const says = ({ terms: { name } }: Field, shape: RegExp): boolean => name.some((word) => shape.test(word));
 
 /** What the sentences of a document say of a field; undefined where it is a form, or they do not say it. */
 export function findInProse(field: Field, source: Source): Finding | undefined {
@@ -31,7 +31,7 @@ function inProse(field: Field, source: Source): Finding | undefined {
   if (prose === undefined || field.choices.length > 0) return undefined;
   if (field.kind === 'date')
     return labelledDate(field, source) ?? proseDate(field, prose, source.conventions.dayFirst);
-  if (field.kind === 'text' || field.kind === 'party') return said(field, prose);
+  if (field.kind === 'text' || field.kind === 'party') return said(field, prose, source);
   if (field.type === 'string' || field.type === 'boolean') return undefined;
   return says(field, LASTING) ? duration(field, prose) : amount(field, prose, source);
 }
@@ -40,11 +40,11 @@ function inProse(field: Field, source: Source): Finding | undefined {
 const labelledDate = (field: Field, source: Source): Finding | undefined =>
   ['start_date', 'end_date'].includes(field.concept?.id ?? '') ? undefined : pick(field, source);
 
-function said(field: Field, prose: Prose): Finding | undefined {
-  const role = roleOf(field);
-  if (role !== undefined && !saysOtherOf(field)) return partyInRole(prose, role);
-  if (says(field, VENUE)) return venue(prose) ?? governingLaw(prose);
-  if (says(field, LAW)) return governingLaw(prose) ?? venue(prose);
+function said(field: Field, prose: Prose, source: Source): Finding | undefined {
+  const party = saysOtherOf(field) ? undefined : partyInRole(prose, roleOf(field), source);
+  if (party !== undefined) return party;
+  if (says(field, VENUE)) return venue(prose) ?? governingLaw(field, prose);
+  if (says(field, LAW)) return governingLaw(field, prose) ?? venue(prose);
   return says(field, LASTING) && !says(field, /^payment$/) ? duration(field, prose) : undefined;
 }
 
@@ -52,10 +52,11 @@ function said(field: Field, prose: Prose): Finding | undefined {
 const saysOtherOf = (field: Field): boolean =>
   says(field, /^(?:address|adresse|anschrift|email|phone|title|role|country|city|representative|nr|type)$/);
 
-/** The parties as a list, where the field asks for parties. */
+/** The parties as a list, where the field asks for parties, or for those that have a role. */
 export function listInProse(field: Field, source: Source): readonly Finding[] {
   const prose = proseOf(source);
-  return prose === undefined || !says(field, PARTY) || saysOtherOf(field) ? [] : partyFindings(prose);
+  if (prose === undefined || saysOtherOf(field)) return [];
+  return says(field, PARTY) ? partyFindings(prose) : partiesInRole(roleOf(field), source);
 }
 
 const NEAR_CHARACTERS = 80;

@@ -1,4 +1,5 @@
 import { bestPairs } from '../../kernel/assignment.ts';
+import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
 
@@ -45,11 +46,18 @@ function bestByPlace<F extends Finding>(wishes: readonly Wish<F>[]): readonly Wi
   return [...best.values()];
 }
 
+/** What is too unsure to be told takes no place from what is told. */
+const UNTOLD_SHARE = 0.01;
+const worthOf = (finding: Finding | undefined): number => {
+  const { confidence } = finding ?? { confidence: 0 };
+  return confidence < MIN_CONFIDENCE ? UNTOLD_SHARE * confidence : confidence;
+};
+
 /** Each member of the group has the wishes of one field. */
 function together<F extends Finding>(group: readonly (readonly Wish<F>[])[]): readonly Wish<F>[] {
   const places = [...new Set(group.flatMap((wishes) => wishes.map(({ place }) => place)))];
   const byPlace = group.map((wishes) => new Map(wishes.map((wish) => [wish.place, wish])));
-  const weights = byPlace.map((own) => places.map((place) => own.get(place)?.finding.confidence ?? 0));
+  const weights = byPlace.map((own) => places.map((place) => worthOf(own.get(place)?.finding)));
   return bestPairs(weights).flatMap(([row, column]) => byPlace[row]?.get(places[column] ?? '') ?? []);
 }
 

@@ -16,7 +16,7 @@ const LABEL_FROM = 0.8;
 
 /** Whatever found it: the number of a line, a blank, an instruction, or a label is no value. */
 export function isNoValue(field: Field, { text, words, kind }: Finding, source: Source): boolean {
-  if (isPlaceholder(text) || isInstruction(text) || saysField(field, text)) return true;
+  if (isPlaceholder(text) || isInstruction(text) || (kind !== 'prose' && saysField(field, text))) return true;
   const [first] = words;
   if (first === undefined) return false;
   if (isOtherEnd(field, first, source)) return true;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { decodeText } from '../text/textDocument.ts';
+import { isSoundCompound } from './compoundFile.ts';
 import { rtfOfBody } from './compressedRtf.ts';
 import { openMessage, type Attached, type Mail, type Mailbox } from './message.ts';
 
@@ -53,6 +54,7 @@ const Attachment = z.object({
 type Message = z.infer<typeof Message>;
 
 function mailIn(bytes: Buffer): Mail {
+  if (!isSoundCompound(bytes)) throw new Error('sectors or entries lead back to themselves');
   const reader = new MsgReader(
     bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer,
   );

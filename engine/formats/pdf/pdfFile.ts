@@ -1,5 +1,5 @@
 import { parseFile, type ParseConfig, type ParseResult } from '../../recognition/liteparse.ts';
-import { withSoundOutline } from './soundOutline.ts';
+import { soundPdf } from './soundPdf.ts';
 
 /** A PDF, and what opens it where it is encrypted. */
 export interface PdfFile {
@@ -13,7 +13,7 @@ export interface PdfFile {
 /** The file that begins at the header in `bytes`: places in it are counted from there. */
 export function pdfFileOf(bytes: Buffer, password?: string): PdfFile {
   const sent = bytes.subarray(Math.max(0, bytes.indexOf('%PDF-')));
-  return { bytes: withSoundOutline(sent), sent, password };
+  return { bytes: soundPdf(sent), sent, password };
 }
 
 /** Looks at a PDF once; what the look is for is in `config`. Throws plain errors of the library. */

@@ -32,7 +32,8 @@ export async function openPdf(file: SourceFile): Promise<OpenedDocument | ParseF
     kind: 'open',
     mimeType: 'application/pdf',
     pages,
-    read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) => readPdf(pdf, { numbers, wish: file }),
+    read: (numbers = Array.from({ length: pages }, (_, i) => i + 1)) =>
+      readPdf(pdf, { numbers, wish: file.depth === 0 ? file : { ...file, onReading: undefined } }),
     survey: (numbers) => surveyPdf(pdf, numbers),
   };
 }
@@ -72,7 +73,7 @@ async function refusedLayers(
 interface Reading {
   /** Of the pages to read. */
   readonly numbers: readonly number[];
-  readonly wish: RecognitionWish & Pick<SourceFile, 'traits'>;
+  readonly wish: RecognitionWish & Pick<SourceFile, 'traits' | 'onReading'>;
 }
 
 /** All that is looked for on pages with text. */
@@ -99,12 +100,14 @@ async function surveyPdf(pdf: PdfFile, numbers: readonly number[]): Promise<Layo
 /** Words with their boxes, and blocks, of every page; pages without a usable text layer are recognised. */
 async function readPdf(pdf: PdfFile, { numbers, wish }: Reading): Promise<ParseResult> {
   try {
+    wish.onReading?.(numbers, false);
     const parsed = await parsePdf(pdf, wordsOn(numbers));
     const read = new Map(parsed.pages.map((page) => [page.pageNum, page]));
     const inside = insideOf(pdf.sent);
     const onPages = await seenWords(pdf, parsed.pages, inside);
     const over = await wordsDrawnOver(inside, numbers, WORDS);
     const seen = { ...onPages, words: withDrawnOver(onPages.words, over) };
+    wish.onReading?.(numbers, true);
     const refused = await refusedLayers(pdf, { pages: parsed.pages, seen, wish });
     const needed = { pages: parsed.pages, ...seen, refused, effort: wish.effort };
     const wanted = await pageNeeds(pdf, needed);

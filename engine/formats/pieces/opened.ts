@@ -1,4 +1,5 @@
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
+import type { ReadingTold } from '../../isolation/children/jobs.ts';
 import type { LayoutTraits } from '../../layout/layoutPages.ts';
 import type { RecognitionWish } from '../../recognition/engines.ts';
 
@@ -47,6 +48,7 @@ export interface SourceFile extends RecognitionWish {
   readonly password?: string | undefined;
   /** Of the whole document, where only a part of it is read. */
   readonly traits?: LayoutTraits | undefined;
+  readonly onReading?: ReadingTold | undefined;
   /** The decoded text, of formats that are text. */
   readonly text: string | undefined;
   /** 0 for the file itself, 1 for what is attached to it, and so on. */

@@ -167,6 +167,8 @@ export interface ChildOptions extends SpawnOptions {
 export interface JobLimits {
   /** Of the work itself: neither waiting nor being paused counts. */
   readonly deadlineMs: number;
+  /** For parsing the pages of a PDF, which nothing but its end interrupts. Left out: all of the deadline. */
+  readonly parsingMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Of jobs that tell how far they are. */
   readonly onProgress?: ((progress: unknown) => void) | undefined;
@@ -252,10 +254,16 @@ const stopFamily = (pid: number | undefined): void => {
   signalFamily(pid, 'SIGSTOP');
 };
 
+type Due = readonly [ms: number, happens: () => void];
+
 /** The time of the job that a child does now: it stands still while the child is paused. */
 interface JobTimes {
   /** Ends what ran before, and begins anew: what is to happen after so many ms of work. */
-  readonly begin: (...due: readonly (readonly [ms: number, happens: () => void])[]) => void;
+  readonly begin: (...due: readonly Due[]) => void;
+  /** Adds what is to happen unless the one that was added before is taken back; undefined: takes it back. */
+  readonly step: (due: Due | undefined) => void;
+  /** Since it began. */
+  readonly workedMs: () => number;
   readonly stop: () => void;
   readonly pause: () => void;
   readonly resume: () => void;
@@ -264,25 +272,41 @@ interface JobTimes {
 
 const jobTimes = (): JobTimes => {
   let times: readonly WorkingTime[] = [];
+  let ofStep: WorkingTime | undefined;
+  let worked = { ms: 0, since: performance.now() };
   let paused = false;
-  const stop = (): void => {
-    for (const time of times) time.stop();
-    times = [];
+  const all = (): readonly WorkingTime[] => (ofStep === undefined ? times : [...times, ofStep]);
+  const started = ([ms, happens]: Due): WorkingTime => {
+    const time = workingTime(ms, happens);
+    if (paused) time.pause();
+    return time;
   };
+  const stop = (): void => {
+    for (const time of all()) time.stop();
+    [times, ofStep] = [[], undefined];
+  };
+  const workedMs = (): number => worked.ms + (paused ? 0 : performance.now() - worked.since);
   return {
     begin: (...due) => {
       stop();
-      times = due.map(([ms, happens]) => workingTime(ms, happens));
-      if (paused) for (const time of times) time.pause();
+      worked = { ms: 0, since: performance.now() };
+      times = due.map(started);
     },
+    step: (due) => {
+      ofStep?.stop();
+      ofStep = due && started(due);
+    },
+    workedMs,
     stop,
     pause: () => {
+      worked = { ...worked, ms: workedMs() };
       paused = true;
-      for (const time of times) time.pause();
+      for (const time of all()) time.pause();
     },
     resume: () => {
+      if (paused) worked = { ...worked, since: performance.now() };
       paused = false;
-      for (const time of times) time.resume();
+      for (const time of all()) time.resume();
     },
     isPaused: () => paused,
   };
@@ -309,10 +333,12 @@ const readyOf = (child: ChildProcess): Promise<void> =>
 
 function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutcome> {
   const { child, ready, kill, memoryMb, times } = running;
-  const { deadlineMs, signal, onProgress, isKept = false } = limits;
+  const { deadlineMs, parsingMs, signal, onProgress, isKept = false } = limits;
   return new Promise((resolve) => {
     let isSettled = false;
-    const settle = (outcome: JobOutcome): void => {
+    let reading: readonly number[] | undefined;
+    const settle = (ended: JobOutcome): void => {
+      const outcome = { ...ended, reading, workedMs: times.workedMs() };
       isSettled = true;
       times.stop();
       stopWatching();
@@ -330,6 +356,10 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
       const known = message as ChildMessage;
       if (known.kind === 'ready') return;
       if (known.kind === 'progress') onProgress?.(known.progress);
+      else if (known.kind === 'reading') {
+        reading = known.pages;
+        times.step(known.isParsed || parsingMs === undefined ? undefined : [parsingMs, timedOut]);
+      }
       // not before the file is sent: what is left of one would be taken for the next
       else void sending.then(() => settle(outcomeOf(known)));
     };
@@ -362,5 +392,6 @@ const sent = (child: ChildProcess, sending: Sending): Promise<JobOutcome | undef
   return sentTo({ tell, pipe: bytesOf(child) }, sending);
 };
 
-const outcomeOf = (message: Exclude<ChildMessage, { readonly kind: 'progress' | 'ready' }>): JobOutcome =>
-  message.kind === 'answer' ? { ...message, kind: 'answered' } : message;
+const outcomeOf = (
+  message: Exclude<ChildMessage, { readonly kind: 'progress' | 'ready' | 'reading' }>,
+): JobOutcome => (message.kind === 'answer' ? { ...message, kind: 'answered' } : message);

@@ -25,6 +25,9 @@ export interface FileFacts extends RecognitionWish {
   readonly traits?: LayoutTraits | undefined;
 }
 
+/** Told of the pages of a PDF before they are parsed, and when they were. */
+export type ReadingTold = (pages: readonly number[], isParsed: boolean) => void;
+
 /** The file as the pool is given it. */
 export interface JobFile extends FileFacts {
   readonly path: string;
@@ -42,12 +45,27 @@ export interface SentFile extends FileFacts {
 /** The file as the child has it. */
 export interface ReceivedFile extends FileFacts {
   readonly bytes: Buffer;
+  readonly onReading?: ReadingTold | undefined;
+}
+
+/** What came of pages that were read in parts. */
+export interface PartsRead {
+  /** Packed documents. */
+  readonly parts: readonly Uint8Array[];
+  /** Pages for which no time was left. */
+  readonly late: readonly number[];
+  /** Pages that ended the process which read them. */
+  readonly failed: readonly number[];
+  /** No page was looked at as closely as was asked for. */
+  readonly isHurried: boolean;
 }
 
 /** Work on a part of a long document, or on all parts of one. */
 type PartJob<File extends FileFacts> =
   | { readonly kind: 'survey'; readonly file: File; readonly numbers: readonly number[] }
   | { readonly kind: 'renderPart'; readonly file: File; readonly form?: RenderForm | undefined }
+  /** The same of pages that were read before. */
+  | { readonly kind: 'renderPartOf'; readonly packed: Uint8Array; readonly form?: RenderForm | undefined }
   | {
       readonly kind: 'extractPart';
       readonly packed: Uint8Array;
@@ -57,6 +75,7 @@ type PartJob<File extends FileFacts> =
       readonly minConfidence: number | undefined;
       readonly learned?: LocalArtifact | undefined;
     }
+  | ({ readonly kind: 'joinRead' } & PartsRead)
   | { readonly kind: 'joinRendered'; readonly parts: readonly Uint8Array[] }
   | {
       readonly kind: 'joinExtracted';
@@ -108,6 +127,8 @@ export type Job<File extends FileFacts = JobFile> =
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
 
+type RenderedPartResult = { readonly kind: 'part'; readonly part: Uint8Array } | ParseFailure;
+
 export interface Answers {
   readonly inspect: Inspection;
   readonly parse: ParseResult;
@@ -116,7 +137,9 @@ export interface Answers {
   readonly extract: ExtractionResult;
   readonly learn: LearningResult;
   readonly survey: { readonly kind: 'surveyed'; readonly traits: LayoutTraits | undefined } | ParseFailure;
-  readonly renderPart: { readonly kind: 'part'; readonly part: Uint8Array } | ParseFailure;
+  readonly renderPart: RenderedPartResult;
+  readonly renderPartOf: RenderedPartResult;
+  readonly joinRead: ReadResult;
   readonly extractPart:
     | { readonly kind: 'part'; readonly part: Uint8Array; readonly lead: Uint8Array }
     | Extract<SchemaCheck, { readonly kind: 'invalid_schema' }>;
@@ -136,6 +159,7 @@ export interface Answers {
 export type ChildMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'progress'; readonly progress: unknown }
+  | { readonly kind: 'reading'; readonly pages: readonly number[]; readonly isParsed: boolean }
   | {
       readonly kind: 'answer';
       readonly answer: unknown;
@@ -165,7 +189,14 @@ export const HURRY_AFTER = 0.8;
 export type ToldToChild = SentJob | { readonly kind: 'putAway' } | { readonly kind: 'hurry' };
 
 /** How a job ended for the pool. Only `answered` comes from the child's own words. */
-export type JobOutcome =
+export type JobOutcome = JobEnd & {
+  /** The time that it worked, ms; left out where it did not begin. */
+  readonly workedMs?: number | undefined;
+  /** The pages of the PDF that it read, if it had come to that. */
+  readonly reading?: readonly number[] | undefined;
+};
+
+type JobEnd =
   | {
       readonly kind: 'answered';
       readonly answer: unknown;

@@ -55,6 +55,60 @@ export const CASES: readonly Case[] = [
     },
   },
   {
+    title:
+      'who is what on the cover of a credit agreement, its lenders, defined dates and the state of its law',
+    lines: [
+      'CREDIT AGREEMENT',
+      'Dated as of August 17, 2031',
+      'among',
+      'HARBOUR LIGHTS, INC.,',
+      'as Borrower,',
+      'FIRST QUAY BANK, N.A.,',
+      'as Administrative Agent, Swing Line Lender',
+      'and an L/C Issuer,',
+      'WILLOW SECURITIES LLC,',
+      'and',
+      'REED BANK SECURITIES INC.,',
+      'as Joint Lead Arrangers and Joint Book Managers',
+      'This CREDIT AGREEMENT is entered into as of August 17, 2031, among Harbour Lights, Inc., a Nevada corporation',
+      '(the "Borrower"), each lender from time to time party hereto (collectively, the "Lenders"), and First Quay',
+      'Bank, N.A., as Administrative Agent, Swing Line Lender and an L/C Issuer.',
+      '"Maturity Date" means the later of (a) August 17, 2036 and (b) if maturity is extended by the Borrower, the',
+      'day to which it has been extended, provided that it is a day on which banks are open for business.',
+      'Any notice must be received by the agent at least thirty (30) days before the day on which it takes effect.',
+      'This Agreement shall be governed by, and construed in accordance with, the law of the State of Nevada.',
+      '',
+      'Name of Bank',
+      'First Quay Bank, N.A.',
+      'Old Harbour Bank PLC',
+      'Tern Loan Finance LLC',
+    ],
+    properties: {
+      parties: {
+        type: 'object',
+        properties: { borrower: text, administrative_agent: text, lead_arrangers: names, lenders: names },
+      },
+      terms: {
+        type: 'object',
+        properties: {
+          agreement_date: { ...text, description: 'When it becomes binding. Return in YYYY-MM-DD format.' },
+          maturity_date: date,
+          borrowing_request: text,
+          governing_law: { ...text, description: "Whose laws govern it (e.g., 'State of New York')" },
+        },
+      },
+    },
+    expected: {
+      parties: {
+        borrower: 'HARBOUR LIGHTS, INC.',
+        administrative_agent: 'FIRST QUAY BANK, N.A.',
+        lead_arrangers: ['WILLOW SECURITIES LLC', 'REED BANK SECURITIES INC.'],
+        lenders: ['First Quay Bank, N.A.', 'Old Harbour Bank PLC', 'Tern Loan Finance LLC'],
+      },
+      terms: { agreement_date: '2031-08-17', maturity_date: '2036-08-17', governing_law: 'State of Nevada' },
+    },
+  },
+  {
     title: 'a German lease',
     lines: [
       'Mietvertrag',

@@ -122,6 +122,26 @@ describe("Outlook's messages", () => {
     expect(texts.at(-1)).to.equal('Attachment L16.msg: too many attachments, or too deep.');
   });
 
+  it('are refused where sectors or entries lead back to themselves', async () => {
+    const sector = (number: number): number => (number + 1) * 512;
+    const table = sector(bytes.readInt32LE(76));
+    const entries = bytes.readInt32LE(48);
+    const small = sector(bytes.readInt32LE(60));
+    const leading = (at: number, to: number): Buffer => {
+      const changed = Buffer.from(bytes);
+      changed.writeInt32LE(to, at);
+      return changed;
+    };
+    const circles = [
+      leading(table + 4 * entries, entries),
+      leading(small, 0),
+      leading(sector(entries) + 128 + 72, 1),
+      leading(sector(entries) + 76, 0),
+    ];
+    for (const changed of circles)
+      expect(await openedBy(openMsg, changed)).to.have.property('kind', 'unreadable');
+  });
+
   it('are refused when damaged, and come to an end', async () => {
     for (const end of [600, 1500, bytes.length - 900])
       expect(await openedBy(openMsg, bytes.subarray(0, end))).to.have.property('kind');

@@ -6,6 +6,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import type { PartShelf } from '../../ports/extractionEngine.ts';
 import { pagedPdf } from '../bench/pagedPdf.ts';
 import { ledgerPages, reportPages } from '../bench/pdfPages.ts';
+import { busyPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
 const PAGES = 66;
@@ -116,6 +117,24 @@ describe('a long document that is read in ranges', () => {
     });
     if (ranged.kind !== 'ok') throw new Error(ranged.kind);
     expect(ranged.rendition.pages.map(({ page }) => page)).to.deep.equal(numbers);
+  });
+
+  it('has all pages but one that has no end', async () => {
+    // Lines that are alike on all pages would be taken for running headers.
+    const lines = Array.from({ length: 24 }, (_, i) => {
+      const letter = String.fromCharCode(65 + i);
+      return `${letter.repeat(3 + (i % 7))} says ${letter}`;
+    });
+    const path = join(folder.path, 'busy.pdf');
+    writeFileSync(path, busyPdf(lines.map((line, i) => (i === 9 ? undefined : line))));
+    const ranged = await workers.ranged.render({
+      ...{ ...LIMITS, path, fileName: 'busy.pdf', deadlineMs: 24_000 },
+      ...{ numbers: numbersTo(24), shelf: shelfOf().shelf, onPages: () => undefined },
+    });
+    if (ranged.kind !== 'ok') throw new Error(ranged.kind);
+    const { plainText, warnings } = ranged.rendition;
+    expect(lines.filter((line) => !plainText.includes(line))).to.deep.equal([lines[9]]);
+    expect(warnings[0]).to.deep.include({ code: 'deadline_reached', pages: [10] });
   });
 
   it('is given up with its request, and is refused as one reading is', async () => {

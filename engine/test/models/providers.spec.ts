@@ -153,7 +153,14 @@ describe('model providers', () => {
     const answer = await providers.readPages({ access, file: PDF, deadlineMs: 5_000 });
     expect(answer).to.deep.include({ kind: 'read', usage: { ...NO_TOKENS, pages: 2 } });
     const pages = answer.kind === 'read' ? answer.pages : [];
-    expect(pages[0]).to.deep.equal({ page: 1, markdown: '# One', width: 72, height: 144, words: [] });
+    expect(pages[0]).to.deep.equal({
+      page: 1,
+      markdown: '# One',
+      width: 72,
+      height: 144,
+      words: [],
+      blocks: [],
+    });
     expect(pages[1]).to.include({ page: 2, markdown: 'two' });
     expect(last().text).to.include('document_url').and.include(PDF.bytes.toString('base64'));
     await providers.readPages({ access, file: PNG, deadlineMs: 5_000 });

@@ -145,3 +145,34 @@ export const scannedPdf = (
     '',
   );
 };
+
+/** One letter page for each text, in Helvetica; a text that is undefined: a page that keeps a parser busy for hours. */
+export const busyPdf = (texts: readonly (string | undefined)[]): Buffer => {
+  const levels = 40;
+  const stream = (entries: string, content: string): string =>
+    `<< ${entries} /Length ${content.length} >>\nstream\n${content}\nendstream`;
+  // Each form draws the next one twice.
+  const forms = Array.from({ length: levels }, (_, i) =>
+    stream(
+      `/Type /XObject /Subtype /Form /BBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> ` +
+        `/XObject << /X ${i + 1 < levels ? 5 + i : 3} 0 R >> >>`,
+      i + 1 < levels ? '/X Do /X Do' : 'BT /F1 12 Tf 72 600 Td (deep) Tj ET',
+    ),
+  );
+  const kids = texts.map((_, i) => `${4 + levels + 2 * i} 0 R`).join(' ');
+  const pages = texts.flatMap((text, i) => [
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << /Font << /F1 3 0 R >> ' +
+      `/XObject << /X 4 0 R >> >> /Contents ${5 + levels + 2 * i} 0 R >>`,
+    stream('', text === undefined ? '/X Do' : `BT /F1 12 Tf 72 700 Td (${text}) Tj ET`),
+  ]);
+  return pdfOf(
+    [
+      '<< /Type /Catalog /Pages 2 0 R >>',
+      `<< /Type /Pages /Kids [${kids}] /Count ${texts.length} >>`,
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+      ...forms,
+      ...pages,
+    ],
+    '',
+  );
+};

@@ -1,9 +1,9 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JsonObject } from '../../kernel/json.ts';
-import { act, answerPoll } from './scriptedProvider/acting.ts';
+import { act, answerPoll, beginReading, type Poll } from './scriptedProvider/acting.ts';
 import { status, type ScriptedRequest, type Step } from './scriptedProvider/steps.ts';
-import { azureDi, modelAsked, wireAt } from './scriptedProvider/wires.ts';
+import { modelAsked, wireAt } from './scriptedProvider/wires.ts';
 
 export interface ScriptedProvider {
   /** `http://127.0.0.1:port`, without a path: any base below it will do. */
@@ -25,12 +25,12 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 /**
  * A model provider that speaks every wire format over real HTTP and does as its script says: chat
  * completions (OpenAI, Azure, Mistral and their like), OpenAI's responses, Anthropic's messages, Google's
- * generateContent, Mistral's OCR and Azure Document Intelligence.
+ * generateContent, Mistral's OCR, Azure Document Intelligence and docling-serve.
  */
 export async function startScriptedProvider(): Promise<ScriptedProvider> {
   const requests: Mutable<ScriptedRequest>[] = [];
   const scripts = new Map<string, (Step | StepOf)[]>();
-  const polls = new Map<string, { left: number; result: JsonObject }>();
+  const polls = new Map<string, Poll>();
 
   const next = (request: ScriptedRequest): Step => {
     const queue = scripts.get(request.key) ?? scripts.get(request.model) ?? scripts.get('*');
@@ -45,22 +45,14 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
     reply.once('close', () => {
       request.abandoned = !reply.writableFinished;
     });
-    if (request.wire === 'azure_di_poll') {
+    if (request.wire === 'poll') {
       answerPoll(reply, polls.get(request.path));
       return;
     }
     const step = next(request);
     if (step.afterMs !== undefined) await new Promise((resolve) => setTimeout(resolve, step.afterMs));
-    if (request.wire === 'azure_di' && (step.do === 'read' || step.do === 'read_failed')) {
-      const path = `/documentintelligence/documentModels/${request.model}/analyzeResults/${polls.size + 1}`;
-      polls.set(path, {
-        left: step.do === 'read' ? (step.running ?? 1) : 0,
-        result:
-          step.do === 'read' ? azureDi(step.pages) : { status: 'failed', error: { code: 'InvalidRequest' } },
-      });
-      const location = `http://${incoming.headers.host ?? ''}${path}?api-version=2024-11-30`;
-      reply.writeHead(202, { 'operation-location': location, 'retry-after': '0' }).end();
-      return;
+    if (step.do === 'read' || step.do === 'read_failed') {
+      if (beginReading(step, request, { reply, polls })) return;
     }
     act(step, request, reply);
   };
@@ -82,6 +74,8 @@ export async function startScriptedProvider(): Promise<ScriptedProvider> {
   };
 }
 
+const POLLED = /\/(?:analyzeResults|status\/poll|result)\//u;
+
 const keyOf = (headers: IncomingHttpHeaders): string => {
   const named = ['x-api-key', 'x-goog-api-key', 'api-key', 'ocp-apim-subscription-key'].map(
     (name) => headers[name],
@@ -102,7 +96,7 @@ async function received(incoming: IncomingMessage): Promise<ScriptedRequest> {
     query: search,
     headers: incoming.headers,
     body,
-    wire: pathname.includes('/analyzeResults/') ? 'azure_di_poll' : (wireAt(pathname) ?? null),
+    wire: POLLED.test(pathname) ? 'poll' : (wireAt(pathname) ?? null),
     model: modelAsked(pathname, body),
     key: keyOf(incoming.headers),
     atMs: Date.now(),

@@ -1404,6 +1404,14 @@ export type BatchRequest = {
      */
     min_confidence?: number;
     /**
+     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+     */
+    models_for?: 'all' | 'doubtful' | '';
+    /**
+     * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+     */
+    require_grounding?: boolean | '';
+    /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -2145,6 +2153,14 @@ export type CanonicalInferenceExtract = {
          */
         min_confidence?: number;
         /**
+         * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+         */
+        models_for?: 'all' | 'doubtful' | '';
+        /**
+         * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+         */
+        require_grounding?: boolean | '';
+        /**
          * Name of the file as it was sent; null where it had none.
          */
         file_name?: string | '';
@@ -2512,13 +2528,13 @@ export type Citation = {
      */
     path: string;
     /**
-     * The words as they stand in the document.
+     * As it reads there; empty where `page` is null.
      */
     text: string;
     /**
-     * Number of the page, from 1.
+     * From 1; null for what a model told and what stands nowhere by itself.
      */
-    page: number;
+    page: number | null;
     /**
      * Points from the top left.
      */
@@ -2532,6 +2548,10 @@ export type Citation = {
      * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
      */
     confidence: number;
+    /**
+     * Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way of writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at all. Left out where the embedded engine read the value.
+     */
+    grounding?: 'exact' | 'normalised' | 'derived' | 'none';
 };
 
 export type ConfigList = {
@@ -2619,6 +2639,14 @@ export type ConfigResponse = {
      */
     min_confidence: number | null;
     /**
+     * What an extraction model is asked for: all fields, or those alone that the embedded engine left in doubt.
+     */
+    models_for: 'all' | 'doubtful' | null;
+    /**
+     * What a model told and what stands nowhere in the document is left out, with a warning.
+     */
+    require_grounding: boolean | null;
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -2665,6 +2693,14 @@ export type ConfigUpsertRequest = {
      * Values below it are left out, with a warning: 0 to 1; left out: 0.5.
      */
     min_confidence?: number | null;
+    /**
+     * What an extraction model is asked for: all fields, or those alone that the embedded engine left in doubt.
+     */
+    models_for?: 'all' | 'doubtful' | null;
+    /**
+     * What a model told and what stands nowhere in the document is left out, with a warning.
+     */
+    require_grounding?: boolean | null;
     /**
      * The channel that fills the schema; null: the local engine.
      */
@@ -3741,6 +3777,14 @@ export type ExtractForm = unknown & {
      */
     min_confidence?: number;
     /**
+     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+     */
+    models_for?: 'all' | 'doubtful';
+    /**
+     * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+     */
+    require_grounding?: boolean;
+    /**
      * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
      */
     source_url?: string;
@@ -3928,6 +3972,10 @@ export type ExtractionResult = {
          * Where each value stands in the document; in a request, false leaves them out.
          */
         citations: Array<Citation>;
+        /**
+         * Where a model was asked for what was doubtful (`models_for`); else null.
+         */
+        read_by: ReadBy | null;
     };
 };
 
@@ -6677,6 +6725,24 @@ export type RateLimitedProblem = {
     bucket?: string;
 };
 
+/**
+ * JSON Pointers into `result`, of members and of whole lists.
+ */
+export type ReadBy = {
+    /**
+     * Read surely by the embedded engine; no model was asked.
+     */
+    engine: Array<string>;
+    /**
+     * Read by the model alone, or otherwise than by the engine.
+     */
+    model: Array<string>;
+    /**
+     * Read alike by both, each by itself.
+     */
+    both: Array<string>;
+};
+
 export type ReadModelState = {
     /**
      * Of the read model.
@@ -9040,7 +9106,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `merged`: parts of a long document told `value` more than once; `contradicted`: another part told `value`; `readings_differ`: the embedded engine read `value` where the answer has the other value of a model; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -9048,11 +9114,11 @@ export type Warning = {
      */
     message: string;
     /**
-     * Of a value that was left out: JSON Pointer into `result`; of an item, its list.
+     * Of a value that was left out or read otherwise: JSON Pointer into `result`; of an item, its list.
      */
     path?: string;
     /**
-     * Of a value that was left out: as it was read.
+     * Of a value that was left out or read otherwise: as it was read.
      */
     value?: unknown;
     /**

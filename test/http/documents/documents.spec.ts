@@ -220,6 +220,7 @@ describe('documents over HTTP', () => {
       ['a confidence above 1', { min_confidence: '1.1' }, 'validation_error'],
       ['a confidence below 0', { min_confidence: '-0.1' }, 'validation_error'],
       ['a confidence that is no number', { min_confidence: 'high' }, 'validation_error'],
+      ['models for something else', { models_for: 'some' }, 'validation_error'],
       ['a field that does not exist', { shema: '{}' }, 'validation_error'],
     ] as const)
       it(`refuses ${why}`, async () => {

@@ -25,6 +25,7 @@ interface Meta {
   readonly billing_type: string;
   readonly model: string;
   readonly ocr_model?: string | null;
+  readonly read_by?: unknown;
   readonly warnings: readonly { readonly code: string; readonly message: string }[];
 }
 const metaOf = ({ body }: Reply): Meta => body['meta'] as Meta;
@@ -159,6 +160,83 @@ describe('an own key pays for the work that it is used for', () => {
     expect(codesOf(reply)).to.deep.equal([]);
     const own = await priceOf(tenant_id, 'byok', { operation: 'to_markdown', extraction_mode: 'default' });
     expect(await spentBy(tenant_id)).to.equal(own);
+  });
+
+  describe('a model that is asked for what is doubtful alone', () => {
+    const object = (...names: readonly string[]) =>
+      JSON.stringify({
+        type: 'object',
+        properties: Object.fromEntries(names.map((name) => [name, { type: 'string' }])),
+      });
+    const ask = async (fields: Fields) => {
+      const { tenant_id, key } = await newTenant();
+      const llm_api_key = `sk-${randomUUID()}`;
+      provider.script(llm_api_key, answers({ remark_of_the_clerk: 'none' }, USAGE));
+      const channel = {
+        llm_provider_model: 'openai_compatible/large',
+        llm_api_base: provider.url,
+        llm_api_key,
+      };
+      const reply = await extract(key, { ...channel, ...fields }, PRINTED, 'a.pdf');
+      expect(reply.status, reply.text).to.equal(200);
+      const asked = provider.requests.filter((request) => request.key === llm_api_key);
+      return { tenant_id, reply, asked: asked.length, ...(await loggedFor(tenant_id)) };
+    };
+    const fullPrice = { operation: 'extract', extraction_mode: 'standard' };
+
+    it('is not asked, logged or paid for where there is nothing of it', async () => {
+      const doubtful = { schema: object('invoice_number'), models_for: 'doubtful' };
+      const { tenant_id, reply, asked, calls, burned } = await ask(doubtful);
+      expect(reply.body['result']).to.deep.equal({ invoice_number: 'Q-1001' });
+      expect(metaOf(reply).read_by).to.deep.equal({ engine: ['/invoice_number'], model: [], both: [] });
+      expect([asked, calls]).to.deep.equal([0, []]);
+      expect(codesOf(reply)).to.deep.equal(['own_key_not_used']);
+      expect(burned).to.deep.equal(['full_service', await priceOf(tenant_id, 'full_service', fullPrice)]);
+    });
+
+    it('is logged and paid for once for each call', async () => {
+      const doubtful = { schema: object('invoice_number', 'remark_of_the_clerk'), models_for: 'doubtful' };
+      const { tenant_id, reply, asked, calls, burned } = await ask(doubtful);
+      expect(reply.body['result']).to.deep.equal({ invoice_number: 'Q-1001', remark_of_the_clerk: 'none' });
+      expect(metaOf(reply).read_by).to.deep.equal({
+        engine: ['/invoice_number'],
+        model: ['/remark_of_the_clerk'],
+        both: [],
+      });
+      expect([asked, calls]).to.deep.equal([1, ['byok']]);
+      expect(burned).to.deep.equal(['byok', await priceOf(tenant_id, 'byok', fullPrice)]);
+    });
+
+    it('is asked for all by default, and nothing is said of who read what', async () => {
+      const { reply, asked } = await ask({ schema: object('invoice_number') });
+      expect(asked).to.equal(1);
+      expect(metaOf(reply).read_by).to.equal(null);
+    });
+
+    it('is asked as a saved config says, unless the request says otherwise', async () => {
+      const { tenant_id, key } = await newTenant();
+      const published = await api.call('post', '/v1/configs', {
+        json: { tenant_id, schema: JSON.parse(object('invoice_number')) as object, models_for: 'doubtful' },
+      });
+      expect(published.body['models_for']).to.equal('doubtful');
+      const llm_api_key = `sk-${randomUUID()}`;
+      provider.script(llm_api_key, answers({ invoice_number: 'Q-1001' }, USAGE));
+      const asked = async (fields: Fields) => {
+        provider.requests.length = 0;
+        const form = {
+          config_id: String(published.body['config_id']),
+          llm_provider_model: 'openai_compatible/large',
+          llm_api_base: provider.url,
+          llm_api_key,
+          ...fields,
+        };
+        const reply = await api.call('post', '/v1/extract', { key, form: formOf(form, PRINTED, 'a.pdf') });
+        expect(reply.status, reply.text).to.equal(200);
+        return provider.requests.length;
+      };
+      expect(await asked({})).to.equal(0);
+      expect(await asked({ models_for: 'all' })).to.equal(1);
+    });
   });
 
   describe('quote, hold, bill and model costs agree', () => {

@@ -12,6 +12,7 @@ import { faults } from './faults.ts';
 import type { Faults } from './faults.ts';
 import { frontDoor } from './frontDoor.ts';
 import type { FrontDoor } from './frontDoor.ts';
+import { marksOfNew, marksOfOld } from './messages.ts';
 import { read } from './reads.ts';
 
 export interface EsdbDoubleOptions extends DoubleLogOptions {
@@ -19,7 +20,16 @@ export interface EsdbDoubleOptions extends DoubleLogOptions {
   readonly port?: number;
   /** What `die_after_commit` does; by default every connection is cut. */
   readonly onDie?: () => void;
+  /** Whose marks of subscriptions it sends: those of 23.10 and 24.10, or of KurrentDB 26.0, the default. */
+  readonly release?: Release;
 }
+
+const RELEASES = {
+  '23.10': { version: '23.10.8', marks: marksOfOld },
+  '26.0': { version: '26.0.3', marks: marksOfNew },
+} as const;
+
+export type Release = keyof typeof RELEASES;
 
 /** A server that speaks EventStoreDB's protocol as far as appends, reads and `$all` subscriptions go. */
 export interface EsdbDouble extends Pick<FrontDoor, 'port' | 'closeConnections' | 'freeze'> {
@@ -34,6 +44,7 @@ export interface EsdbDouble extends Pick<FrontDoor, 'port' | 'closeConnections' 
 }
 
 export const startEsdbDouble = async (options: EsdbDoubleOptions = {}): Promise<EsdbDouble> => {
+  const { version, marks } = RELEASES[options.release ?? '26.0'];
   const log = doubleLog(options);
   log.append('$settings', 'no_stream', [SYSTEM_EVENT]);
   const switches = faults();
@@ -42,14 +53,14 @@ export const startEsdbDouble = async (options: EsdbDoubleOptions = {}): Promise<
   let cut: () => void = () => undefined;
   const appending = { log, faults: switches, die: () => (options.onDie ?? cut)() };
   const streams = {
-    read: read({ log, faults: switches, subscriptions }),
+    read: read({ log, faults: switches, marks, subscriptions }),
     append: singleAppend(appending),
     batchAppend: batchAppend(appending),
     delete: unimplemented,
     tombstone: unimplemented,
   };
   server.addService(streamsGrpc.StreamsService, streams);
-  server.addService(featuresGrpc.ServerFeaturesService, { getSupportedMethods: features(switches) });
+  server.addService(featuresGrpc.ServerFeaturesService, { getSupportedMethods: features(switches, version) });
   const inner = await new Promise<number>((resolve, reject) =>
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, port) =>
       error === null ? resolve(port) : reject(error),
@@ -91,13 +102,13 @@ const unimplemented = (_: unknown, answer: sendUnaryData<never>): void =>
   answer({ code: grpcStatus.UNIMPLEMENTED, details: 'not in the double' });
 
 const features =
-  (switches: Faults) =>
+  (switches: Faults, version: string) =>
   (_: ServerUnaryCall<unknown, SupportedMethods>, answer: sendUnaryData<SupportedMethods>): void => {
     if (switches.refuseFeatures) {
       answer({ code: grpcStatus.UNIMPLEMENTED, details: 'refused' });
       return;
     }
-    const methods = new featuresPb.SupportedMethods().setEventStoreServerVersion('24.10.0');
+    const methods = new featuresPb.SupportedMethods().setEventStoreServerVersion(version);
     for (const name of ['append', 'batchappend', 'read']) {
       const method = new featuresPb.SupportedMethod().setMethodName(name);
       methods.addMethods(method.setServiceName('event_store.client.streams.streams'));

@@ -20,6 +20,8 @@ export interface Faults {
   readonly left: () => number;
   /** ServerFeatures answers UNIMPLEMENTED, so that the client appends by single calls. */
   refuseFeatures: boolean;
+  /** Every read is UNAUTHENTICATED: the user or the password is not the server's. */
+  refuseLogin: boolean;
   /** What the user may not do: `read` or `append`, and the stream, as in `read $all`. */
   readonly denied: Set<string>;
   /** Appends to streams that match are refused for want of rights. */
@@ -44,6 +46,7 @@ export const faults = (): Faults => {
     takeAppendFault: () => queue.shift(),
     left: () => queue.length,
     refuseFeatures: false,
+    refuseLogin: false,
     denied: new Set(),
     refuseAppendsTo: undefined,
     delayMs: 0,

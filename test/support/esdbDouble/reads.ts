@@ -13,19 +13,25 @@ type Call = ServerWritableStream<ReadReq, ReadResp>;
 /** What the handler of reads works on. */
 export interface Reading {
   readonly log: DoubleLog;
-  readonly faults: Pick<Faults, 'denied' | 'mayGoOn'>;
+  readonly faults: Pick<Faults, 'denied' | 'mayGoOn' | 'refuseLogin'>;
+  /** How its release tells where a subscription stands. */
+  readonly marks: messages.Marks;
   /** Open subscriptions, to be ended gracefully. */
   readonly subscriptions: Set<Call>;
 }
 
 /** `Streams/Read`: a stream or `$all`, a count or a subscription. */
 export const read =
-  ({ log, faults, subscriptions }: Reading) =>
+  ({ log, faults, marks, subscriptions }: Reading) =>
   (call: Call): void => {
     const options = call.request.getOptions();
     call.on('error', () => undefined);
     if (options === undefined) {
       refuse(call, grpcStatus.INVALID_ARGUMENT, 'no options');
+      return;
+    }
+    if (faults.refuseLogin) {
+      refuse(call, grpcStatus.UNAUTHENTICATED, 'Received HTTP status code 401');
       return;
     }
     const name = options.hasAll() ? '$all' : messages.streamName(options.getStream()?.getStreamIdentifier());
@@ -47,7 +53,7 @@ export const read =
     subscriptions.add(call);
     const forget = () => void subscriptions.delete(call);
     call.on('cancelled', forget);
-    void subscribe(call, { log, options, goesOn: goingOn(call, faults) }).then(forget, forget);
+    void subscribe(call, { log, options, marks, goesOn: goingOn(call, faults) }).then(forget, forget);
   };
 
 const refuse = (call: Call, code: grpcStatus, details: string): void =>
@@ -115,13 +121,31 @@ const fromPosition = (options: ReadReq.Options): number => {
 /** Events considered per checkpoint: the interval the client asks for times this window. */
 const SEARCH_WINDOW = 32;
 
+/** So many events at once are read from the log again: a live subscription falls behind, and catches up. */
+const BEHIND = 64;
+
 interface Subscribing {
   readonly log: DoubleLog;
   readonly options: ReadReq.Options;
+  readonly marks: messages.Marks;
   readonly goesOn: GoesOn;
 }
 
-const subscribe = async (call: Call, { log, options, goesOn }: Subscribing): Promise<void> => {
+/** Waits at the log's end for more; gives whether the subscription is live. */
+const atEnd = async (
+  call: Call,
+  { log, options, marks }: Subscribing,
+  { index, live }: { readonly index: number; readonly live: boolean },
+): Promise<boolean> => {
+  if (!live) await goLive(call, marks, options.hasFilter() ? log.all().at(-1) : undefined);
+  await grownOrGone(call, log, index);
+  if (log.all().length - index < BEHIND) return true;
+  await send(call, marks.fellBehind(log.all()[index - 1]?.position));
+  return false;
+};
+
+const subscribe = async (call: Call, subscribing: Subscribing): Promise<void> => {
+  const { log, options, marks, goesOn } = subscribing;
   const matches = matcher(options);
   const interval = (options.getFilter()?.getCheckpointintervalmultiplier() ?? 0) * SEARCH_WINDOW;
   let index = startIndex(log.all(), fromPosition(options));
@@ -134,9 +158,7 @@ const subscribe = async (call: Call, { log, options, goesOn }: Subscribing): Pro
   while (await goesOn(sent)) {
     const event = log.all()[index];
     if (event === undefined) {
-      if (!live) await goLive(call, log.all().at(-1), options.hasFilter());
-      live = true;
-      await grownOrGone(call, log, index);
+      live = await atEnd(call, subscribing, { index, live });
       continue;
     }
     index += 1;
@@ -145,7 +167,7 @@ const subscribe = async (call: Call, { log, options, goesOn }: Subscribing): Pro
       await send(call, messages.readEvent(event));
       sent += 1;
     }
-    if (interval > 0 && considered % interval === 0) await send(call, checkpoint(event));
+    if (interval > 0 && considered % interval === 0) await send(call, marks.checkpoint(event.position));
   }
 };
 
@@ -154,15 +176,10 @@ const startIndex = (all: readonly StoredEvent[], after: number): number => {
   return index === -1 ? all.length : index;
 };
 
-const checkpoint = ({ position }: StoredEvent): ReadResp => {
-  const at = String(position);
-  const message = new streamsPb.ReadResp.Checkpoint().setCommitPosition(at).setPreparePosition(at);
-  return new streamsPb.ReadResp().setCheckpoint(message);
-};
-
-const goLive = async (call: Call, last: StoredEvent | undefined, filtered: boolean): Promise<void> => {
-  if (filtered && last !== undefined) await send(call, checkpoint(last));
-  await send(call, new streamsPb.ReadResp().setCaughtUp(new streamsPb.ReadResp.CaughtUp()));
+/** `last`: the event at which a filtered subscription that has nothing more to come puts a checkpoint. */
+const goLive = async (call: Call, marks: messages.Marks, last: StoredEvent | undefined): Promise<void> => {
+  if (last !== undefined) await send(call, marks.checkpoint(last.position));
+  await send(call, marks.caughtUp(last?.position));
 };
 
 const grownOrGone = async (call: Call, log: DoubleLog, length: number): Promise<void> => {

@@ -10,6 +10,8 @@ export interface PdfObjects {
   get(value: PdfValue | undefined): PdfValue | undefined;
   dict(value: PdfValue | undefined): PdfDict | undefined;
   list(value: PdfValue | undefined): PdfList | undefined;
+  /** Where an object begins in the file; undefined for those that are packed or missing. */
+  placeOf(number: number): number | undefined;
   /** The unpacked bytes of a stream; undefined where they cannot be had. */
   stream(ref: PdfRef): { readonly dict: PdfDict; readonly bytes: Uint8Array } | undefined;
 }
@@ -43,11 +45,22 @@ export function pdfObjects(file: Buffer): PdfObjects | undefined {
     const bytes = unpack(packedAt(file, spot.at, get(dict.entries.get('Length'))), filtersOf(dict, get));
     return bytes === undefined ? undefined : { dict, bytes };
   };
+  const placeOf = (number: number): number | undefined => {
+    const spot = spots.get(number);
+    return spot?.bytes === file ? spot.at : undefined;
+  };
   for (const [number, spot] of packedSpots(file, spots, stream)) spots.set(number, spot);
   const root = rootOf(file, get);
   return root === undefined
     ? undefined
-    : { root, get, stream, dict: (value) => dictIn(get(value)), list: (value) => listIn(get(value)) };
+    : {
+        root,
+        get,
+        stream,
+        placeOf,
+        dict: (value) => dictIn(get(value)),
+        list: (value) => listIn(get(value)),
+      };
 }
 
 export const isRef = (value: PdfValue | undefined): value is PdfRef =>

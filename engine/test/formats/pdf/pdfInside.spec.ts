@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { insideOf } from '../../../formats/pdf/inside/insideOf.ts';
 import { openPdf } from '../../../formats/pdf/readPdf.ts';
-import { withSoundOutline } from '../../../formats/pdf/soundOutline.ts';
+import { soundPdf, withSoundOutline } from '../../../formats/pdf/soundPdf.ts';
 import { documentBy, markdownBy } from '../../support/officeFiles.ts';
 import { drawnPdf, encryptedPdf, pdfOf } from '../../support/pdfs.ts';
 
@@ -138,6 +138,49 @@ describe('contents that are made to do harm', () => {
     it(`are looked at within bounds: ${name}`, () => {
       expect(insideOf(bytes)?.runsOf(1, true)).to.be.a('function');
     });
+
+  const FORM = '/Type /XObject /Subtype /Form /BBox [0 0 612 792]';
+  const formText = (text: string, at: number): string => `BT /F1 12 Tf 40 ${at} Td (${text}) Tj ET`;
+  const calling = (number: number): string =>
+    `${FORM} /Resources << ${FONTS} /XObject << /X ${number} 0 R >> >>`;
+  const twice = (text: string, at: number): string => `${formText(text, at)} /X Do /X Do`;
+  const onPage = (more: readonly string[]): Buffer =>
+    pdf(stream(`${formText('On the page', 700)} /X Do`), {
+      resources: `${FONTS} /XObject << /X 7 0 R >>`,
+      more,
+    });
+  const inField = pdfOf(
+    [
+      '<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [6 0 R] >> >>',
+      `<< /Type /Pages /Kids [3 0 R] /Count 1 /MediaBox [0 0 612 792] /Resources << ${FONTS} >> >>`,
+      '<< /Type /Page /Parent 2 0 R /Contents 4 0 R /Annots [6 0 R] >>',
+      stream(formText('On the page', 700)),
+      '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+      '<< /Type /Annot /Subtype /Widget /FT /Tx /T (name) /Rect [0 0 612 792] /P 3 0 R /AP << /N 7 0 R >> /F 4 >>',
+      stream(twice('In it', 600), calling(7)),
+    ],
+    '',
+  );
+  const circles: readonly (readonly [string, Buffer, readonly string[]])[] = [
+    ['by itself', onPage([stream(twice('In it', 600), calling(7))]), ['On the page', 'In it']],
+    [
+      'by one that it draws',
+      onPage([stream(twice('In it', 600), calling(8)), stream(twice('Within', 500), calling(7))]),
+      ['On the page', 'In it'],
+    ],
+    ['by itself with the names of its page', onPage([stream(twice('In it', 600), FORM)]), ['On the page']],
+    ['by itself in a field', inField, ['On the page', 'In it']],
+  ];
+  for (const [by, bytes, texts] of circles)
+    it(`are read once where a form is drawn twice ${by}`, async () => {
+      const { pages } = await documentBy(openPdf, bytes);
+      expect(pages[0]?.lines.map(({ text }) => text)).to.deep.equal(texts);
+    });
+
+  it('are left as they are where forms draw others', () => {
+    const bytes = onPage([stream(twice('In it', 600), calling(8)), stream(formText('Within', 500), FORM)]);
+    expect(soundPdf(bytes)).to.equal(bytes);
+  });
 
   it('are followed once where pages are their own parents', () => {
     const loop = pdfOf(

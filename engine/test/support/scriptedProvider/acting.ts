@@ -1,12 +1,16 @@
 import type { ServerResponse } from 'node:http';
 import type { Json, JsonObject } from '../../../kernel/json.ts';
 import { USAGE, type ScriptedRequest, type Step } from './steps.ts';
-import { answerOn, mistralOcr } from './wires.ts';
+import { answerOn, azureDi, doclingResult, mistralOcr } from './wires.ts';
 
-export function answerPoll(
-  reply: ServerResponse,
-  poll: { left: number; result: JsonObject } | undefined,
-): void {
+/** What is answered to one who asks after a reading: so often that it still runs. */
+export interface Poll {
+  left: number;
+  readonly result: JsonObject;
+  readonly running?: JsonObject;
+}
+
+export function answerPoll(reply: ServerResponse, poll: Poll | undefined): void {
   if (poll === undefined) {
     sendJson(reply, 404, { error: { code: 'NotFound' } });
     return;
@@ -17,7 +21,42 @@ export function answerPoll(
     return;
   }
   reply.setHeader('retry-after', '0');
-  sendJson(reply, 200, { status: 'running' });
+  sendJson(reply, 200, poll.running ?? { status: 'running' });
+}
+
+interface Begun {
+  readonly reply: ServerResponse;
+  readonly polls: Map<string, Poll>;
+}
+
+type Reading = Extract<Step, { do: 'read' | 'read_failed' }>;
+
+/** Takes a file of the wires that are asked after it; false where the wire answers at once. */
+export function beginReading(step: Reading, request: ScriptedRequest, { reply, polls }: Begun): boolean {
+  const number = polls.size + 1;
+  const left = step.do === 'read' ? (step.running ?? 1) : 0;
+  if (request.wire === 'azure_di') {
+    const path = `/documentintelligence/documentModels/${request.model}/analyzeResults/${number}`;
+    const failed = { status: 'failed', error: { code: 'InvalidRequest' } };
+    polls.set(path, { left, result: step.do === 'read' ? azureDi(step.pages) : failed });
+    const location = `http://${request.headers.host ?? ''}${path}?api-version=2024-11-30`;
+    reply.writeHead(202, { 'operation-location': location, 'retry-after': '0' }).end();
+    return true;
+  }
+  if (request.wire !== 'docling') return false;
+  const id = `task-${number}`;
+  const base = request.path.replace('/convert/source/async', '');
+  const state = { task_id: id, task_type: 'convert', task_status: 'pending', task_position: 1 };
+  const ended = { ...state, task_status: step.do === 'read' ? 'success' : 'failure' };
+  polls.set(`${base}/status/poll/${id}`, {
+    left,
+    result: ended,
+    running: { ...state, task_status: 'started' },
+  });
+  if (step.do === 'read') polls.set(`${base}/result/${id}`, { left: 0, result: doclingResult(step.pages) });
+  reply.setHeader('retry-after', '0');
+  sendJson(reply, 200, state);
+  return true;
 }
 
 const sendJson = (reply: ServerResponse, code: number, body: Json): void => {
@@ -40,7 +79,7 @@ export function act(step: Step, request: ScriptedRequest, reply: ServerResponse)
       return;
     }
     case 'read': {
-      sendJson(reply, 200, mistralOcr(step.pages));
+      sendJson(reply, 200, mistralOcr(step.pages, request.body));
       return;
     }
     // no OCR wire but Azure's tells it otherwise

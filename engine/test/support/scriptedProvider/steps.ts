@@ -11,9 +11,9 @@ export type Step = { readonly afterMs?: number } & (
       readonly usage?: ScriptedUsage;
       readonly finish?: ScriptedAnswer['finish'];
     }
-  /** Of the OCR wires. Azure says `running` to so many questions first. */
+  /** Of the OCR wires. Azure and docling-serve say `running` to so many questions first. */
   | { readonly do: 'read'; readonly pages: readonly ScriptedPage[]; readonly running?: number }
-  /** Azure takes the file, and cannot read it. */
+  /** Azure and docling-serve take the file, and cannot read it. */
   | { readonly do: 'read_failed' }
   | { readonly do: 'status'; readonly status: number; readonly retryAfter?: string; readonly body?: Json }
   /** Half of an answer, whole by its length. */
@@ -37,7 +37,7 @@ export interface ScriptedRequest {
   readonly headers: IncomingHttpHeaders;
   /** `{}` of a request without one. */
   readonly body: JsonObject;
-  readonly wire: WireName | 'azure_di_poll' | null;
+  readonly wire: WireName | 'poll' | null;
   readonly model: string;
   readonly key: string;
   readonly atMs: number;

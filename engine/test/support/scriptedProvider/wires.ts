@@ -21,14 +21,29 @@ export interface ScriptedWord {
   readonly confidence: number;
 }
 
+/** A block as Mistral and docling-serve place it; of a table, with its cells row by row. */
+export interface ScriptedBlock {
+  /** Of Mistral's kinds; docling-serve's own name for it is found. */
+  readonly type: 'text' | 'title' | 'table' | 'list' | 'footer';
+  readonly text: string;
+  /** Points from the top left. */
+  readonly box: readonly [number, number, number, number];
+  readonly confidence?: number;
+  /** Told of a table alone. */
+  readonly cells?: readonly (readonly ScriptedWord[])[];
+}
+
 export interface ScriptedPage {
   readonly markdown: string;
   readonly words?: readonly ScriptedWord[];
+  readonly blocks?: readonly ScriptedBlock[];
+  /** Beside what the wire has of the page: what a provider gets wrong. */
+  readonly beside?: JsonObject;
   /** Points; A4 unless told. */
   readonly size?: readonly [number, number];
 }
 
-export type WireName = 'chat' | 'responses' | 'anthropic' | 'google' | 'mistral_ocr' | 'azure_di';
+export type WireName = 'chat' | 'responses' | 'anthropic' | 'google' | 'mistral_ocr' | 'azure_di' | 'docling';
 
 const WIRES: readonly (readonly [RegExp, WireName])[] = [
   [/\/chat\/completions$/u, 'chat'],
@@ -37,6 +52,7 @@ const WIRES: readonly (readonly [RegExp, WireName])[] = [
   [/:generateContent$/u, 'google'],
   [/\/ocr$/u, 'mistral_ocr'],
   [/\/documentModels\/[^/]+:analyze$/u, 'azure_di'],
+  [/\/convert\/source\/async$/u, 'docling'],
 ];
 
 /** The wire format that is spoken at a path. */
@@ -45,6 +61,9 @@ export const wireAt = (path: string): WireName | undefined => WIRES.find(([form]
 /** A model is named in the body, or in the path by Google and Azure. */
 export const modelAsked = (path: string, body: JsonObject): string => {
   const named = /\/(?:models|deployments|documentModels)\/([^/:]+)/u.exec(path)?.[1];
+  const options = body['options'];
+  if (typeof options === 'object' && options !== null && 'pipeline' in options)
+    return textOf(options['pipeline']);
   return named === undefined ? textOf(body['model']) : decodeURIComponent(named);
 };
 
@@ -155,17 +174,131 @@ export const answerOn = (wire: string | null, answer: ScriptedAnswer, body: Json
 
 const A4 = [595, 842] as const;
 
-/** Mistral tells sizes in pixels of the picture it rendered. */
-export const mistralOcr = (pages: readonly ScriptedPage[]): JsonObject => ({
+const pixels = (points: number): number => Math.round((points * 200) / 72);
+
+/**
+ * Mistral tells sizes in pixels of the picture it rendered; of the fourth model on it places blocks, before it
+ * tells how sure it is of each word. By the types of `@mistralai/mistralai` 2.7.0.
+ */
+export const mistralOcr = (pages: readonly ScriptedPage[], asked: JsonObject = {}): JsonObject => ({
   model: 'mistral-ocr-2512',
-  pages: pages.map(({ markdown, size: [width, height] = A4 }, index) => ({
+  pages: pages.map(({ markdown, words, blocks, beside, size: [width, height] = A4 }, index) => ({
     index,
     markdown,
     images: [],
-    dimensions: { dpi: 200, width: Math.round((width * 200) / 72), height: Math.round((height * 200) / 72) },
+    dimensions: { dpi: 200, width: pixels(width), height: pixels(height) },
+    ...(asked['include_blocks'] === true && { blocks: (blocks ?? []).map(mistralBlock) }),
+    ...(asked['confidence_scores_granularity'] === 'word' && {
+      confidence_scores: {
+        average_page_confidence_score: 0.9,
+        minimum_page_confidence_score: 0.5,
+        word_confidence_scores: (words ?? []).map(({ text, confidence }) => ({
+          text,
+          confidence,
+          start_index: markdown.indexOf(text),
+        })),
+      },
+    }),
+    ...beside,
   })),
   usage_info: { pages_processed: pages.length, doc_size_bytes: 1_000 },
 });
+
+const mistralBlock = ({ type, text, box: [x0, y0, x1, y1], confidence }: ScriptedBlock): JsonObject => ({
+  type,
+  content: text,
+  top_left_x: pixels(x0),
+  top_left_y: pixels(y0),
+  bottom_right_x: pixels(x1),
+  bottom_right_y: pixels(y1),
+  confidence_scores:
+    confidence === undefined
+      ? null
+      : {
+          average_content_confidence_score: confidence,
+          minimum_content_confidence_score: confidence,
+          block_type_confidence_score: 0.99,
+        },
+});
+
+const DOCLING_LABELS = {
+  text: 'text',
+  title: 'section_header',
+  table: 'table',
+  list: 'list_item',
+  footer: 'page_footer',
+} as const;
+
+/** From the bottom of the page, as docling-serve measures a PDF. */
+const fromBottom = ([x0, y0, x1, y1]: ScriptedWord['box'], height: number): JsonObject => ({
+  l: x0,
+  t: height - y0,
+  r: x1,
+  b: height - y1,
+  coord_origin: 'BOTTOMLEFT',
+});
+
+/** What docling-serve has read, as a DoclingDocument by the types of `@docling/docling-core` 0.0.6. */
+export const doclingResult = (pages: readonly ScriptedPage[]): JsonObject => {
+  const all = pages.flatMap(({ blocks = [], size: [, height] = A4 }, at) =>
+    blocks.map((block) => ({ block, height, page: at + 1 })),
+  );
+  const nodeOf = ({ block, height, page }: (typeof all)[number]): JsonObject => ({
+    label: DOCLING_LABELS[block.type],
+    content_layer: block.type === 'footer' ? 'furniture' : 'body',
+    prov: [{ page_no: page, bbox: fromBottom(block.box, height), charspan: [0, block.text.length] }],
+    children: [],
+    ...(block.type === 'table'
+      ? { data: { table_cells: cellsOf(block, height) }, captions: [] }
+      : { text: block.text, orig: block.text, ...(block.type === 'title' && { level: 1 }) }),
+  });
+  const texts = all.filter(({ block }) => block.type !== 'table');
+  const tables = all.filter(({ block }) => block.type === 'table');
+  const referenceTo = (one: (typeof all)[number]): JsonObject => ({
+    $ref: one.block.type === 'table' ? `#/tables/${tables.indexOf(one)}` : `#/texts/${texts.indexOf(one)}`,
+  });
+  return {
+    status: 'success',
+    errors: [],
+    processing_time: 1.5,
+    timings: {},
+    document: {
+      filename: 'document.pdf',
+      json_content: {
+        schema_name: 'DoclingDocument',
+        version: '1.8.0',
+        name: 'document',
+        body: { self_ref: '#/body', children: all.map(referenceTo), label: 'unspecified', name: '_root_' },
+        groups: [],
+        texts: texts.map(nodeOf),
+        tables: tables.map(nodeOf),
+        pictures: [],
+        pages: Object.fromEntries(
+          pages.map(({ size: [width, height] = A4 }, at) => [
+            String(at + 1),
+            { size: { width, height }, page_no: at + 1 },
+          ]),
+        ),
+        ...pages[0]?.beside,
+      },
+    },
+  };
+};
+
+const cellsOf = ({ cells = [] }: ScriptedBlock, height: number): readonly JsonObject[] =>
+  cells.flatMap((row, rowAt) =>
+    row.map(({ text, box }, columnAt) => ({
+      text,
+      bbox: fromBottom(box, height),
+      row_span: 1,
+      col_span: 1,
+      start_row_offset_idx: rowAt,
+      end_row_offset_idx: rowAt + 1,
+      start_col_offset_idx: columnAt,
+      end_col_offset_idx: columnAt + 1,
+      column_header: rowAt === 0,
+    })),
+  );
 
 const inches = (points: number): number => points / 72;
 

@@ -1,0 +1,258 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { z } from 'zod';
+import {
+  distancesText,
+  type EventLogEvent,
+  eventLogEvent,
+  positionsIn,
+} from '../../domain/eventLog/eventLog.ts';
+import { digestOfSeal, sealEvent, type SealEvent } from '../../domain/finding.ts';
+import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
+import { eventCodec } from '../../domain/kernel/codec.ts';
+import { recorder } from '../../domain/kernel/decider.ts';
+import { LOG_STREAM, messageOf, SEALS_STREAM } from '../../domain/kernel/json.ts';
+import type { Clock, EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import { ownEventsIn } from '../audit/chains.ts';
+import { everything } from '../audit/streams.ts';
+import { commandHandler } from '../writer/commandHandler.ts';
+import { SYSTEM } from '../writer/commandMeta.ts';
+
+/** The log cannot be copied; the sentence says why and what to do. Nothing that was copied is lost. */
+export class CannotCopy extends Error {
+  override readonly name = 'CannotCopy';
+}
+
+type Log = EventStore & EventFeed;
+
+export interface LogCopy {
+  /** Nobody writes to it meanwhile. */
+  readonly source: Log;
+  /** Empty, or what an earlier copy of the same log has left. */
+  readonly target: Log;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  /**
+   * Appends that may be under way at once. More than one where a target keeps their order and loses none before one
+   * that it keeps, as the embedded log does.
+   */
+  readonly inFlight: number;
+  /** Told of the events that are in the target by now. */
+  readonly onProgress?: (events: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Copies the objects that the target does not have, under the same keys; gives how many. */
+export const copyObjects = async (
+  source: Pick<ObjectStore, 'list' | 'get'>,
+  target: Pick<ObjectStore, 'list' | 'put'>,
+  signal: AbortSignal,
+): Promise<number> => {
+  const there = new Set<string>();
+  for await (const { key } of target.list('')) there.add(key);
+  let copied = 0;
+  for await (const { key } of source.list('')) {
+    signal.throwIfAborted();
+    const bytes = there.has(key) ? undefined : await source.get(key);
+    if (bytes === undefined) continue;
+    await target.put(key, bytes);
+    copied += 1;
+  }
+  return copied;
+};
+
+/** What a copy came to. */
+export interface CopiedLog {
+  readonly events: number;
+  /** Of these, what an earlier copy had brought already. */
+  readonly found: number;
+  /** The digest over all of them, by their first positions: that of the source's next seal. */
+  readonly log_digest: string;
+}
+
+/** Events of one stream that follow each other in the log are appended together. */
+const RUN_EVENTS_MAX = 256;
+const RUN_BYTES_MAX = 512 * 1024;
+const TRIES = 20;
+const TRY_AGAIN_MS = 250;
+
+const bytesOf = ({ text, data, metadata }: RecordedEvent): number =>
+  text?.bytes ?? Buffer.byteLength(JSON.stringify(data)) + Buffer.byteLength(JSON.stringify(metadata));
+
+const appendRun = async (target: Log, run: readonly RecordedEvent[], signal: AbortSignal): Promise<void> => {
+  const [first] = run;
+  if (first === undefined) return;
+  const expected = first.revision === 0n ? 'no_stream' : first.revision - 1n;
+  const events = run.map(({ id, type, data, metadata, text }) => ({ id, type, data, metadata, text }));
+  let result = await target.append(first.stream, expected, events);
+  // The identical batch at the same revision: it cannot be written twice.
+  for (let tries = 1; result.kind === 'unknown' && tries < TRIES; tries += 1) {
+    await pause(TRY_AGAIN_MS, undefined, { signal });
+    result = await target.append(first.stream, expected, events);
+  }
+  if (result.kind === 'appended') return;
+  const why = 'reason' in result ? result.reason : result.kind;
+  throw new CannotCopy(
+    `${first.stream} revision ${String(first.revision)} could not be appended (${why}). Copy again: it goes on from ` +
+      'what is there.',
+  );
+};
+
+/** Appends in the order of the source. */
+const appender = ({ target, inFlight, signal }: LogCopy) => {
+  const underWay = new Set<Promise<void>>();
+  const failed = new AbortController();
+  let [run, bytes]: [RecordedEvent[], number] = [[], 0];
+  const flush = async (): Promise<void> => {
+    const appending = appendRun(target, run, signal).catch((error: unknown) => failed.abort(error));
+    [run, bytes] = [[], 0];
+    const settled = appending.then(() => void underWay.delete(settled));
+    underWay.add(settled);
+    while (underWay.size >= inFlight && !failed.signal.aborted) await Promise.race(underWay);
+    failed.signal.throwIfAborted();
+  };
+  return {
+    add: async (event: RecordedEvent): Promise<void> => {
+      const isOther = run[0] !== undefined && run[0].stream !== event.stream;
+      const size = bytesOf(event);
+      if (isOther || run.length >= RUN_EVENTS_MAX || bytes + size > RUN_BYTES_MAX) await flush();
+      run.push(event);
+      bytes += size;
+    },
+    end: async (): Promise<void> => {
+      if (run.length > 0) await flush();
+      await Promise.all(underWay);
+      failed.signal.throwIfAborted();
+    },
+  };
+};
+
+const isSame = (a: RecordedEvent, b: RecordedEvent): boolean =>
+  a.id === b.id && a.stream === b.stream && a.revision === b.revision;
+
+const OTHER =
+  'The target holds events that are not those of the source in their order: copy into an empty one. What is there ' +
+  'was not touched.';
+
+/** What a copy writes after the events of its source. */
+const OF_A_COPY = ['PositionsKept', 'LogCopied', 'LogSealed'];
+
+/** Positions of the source's events, where each lay first, and the digest over them. */
+interface Copying {
+  readonly events: number;
+  readonly found: number;
+  readonly distances: readonly bigint[];
+  readonly log_digest: string;
+  /** What the target holds after the source's events. */
+  readonly after: readonly RecordedEvent[];
+}
+
+const hashOf = ({ stream, revision, metadata }: RecordedEvent): string => {
+  if (typeof metadata['hash'] === 'string') return metadata['hash'];
+  throw new CannotCopy(
+    `${stream} revision ${String(revision)} has no hash: run quire audit on the source first.`,
+  );
+};
+
+const copyEvents = async (copy: LogCopy): Promise<Copying> => {
+  const { source, target, signal, onProgress } = copy;
+  const first = positionsIn((await ownEventsIn(source)).origins);
+  const there = everything(target, signal);
+  const appending = appender(copy);
+  const distances: bigint[] = [];
+  let [events, found, last, log_digest] = [0, 0, 0n, LOG_DIGEST_START];
+  let known = await there.next();
+  for await (const event of everything(source, signal)) {
+    const position = first.next().value ?? event.position;
+    distances.push(position - last);
+    log_digest = logDigestAfter(log_digest, position, hashOf(event));
+    [events, last] = [events + 1, position];
+    if (known.done === true) await appending.add(event);
+    else {
+      if (!isSame(known.value, event)) throw new CannotCopy(OTHER);
+      found += 1;
+      known = await there.next();
+    }
+    if (events % 1000 === 0) onProgress?.(events);
+  }
+  signal.throwIfAborted();
+  await appending.end();
+  const after: RecordedEvent[] = [];
+  for (; known.done !== true; known = await there.next()) after.push(known.value);
+  if (!after.every(({ type }) => OF_A_COPY.includes(type))) throw new CannotCopy(OTHER);
+  return { events, found, distances, log_digest, after };
+};
+
+/** So many distances are one event: at most some 200 KB. */
+const DISTANCES_AN_EVENT = 20_000;
+
+const NOT_TAKEN = 'Copy again: it goes on from what is there.';
+
+/** Writes an event of the copy itself. */
+const recordIn = async <Event extends EventLogEvent | SealEvent>(
+  { target, clock }: LogCopy,
+  {
+    stream,
+    union,
+    data,
+  }: { readonly stream: string; readonly union: z.ZodType<Event>; readonly data: Event },
+): Promise<void> => {
+  const handle = commandHandler({
+    decider: recorder<Event>(() => false),
+    codec: eventCodec(union),
+    store: target,
+    tenantOf: () => null,
+  });
+  const meta = { now: clock.now(), actor: SYSTEM, correlation_id: 'log copy', command_id: clock.uuid() };
+  const { kind } = await handle(stream, { type: 'Record', data, meta }).catch((error: unknown) => {
+    throw new CannotCopy(`${data.type} could not be appended: ${messageOf(error)}. ${NOT_TAKEN}`);
+  });
+  if (kind !== 'done') throw new CannotCopy(`${data.type} could not be appended (${kind}). ${NOT_TAKEN}`);
+};
+
+/** Writes where the events lay first, what of it is not there yet, and that the copy is whole. */
+const keepPositions = async (
+  copy: LogCopy,
+  { events, distances, log_digest, after }: Copying,
+): Promise<void> => {
+  const record = (data: EventLogEvent) => recordIn(copy, { stream: LOG_STREAM, union: eventLogEvent, data });
+  for (let at = after.length * DISTANCES_AN_EVENT; at < distances.length; at += DISTANCES_AN_EVENT) {
+    const part = distancesText(distances.slice(at, at + DISTANCES_AN_EVENT));
+    await record({ type: 'PositionsKept', data: { first: at + 1, distances: part } });
+  }
+  await record({ type: 'LogCopied', data: { events, log_digest, copied_at: copy.clock.now() } });
+};
+
+/** Seals the copy, so that the next seal goes on from a position of the target. */
+const seal = async (copy: LogCopy, copied: Copying): Promise<void> => {
+  const { target, clock, signal } = copy;
+  let [at, events, log_digest, position] = [0, copied.events, copied.log_digest, 0n];
+  for await (const event of everything(target, signal)) {
+    ({ position } = event);
+    at += 1;
+    if (at <= copied.events) continue;
+    [events, log_digest] = [events + 1, logDigestAfter(log_digest, position, hashOf(event))];
+  }
+  const last = (await ownEventsIn(target)).seals.at(-1)?.seal;
+  const made_at = clock.now();
+  const sealed: SealEvent['data']['seal'] = {
+    ...{ seal_version: 2, made_at, position: position.toString(), events, log_digest },
+    previous: last === undefined ? null : digestOfSeal(last),
+  };
+  const data: SealEvent = { type: 'LogSealed', data: { seal: sealed, object: null } };
+  await recordIn(copy, { stream: SEALS_STREAM, union: sealEvent, data });
+};
+
+/**
+ * Copies every event of a log in its order, with its ID, revision and hash, and writes down where each lay: chains,
+ * seals and identity of the copy are those of the source. A copy that was cut short goes on from what is there.
+ * Throws CannotCopy.
+ */
+export const copyLog = async (copy: LogCopy): Promise<CopiedLog> => {
+  const copied = await copyEvents(copy);
+  const { events, found, log_digest } = copied;
+  if (events === 0) throw new CannotCopy('The source is empty: there is nothing to copy.');
+  const isDone = (type: string): boolean => copied.after.some((event) => event.type === type);
+  if (!isDone('LogCopied')) await keepPositions(copy, copied);
+  if (!isDone('LogSealed')) await seal(copy, copied);
+  return { events, found, log_digest };
+};
