@@ -77,13 +77,13 @@ export function groundedIn(
     });
 }
 
-/** Members of lists that stand on the pages in most items: then they do not follow from the answer. */
+/** Members of lists that stand on the pages in four of five items and more: then they do not follow from the answer. */
 function mostlyPlaced(sought: readonly Sought[], chosen: ReadonlyMap<Leaf, Chosen>): ReadonlySet<string> {
   const counts = new Map<string, number>();
   for (const { leaf } of sought)
     if (leaf.path.includes('/', 1)) {
       const member = memberOf(leaf);
-      counts.set(member, (counts.get(member) ?? 0) + (chosen.has(leaf) ? 1 : -1));
+      counts.set(member, (counts.get(member) ?? 0) + (chosen.has(leaf) ? 1 : -4));
     }
   return new Set([...counts].flatMap(([member, more]) => (more > 0 ? [member] : [])));
 }

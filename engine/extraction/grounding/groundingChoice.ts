@@ -89,7 +89,8 @@ function withoutChance(
   const isJudged = new Set(common);
   return chosen.flatMap((one) => {
     if (!isJudged.has(one)) return [one];
-    if (!anchors.has(one.leaf.parent)) return odd.has(one.leaf) ? [] : [one];
+    if (!anchors.has(one.leaf.parent))
+      return odd.has(one.leaf) || limits.get(memberOf(one.leaf)) === 0 ? [] : [one];
     const limit = odd.has(one.leaf) ? 1 : (limits.get(memberOf(one.leaf)) ?? APART_ROWS);
     if (apart(one) <= limit) return [one];
     const near = others.get(one.leaf)?.find((occurrence) => apart({ leaf: one.leaf, occurrence }) <= limit);
