@@ -130,7 +130,7 @@ function* leavesOf(value: Json, path = ''): Generator<readonly [string, Json]> {
 
 /** A value as the same member of any item of its lists would have it. */
 const anywhere = ([path, value]: readonly [string, Json]): string =>
-  `${path.replace(/\/\d+(?=\/|$)/g, '/*')} ${String(value)}`;
+  `${path.replace(/\/\d+(?=\/|$)/g, '/*')} ${JSON.stringify(value).replaceAll('"', '')}`;
 
 /** Whether what was changed is said to stand nowhere, and what was not to stand somewhere. */
 function honesty(

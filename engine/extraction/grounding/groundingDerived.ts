@@ -181,9 +181,7 @@ function visit(value: Json, path: string, found: Set<string>): void {
   const lists = Object.values<Json>(value).filter(
     (one) => one !== null && typeof one === 'object' && isList(one),
   );
-  const sums = new Set(
-    lists.flatMap((list) => [(list as readonly Json[]).length, ...sumsOf(list as readonly Json[])]),
-  );
+  const sums = new Set(lists.flatMap((list) => [list.length, ...sumsOf(list)]));
   for (const [key, member] of Object.entries<Json>(value)) {
     const at = `${path}/${pointerPart(key)}`;
     if (typeof member === 'number' && sums.has(rounded(member))) found.add(at);

@@ -82,12 +82,12 @@ const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
 const otherSign = (sign: string, random: Random): string => {
   const signs = /\d/.test(sign) ? '0123456789' : LETTERS;
-  return random.pick([...signs].filter((other) => other !== sign.toLowerCase()));
+  return random.pick(signs.split('').filter((other) => other !== sign.toLowerCase()));
 };
 
 /** Another digit somewhere in a number; the first stays other than 0. */
 function otherNumber(value: number, random: Random): number {
-  const digits = [...String(value)];
+  const digits = String(value).split('');
   const places = digits.flatMap((sign, at) => (/\d/.test(sign) ? [at] : []));
   const at = random.pick(places);
   digits[at] = otherSign(digits[at] ?? '', random);
@@ -103,7 +103,10 @@ function otherText(value: string, random: Random): string {
   const at = random.between(0, word.length - 1);
   const isReplaced = random.next() < 0.5;
   const other = isReplaced
-    ? [...word].map((sign) => otherSign(sign, random)).join('')
+    ? word
+        .split('')
+        .map((sign) => otherSign(sign, random))
+        .join('')
     : word.slice(0, at) + otherSign(word.charAt(at), random) + word.slice(at + 1);
   return value.slice(0, index) + other + value.slice(index + word.length);
 }
