@@ -116,11 +116,14 @@ function periodsOf({ segments }: Layout, days: Iterable<string>): ReadonlyMap<st
   });
   const lastOf = (month: number): number => Math.max(...counted.filter((one) => one % YEAR_MONTHS === month));
   const periods = new Map<string, Occurrence>();
-  for (const { month, occurrence } of ends)
-    for (const at of counted.filter((one) => one % YEAR_MONTHS === month))
-      for (const end of at === lastOf(month) ? [at, at - YEAR_MONTHS] : [at])
-        for (const name of periodsEnding(end, last))
-          if (!periods.has(name)) periods.set(name, { ...occurrence, grade: 'derived' });
+  const made = ends.flatMap(({ month, occurrence }) =>
+    counted
+      .filter((one) => one % YEAR_MONTHS === month)
+      .flatMap((at) => (at === lastOf(month) ? [at, at - YEAR_MONTHS] : [at]))
+      .flatMap((end) => periodsEnding(end, last).map((name) => ({ name, occurrence }))),
+  );
+  for (const { name, occurrence } of made)
+    if (!periods.has(name)) periods.set(name, { ...occurrence, grade: 'derived' });
   return periods;
 }
 
@@ -191,41 +194,57 @@ function visit(value: Json, path: string, found: Set<string>): void {
 
 const rounded = (value: number): number => Number(value.toFixed(4));
 
-/** The sums of the columns of a list with two rows or more. */
-function sumsOf(list: readonly Json[]): readonly number[] {
-  const sums = new Map<string, { sum: number; count: number }>();
-  for (const item of list)
-    if (typeof item === 'object' && item !== null && !isList(item))
-      for (const [key, member] of Object.entries(item)) {
-        const { sum, count } = sums.get(key) ?? { sum: 0, count: 0 };
-        if (typeof member === 'number') sums.set(key, { sum: sum + member, count: count + 1 });
-      }
-  return [...sums.values()].flatMap(({ sum, count }) => (count >= 2 ? [rounded(sum)] : []));
+interface Counted {
+  readonly at: number;
+  readonly value: number;
 }
+
+/** The numbers of a list of objects, by the members that they are of. */
+function numbersByMember(list: readonly Json[]): ReadonlyMap<string, readonly Counted[]> {
+  const numbers = new Map<string, Counted[]>();
+  const all = list.flatMap((item, at) =>
+    typeof item === 'object' && item !== null && !isList(item)
+      ? Object.entries(item).map(([key, value]) => ({ key, at, value }))
+      : [],
+  );
+  for (const { key, at, value } of all) {
+    if (typeof value !== 'number') continue;
+    const same = numbers.get(key);
+    if (same === undefined) numbers.set(key, [{ at, value }]);
+    else same.push({ at, value });
+  }
+  return numbers;
+}
+
+/** The sums of the columns of a list with two rows or more. */
+const sumsOf = (list: readonly Json[]): readonly number[] =>
+  [...numbersByMember(list).values()].flatMap((all) =>
+    all.length >= 2 ? [rounded(all.reduce((sum, { value }) => sum + value, 0))] : [],
+  );
 
 /** A member that counts the items of a list: nearly all of them rise, mostly by one. */
 function addPlaces(list: readonly Json[], path: string, found: Set<string>): void {
-  const counts = new Map<string, { readonly at: number; readonly value: number }[]>();
-  for (const [at, item] of list.entries())
-    if (typeof item === 'object' && item !== null && !isList(item))
-      for (const [key, value] of Object.entries(item)) {
-        if (typeof value !== 'number' || !Number.isInteger(value)) continue;
-        const same = counts.get(key);
-        if (same === undefined) counts.set(key, [{ at, value }]);
-        else same.push({ at, value });
-      }
-  for (const [key, members] of counts) {
-    const steps = members.filter(({ value }, at) => value === (members[at - 1]?.value ?? value - 1) + 1);
-    const isRun = members.length >= RUN_MIN && steps.length * 2 > members.length;
+  for (const [key, all] of numbersByMember(list)) {
+    const members = all.filter(({ value }) => Number.isInteger(value));
     const isNamed = /index|number|^no$|position|order|rank|seq/i.test(key);
-    for (const [index, { at, value }] of members.entries()) {
-      const [before, after] = [members[index - 1]?.value ?? -1, members[index + 1]?.value ?? Infinity];
-      const isInRun = (before < value && value < after) || value === before + 1 || value === after - 1;
-      if (isRun ? isInRun : isNamed && (value === at || value === at + 1))
-        found.add(`${path}/${at}/${pointerPart(key)}`);
-    }
+    const counted = isRun(members)
+      ? members.filter((_, index) => isInRun(members, index))
+      : members.filter(({ at, value }) => isNamed && (value === at || value === at + 1));
+    for (const { at } of counted) found.add(`${path}/${at}/${pointerPart(key)}`);
   }
 }
 
 /** Items of which a member counts them, whatever its name. */
 const RUN_MIN = 3;
+
+function isRun(members: readonly Counted[]): boolean {
+  const steps = members.filter(({ value }, at) => value === (members[at - 1]?.value ?? value - 1) + 1);
+  return members.length >= RUN_MIN && steps.length * 2 > members.length;
+}
+
+function isInRun(members: readonly Counted[], index: number): boolean {
+  const value = members[index]?.value ?? 0;
+  const before = members[index - 1]?.value ?? -1;
+  const after = members[index + 1]?.value ?? Infinity;
+  return (before < value && value < after) || value === before + 1 || value === after - 1;
+}

@@ -64,7 +64,7 @@ export function textOccurrences(index: TextIndex, value: string, budget: Budget)
 
 /** Of texts this short the marks count too: `dc` is not `D.C.`. */
 const LITERAL_MAX = 3;
-const bare = (text: string): string => text.toLowerCase().replace(/\s|[.,;:]+$/gu, '');
+const bare = (text: string): string => text.toLowerCase().replace(/\s|[.,;:]$/gu, '');
 
 type Range = readonly [first: number, last: number];
 
