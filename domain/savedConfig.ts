@@ -43,6 +43,8 @@ const configPublished = event('ConfigPublished', {
   min_confidence: z.number().min(0).max(1).nullable().optional(),
   /** What an extraction model is asked for; left out by releases that asked it for all. */
   models_for: z.enum(['all', 'doubtful']).nullable().optional(),
+  /** Left out by releases that gave what models told and what stands nowhere. */
+  require_grounding: z.boolean().nullable().optional(),
   llm: channelSettings.nullable(),
   ocr: channelSettings.nullable(),
   published_at: instant,
@@ -178,6 +180,7 @@ interface Overridable<Mode = string> {
   /** 0..1. */
   readonly min_confidence?: number | null | undefined;
   readonly models_for?: ModelsFor | null | undefined;
+  readonly require_grounding?: boolean | null | undefined;
   readonly llm?: OverridableChannel | null | undefined;
   readonly ocr?: OverridableChannel | null | undefined;
 }
@@ -200,6 +203,7 @@ interface Merged<Mode = string> {
   readonly artifact_id: string | undefined;
   readonly min_confidence: number | undefined;
   readonly models_for: ModelsFor | undefined;
+  readonly require_grounding: boolean | undefined;
   readonly llm: MergedChannel;
   readonly ocr: MergedChannel;
 }
@@ -267,6 +271,7 @@ export const overriddenBy = <Mode = string>(
   artifact_id: first(inline.artifact_id, saved.artifact_id),
   min_confidence: first(inline.min_confidence, saved.min_confidence),
   models_for: present(inline.models_for) ?? present(saved.models_for),
+  require_grounding: first(inline.require_grounding, saved.require_grounding),
   llm: channelOf(saved.llm ?? {}, inline.llm ?? {}),
   ocr: channelOf(saved.ocr ?? {}, inline.ocr ?? {}),
 });

@@ -115,8 +115,17 @@ export interface DocumentPage extends PageSummary {
  */
 export type DocumentWarning =
   | {
-      readonly code: 'no_text_found' | 'hidden_text' | 'garbled_text' | 'page_failed' | 'not_grounded';
+      readonly code: 'no_text_found' | 'hidden_text' | 'garbled_text' | 'page_failed';
       readonly message: string;
+    }
+  /** `merged`: several parts of a long document said it, and it is kept once. `contradicted`: they disagree. */
+  | {
+      readonly code: 'not_grounded' | 'merged' | 'contradicted';
+      readonly message: string;
+      /** JSON Pointer into the answer; of items, that of their list. */
+      readonly path?: string;
+      /** What was left out; of `merged`, a list. */
+      readonly value?: Json;
     }
   | {
       readonly code: 'deadline_reached';
@@ -135,7 +144,7 @@ export type DocumentWarning =
   | ({
       readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ';
       readonly message: string;
-    } & Partial<Omit<SeenValue, 'inexact'>>);
+    } & Partial<Omit<SeenValue, 'inexact' | 'page'> & { readonly page: number }>);
 
 /** A value that was read somewhere, and how sure it is. */
 export interface SeenValue {
@@ -143,8 +152,8 @@ export interface SeenValue {
   readonly path: string;
   readonly value: Json;
   readonly text: string;
-  /** From 1. */
-  readonly page: number;
+  /** From 1; null where a model told it and it stands nowhere. */
+  readonly page: number | null;
   /** null where the format has no geometry. */
   readonly bbox: Box | null;
   readonly confidence: number;

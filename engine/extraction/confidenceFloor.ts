@@ -1,6 +1,6 @@
 import type { DocumentWarning, SeenValue } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
-import type { Citation } from '../ports/extractionEngine.ts';
+import type { Citation, ValueCitation } from '../ports/extractionEngine.ts';
 
 /** Below it a value is more likely wrong than right. */
 export const MIN_CONFIDENCE = 0.5;
@@ -9,29 +9,49 @@ export const MIN_CONFIDENCE = 0.5;
 export type Read = Citation & { readonly inexact?: boolean };
 
 /** Values with the places that they were read from. */
-export interface Cited {
+export interface Cited<Of = Read> {
   readonly value: JsonObject;
-  readonly citations: readonly Read[];
+  readonly citations: readonly Of[];
 }
 
-interface Floored extends Cited {
+interface Floored<Of> extends Cited<Of> {
   readonly seen: readonly SeenValue[];
-  /** JSON Pointer of what stood at another before; undefined for what was left out. */
-  readonly placeOf: (path: string) => string | undefined;
 }
 
 /**
  * Leaves out what is less sure than asked for, as if it were absent: of a row its leaf, of a list its item, and
  * what holds nothing else with it. Places of what stays follow. A value without a citation is not judged.
  */
-export function aboveFloor({ value, citations }: Cited, minConfidence: number): Floored {
-  const isLeftOut = ({ confidence, inexact = false }: Read): boolean => inexact || confidence < minConfidence;
-  if (!citations.some(isLeftOut)) return { value, citations, seen: [], placeOf: (path) => path };
-  const walk: Walk = {
-    doubts: new Map(citations.filter(isLeftOut).map((citation) => [citation.path, citation])),
-    moved: new Map(),
-    seen: [],
-  };
+export const aboveFloor = ({ value, citations }: Cited, minConfidence: number): Floored<Read> =>
+  withoutDoubts({ value, citations }, (one) =>
+    one.inexact === true || one.confidence < minConfidence ? one : undefined,
+  );
+
+/**
+ * The same of what a model told: what stands nowhere is left out where grounding is required, and is not judged by
+ * its confidence else.
+ */
+export const toldAboveFloor = (
+  told: Cited<ValueCitation>,
+  { minConfidence, requireGrounding }: { readonly minConfidence: number; readonly requireGrounding: boolean },
+): Floored<ValueCitation> =>
+  withoutDoubts(told, (one) => {
+    if (one.page !== null) return one.confidence < minConfidence ? one : undefined;
+    return requireGrounding && one.grounding === 'none' ? one : undefined;
+  });
+
+function withoutDoubts<Of extends { readonly path: string }>(
+  { value, citations }: Cited<Of>,
+  doubtOf: (citation: Of) => Omit<SeenValue, 'value'> | undefined,
+): Floored<Of> {
+  const doubts = new Map(
+    citations.flatMap((citation) => {
+      const doubt = doubtOf(citation);
+      return doubt === undefined ? [] : [[citation.path, doubt] as const];
+    }),
+  );
+  if (doubts.size === 0) return { value, citations, seen: [] };
+  const walk: Walk = { doubts, moved: new Map(), seen: [] };
   const left = membersOf(value, ROOT, walk);
   return {
     value: left,
@@ -40,12 +60,11 @@ export function aboveFloor({ value, citations }: Cited, minConfidence: number): 
       return path === undefined ? [] : [{ ...citation, path }];
     }),
     seen: walk.seen,
-    placeOf: (path) => walk.moved.get(path),
   };
 }
 
 interface Walk {
-  readonly doubts: ReadonlyMap<string, Read>;
+  readonly doubts: ReadonlyMap<string, Omit<SeenValue, 'value'>>;
   /** Where a leaf that stays stood, and where it stands now. */
   readonly moved: Map<string, string>;
   readonly seen: SeenValue[];
@@ -110,15 +129,21 @@ const WARNINGS_MAX = 100;
 
 /** What an answer says of values that were seen, but left out. */
 export function seenWarnings(seen: readonly SeenValue[], minConfidence: number): readonly DocumentWarning[] {
-  const told = seen.slice(0, WARNINGS_MAX).map(({ inexact, ...one }): DocumentWarning => {
+  const told = seen.slice(0, WARNINGS_MAX).map((one): DocumentWarning => {
+    const { inexact, page, ...rest } = one;
+    if (page === null)
+      return {
+        ...{ code: 'not_grounded', path: one.path, value: one.value },
+        message: 'Left out: it was not found in the text of the document.',
+      };
     if (inexact !== true || one.confidence < minConfidence)
       return {
         code: 'low_confidence',
         message: `Left out: its confidence is ${one.confidence}, below ${minConfidence}.`,
-        ...one,
+        ...{ ...rest, page },
       };
     const message = `Left out: "${one.text}" is no number that JSON carries exactly: ask for it as a string.`;
-    return { code: 'inexact_number', message, ...one };
+    return { code: 'inexact_number', message, ...rest, page };
   });
   const rest = seen.length - told.length;
   return rest === 0

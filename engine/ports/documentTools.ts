@@ -9,7 +9,12 @@ import type {
   RenderRequest,
   RenderResult,
 } from './documentParser.ts';
-import type { Citation, ExtractionRequest, ExtractionResult, ValidationError } from './extractionEngine.ts';
+import type {
+  ExtractionRequest,
+  ExtractionResult,
+  ValidationError,
+  ValueCitation,
+} from './extractionEngine.ts';
 import type { ReadPage } from './modelProvider.ts';
 
 /** A page of a PDF or a picture, as a model is shown it: upright, of bounded size. */
@@ -42,14 +47,15 @@ export interface ToolLimits {
 /** A model's answer, held against the schema and against what stands on the pages. */
 export interface GroundedValue {
   readonly kind: 'ok';
-  /** Keeps what is valid; nulls that the schema does not allow are left out. */
+  /**
+   * Keeps what is valid, and what does not fit the schema but stands on the pages: it has an error too. Nulls that
+   * the schema does not allow are left out.
+   */
   readonly value: JsonObject;
   readonly validationErrors: readonly ValidationError[];
-  /** Of the values that stand on a page. */
-  readonly citations: readonly Citation[];
-  /** JSON Pointers of values that stand nowhere; judgements (booleans, enums) are never among them. */
-  readonly ungrounded: readonly string[];
-  /** Of values that were left out, for they are less sure than asked for. */
+  /** Of every value that says something, in the value's order. */
+  readonly citations: readonly ValueCitation[];
+  /** Of values that were left out, for they are less sure than asked for, or stand nowhere. */
   readonly warnings: readonly DocumentWarning[];
 }
 
@@ -81,7 +87,7 @@ export interface DocumentTools {
   ) => Promise<ExtractionResult>;
   /** `answer`: what the model wrote. */
   readonly ground: (
-    work: Pick<ExtractionRequest, 'schema' | 'minConfidence'> & {
+    work: Pick<ExtractionRequest, 'schema' | 'minConfidence' | 'requireGrounding'> & {
       readonly document: PackedDocument;
       readonly answer: string;
       /** The first and the last page that the model was shown; left out: all. */

@@ -15,6 +15,24 @@ export interface Citation {
   readonly confidence: number;
 }
 
+/**
+ * How the document says a value that a model told: letter by letter; in another way of writing; so that it follows
+ * from what stands there, or is picked for it; not at all.
+ */
+export type Grounding = 'exact' | 'normalised' | 'derived' | 'none';
+
+/** What is said of where a value comes from. `grounding` is left out where the local engine read it. */
+export type ValueCitation =
+  | (Citation & { readonly grounding?: Exclude<Grounding, 'none'> })
+  | {
+      readonly path: string;
+      readonly text: '';
+      readonly page: null;
+      readonly bbox: null;
+      readonly confidence: number;
+      readonly grounding: 'derived' | 'none';
+    };
+
 /** Why a value does not fit the caller's schema. `actual` is what stood there, null when nothing did. */
 export interface ValidationError {
   /** JSON Pointer; for a missing member, the pointer that it would have. */
@@ -28,8 +46,10 @@ export interface ValidationError {
 export interface ExtractionRequest extends ParseRequest {
   readonly schema: JsonObject;
   readonly citations: boolean;
-  /** 0..1; values less sure than that are left out, and told as warnings. Left out: 0.5. */
+  /** 0..1; values less sure than that are left out, and told as warnings. Left out: 0.5, and 0 of what a model told. */
   readonly minConfidence?: number | undefined;
+  /** What a model told, and what stands nowhere, is left out. Left out: it is told as such. */
+  readonly requireGrounding?: boolean | undefined;
   /** What the local engine was taught before; left out: its rules alone. */
   readonly learned?: LocalArtifact | undefined;
 }
@@ -46,7 +66,7 @@ export interface Extraction {
   readonly mimeType: string;
   readonly value: JsonObject;
   readonly validationErrors: readonly ValidationError[];
-  readonly citations: readonly Citation[];
+  readonly citations: readonly ValueCitation[];
   readonly pages: readonly PageSummary[];
   readonly warnings: readonly DocumentWarning[];
   /** Where a model was asked only for what was doubtful. */

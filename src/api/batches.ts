@@ -39,6 +39,7 @@ import {
   minConfidenceIn,
   modelsForIn,
   shownIn,
+  requireGroundingIn,
   ocrChannelIn,
   openingFields,
 } from './workSchemas.ts';
@@ -260,6 +261,7 @@ const batchRequest = z
     min_confidence: minConfidenceIn.optional(),
     models_for: orAbsent(modelsForIn),
     ...shownIn,
+    require_grounding: orAbsent(requireGroundingIn),
     ...openingFields,
     llm: llmChannelIn.nullish(),
     ocr: ocrChannelIn.nullish(),
@@ -400,6 +402,7 @@ export const createBatch = post(
         models_for: fields.models_for,
         shown_pages: fields.shown_pages,
         shown_text: fields.shown_text,
+        require_grounding: fields.require_grounding,
         llm: channelIn('llm', fields.llm),
         ocr: channelIn('ocr', fields.ocr),
         channelPaths: placeOf,

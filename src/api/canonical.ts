@@ -187,6 +187,7 @@ const extract: CanonicalOperation = (call) => {
         models_for: payload.models_for,
         shown_pages: payload.shown_pages,
         shown_text: payload.shown_text,
+        require_grounding: payload.require_grounding,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),

@@ -2,7 +2,13 @@ import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
-import { extractModeIn, minConfidenceIn, modelChannelIn, modelsForIn } from './workSchemas.ts';
+import {
+  extractModeIn,
+  minConfidenceIn,
+  modelChannelIn,
+  modelsForIn,
+  requireGroundingIn,
+} from './workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { routesOver } from '../server/routes.ts';
 import { sightOf } from './training.ts';
@@ -31,6 +37,7 @@ const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
   ...version,
   min_confidence: version.min_confidence ?? null,
   models_for: version.models_for ?? null,
+  require_grounding: version.require_grounding ?? null,
   llm: channelAnswer(llm),
   ocr: channelAnswer(ocr),
 });
@@ -50,6 +57,7 @@ const configUpsertRequest = z
     artifact_id: orAbsent(plainText(1, 200).nullable()),
     min_confidence: minConfidenceIn.nullish(),
     models_for: modelsForIn.nullish(),
+    require_grounding: requireGroundingIn.nullish(),
     llm: modelChannelIn.nullish(),
     ocr: modelChannelIn.nullish(),
   })
@@ -78,6 +86,7 @@ const configResponse = z
     artifact_id: z.string().nullable(),
     min_confidence: z.number().nullable(),
     models_for: z.enum(['all', 'doubtful']).nullable(),
+    require_grounding: z.boolean().nullable(),
     llm: savedChannel.nullable(),
     ocr: savedChannel.nullable(),
     published_at: instantOut,

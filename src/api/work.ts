@@ -312,6 +312,7 @@ export const extract = post(
           models_for: fields.models_for,
           shown_pages: fields.shown_pages,
           shown_text: fields.shown_text,
+          require_grounding: fields.require_grounding,
           llm: channelOf('llm', fields),
           ocr: channelOf('ocr', fields),
         },

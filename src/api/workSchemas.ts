@@ -157,6 +157,12 @@ export const modelsForIn = z.enum(['all', 'doubtful']).meta({
     'confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.',
 });
 
+const REQUIRE_GROUNDING =
+  'true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has ' +
+  'it as `not_grounded`. Default: false, it stays, with `grounding: none`.';
+
+export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
+
 /** Pages of a document, spelled alike whoever names them. */
 const pageChoiceIn = z
   .string()
@@ -232,6 +238,7 @@ export const extractForm = z
     min_confidence: numberText(0, 1).optional(),
     models_for: modelsForIn.optional(),
     ...shownIn,
+    require_grounding: booleanText.optional().meta({ description: REQUIRE_GROUNDING }),
     source_url: sourceUrlIn.optional(),
     ...openingFields,
     ...scope,
@@ -333,10 +340,21 @@ const page = z
 const citation = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
-    text: z.string(),
-    page: z.int(),
+    text: z.string().meta({ description: 'As it reads there; empty where `page` is null.' }),
+    page: z.int().nullable().meta({
+      description: 'From 1; null for what a model told and what stands nowhere by itself.',
+    }),
     bbox: z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' }),
     confidence: z.number().min(0).max(1),
+    grounding: z
+      .enum(['exact', 'normalised', 'derived', 'none'])
+      .optional()
+      .meta({
+        description:
+          'Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way of ' +
+          'writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at all. ' +
+          'Left out where the embedded engine read the value.',
+      }),
   })
   .meta({ id: 'Citation' });
 
@@ -370,8 +388,9 @@ const warning = z
         'they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, ' +
         'for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was ' +
         'not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number ' +
-        'holds were left out; `not_grounded`; `readings_differ`: the embedded engine read `value` where the answer ' +
-        'has the other value of a model; `own_key_not_used`. More may be added.',
+        'holds were left out; `not_grounded`; `merged`: parts of a long document told `value` more than once; ' +
+        '`contradicted`: another part told `value`; `readings_differ`: the embedded engine read `value` where the ' +
+        'answer has the other value of a model; `own_key_not_used`. More may be added.',
     }),
     message: z.string(),
     path: z.string().optional().meta({
@@ -520,6 +539,7 @@ export const extractPayload = z.strictObject({
   min_confidence: minConfidenceIn.optional(),
   models_for: orAbsent(modelsForIn),
   ...shownIn,
+  require_grounding: orAbsent(requireGroundingIn),
   file_name: orAbsent(plainText(1, 255)),
   ...openingFields,
   llm: llmChannelIn.nullish(),

@@ -69,6 +69,8 @@ export interface ExtractRequest extends WorkRequest {
   readonly min_confidence: number | undefined;
   /** What a model is asked for. undefined: for all. */
   readonly models_for?: WorkModels['modelsFor'];
+  /** What a model told and what stands nowhere is left out. */
+  readonly require_grounding?: boolean | undefined;
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
@@ -147,6 +149,7 @@ const engineWork = (
   schema: request.schema,
   citations: request.citations,
   minConfidence: request.min_confidence,
+  requireGrounding: request.require_grounding,
   learned: request.learned?.kind === 'local' ? request.learned : undefined,
 });
 
@@ -239,6 +242,7 @@ const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
   citations: request.citations,
   min_confidence: request.min_confidence,
   models_for: request.models_for,
+  require_grounding: request.require_grounding,
   config: request.config,
   artifact_id: request.artifact_id,
   shown_pages: request.shown_pages,
@@ -294,6 +298,8 @@ export interface ExtractFields {
   readonly models_for?: WorkModels['modelsFor'];
   readonly shown_pages?: ShownAs['shown_pages'];
   readonly shown_text?: ShownAs['shown_text'];
+  /** What a model told and what stands nowhere is left out. */
+  readonly require_grounding?: boolean | undefined;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   readonly channelPaths?: ChannelPaths;
@@ -417,8 +423,8 @@ const requestOf = (
   if (checked.kind === 'problem') return checked;
   const { schema } = checked;
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
-  const { allow_partial, citations, min_confidence, llm, ocr, channelPaths } = fields;
-  const { models_for, shown_pages, shown_text } = fields;
+  const { allow_partial, citations, min_confidence, require_grounding } = fields;
+  const { models_for, shown_pages, shown_text, llm, ocr, channelPaths } = fields;
   return {
     kind: 'asked',
     request: {
@@ -431,6 +437,7 @@ const requestOf = (
       models_for,
       shown_pages,
       shown_text,
+      require_grounding,
       config,
       ...learnedFor(schema, trained),
       llm,

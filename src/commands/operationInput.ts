@@ -29,6 +29,7 @@ const extractTask = z.object({
   citations: z.boolean(),
   min_confidence: z.number().optional(),
   models_for: z.enum(['all', 'doubtful']).optional(),
+  require_grounding: z.boolean().optional(),
   config: z.object({ config_id: z.string(), version: z.number() }).nullable(),
   artifact_id: z.string().nullable(),
   ...shownAs,

@@ -36,6 +36,7 @@ interface ConfigFields {
   readonly artifact_id?: string | null | undefined;
   readonly min_confidence?: number | null | undefined;
   readonly models_for?: ConfigVersion['models_for'];
+  readonly require_grounding?: ConfigVersion['require_grounding'];
   readonly llm?: ModelChannel | null | undefined;
   readonly ocr?: ModelChannel | null | undefined;
 }
@@ -85,6 +86,7 @@ const withNulls = ({ config_id, mode, ...fields }: ConfigFields) => ({
   artifact_id: fields.artifact_id ?? null,
   min_confidence: fields.min_confidence ?? null,
   models_for: fields.models_for ?? null,
+  require_grounding: fields.require_grounding ?? null,
   llm: kept(fields.llm),
   ocr: kept(fields.ocr),
 });
@@ -107,7 +109,15 @@ export const configDraft = async (
 /** A version as it is asked for; keys in the clear, and nowhere else. */
 type ConfigDraft = Pick<
   ConfigVersion,
-  'config_id' | 'tenant_id' | 'name' | 'schema' | 'mode' | 'artifact_id' | 'min_confidence' | 'models_for'
+  | 'config_id'
+  | 'tenant_id'
+  | 'name'
+  | 'schema'
+  | 'mode'
+  | 'artifact_id'
+  | 'min_confidence'
+  | 'models_for'
+  | 'require_grounding'
 > & {
   readonly update: boolean;
   /** null: none from now on; undefined: as the version before has it. */

@@ -33,6 +33,7 @@ const { values: options } = parseArgs({
     oracle: { type: 'boolean', default: false },
     /** Of the values that the oracle tells, 0 to 1: changed. */
     lies: { type: 'string', default: '0' },
+    seed: { type: 'string', default: '1' },
   },
 });
 
@@ -209,6 +210,7 @@ const oracle = async (items: readonly Item[], workers: DocumentWorkers): Promise
       workers,
       strict: await strictCounts(),
       lies: Number(options.lies),
+      seed: Number(options.seed),
       deadlineMs,
       tell: (line) => options.verbose && console.error(line),
     },

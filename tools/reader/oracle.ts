@@ -17,12 +17,15 @@ export interface OracleOptions {
   readonly strict: (truth: JsonObject, got: JsonObject) => Counts;
   /** Of the values, 0..1: changed on the way. */
   readonly lies: number;
+  readonly seed: number;
   readonly deadlineMs: number;
   readonly tell: (line: string) => void;
 }
 
+/** Of the document, not of what the model said of it before. */
 const shownIn = ({ body }: ScriptedRequest): string =>
-  ((body['messages'] ?? []) as readonly { readonly content: Json }[])
+  ((body['messages'] ?? []) as readonly { readonly role: string; readonly content: Json }[])
+    .filter(({ role }, at) => role === 'user' && at < 2)
     .map(({ content }) => (typeof content === 'string' ? content : JSON.stringify(content)))
     .join('\n');
 
@@ -31,7 +34,6 @@ export async function oracleRows(
   items: readonly Item[],
   options: OracleOptions,
 ): Promise<readonly Readonly<Record<string, string>>[]> {
-  const { workers } = options;
   const provider = await startScriptedProvider();
   const providers = openModelProviders({ allowPrivateNetwork: true });
   const kinds = [...new Set(items.map(({ set }) => set))];
@@ -71,7 +73,18 @@ interface Figures {
 }
 
 const NONE: Figures = {
-  ...{ told: 0, kept: 0, values: 0, cited: 0, lies: 0, seen: 0, true: 0, doubted: 0, documents: 0, failed: 0 },
+  ...{
+    told: 0,
+    kept: 0,
+    values: 0,
+    cited: 0,
+    lies: 0,
+    seen: 0,
+    true: 0,
+    doubted: 0,
+    documents: 0,
+    failed: 0,
+  },
 };
 
 const added = (a: Figures, b: Figures): Figures =>
@@ -85,8 +98,8 @@ type Asked = OracleOptions & {
 };
 
 async function figuresOf(item: Item, asked: Asked): Promise<Figures> {
-  const { workers, provider, strict } = asked;
-  const { value: truth, lies } = lied(item.truth, asked.lies, seededRandom(1));
+  const { provider, strict } = asked;
+  const truth = lied(item.truth, asked.lies, seededRandom(asked.seed));
   const shown: string[] = [];
   provider.script('*', (request) => {
     const text = shownIn(request);
@@ -99,11 +112,44 @@ async function figuresOf(item: Item, asked: Asked): Promise<Figures> {
   if (extraction === undefined) return failed;
   const { value, citations } = extraction;
   const of = leafCount(value);
-  if (process.env['MRG_DEBUG']) (await import('node:fs')).writeFileSync(`${process.env['MRG_DEBUG']}/${item.id.slice(0, 40)}.json`, JSON.stringify({ best, extraction, lies, shown }));
   return {
     ...{ ...failed, failed: 0, kept: strict(best, value).tp, values: of },
-    cited: Math.min(of, citations.length),
+    cited: citations.filter(({ page, grounding }) => page !== null || grounding === 'derived').length,
+    ...honesty(item.truth, truth, { value, citations }),
   };
+}
+
+/** The leaves of a value by their pointers. */
+function* leavesOf(value: Json, path = ''): Generator<readonly [string, Json]> {
+  if (value === null || value === '') return;
+  if (typeof value !== 'object') yield [path, value];
+  else
+    for (const [key, member] of Object.entries<Json>(value))
+      yield* leavesOf(member, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+}
+
+/** A value as the same member of any item of its lists would have it. */
+const anywhere = ([path, value]: readonly [string, Json]): string =>
+  `${path.replace(/\/\d+(?=\/|$)/g, '/*')} ${JSON.stringify(value).replaceAll('"', '')}`;
+
+/** Whether what was changed is said to stand nowhere, and what was not to stand somewhere. */
+function honesty(
+  truth: JsonObject,
+  says: JsonObject,
+  { value, citations }: Pick<Extraction, 'value' | 'citations'>,
+) {
+  const right = new Set([...leavesOf(truth)].map(anywhere));
+  const wrong = new Set([...leavesOf(says)].map(anywhere).filter((one) => !right.has(one)));
+  const doubts = new Set(citations.flatMap(({ path, grounding }) => (grounding === 'none' ? [path] : [])));
+  const counts = { lies: 0, seen: 0, true: 0, doubted: 0 };
+  for (const leaf of leavesOf(value)) {
+    const isLie = wrong.has(anywhere(leaf));
+    const isDoubted = doubts.has(leaf[0]);
+    if (isLie) counts.lies += 1;
+    else counts.true += 1;
+    if (isDoubted) counts[isLie ? 'seen' : 'doubted'] += 1;
+  }
+  return counts;
 }
 
 async function extracted(item: Item, { workers, provider, providers, deadlineMs }: Asked) {

@@ -24,8 +24,22 @@ import { DataTable, type Column } from '../ui/table.tsx';
 type Config = Awaited<ReturnType<Api['listConfigs']>>['items'][number];
 
 /** What a version says, as text to compare: without when and by whom it was published. */
-const textOf = ({ name, mode, min_confidence, models_for, artifact_id, schema, llm, ocr }: Config): string =>
-  JSON.stringify({ name, mode, min_confidence, models_for, artifact_id, schema, llm, ocr }, undefined, 2);
+const textOf = ({
+  name,
+  mode,
+  min_confidence,
+  models_for,
+  require_grounding,
+  artifact_id,
+  schema,
+  llm,
+  ocr,
+}: Config): string =>
+  JSON.stringify(
+    { name, mode, min_confidence, models_for, require_grounding, artifact_id, schema, llm, ocr },
+    undefined,
+    2,
+  );
 
 /** How many fields the schema has at its top. */
 const fieldsOf = ({ schema }: Config): number => {
@@ -88,7 +102,10 @@ function PublishDialog({ of, onClose }: PublishDialogProps) {
     const parsed = parsedObject(text);
     mark(parsed === undefined);
     if (parsed === undefined) return;
-    const own = of === undefined ? {} : { config_id: of.config_id, models_for: of.models_for };
+    const own =
+      of === undefined
+        ? {}
+        : { config_id: of.config_id, models_for: of.models_for, require_grounding: of.require_grounding };
     const answer = await publish
       .mutateAsync({ body: { tenant_id, ...own, ...settingsOf(values), schema: parsed } })
       .catch(() => undefined); // the note says it

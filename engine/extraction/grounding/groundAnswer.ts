@@ -1,8 +1,9 @@
 import type { Document } from '../../document/document.ts';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { aboveFloor, MIN_CONFIDENCE, seenWarnings } from '../confidenceFloor.ts';
+import { MIN_CONFIDENCE, seenWarnings, toldAboveFloor } from '../confidenceFloor.ts';
 import { withAbsence } from './absence.ts';
-import { groundedIn } from './grounding.ts';
+import { groundedIn, type Grounded } from './grounding.ts';
+import { leavesOf } from './groundingLeaves.ts';
 import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
 import type { ValidationError } from '../../ports/extractionEngine.ts';
@@ -28,46 +29,79 @@ function isDeep(value: Json): boolean {
   return false;
 }
 
+interface Told {
+  readonly value: JsonObject;
+  readonly citations: Grounded;
+}
+
 interface Answered {
   readonly packed: Uint8Array;
   readonly schema: JsonObject;
   readonly minConfidence?: number | undefined;
+  readonly requireGrounding?: boolean | undefined;
   readonly answer: string;
   /** The first and the last page that the model was shown; left out: all. */
   readonly pages?: readonly [number, number] | undefined;
 }
 
-/** Citations and doubts are of what is valid: what was taken out has an error that shows it. */
+/**
+ * What a model answered, held against schema and document. What does not fit the schema is taken out with an error
+ * that shows it, unless it stands on the pages: what a document says is not lost for its shape.
+ */
 export function groundAnswer({
   packed,
   schema,
   minConfidence = MIN_CONFIDENCE,
+  requireGrounding = false,
   answer,
   pages,
 }: Answered): GroundedValue | NoObject {
   const found = objectInAnswer(answer);
   if (found === undefined) return { kind: 'no_object', detail: 'did not answer with JSON' };
   if (isDeep(found)) return TOO_DEEP;
-  const valid = validate(schema, withAbsence(schema, found));
-  const { citations, ungrounded } = groundedIn(shownOf(unpacked(packed), pages), {
-    schema,
-    value: valid.value,
-  });
-  const sure = aboveFloor({ value: valid.value, citations }, minConfidence);
-  const { value, errors } = sure.seen.length === 0 ? valid : validAgain(schema, sure.value, valid.errors);
+  const document = shownOf(unpacked(packed), pages);
+  const ground = (value: JsonObject) => groundedIn(document, { schema, value });
+  const whole = withAbsence(schema, found);
+  const { errors } = validate(schema, whole);
+  const all = ground(whole);
+  const valid =
+    errors.length === 0
+      ? { value: whole, errors }
+      : validate(schema, whole, standing(schema, { value: whole, citations: all }));
+  const citations = valid.value === whole ? all : ground(valid.value);
+  const sure = toldAboveFloor({ value: valid.value, citations }, { minConfidence, requireGrounding });
+  const left = sure.seen.length === 0 ? valid : validAgain(schema, sure, valid.errors);
   return {
     kind: 'ok',
-    value,
-    validationErrors: errors,
+    value: left.value,
+    validationErrors: left.errors,
     citations: sure.citations,
-    ungrounded: ungrounded.flatMap((path) => sure.placeOf(path) ?? []),
     warnings: seenWarnings(sure.seen, minConfidence),
   };
 }
 
+/**
+ * Whether what is at a place stands on the pages, all of it. Digits alone are a number in another type: they were
+ * too long for one, and are told in the error.
+ */
+function standing(schema: JsonObject, { value, citations }: Told): (path: string) => boolean {
+  const tooLong = new Set(
+    leavesOf(schema, value).flatMap((leaf) =>
+      typeof leaf.value === 'string' && DIGITS.test(leaf.value) ? [leaf.path] : [],
+    ),
+  );
+  const stand = new Map<string, boolean>();
+  for (const { path, page, grounding } of citations)
+    for (let at = path; at !== ''; at = at.slice(0, at.lastIndexOf('/')))
+      stand.set(at, (stand.get(at) ?? true) && (page !== null || (at !== path && grounding === 'derived')));
+  return (path) => (stand.get(path) ?? false) && !tooLong.has(path);
+}
+
+const DIGITS = /^-?\d{16,}(?:\.\d+)?$/;
+
 /** What was left out may be required. Of what was invalid before, the first error stays. */
-function validAgain(schema: JsonObject, left: JsonObject, before: readonly ValidationError[]) {
-  const { value, errors } = validate(schema, withAbsence(schema, left));
+function validAgain(schema: JsonObject, sure: Told, before: readonly ValidationError[]) {
+  const { value, errors } = validate(schema, withAbsence(schema, sure.value), standing(schema, sure));
   const told = new Set(before.map(({ path }) => path));
   return { value, errors: [...before, ...errors.filter(({ path }) => !told.has(path))] };
 }

@@ -25,13 +25,16 @@ const TAKEN_WEIGHT = 0.6;
  * For each value the place that is meant: beside its name, near the other values of its object, and not one
  * that another value has taken. Values with one place only are placed first, for others to be near to.
  */
-export function chosenOf(sought: readonly Sought[], layout: Layout): readonly Chosen[] {
-  const groups = new Map<string, Sought[]>();
-  for (const one of sought) {
-    const same = groups.get(one.leaf.parent);
-    if (same === undefined) groups.set(one.leaf.parent, [one]);
-    else same.push(one);
-  }
+export function chosenOf(
+  sought: readonly Sought[],
+  layout: Layout,
+  computed: ReadonlySet<string> = new Set(),
+): readonly Chosen[] {
+  return withoutChance(sought, firstChosen(sought, layout), computed);
+}
+
+function firstChosen(sought: readonly Sought[], layout: Layout): readonly Chosen[] {
+  const groups = groupedBy(sought, ({ leaf }) => leaf.parent);
   const taken = new Set<string>();
   const heads = headsOf(layout);
   let before: number | undefined;
@@ -40,6 +43,108 @@ export function chosenOf(sought: readonly Sought[], layout: Layout): readonly Ch
     before = chosen.at(-1)?.occurrence.segment.row ?? before;
     return chosen;
   });
+}
+
+/** Rows that parts of an item may be apart, where too few items tell how far they mostly are. */
+const APART_ROWS = 4;
+const ITEMS_MIN = 4;
+const MOSTLY = 0.9;
+/** Items that say the same of a member pick it, and do not read it beside them. */
+const PICKED_MIN = 3;
+
+/**
+ * A small number, a year or two letters stand on many pages by chance. In an item of a list they count where they
+ * stand as near the item's other values as in most of its fellows; else another place is taken, or none.
+ */
+function withoutChance(
+  sought: readonly Sought[],
+  chosen: readonly Chosen[],
+  computed: ReadonlySet<string>,
+): readonly Chosen[] {
+  const inItems = chosen.filter(({ leaf }) => /\/\d+\//.test(leaf.path));
+  const said = groupedBy(sought, ({ leaf }) => `${nameOf(leaf)} ${leaf.value}`);
+  const isPicked = ({ leaf }: Pick<Chosen, 'leaf'>): boolean =>
+    (said.get(`${nameOf(leaf)} ${leaf.value}`)?.length ?? 0) >= PICKED_MIN;
+  const anchors = new Map<string, number[]>();
+  for (const one of inItems)
+    if (!isCommon(one.leaf) && one.occurrence.grade !== 'derived' && !isPicked(one))
+      added(anchors, one.leaf.parent, one.occurrence.segment.row);
+  const apart = ({ leaf, occurrence }: Pick<Chosen, 'leaf' | 'occurrence'>): number =>
+    (anchors.get(leaf.parent) ?? []).reduce(
+      (least, row) => Math.min(least, Math.abs(row - occurrence.segment.row)),
+      Infinity,
+    );
+  const common = inItems.filter(({ leaf }) => isCommon(leaf));
+  const limits = new Map<string, number>();
+  for (const [member, all] of groupedBy(common, ({ leaf }) => memberOf(leaf)))
+    limits.set(
+      member,
+      limitOf(all.filter((one) => anchors.has(one.leaf.parent) && !isPicked(one)).map(apart), all, computed),
+    );
+  const odd = oddOnes(
+    groupedBy(sought, ({ leaf }) => nameOf(leaf)),
+    isPicked,
+  );
+  const others = new Map(sought.map(({ leaf, occurrences }) => [leaf, occurrences]));
+  const isJudged = new Set(common);
+  return chosen.flatMap((one) => {
+    if (!isJudged.has(one)) return [one];
+    if (!anchors.has(one.leaf.parent))
+      return odd.has(one.leaf) || limits.get(memberOf(one.leaf)) === 0 ? [] : [one];
+    const limit = odd.has(one.leaf) ? 1 : (limits.get(memberOf(one.leaf)) ?? APART_ROWS);
+    if (apart(one) <= limit) return [one];
+    const near = others.get(one.leaf)?.find((occurrence) => apart({ leaf: one.leaf, occurrence }) <= limit);
+    if (near !== undefined) return [{ ...one, occurrence: near }];
+    return isPicked(one) ? [{ ...one, occurrence: { ...one.occurrence, grade: 'derived' } }] : [];
+  });
+}
+
+/** Members of a name of which nearly all say one of a few things, and those that say another. */
+function oddOnes(
+  byName: ReadonlyMap<string, readonly Sought[]>,
+  isPicked: (one: Sought) => boolean,
+): ReadonlySet<Leaf> {
+  const odd = new Set<Leaf>();
+  for (const all of byName.values()) {
+    const others = all.filter((one) => !isPicked(one));
+    if (all.length >= 2 * ITEMS_MIN && others.length <= all.length * (1 - MOSTLY) * 2)
+      for (const { leaf } of others) odd.add(leaf);
+  }
+  return odd;
+}
+
+const nameOf = ({ path }: Leaf): string => path.slice(path.lastIndexOf('/') + 1);
+
+const isCommon = ({ value }: Leaf): boolean =>
+  typeof value === 'number' || typeof value === 'string'
+    ? /^(?:[+-]?\d{1,2}|(?:19|20)\d{2}|\p{L}{1,2})$/u.test(String(value).trim())
+    : true;
+
+/** A member as all items of its lists have it. */
+export const memberOf = ({ path }: Leaf): string => path.replace(/\/\d+(?=\/)/g, '/*');
+
+function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) added(groups, keyOf(item), item);
+  return groups;
+}
+
+function added<T>(groups: Map<string, T[]>, key: string, item: T): void {
+  const same = groups.get(key);
+  if (same === undefined) groups.set(key, [item]);
+  else same.push(item);
+}
+
+/** Rows that a member is apart from the rest of its item; a place in the list stands beside it, or is counted. */
+function limitOf(
+  distances: readonly number[],
+  all: readonly Chosen[],
+  computed: ReadonlySet<string>,
+): number {
+  if (all.filter(({ leaf }) => computed.has(leaf.path)).length * 2 > all.length) return 0;
+  if (distances.length < ITEMS_MIN) return APART_ROWS;
+  const sorted = [...distances].sort((a, b) => a - b);
+  return Math.max(1, sorted[Math.ceil(sorted.length * MOSTLY) - 1] ?? APART_ROWS);
 }
 
 interface Scene {
@@ -94,7 +199,8 @@ const followsBy = (rows: number): number => 0.5 / rows;
 /** Some lead of the best place: 0.97 of what a single place has; none: 0.85. Times what recognition says. */
 function confidenceOf({ exactness, words }: Occurrence, lead: number): number {
   const unique = lead >= 1 ? 1 : lead >= 0.3 ? 0.97 : 0.85;
-  const read = words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
+  const read =
+    words.length === 0 ? 1 : words.reduce((sum, { confidence }) => sum + confidence, 0) / words.length;
   return Math.round(1000 * Math.max(0, Math.min(1, exactness * unique * read))) / 1000;
 }
 

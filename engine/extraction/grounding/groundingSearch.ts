@@ -1,4 +1,5 @@
 import type { Word } from '../../document/document.ts';
+import type { Grounding } from '../../ports/extractionEngine.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import { fitted } from './groundingFuzzy.ts';
 import { compact, KEY_MAX, keysOf, tokenAt, type Stream, type TextIndex } from './groundingText.ts';
@@ -12,6 +13,8 @@ export interface Occurrence {
   readonly words: readonly Word[];
   /** 0..1: how exactly it says the value. */
   readonly exactness: number;
+  /** Left out: `exact` where `exactness` is as good as can be, else `normalised`. */
+  readonly grade?: Exclude<Grounding, 'none'> | undefined;
 }
 
 /** Steps left for all values of an answer together, so that no answer takes for ever. */
@@ -49,6 +52,7 @@ export function textOccurrences(index: TextIndex, value: string, budget: Budget)
     for (const [first, last] of matchesIn(stream, wanted, budget)) {
       const occurrence = occurrenceOf(stream, [first, last], NORMALISED);
       const isSame = occurrence.text === value.trim();
+      if (wanted.length <= LITERAL_MAX && !isSame && bare(occurrence.text) !== bare(value)) continue;
       found.set(
         `${occurrence.segment.index} ${occurrence.from} ${occurrence.text.length}`,
         isSame ? { ...occurrence, exactness: AS_IT_IS } : occurrence,
@@ -57,6 +61,10 @@ export function textOccurrences(index: TextIndex, value: string, budget: Budget)
     }
   return [...found.values()];
 }
+
+/** Of texts this short the marks count too: `dc` is not `D.C.`. */
+const LITERAL_MAX = 3;
+const bare = (text: string): string => text.toLowerCase().replace(/\s|[.,;:]$/gu, '');
 
 type Range = readonly [first: number, last: number];
 
@@ -76,7 +84,15 @@ function endOf(stream: Stream, first: number, wanted: string): number | undefine
   if (!stream.text.startsWith(wanted, start)) return undefined;
   const last = tokenAt(stream, start + wanted.length - 1);
   const end = (stream.starts[last] ?? 0) + (stream.tokens[last]?.key.length ?? 0);
-  return end === start + wanted.length && isInReach(stream, [first, last], wanted.length) ? last : undefined;
+  const isWhole = end === start + wanted.length || isNoteMark(stream, last, start + wanted.length);
+  return isWhole && isInReach(stream, [first, last], wanted.length) ? last : undefined;
+}
+
+/** A digit or two after the letters of a word are the mark of a note: `Zhang2`. */
+function isNoteMark({ starts, tokens }: Stream, last: number, end: number): boolean {
+  const key = tokens[last]?.key ?? '';
+  const at = end - (starts[last] ?? 0);
+  return /^\p{L}{3,}$/u.test(key.slice(0, at)) && /^\d{1,2}$/.test(key.slice(at));
 }
 
 /** Letters of a value that may run over the end of a page: what is shorter stands there by chance. */
@@ -114,7 +130,7 @@ const ANCHORS = 4;
 const ANCHORED_MAX = 20;
 
 /**
- * Where a longer text stands with a few letters amiss, one in eight at most. It is looked for around its
+ * Where a longer text was recognised with a few letters amiss, one in eight at most. It is looked for around its
  * rarest words; its digits must be the same, for another number is another thing.
  */
 export function fuzzyOccurrences(index: TextIndex, value: string, budget: Budget): readonly Occurrence[] {
@@ -122,7 +138,9 @@ export function fuzzyOccurrences(index: TextIndex, value: string, budget: Budget
   if (wanted.length < FUZZY_MIN || wanted.length > FUZZY_MAX) return [];
   const amissMax = Math.min(24, Math.floor(wanted.length / 8));
   return index.streams.flatMap((stream) =>
-    anchorsOf(stream, value).flatMap((expected) => fuzzyAt(stream, { wanted, expected, amissMax, budget })),
+    anchorsOf(stream, value).flatMap((expected) =>
+      fuzzyAt(stream, { value, wanted, expected, amissMax, budget }),
+    ),
   );
 }
 
@@ -145,15 +163,19 @@ function anchorsOf(stream: Stream, value: string): readonly number[] {
 }
 
 interface Fit {
+  readonly value: string;
   readonly wanted: string;
   readonly expected: number;
   readonly amissMax: number;
   readonly budget: Budget;
 }
 
+/** Of recognition: letters of words that it is less sure of may be others. */
+const SURE = 0.85;
+
 const digitsOf = (text: string): string => text.replace(/\D/g, '');
 
-function fuzzyAt(stream: Stream, { wanted, expected, amissMax, budget }: Fit): readonly Occurrence[] {
+function fuzzyAt(stream: Stream, { value, wanted, expected, amissMax, budget }: Fit): readonly Occurrence[] {
   budget.steps -= Math.ceil((wanted.length * (4 * amissMax + 1)) / 2);
   if (budget.steps <= 0) return [];
   const from = Math.max(0, expected - amissMax);
@@ -168,5 +190,139 @@ function fuzzyAt(stream: Stream, { wanted, expected, amissMax, budget }: Fit): r
   const isClose =
     text !== '' && Math.abs(text.length - wanted.length) <= amissMax && digitsOf(text) === digitsOf(wanted);
   if (!isClose || !isInReach(stream, range, wanted.length)) return [];
-  return [occurrenceOf(stream, range, FUZZY - (0.25 * fit.amiss) / amissMax)];
+  const found = occurrenceOf(stream, range, FUZZY - (0.25 * fit.amiss) / amissMax);
+  return isReadSo(value, found) ? [found] : [];
 }
+
+/** Whether all that differs is in words that recognition was not sure of. */
+function isReadSo(value: string, { text, words }: Occurrence): boolean {
+  const own = new Set(keysOf(value).map(({ key }) => key));
+  const there = new Set(keysOf(text).map(({ key }) => key));
+  const others = words.filter((word) => keysOf(word.text).some(({ key }) => !own.has(key)));
+  const missing = [...own].filter((key) => !there.has(key));
+  return (
+    others.length >= missing.length / 2 &&
+    others.every(({ readBy, confidence }) => readBy !== undefined && confidence < SURE)
+  );
+}
+
+/** Letters of a stretch that tells something by itself, where it is no whole piece between marks. */
+const STRETCH_MIN = 12;
+/** Of a whole piece. */
+const PIECE_MIN = 4;
+const STRETCHES_MAX = 64;
+const STARTS_MAX = 60;
+/** Letters between two stretches that follow each other: a page number, a mark of a note, a bullet. */
+const BETWEEN_MAX = 40;
+const ASSEMBLED = 0.8;
+
+/**
+ * A text of which every word stands in longer stretches: what runs on in another column or past a table, has the
+ * mark of a note in it, or was put together from several places. In order and close by it is `normalised`, else
+ * `derived`. Its first stretch is cited.
+ */
+export function assembledOccurrences(index: TextIndex, value: string, budget: Budget): readonly Occurrence[] {
+  const words = keysOf(value);
+  if (words.length < 2 || value.length > 50_000) return [];
+  const text = words.map(({ key }) => key).join('');
+  const found: Stretch[] = [];
+  for (let at = 0; at < words.length;) {
+    const stretch = longestFrom(index, { value, words, text, at }, budget);
+    if (stretch === undefined || found.length >= STRETCHES_MAX) return [];
+    found.push(stretch);
+    at = stretch.next;
+  }
+  const [first] = found;
+  if (first === undefined) return [];
+  const follows = found.every(({ stream, first: begin }, at) => {
+    const before = found[at - 1];
+    if (before === undefined) return true;
+    const gap = (stream.starts[begin] ?? 0) - (stream.starts[before.last + 1] ?? Infinity);
+    return stream === before.stream && gap >= 0 && gap <= BETWEEN_MAX;
+  });
+  const occurrence = occurrenceOf(first.stream, [first.first, first.last], ASSEMBLED);
+  return [{ ...occurrence, grade: follows ? 'normalised' : 'derived' }];
+}
+
+/** Words of a value that stand one after another in a stream. */
+interface Stretch {
+  readonly stream: Stream;
+  /** Tokens of the stream, both included. */
+  readonly first: number;
+  readonly last: number;
+  /** The word of the value after it. */
+  readonly next: number;
+}
+
+interface Assembling {
+  readonly value: string;
+  readonly words: ReturnType<typeof keysOf>;
+  readonly text: string;
+  readonly at: number;
+}
+
+function longestFrom(index: TextIndex, sought: Assembling, budget: Budget): Stretch | undefined {
+  const { words, at } = sought;
+  let best: Stretch | undefined;
+  for (const stream of index.streams)
+    for (const first of (stream.byKey.get(words[at]?.key.slice(0, KEY_MAX) ?? '') ?? []).slice(
+      0,
+      STARTS_MAX,
+    )) {
+      const stretch = stretchAt(stream, first, sought);
+      budget.steps -= 1 + (stretch === undefined ? 0 : stretch.last - first);
+      if (budget.steps <= 0) return undefined;
+      if (stretch !== undefined && stretch.next > (best?.next ?? at) && isReached(stretch, sought))
+        best = stretch;
+    }
+  return best !== undefined && tellsSomething(sought, best) ? best : undefined;
+}
+
+function stretchAt(stream: Stream, first: number, { words, at }: Assembling): Stretch | undefined {
+  let last = first - 1;
+  let next = at;
+  let wordEnd = 0;
+  let tokenEnd = 0;
+  let best: Stretch | undefined;
+  // Both go on letter by letter, for a word may be parted at the end of a line.
+  while (next < words.length) {
+    if (wordEnd <= tokenEnd) wordEnd += words[next]?.key.length ?? 0;
+    while (tokenEnd < wordEnd && last + 1 < stream.tokens.length) {
+      last += 1;
+      tokenEnd += stream.tokens[last]?.key.length ?? 0;
+    }
+    const from = stream.starts[first] ?? 0;
+    const key = words[next]?.key ?? '';
+    if (!stream.text.startsWith(key, from + wordEnd - key.length)) return best;
+    next += 1;
+    if (wordEnd === tokenEnd || (next === words.length && isInflected(key, tokenEnd - wordEnd)))
+      best = { stream, first, last, next };
+  }
+  return best;
+}
+
+const isReached = ({ stream, first, last, next }: Stretch, { words, at }: Assembling): boolean =>
+  stream.tokens[first]?.segment.page === stream.tokens[last]?.segment.page ||
+  isInReach(
+    stream,
+    [first, last],
+    words.slice(at, next).reduce((sum, { key }) => sum + key.length, 0),
+  );
+
+/** The last word may stand there with another ending. */
+const isInflected = (key: string, more: number): boolean => key.length >= STEM_MIN && more <= ENDING_MAX;
+const STEM_MIN = 6;
+const ENDING_MAX = 5;
+
+/** Whether a stretch is long enough to stand there by more than chance, or all that stands between two marks. */
+function tellsSomething({ value, words, at }: Assembling, { next }: Stretch): boolean {
+  const [begin, end] = [words[at], words[next - 1]];
+  if (begin === undefined || end === undefined) return false;
+  const letters = words.slice(at, next).reduce((sum, { key }) => sum + key.length, 0);
+  if (letters >= STRETCH_MIN && next - at >= 2) return true;
+  const before = value.slice(words[at - 1]?.to ?? 0, begin.from);
+  const after = value.slice(end.to, words[next]?.from ?? value.length);
+  return letters >= PIECE_MIN && isMark(before, at === 0) && isMark(after, next === words.length);
+}
+
+const isMark = (between: string, isEdge: boolean): boolean => isEdge || /[^\s]/u.test(between);

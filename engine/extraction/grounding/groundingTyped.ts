@@ -19,6 +19,8 @@ export interface TypedIndex {
   readonly numbers: ReadonlyMap<number, readonly Occurrence[]>;
   readonly days: ReadonlyMap<string, readonly Occurrence[]>;
   readonly currencies: ReadonlyMap<string, readonly Occurrence[]>;
+  /** By the factors that tables state for all their numbers (`in millions`): where they do. */
+  readonly scales: ReadonlyMap<number, readonly Occurrence[]>;
 }
 
 /** Of a longer line only so much is read for values: lines end long before. */
@@ -40,6 +42,7 @@ export function typedIndexOf(layout: Layout): TypedIndex {
   const numbers = collector<number>();
   const days = collector<string>();
   const currencies = collector<string>();
+  const scales = collector<number>();
   for (const segment of layout.segments) {
     const text = asciiDigits(segment.text.slice(0, LINE_MAX));
     addNumbers({ segment, text, conventions }, numbers.add);
@@ -49,8 +52,16 @@ export function typedIndexOf(layout: Layout): TypedIndex {
       numbers.add(value, occurrenceIn(segment, { from, to }, SPELLED));
     for (const { code, from, to } of currenciesIn(text))
       currencies.add(code, occurrenceIn(segment, { from, to }, OWN_READING));
+    for (const { 0: said, 1: word = '', index } of text.matchAll(STATED_SCALE))
+      scales.add(
+        SCALES[word.toLowerCase().replace(/s$/, '')] ?? SCALES[word.toLowerCase()] ?? 1,
+        asDerived(occurrenceIn(segment, { from: index, to: index + said.length }, DERIVED)),
+      );
   }
-  return { conventions, numbers: numbers.all, days: days.all, currencies: currencies.all };
+  return {
+    ...{ conventions, numbers: numbers.all, days: days.all, currencies: currencies.all },
+    scales: scales.all,
+  };
 }
 
 type Add<K> = (key: K, occurrence: Occurrence) => void;
@@ -77,6 +88,8 @@ interface Line {
 }
 
 const SCALE = /^\s?(thousand|tsd|million|mio|mn|billion|bn|mrd|milliarden|millionen)\b/i;
+/** As tables state it, and as words without a number: `billions of dollars`. */
+const STATED_SCALE = /\b(thousands?|tsd|millions?|mio|billions?|mrd|milliarden|millionen|tausend)\b/gi;
 const SCALES: Readonly<Record<string, number>> = money.scales;
 
 function addNumbers(line: Line, add: Add<number>): void {
@@ -107,12 +120,17 @@ function addReadings({ line: { segment, text }, shape, mark, exactness }: Readin
   if (value === undefined) return;
   const derived = Math.min(DERIVED, exactness);
   add(value, occurrenceIn(segment, { from, to }, exactness));
-  if (percent) add(rounded(value / 100), occurrenceIn(segment, { from, to }, derived));
+  if (percent) add(rounded(value / 100), asDerived(occurrenceIn(segment, { from, to }, derived)));
   const scale = SCALE.exec(text.slice(to, to + 14));
   const times = SCALES[scale?.[1]?.toLowerCase() ?? ''];
   if (scale !== null && times !== undefined)
-    add(rounded(value * times), occurrenceIn(segment, { from, to: to + scale[0].length }, derived));
+    add(
+      rounded(value * times),
+      asDerived(occurrenceIn(segment, { from, to: to + scale[0].length }, derived)),
+    );
 }
+
+const asDerived = (one: Occurrence): Occurrence => ({ ...one, grade: 'derived' });
 
 /** Whole numbers that letters touch (`12kg`, `No.42`): never a part of a longer number. */
 const BESIDE_LETTERS = /(?<![\d.,]|\d[ ’'])\d{1,15}(?=\p{L})|(?<=\p{L}\.?)\d{1,15}(?![\d.,]\d|\d)/gu;
@@ -139,14 +157,26 @@ function addDays({ segment, text, conventions: { dayFirst } }: Line, add: Add<st
   }
 }
 
-/** The year of a date is a number that stands there. */
+const YEAR = /(?<![\d.,])(?:19|20)\d{2}(?![\d]|[.,]\d)/g;
+
+/** The year of a date, and of a range of years, is a number that stands there. */
 function addYears({ segment, text, conventions: { dayFirst } }: Line, add: Add<number>): void {
+  const addYear = (year: string, from: number): void =>
+    add(Number(year), occurrenceIn(segment, { from, to: from + 4 }, PART));
   for (const { from, to } of datesIn(text, dayFirst)) {
     const year = /\d{4}/.exec(text.slice(from, to));
-    if (year === null) continue;
-    const at = from + year.index;
-    add(Number(year[0]), occurrenceIn(segment, { from: at, to: at + 4 }, PART));
+    if (year !== null) addYear(year[0], from + year.index);
   }
+  for (const { 0: year, index } of text.matchAll(YEAR)) addYear(year, index);
+}
+
+/** A number that a table holds in thousands or millions, as the table says. */
+export function scaledNumber({ numbers, scales }: TypedIndex, value: number): readonly Occurrence[] {
+  for (const scale of scales.keys()) {
+    const found = scale === 1 ? undefined : numbers.get(rounded(value / scale));
+    if (found !== undefined && Math.abs(value) >= scale / 1000) return found.map(asDerived);
+  }
+  return [];
 }
 
 const SHORT = 40;

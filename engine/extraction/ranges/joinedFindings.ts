@@ -137,7 +137,12 @@ export function ownFindings(
 ): LocalExtraction {
   const own: Own = { from, byPath: citationsByPath(citations), citations: [] };
   const kept = membersOf(value, { was: '', is: '' }, own);
-  return { value: kept, citations: own.citations, seen: seen.filter(({ page }) => page >= from), left };
+  return {
+    value: kept,
+    citations: own.citations,
+    seen: seen.filter(({ page }) => (page ?? from) >= from),
+    left,
+  };
 }
 
 interface Own {

@@ -121,17 +121,22 @@ const isObject = (value: Json | undefined): value is JsonObject =>
 /**
  * The value without what does not fit, and why. An invalid value is taken out and shown as `actual`; a
  * container that only lacks a member stays. An array's item that does not fit goes as a whole when its
- * place cannot be left out without moving the others.
+ * place cannot be left out without moving the others. What `keeps` says of a place stays, whatever its error.
  */
 export function validate(
   schema: JsonObject,
   value: JsonObject,
+  keeps: (path: string) => boolean = () => false,
 ): Extract<Validation, { readonly kind: 'ok' }> {
   const check = compile(schema);
   if (check(value)) return { kind: 'ok', value, errors: [] };
   const all = check.errors ?? [];
-  const invalid = all.filter(({ keyword }) => !KEEPS_CONTAINER.has(keyword)).map(pathOf);
+  const invalid = all
+    .filter(({ keyword }) => !KEEPS_CONTAINER.has(keyword))
+    .map(pathOf)
+    .filter((path) => !keeps(path));
   const errors = all.slice(0, ERRORS_MAX).map((error) => validationError(error, value));
+  if (invalid.length === 0) return { kind: 'ok', value, errors };
   return { kind: 'ok', value: without(value, placesOf(invalid), '') as JsonObject, errors };
 }
 

@@ -75,7 +75,7 @@ function numericDate(match: RegExpExecArray, dayFirst: boolean): string | undefi
 }
 
 /** Two digits: 00 to 49 are of this century. A rule without a clock, so that results never change. */
-function yearOf(text = ''): number {
+export function yearOf(text = ''): number {
   const year = Number(text);
   if (text.length > 2) return year;
   return year < 50 ? 2000 + year : 1900 + year;

@@ -120,6 +120,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly packed: Uint8Array;
       readonly schema: JsonObject;
       readonly minConfidence: number | undefined;
+      readonly requireGrounding?: boolean | undefined;
       readonly answer: string;
       readonly pages?: readonly [number, number] | undefined;
     }

@@ -22,6 +22,7 @@ export interface Asked {
   readonly llm: ModelAccess;
   readonly schema: JsonObject;
   readonly minConfidence: number | undefined;
+  readonly requireGrounding?: boolean | undefined;
   readonly document: PackedDocument;
   /** The first and the last that the model is shown; undefined: all. */
   readonly pages: readonly [number, number] | undefined;
@@ -99,12 +100,12 @@ interface ReadAnswer {
 }
 
 const readAnswer = async (
-  { running, schema, minConfidence, document, pages, llm }: Asked,
+  { running, schema, minConfidence, requireGrounding, document, pages, llm }: Asked,
   answer: Answered,
 ): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
   if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, answer: answer.text, pages },
+    { document, schema, minConfidence, requireGrounding, answer: answer.text, pages },
     limitsOf(running),
   );
   return grounded.kind === 'ok' || grounded.kind === 'no_object' ? { kind: 'read', grounded } : grounded;

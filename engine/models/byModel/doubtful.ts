@@ -1,7 +1,7 @@
 import type { DocumentWarning } from '../../document/document.ts';
 import { canonicalJson } from '../../kernel/canonicalJson.ts';
 import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
-import type { Citation, Extraction, ReadBy } from '../../ports/extractionEngine.ts';
+import type { ValueCitation, Citation, Extraction, ReadBy } from '../../ports/extractionEngine.ts';
 
 /** What the embedded engine read this surely needs no model: of such values about so many are right. */
 const SURE = 0.9;
@@ -248,10 +248,12 @@ export function joinedReadings(
           : citation,
       ),
     ],
-    warnings: [...model.warnings, ...differencesIn(pairs, engine.citations)],
+    warnings: [...model.warnings, ...differencesIn(pairs, engine.citations.filter(isPlaced))],
     readBy: readBy(fields),
   };
 }
+
+const isPlaced = (one: ValueCitation): one is Extract<ValueCitation, { page: number }> => one.page !== null;
 
 /** The members of a whole answer, each by itself. */
 const membersApart = ({ plan, engine, model }: Field): readonly Field[] => {

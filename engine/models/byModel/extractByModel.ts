@@ -1,4 +1,4 @@
-import type { ExtractionRequest, Extraction } from '../../ports/extractionEngine.ts';
+import type { ExtractionRequest, Extraction, ValueCitation } from '../../ports/extractionEngine.ts';
 import type { PackedDocument, DocumentWarning } from '../../document/document.ts';
 import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import { eachOf, inRounds, limitsOf, type Running } from './modelWorkDeps.ts';
@@ -49,7 +49,7 @@ async function foundByRules(
   const { value, citations } = result.extraction;
   return citations.slice(0, FOUND_MAX).flatMap(({ path, text, page, confidence }) => {
     const said = valueAt(value, path);
-    if (said === undefined) return [];
+    if (said === undefined || page === null) return [];
     const quoted = `page ${page}: ${JSON.stringify(text.slice(0, TEXT_MAX))}`;
     const line = `${path} = ${JSON.stringify(said).slice(0, TEXT_MAX)} (${quoted}, ${confidence.toFixed(2)})`;
     return [{ path, page, line }];
@@ -66,12 +66,20 @@ function valueAt(value: JsonObject, pointer: string): Json | undefined {
   return at;
 }
 
+/** Where a value of an answer stands, where it stands somewhere. */
+const standingOf = ({ path, page }: ValueCitation): readonly Standing[] =>
+  page === null ? [] : [{ path, page }];
+
 /** Parts of one document that a model is asked about at the same time. */
 const PARTS_AT_ONCE = 4;
 
 const POINTERS_SHOWN = 20;
 
-const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): readonly DocumentWarning[] => {
+const groundingWarnings = (
+  citations: readonly ValueCitation[],
+  hasText: boolean,
+): readonly DocumentWarning[] => {
+  const ungrounded = citations.flatMap(({ grounding, path }) => (grounding === 'none' ? [path] : []));
   if (ungrounded.length === 0) return [];
   if (!hasText)
     return [
@@ -88,7 +96,7 @@ const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): rea
 
 const extractionOf = (
   { document }: ShownDocument,
-  { value, validationErrors, citations, ungrounded, warnings }: GroundedValue,
+  { value, validationErrors, citations, warnings }: GroundedValue,
   {
     citations: withCitations,
     warnings: ofPages,
@@ -102,7 +110,7 @@ const extractionOf = (
   warnings: [
     ...document.warnings,
     ...ofPages,
-    ...groundingWarnings(ungrounded, document.hasText),
+    ...groundingWarnings(citations, document.hasText),
     ...warnings,
   ],
 });
@@ -223,8 +231,8 @@ const askAboutChosen = async (asking: Asking, ranks: PageRanks): Promise<readonl
     const merged = mergedAnswers(answers);
     pages = nextPages(ranks, {
       seen: new Set(asked.flatMap((part) => part.pages)),
-      standing: answers.flatMap(({ citations }) => citations),
-      says: (path) => saysSomething(valueAt(merged, path)),
+      standing: answers.flatMap(({ citations }) => citations.flatMap(standingOf)),
+      says: (path) => saysSomething(valueAt(merged.value, path)),
     });
   }
   return asked;
@@ -289,7 +297,7 @@ interface InParts {
 const inParts = async (
   asking: Asking,
   { ranks, parts }: { readonly ranks: PageRanks | undefined; readonly parts: readonly Showable[] },
-  minConfidence: number | undefined,
+  { minConfidence, requireGrounding }: Pick<ExtractionRequest, 'minConfidence' | 'requireGrounding'>,
 ): Promise<InParts | ParseFailure | ModelFailed> => {
   const { running, shown, schema } = asking;
   const { document } = shown;
@@ -302,14 +310,15 @@ const inParts = async (
   const stopping = failures.find(({ kind }) => kind !== 'model_failed') ?? failures.find(isGivenUp);
   const [failure = lateFailure(asking)] = failures;
   if (stopping !== undefined || answers.length === 0) return stopping ?? failure;
+  const merged = mergedAnswers(answers);
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, answer: JSON.stringify(mergedAnswers(answers)) },
+    { document, schema, minConfidence, requireGrounding, answer: JSON.stringify(merged.value) },
     limitsOf(running),
   );
   if (grounded.kind === 'no_object') throw new Error('a merged answer is an object');
   if (grounded.kind !== 'ok') return grounded;
   const all = document.pages.map(({ page }) => page);
-  return { grounded, warnings: pageWarnings(asked, all) };
+  return { grounded, warnings: [...pageWarnings(asked, all), ...merged.warnings] };
 };
 
 const isGivenUp = (failure: ParseFailure | ModelFailed): boolean =>
@@ -346,7 +355,7 @@ export const extractByModel = async (
   request: ExtractionRequest & Showing,
 ): Promise<ModelExtractionResult> => {
   const { document } = shown;
-  const { schema, minConfidence, citations } = request;
+  const { schema, minConfidence, requireGrounding, citations } = request;
   const ranks = await ranksFor(running, shown, request);
   const isTold = request.effort === 'robust' && document.hasText;
   const found = isTold || ranks !== undefined ? await foundIn(running, shown, request) : [];
@@ -356,13 +365,13 @@ export const extractByModel = async (
   const [only, ...others] = parts;
   const progress = progressOf(running, document.pages.length);
   if (only !== undefined && others.length === 0) {
-    const whole = { running, llm, schema, minConfidence, document, pages: undefined };
+    const whole = { running, llm, schema, minConfidence, requireGrounding, document, pages: undefined };
     const grounded = await askForValue(whole, turnsOf(only, told));
     if (grounded.kind !== 'ok') return grounded;
     return { kind: 'ok', extraction: extractionOf(shown, grounded, { citations, warnings: [] }) };
   }
   const asking = { running, llm, shown, schema, told, found, ...progress };
-  const answer = await inParts(asking, { ranks, parts }, minConfidence);
+  const answer = await inParts(asking, { ranks, parts }, request);
   if (!('grounded' in answer)) return answer;
   const { grounded, warnings } = answer;
   return { kind: 'ok', extraction: extractionOf(shown, grounded, { citations, warnings }) };

@@ -102,10 +102,23 @@ describe('values below the floor of confidence', () => {
     const schema = { ...SCHEMA, required: ['total'] };
     const answer = JSON.stringify({ total: 120.5, invoice_number: 'ZZ-9' });
     const grounded = groundAnswer({ packed, schema, answer });
-    expect(grounded).to.deep.include({ value: { invoice_number: 'ZZ-9' }, ungrounded: ['/invoice_number'] });
+    expect(grounded).to.deep.include({ value: { invoice_number: 'ZZ-9' } });
+    expect(grounded).to.have.nested.property('citations[0].grounding', 'none');
     expect(grounded).to.have.nested.property('validationErrors[0].keyword', 'required');
     expect(grounded).to.have.nested.property('warnings[0].path', '/total');
     const lenient = groundAnswer({ packed, schema, answer, minConfidence: 0.1 });
     expect(lenient).to.deep.include({ value: { total: 120.5, invoice_number: 'ZZ-9' }, warnings: [] });
+    const strict = groundAnswer({ packed, schema, answer, minConfidence: 0.1, requireGrounding: true });
+    expect(strict).to.deep.include({
+      value: { total: 120.5 },
+      warnings: [
+        {
+          code: 'not_grounded',
+          message: 'Left out: it was not found in the text of the document.',
+          path: '/invoice_number',
+          value: 'ZZ-9',
+        },
+      ],
+    });
   });
 });

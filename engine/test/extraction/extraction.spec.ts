@@ -77,7 +77,7 @@ describe('the local engine on the invoices of this repository', () => {
     const { pages } = await parsed('invoice-2-pages.pdf');
     expect(citations.length).to.be.above(120);
     for (const { text, page, bbox, confidence } of citations) {
-      const words = pages[page - 1]!.lines.flatMap(({ words: all }) => all).filter((word) =>
+      const words = pages[page! - 1]!.lines.flatMap(({ words: all }) => all).filter((word) =>
         isInside(word, bbox!),
       );
       for (const part of text.split(' ')) expect(words.map((word) => word.text)).to.include(part);

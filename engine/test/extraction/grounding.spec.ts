@@ -1,12 +1,13 @@
 import { expect } from 'chai';
 import type { Json, JsonObject } from '../../kernel/json.ts';
-import { groundedIn, type Grounding } from '../../extraction/grounding/grounding.ts';
+import { groundedIn } from '../../extraction/grounding/grounding.ts';
 import { withAbsence } from '../../extraction/grounding/absence.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
+import { parted } from '../support/parted.ts';
 
 const ANY: JsonObject = { type: 'object', properties: {} };
-const ground = (placed: readonly Placed[], value: JsonObject, schema = ANY): Grounding =>
-  groundedIn(laidOut([placed]), { schema, value });
+const ground = (placed: readonly Placed[], value: JsonObject, schema = ANY) =>
+  parted(groundedIn(laidOut([placed]), { schema, value }));
 /** Lines of text, one below the other. */
 const text = (...lines: readonly string[]): readonly Placed[] =>
   lines.map((line, i): Placed => [40, 40 + 30 * i, line]);
@@ -82,7 +83,7 @@ describe('grounding of a model’s answer', () => {
       page(2, 'machines before the winter', 'five', 'six', 'seven'),
     ];
     const value = { term: 'shall deliver all of the machines before the winter', word: 'the machines' };
-    const { citations, ungrounded } = groundedIn(laidOut(pages), { schema: ANY, value });
+    const { citations, ungrounded } = parted(groundedIn(laidOut(pages), { schema: ANY, value }));
     expect(ungrounded).to.deep.equal(['/word']);
     expect(citations.map(({ path, page: on, text: says }) => [path, on, says])).to.deep.equal([
       ['/term', 1, 'shall deliver all of the machines before the winter'],
@@ -104,16 +105,76 @@ describe('grounding of a model’s answer', () => {
     expect(cited(['Date: 18.03.2031'], '2031-03-17')).to.equal(undefined);
   });
 
-  it('forgives letters amiss in longer texts, never digits', () => {
-    const [line] = ['Delivery and instal1ation at Brindlemere Observatory'];
-    expect(
-      cited(
-        ['Delivery amd installation at Brindlemere Observatory'],
-        'Delivery and installation at Brindlemere Observatory',
-      ),
-    ).to.equal('Delivery amd installation at Brindlemere Observatory');
-    expect(cited([line], 'Delivery and installation at Brindlemere Observatory')).to.equal(undefined);
-    expect(cited(['Invoice number LF-2031-0417'], 'Invoice number LF-2031-0418')).to.equal(undefined);
+  it('forgives letters that recognition was not sure of, in longer texts, never digits', () => {
+    const read = (line: string, value: string, confidence: number): string | undefined => {
+      const { pages, ...document } = laidOut([text(line)]);
+      const unsure = pages.map((page) => ({
+        ...page,
+        lines: page.lines.map((one) => ({
+          ...one,
+          words: one.words.map((word) => ({ ...word, confidence, readBy: 'tesseract' as const })),
+        })),
+      }));
+      return parted(groundedIn({ ...document, pages: unsure }, { schema: ANY, value: { it: value } }))
+        .citations[0]?.text;
+    };
+    const delivery = 'Delivery and installation at Brindlemere Observatory';
+    const amiss = 'Delivery amd installation at Brindlemere Observatory';
+    expect(read(amiss, delivery, 0.7)).to.equal(amiss);
+    expect(read(amiss, delivery, 0.97)).to.equal(undefined);
+    expect(cited([amiss], delivery)).to.equal(undefined);
+    expect(read('Delivery and instal1ation at Brindlemere Observatory', delivery, 0.7)).to.equal(undefined);
+    expect(read('Invoice number LF-2031-0417', 'Invoice number LF-2031-0418', 0.7)).to.equal(undefined);
+  });
+
+  it('says how a place says a value', () => {
+    const groundings = (lines: readonly string[], value: Json, schema = ANY) =>
+      groundedIn(laidOut([text(...lines)]), { schema, value: { it: value } }).map(
+        ({ grounding, text: said }) => [grounding, said],
+      );
+    expect(groundings(['Larkspur Ltd'], 'Larkspur Ltd')).to.deep.equal([['exact', 'Larkspur Ltd']]);
+    expect(groundings(['LARKSPUR ltd.'], 'Larkspur Ltd')).to.deep.equal([['normalised', 'LARKSPUR ltd']]);
+    expect(groundings(['Doe, Jane'], 'Jane Doe')).to.deep.equal([['normalised', 'Doe, Jane']]);
+    expect(groundings(['Ying Zhang2, Jay Shah1'], 'Ying Zhang')[0]?.[0]).to.equal('normalised');
+    expect(groundings(['trans-', 'formation of signals'], 'transformation of signals')[0]?.[0]).to.equal(
+      'normalised',
+    );
+    expect(groundings(['Visiting Professorships:'], 'Visiting Professor')[0]?.[0]).to.equal('normalised');
+    expect(groundings(['July 2031'], '2031-07')).to.deep.equal([['normalised', 'July 2031']]);
+    expect(groundings(['Since July 2031'], '2031-07-01T00:00:00Z')).to.deep.equal([['derived', 'July 2031']]);
+    expect(groundings(['Since July 2031'], '2031-06-30T22:00:00Z')).to.deep.equal([['derived', 'July 2031']]);
+    expect(groundings(['Since July 2031'], '2031-08-01')).to.deep.equal([['none', '']]);
+    expect(groundings(['Revenue (in millions) 4.5'], 4_500_000)[0]?.[0]).to.equal('derived');
+    expect(groundings(['Rate 23.2 %'], '%')).to.deep.equal([['exact', '%']]);
+    expect(groundings(['Paid.'], true)).to.deep.equal([['derived', '']]);
+    expect(groundings(['nothing'], 'N/A')).to.deep.equal([['derived', '']]);
+    expect(groundings(['nothing'], 'Nowhere')).to.deep.equal([['none', '']]);
+    const parts = ['Supply of lenses to the observatory', 'Other text', 'Repair of the dome in winter'];
+    const both = 'Repair of the dome in winter; Supply of lenses to the observatory';
+    expect(groundings(parts, both)).to.deep.equal([['derived', parts[2]]]);
+    expect(groundings(parts, both.replace('dome', 'home'))).to.deep.equal([['none', '']]);
+  });
+
+  it('makes out periods by the days on which they end, and no others', () => {
+    const lines = ['Three Months Ended December 31, 2024', 'for the year ended June 30, 2024'];
+    const { ungrounded } = ground(text(...lines), {
+      periods: ['FY2025 Q2', 'H1 2025', 'FY2024', 'FY2024 Q2', 'FY2025 Q3', 'FY2026 Q2', 'FY2025 H2'],
+    });
+    expect(ungrounded).to.deep.equal(['/periods/4', '/periods/5', '/periods/6']);
+  });
+
+  it('takes counts, sums and places in a list for derived', () => {
+    const lines = ['Lens 4.00', 'Cap 8.00', 'Box 9.00', 'Pin', 'Rod'];
+    const rows = ['Lens', 'Cap', 'Box', 'Pin', 'Rod'].map((item, at) => ({ item, line: at + 1 }));
+    const priced = [4, 8, 9].map((price) => ({ price }));
+    const wrong = rows.map((row, at) => (at === 1 ? { ...row, line: 7 } : row));
+    const derived = ground(text(...lines), { count: 3, sum: 21, rows, priced });
+    expect(derived.ungrounded).to.deep.equal([]);
+    expect(ground(text(...lines), { count: 6, sum: 22, priced }).ungrounded).to.deep.equal([
+      '/count',
+      '/sum',
+    ]);
+    expect(ground(text(...lines), { rows: wrong }).ungrounded).to.deep.equal(['/rows/1/line']);
   });
 
   it('reads on below, where a value runs over several lines of a column', () => {

@@ -2,16 +2,17 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Json, JsonObject } from '../../kernel/json.ts';
 import { parseNumber } from '../../extraction/values/numbers.ts';
-import { groundedIn, type Grounding } from '../../extraction/grounding/grounding.ts';
+import { groundedIn } from '../../extraction/grounding/grounding.ts';
 import { fitted } from '../../extraction/grounding/groundingFuzzy.ts';
 import { compact } from '../../extraction/grounding/groundingText.ts';
 import { withAbsence } from '../../extraction/grounding/absence.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
+import { parted } from '../support/parted.ts';
 import { holds } from '../support/properties.ts';
 
 const ANY: JsonObject = { type: 'object', properties: {} };
-const ground = (placed: readonly Placed[], value: JsonObject, schema = ANY): Grounding =>
-  groundedIn(laidOut([placed]), { schema, value });
+const ground = (placed: readonly Placed[], value: JsonObject, schema = ANY) =>
+  parted(groundedIn(laidOut([placed]), { schema, value }));
 /** Lines of text, one below the other. */
 const text = (...lines: readonly string[]): readonly Placed[] =>
   lines.map((line, i): Placed => [40, 40 + 30 * i, line]);
@@ -31,7 +32,7 @@ describe('grounding of any answer', () => {
       lost: `Items of an order that was lost ${i}`,
     }));
     const document = laidOut(pages);
-    const { ungrounded } = groundedIn(document, { schema: ANY, value: { rows } });
+    const { ungrounded } = parted(groundedIn(document, { schema: ANY, value: { rows } }));
     expect(ungrounded).to.include.members(rows.map((_, i) => `/rows/${i}/lost`));
     expect(ungrounded.filter((path) => path.endsWith('/item'))).to.deep.equal([]);
   });
@@ -92,7 +93,7 @@ describe('grounding of any answer', () => {
     'every citation’s text is on its page or runs on to the next, every number cited reads as the value, ' +
       'and nothing is both cited and flagged',
     fc.property(fc.array(pageOfWords, { minLength: 1, maxLength: 3 }), answer, (pages, value) => {
-      const { citations, ungrounded } = groundedIn(laidOut(pages), { schema: ANY, value });
+      const { citations, ungrounded } = parted(groundedIn(laidOut(pages), { schema: ANY, value }));
       for (const { path, text: said, page } of citations) {
         const runsOn = compact(said).length >= 16;
         const wordsThere = pages

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mergedAnswers, relaxedSchema } from '../../models/byModel/answers.ts';
 import { sectionsOf, tokensOf } from '../../models/byModel/shownDocument.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import type { Citation } from '../../ports/extractionEngine.ts';
+import type { Citation, ValueCitation } from '../../ports/extractionEngine.ts';
 
 const words = (count: number, word = 'word'): string => Array.from({ length: count }, () => word).join(' ');
 
@@ -78,45 +78,65 @@ describe('one answer from those to the parts', () => {
     bbox: [0, y, 10, y + 10],
     confidence,
   });
+  const none = (path: string): ValueCitation => ({
+    ...{ path, text: '', page: null, bbox: null, confidence: 0, grounding: 'none' },
+  });
 
-  it('takes what stands on the pages, of that the surest, and never nothing for something', () => {
-    const merged = mergedAnswers([
+  it('takes what stands on the pages, of that the surest, never nothing for something, and tells the rest', () => {
+    const { value, warnings } = mergedAnswers([
       {
-        value: { number: 'made up', total: 5, date: null, note: '' },
-        citations: [cited('/total', 0.7, [10])],
+        value: { number: 'made up', total: 5, date: null, note: '', place: ' Bonn' },
+        citations: [cited('/total', 0.7, [10]), none('/number')],
       },
       {
-        value: { number: 'Q-1', total: 7, date: '2026-02-03' },
+        value: { number: 'Q-1', total: 7, date: '2026-02-03', place: 'BONN' },
         citations: [cited('/number', 0.9, [0]), cited('/total', 0.9, [50])],
       },
     ]);
-    expect(merged).to.deep.equal({ number: 'Q-1', total: 7, date: '2026-02-03', note: '' });
+    expect(value).to.deep.equal({ number: 'Q-1', total: 7, date: '2026-02-03', note: '', place: ' Bonn' });
+    expect(
+      warnings.map(({ code, ...one }) => [code, 'path' in one && one.path, 'value' in one && one.value]),
+    ).to.deep.equal([
+      ['contradicted', '/number', 'made up'],
+      ['contradicted', '/total', 5],
+    ]);
   });
+
+  const row = (item: string, price: number | null = 1) => ({ item, price });
+  const rowAt = (index: number, place: readonly [number, number?]): readonly Citation[] => [
+    cited(`/rows/${index}/item`, 0.9, place),
+    cited(`/rows/${index}/price`, 0.9, place),
+  ];
 
   it('joins lists in order, with a row once that two parts read at one place', () => {
-    const row = (item: string) => ({ item, price: 1 });
-    const merged = mergedAnswers([
-      {
-        value: { rows: [row('a'), row('b')] },
-        citations: [cited('/rows/0/item', 0.9, [0]), cited('/rows/1/item', 0.9, [20])],
-      },
+    const { value, warnings } = mergedAnswers([
+      { value: { rows: [row('a'), row('b')] }, citations: [...rowAt(0, [0]), ...rowAt(1, [20])] },
       {
         value: { rows: [row('b'), row('a'), row('a')] },
-        citations: [
-          cited('/rows/0/item', 0.9, [20]),
-          cited('/rows/1/item', 0.9, [0, 2]),
-          cited('/rows/2/item', 0.9, [9, 2]),
-        ],
+        citations: [...rowAt(0, [20]), ...rowAt(1, [0, 2]), ...rowAt(2, [19, 2])],
       },
     ]);
-    expect(merged).to.deep.equal({ rows: [row('a'), row('b'), row('a'), row('a')] });
+    expect(value).to.deep.equal({ rows: [row('a'), row('b'), row('a'), row('a')] });
+    expect(warnings).to.have.lengthOf(1);
+    expect(warnings[0]).to.deep.include({ code: 'merged', path: '/rows', value: [row('b')] });
   });
 
-  it('leaves rows out that stand nowhere while others do, and keeps texts once', () => {
-    const merged = mergedAnswers([
-      { value: { rows: [{ item: 'a' }], words: ['x', 'y'] }, citations: [cited('/rows/0/item', 0.9, [0])] },
-      { value: { rows: [{ item: 'invented' }], words: ['y', 'z'] }, citations: [] },
+  it('has a row whole that one part read only the beginning of', () => {
+    const { value } = mergedAnswers([
+      { value: { rows: [row('a', null)] }, citations: [cited('/rows/0/item', 0.9, [0])] },
+      {
+        value: { rows: [row('a', 7), row('a', 8)] },
+        citations: [cited('/rows/0/item', 0.9, [0]), ...rowAt(1, [50])],
+      },
     ]);
-    expect(merged).to.deep.equal({ rows: [{ item: 'a' }], words: ['x', 'y', 'z'] });
+    expect(value).to.deep.equal({ rows: [row('a', 7), row('a', 8)] });
+  });
+
+  it('keeps what stands nowhere, and texts once', () => {
+    const { value } = mergedAnswers([
+      { value: { rows: [{ item: 'a' }], words: ['x', 'y'] }, citations: [cited('/rows/0/item', 0.9, [0])] },
+      { value: { rows: [{ item: 'b' }], words: ['y', 'z'] }, citations: [none('/rows/0/item')] },
+    ]);
+    expect(value).to.deep.equal({ rows: [{ item: 'a' }, { item: 'b' }], words: ['x', 'y', 'z'] });
   });
 });

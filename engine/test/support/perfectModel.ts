@@ -65,41 +65,29 @@ function toldItem(item: Json, words: string, says: Json): readonly Json[] {
   return leafCount(told(item, words)) >= TOLD_WHOLE * leafCount(item) ? [says] : [];
 }
 
-/** A truth in which some values were changed, and the JSON Pointers of these. */
-export interface Lied {
-  readonly value: JsonObject;
-  readonly lies: readonly string[];
-}
-
-/** Changes so many of the texts and numbers of a value: other letters, other digits. */
-export function lied(value: JsonObject, share: number, random: Random): Lied {
-  const lies: string[] = [];
-  const change = (one: Json, path: string): Json => {
+/** A truth in which so many of the texts and numbers were changed: other letters, other digits. */
+export function lied(value: JsonObject, share: number, random: Random): JsonObject {
+  const change = (one: Json): Json => {
     if (typeof one === 'object' && one !== null) {
-      if (isList(one)) return one.map((item, at) => change(item, `${path}/${at}`));
-      return Object.fromEntries(
-        Object.entries(one).map(([key, member]) => [key, change(member, `${path}/${pointerPart(key)}`)]),
-      );
+      if (isList(one)) return one.map(change);
+      return Object.fromEntries(Object.entries(one).map(([key, member]) => [key, change(member)]));
     }
     if (isEmpty(one) || typeof one === 'boolean' || random.next() >= share) return one;
-    lies.push(path);
     return typeof one === 'number' ? otherNumber(one, random) : otherText(one, random);
   };
-  return { value: change(value, '') as JsonObject, lies };
+  return change(value) as JsonObject;
 }
-
-const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
 
 const otherSign = (sign: string, random: Random): string => {
   const signs = /\d/.test(sign) ? '0123456789' : LETTERS;
-  return random.pick([...signs].filter((other) => other !== sign.toLowerCase()));
+  return random.pick(signs.split('').filter((other) => other !== sign.toLowerCase()));
 };
 
 /** Another digit somewhere in a number; the first stays other than 0. */
 function otherNumber(value: number, random: Random): number {
-  const digits = [...String(value)];
+  const digits = String(value).split('');
   const places = digits.flatMap((sign, at) => (/\d/.test(sign) ? [at] : []));
   const at = random.pick(places);
   digits[at] = otherSign(digits[at] ?? '', random);
@@ -115,7 +103,10 @@ function otherText(value: string, random: Random): string {
   const at = random.between(0, word.length - 1);
   const isReplaced = random.next() < 0.5;
   const other = isReplaced
-    ? [...word].map((sign) => otherSign(sign, random)).join('')
+    ? word
+        .split('')
+        .map((sign) => otherSign(sign, random))
+        .join('')
     : word.slice(0, at) + otherSign(word.charAt(at), random) + word.slice(at + 1);
   return value.slice(0, index) + other + value.slice(index + word.length);
 }

@@ -1416,6 +1416,10 @@ export type BatchRequest = {
      */
     shown_text?: 'markdown' | 'layout';
     /**
+     * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+     */
+    require_grounding?: boolean | '';
+    /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -2169,6 +2173,10 @@ export type CanonicalInferenceExtract = {
          */
         shown_text?: 'markdown' | 'layout';
         /**
+         * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+         */
+        require_grounding?: boolean | '';
+        /**
          * Name of the file as it was sent; null where it had none.
          */
         file_name?: string | '';
@@ -2536,13 +2544,13 @@ export type Citation = {
      */
     path: string;
     /**
-     * The words as they stand in the document.
+     * As it reads there; empty where `page` is null.
      */
     text: string;
     /**
-     * Number of the page, from 1.
+     * From 1; null for what a model told and what stands nowhere by itself.
      */
-    page: number;
+    page: number | null;
     /**
      * Points from the top left.
      */
@@ -2556,6 +2564,10 @@ export type Citation = {
      * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
      */
     confidence: number;
+    /**
+     * Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way of writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at all. Left out where the embedded engine read the value.
+     */
+    grounding?: 'exact' | 'normalised' | 'derived' | 'none';
 };
 
 export type ConfigList = {
@@ -2647,6 +2659,10 @@ export type ConfigResponse = {
      */
     models_for: 'all' | 'doubtful' | null;
     /**
+     * What a model told and what stands nowhere in the document is left out, with a warning.
+     */
+    require_grounding: boolean | null;
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -2697,6 +2713,10 @@ export type ConfigUpsertRequest = {
      * What an extraction model is asked for: all fields, or those alone that the embedded engine left in doubt.
      */
     models_for?: 'all' | 'doubtful' | null;
+    /**
+     * What a model told and what stands nowhere in the document is left out, with a warning.
+     */
+    require_grounding?: boolean | null;
     /**
      * The channel that fills the schema; null: the local engine.
      */
@@ -3788,6 +3808,10 @@ export type ExtractForm = unknown & {
      * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
      */
     shown_text?: 'markdown' | 'layout';
+    /**
+     * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+     */
+    require_grounding?: boolean;
     /**
      * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
      */
@@ -9110,7 +9134,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `readings_differ`: the embedded engine read `value` where the answer has the other value of a model; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `merged`: parts of a long document told `value` more than once; `contradicted`: another part told `value`; `readings_differ`: the embedded engine read `value` where the answer has the other value of a model; `own_key_not_used`. More may be added.
      */
     code: string;
     /**

@@ -383,7 +383,13 @@ describe('own models over HTTP', () => {
     };
     expect(warnings.map(({ code }) => code)).to.deep.equal(['not_grounded']);
     expect(warnings[0]?.message).to.contain('/invoice_number').and.to.contain('/total');
-    expect(citations).to.deep.equal([]);
+    const none = { text: '', page: null, bbox: null, confidence: 0, grounding: 'none' };
+    expect(citations).to.deep.equal([
+      { path: '/invoice_number', ...none },
+      { path: '/total', ...none },
+    ]);
+    const strict = await extract(key, own({ llm_api_key, require_grounding: 'true', allow_partial: 'true' }));
+    expect(strict.body['result']).not.to.have.any.keys('invoice_number', 'total');
   });
 
   it('refuses numeric overrides out of range, before anything is asked', async () => {

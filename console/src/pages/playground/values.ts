@@ -9,6 +9,9 @@ export interface SchemaPart {
   readonly items?: SchemaPart;
 }
 
+/** Where a value stands; what a model told and stands nowhere has none. */
+type Placed = Citation & { readonly page: number };
+
 /** One line of the tree of values. */
 export interface ValueRow {
   /** JSON Pointer into the result. */
@@ -17,12 +20,12 @@ export interface ValueRow {
   readonly depth: number;
   /** undefined: a group; null: the document does not say it. */
   readonly value: string | null | undefined;
-  readonly citation: Citation | undefined;
+  readonly citation: Placed | undefined;
   readonly errors: readonly string[];
 }
 
 interface Known {
-  readonly citations: ReadonlyMap<string, Citation>;
+  readonly citations: ReadonlyMap<string, Placed>;
   readonly errors: ReadonlyMap<string, readonly string[]>;
 }
 
@@ -108,7 +111,8 @@ export const valueRows = (
   const errors = new Map<string, string[]>();
   for (const { path, message } of given.errors ?? [])
     errors.set(path, [...(errors.get(path) ?? []), message]);
-  const known: Known = { citations: new Map(given.citations.map((one) => [one.path, one])), errors };
+  const placed = given.citations.filter((one): one is Placed => one.page !== null);
+  const known: Known = { citations: new Map(placed.map((one) => [one.path, one])), errors };
   const rows: ValueRow[] = [];
   addRows(rows, known, { value: result, part: schema, at: { path: '', name: '', depth: -1 } });
   return rows;
