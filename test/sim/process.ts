@@ -1,5 +1,6 @@
 /* eslint-disable max-lines -- all that names today's wiring is in one place, so that another wiring changes one file */
 import type { ModelCall } from '@quire/engine/ports/modelWork';
+import type { JsonObject } from '../../domain/kernel/json.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
