@@ -7,7 +7,7 @@ import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/
 import { artifactKeyOf, type ArtifactPublished } from '../../domain/deployment.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import type { Shared } from './ports.ts';
-import { resultOf, type Answer } from './process.ts';
+import { PARTS, resultOf, type Answer } from './process.ts';
 import { started, type Accepted, type Batch, type Held, type Work } from './known.ts';
 import type { Lists } from './lists.ts';
 import { byType } from './readModel.ts';
@@ -152,6 +152,22 @@ export const watchOver = (deps: WatchDeps) => {
     return world.actors.find(
       (actor) => actor.kind === 'later' && actor.key === key && printOf(actor) === data?.fingerprint,
     );
+  };
+
+  /** Each call that a result stands on is logged, and no call is logged twice, however many attempts it took. */
+  const checkCalls = ({ work_id, billed }: Work): void => {
+    if (told.restoredAt >= 0 || billed === undefined) return;
+    const { calls = [] } = JSON.parse(billed) as { readonly calls?: readonly string[] };
+    const logged = (shared.events as unknown as readonly ProjectedEvent[]).flatMap((event) =>
+      event.type === 'LlmCostLogged' && event.data.job_id === work_id ? [event.data] : [],
+    );
+    const entries = new Set(logged.map(({ entry_id }) => entry_id));
+    for (const call of calls)
+      if (!entries.has(`${work_id}:${call}`)) say('call-log', `the call ${call} of ${work_id} is not logged`);
+    if (new Set(logged.map(({ input_tokens }) => input_tokens)).size < logged.length)
+      say('call-log', `a call of ${work_id} is logged twice`);
+    if (calls.length > 0 && new Set(calls).size !== PARTS)
+      say('call-log', `${work_id} stands on ${String(calls.length)} calls for ${String(PARTS)} parts`);
   };
 
   const checkDelivered = (work: Work, result: string): void => {
@@ -476,7 +492,10 @@ export const watchOver = (deps: WatchDeps) => {
     /** What is left when all have been well for hours. */
     look: async (lists: Lists): Promise<void> => {
       tellGiven();
-      for (const work of known.works.values()) leftWork(work);
+      for (const work of known.works.values()) {
+        leftWork(work);
+        checkCalls(work);
+      }
       for (const hold of known.holds.values()) leftHold(hold);
       leftLists(lists);
       leftClaims(lists);

@@ -1,5 +1,7 @@
 /* eslint-disable max-lines -- all that names today's wiring is in one place, so that another wiring changes one file */
 import type { ModelCall } from '@quire/engine/ports/modelWork';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import { usageEndedAt } from '../../domain/workEvents.ts';
@@ -131,13 +133,65 @@ const problem = ({ code }: Pick<WorkProblem, 'code'>): Answer => ({ kind: 'probl
 
 const none = () => Promise.reject(new Error('this does not take part'));
 
-const CALL: ModelCall = {
-  ...{ ref: { provider: 'openai', model: 'gpt' }, step: 'extraction', owner: 'caller' },
-  usage: { input_tokens: 1, output_tokens: 1, cached_input_tokens: 0, pages: null },
-};
+/** Of one call and no other: by it a call is known again that is logged twice. */
+const usageOfCall = () => ({
+  input_tokens: 1 + Math.floor(Math.random() * 1e12),
+  ...{ output_tokens: 1, cached_input_tokens: 0, pages: null },
+});
+/** Of the document that models are asked about. */
+export const PARTS = 3;
+const PART = 'A part of what the document says. ';
+
+/** The real work with models, on a document of three parts, and a provider that answers each with a name of its own. */
+const modelsOn = ({ fileAt, work, clock, die }: ProcessEnv) =>
+  modelWork({
+    providers: {
+      abilitiesOf: () => ({ pdf: false, images: false, documentTokens: PART.length }),
+      ask: async () => {
+        await work('ask');
+        return {
+          kind: 'answered',
+          text: JSON.stringify({ runs: [clock.uuid()] }),
+          usage: usageOfCall(),
+          finish: 'stop',
+        };
+      },
+      readPages: none,
+    },
+    parser: {
+      read: async ({ path }) => {
+        const { ends } = fileAt(path);
+        await work('read');
+        if (ends === 'deadly') await die();
+        if (ends === 'badly') return { kind: 'unreadable', detail: 'it is broken' };
+        const markdown = Array.from({ length: PARTS }, () => PART.repeat(2)).join('\n\n');
+        const plain = { pages: [], warnings: [], hasText: true, packed: new Uint8Array() };
+        return { kind: 'ok', document: { mimeType: 'text/plain', markdown, ...plain } };
+      },
+      render: none,
+    },
+    tools: {
+      ...{ pictures: none, documentOf: none, render: none, extractFrom: none, score: none },
+      ...{ joined: none, layoutText: none, rankPages: none },
+      ground: ({ answer }) => {
+        const value = JSON.parse(answer) as JsonObject;
+        const plain = { validationErrors: [], citations: [], ungrounded: [], warnings: [] };
+        return Promise.resolve({ kind: 'ok', value, ...plain });
+      },
+    },
+    schemas: { check: () => Promise.resolve({ kind: 'ok' }) },
+    ranged: { read: none },
+    localDeadlinesMs: { fast: MODELS_MS, standard: MODELS_MS, robust: MODELS_MS },
+    readFile: none,
+  });
+
+/** Longer than any run: the deadlines of models are not what is looked at. */
+const MODELS_MS = 10 * DAY_MS;
 
 /** Work on documents: what comes out names the file and the run, so that one result can be told from another. */
-const workOn = ({ fileAt, work, clock, die }: ProcessEnv) => {
+const workOn = (env: ProcessEnv) => {
+  const { fileAt, work, clock, die } = env;
+  const models = modelsOn(env);
   const extracted = async (path: string) => {
     const { pages, tag, ends } = fileAt(path);
     await work('extract');
@@ -168,11 +222,19 @@ const workOn = ({ fileAt, work, clock, die }: ProcessEnv) => {
       extract: ({ path }) => extracted(path),
     } satisfies ExtractDeps['ranged'],
     modelWork: {
-      // Every other key is never used: then the work is billed at full service.
-      extract: async ({ path }, { onCall }) => {
-        const done = await extracted(path);
-        if (Math.random() < 0.5) onCall(CALL);
-        return done;
+      // Every third key is never used: then the work is billed at full service.
+      extract: async (request, asked, keeping) => {
+        if (Math.random() < 0.33) return extracted(request.path);
+        const calls: string[] = [];
+        const onCall = (call: ModelCall): void => {
+          if (call.id !== undefined) calls.push(call.id);
+          asked.onCall(call);
+        };
+        const done = await models.extract(request, { ...asked, onCall }, keeping);
+        if (done.kind !== 'ok') return done;
+        const { pages, tag } = fileAt(request.path);
+        const value = { tag, pages, run: clock.uuid(), calls };
+        return { kind: 'ok', extraction: { ...done.extraction, value } };
       },
       convert: none,
     } satisfies ExtractDeps['modelWork'],
@@ -192,7 +254,7 @@ const depsOf = (env: ProcessEnv) => {
     slots: heavySlots(100),
     ...{ pagesMax: 100, longPagesMax: 2_000, inspectDeadlineMs: 1_000, convertDeadlineMs: 1_000 },
     localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
-    deadlineMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
+    deadlineMs: { fast: MODELS_MS, standard: MODELS_MS, robust: MODELS_MS },
     platformModels: { extraction: LOCAL, ocr: LOCAL },
     checkBase: () => Promise.resolve({ kind: 'ok' }),
     wrote: () => undefined,

@@ -12,7 +12,9 @@ export const CHOICE_FROM_PAGES = 50;
 
 /** Shares of a document's characters: of the first look, and of all looks for single values together. */
 const FIRST_SHARE = 0.2;
-const LAST_SHARE = 0.34;
+/** With the pages on which the engine found something: the surest first, for it takes much for what it is not. */
+const FOUND_SHARE = 0.23;
+const LAST_SHARE = 0.36;
 /** Pages at the beginning, where a document says what it is. */
 const LEAD_PAGES = 2;
 /** Of a list, the pages by its words whose likes are looked at too. */
@@ -89,23 +91,20 @@ function runFrom(pages: readonly Page[], from: number, step: 1 | -1): readonly n
 const isIn = (path: string, field: string): boolean => path === field || path.startsWith(`${field}/`);
 
 /**
- * The pages that a model is shown first: the beginning, the pages on which the engine found values, and for each field
- * those that speak of it most. Of a list also the pages like its best ones, however many they are.
+ * The pages that a model is shown first: the beginning, for each field those that speak of it most, and some on which
+ * the engine found values, which are given with the surest first. Where there are lists, also all pages of records,
+ * and those like the best ones of each list, however many they are.
  */
 export function firstPages(ranks: PageRanks, found: readonly Standing[]): readonly number[] {
   const choice = new Choice(ranks, new Set());
   for (const { page } of ranks.pages.slice(0, LEAD_PAGES)) choice.add(page, 1);
   const lists = ranks.fields.filter(({ isList }) => isList);
   if (lists.length > 0) for (const { page, isRecords } of ranks.pages) if (isRecords) choice.add(page, 1);
-  for (const { path, page } of found) {
-    choice.add(page, FIRST_SHARE);
-    if (lists.some((list) => isIn(path, list.path)))
-      for (const like of likeOf(ranks, page)) choice.add(like, 1);
-  }
   for (const { pages } of lists)
     for (const page of pages.slice(0, LIST_PAGES))
       for (const like of [page, ...likeOf(ranks, page)]) choice.add(like, 1);
   addByRank(choice, ranks.fields, FIRST_SHARE);
+  for (const { page } of found) choice.add(page, FOUND_SHARE);
   return choice.pages();
 }
 

@@ -15,6 +15,7 @@ import { partsOf, partsOfPages, type ShownDocument, type Showable } from './show
 
 /** A value that the local engine found, as a model is told of it, and where it stands. */
 interface Found extends Standing {
+  readonly confidence: number;
   readonly line: string;
 }
 /** Values that are told, and letters of each: a model is to read the document, not these. */
@@ -52,7 +53,7 @@ async function foundByRules(
     if (said === undefined || page === null) return [];
     const quoted = `page ${page}: ${JSON.stringify(text.slice(0, TEXT_MAX))}`;
     const line = `${path} = ${JSON.stringify(said).slice(0, TEXT_MAX)} (${quoted}, ${confidence.toFixed(2)})`;
-    return [{ path, page, line }];
+    return [{ path, page, confidence, line }];
   });
 }
 
@@ -137,7 +138,7 @@ interface Asking {
   /** What the model is told that the engine found. */
   readonly told: readonly Found[];
   /** Where the engine found something. */
-  readonly found: readonly Standing[];
+  readonly found: readonly Found[];
   /** Told of the pages that were asked about. */
   readonly onPages: (pages: readonly number[]) => void;
 }
@@ -221,7 +222,10 @@ const askAboutChosen = async (asking: Asking, ranks: PageRanks): Promise<readonl
   const { running, llm, shown, found } = asking;
   const tokensMax = running.deps.providers.abilitiesOf(llm.ref).documentTokens;
   const asked: AskedPart[] = [];
-  let pages = firstPages(ranks, found);
+  let pages = firstPages(
+    ranks,
+    [...found].sort((a, b) => b.confidence - a.confidence),
+  );
   for (let look = 1; pages.length > 0; look += 1) {
     const parts = await askInParts(asking, partsOfPages(shown, pages, tokensMax));
     asked.push(...parts);

@@ -40,8 +40,11 @@ const inTurn = (deps: ModelWorkDeps, gate: FairGate, share: string): ModelWorkDe
   ): Promise<A> => {
     const { deadlineMs, signal } = request;
     const deadline = deadlineIn(deadlineMs);
-    const over = AbortSignal.timeout(deadlineMs);
-    const leave = await gate.enter(share, signal === undefined ? over : AbortSignal.any([signal, over]));
+    const expiry = new AbortController();
+    const timer = setTimeout(() => expiry.abort(), deadlineMs);
+    const over = signal === undefined ? expiry.signal : AbortSignal.any([signal, expiry.signal]);
+    const leave = await gate.enter(share, over);
+    clearTimeout(timer);
     try {
       return await ask({ ...request, deadlineMs: deadline.leftMs() });
     } finally {

@@ -49,14 +49,14 @@ describe('the pages that a model is shown', () => {
   it('are those that speak of what is asked for, within a share of the document', () => {
     const first = firstPages(ranks, [{ path: '/agreement_date', page: 12 }]);
     expect(first).to.include.members([1, 2, 12, 40, 71]);
-    expect(shareOf(first)).to.be.at.most(0.2);
+    expect(shareOf(first)).to.be.at.most(0.23);
   });
 
   it('are then those that speak next best of what is missing, and all where a value is required', () => {
     const seen = new Set(firstPages(ranks, []));
     const next = nextPages(ranks, { seen, standing: [], says: (path) => path !== '/governing_law' });
     expect(next.filter((page) => seen.has(page))).to.deep.equal([]);
-    expect(shareOf([...seen, ...next])).to.be.at.most(0.34);
+    expect(shareOf([...seen, ...next])).to.be.at.most(0.36);
     const strict = pageRanks(contract, { ...SCHEMA, required: ['agreement_date'] });
     const rest = nextPages(strict, { seen, standing: [], says: () => false });
     expect(seen.size + rest.length).to.equal(PAGES);
