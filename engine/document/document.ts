@@ -126,9 +126,16 @@ export type DocumentWarning =
       /** JSON Pointers of what was not looked for. */
       readonly paths?: readonly string[];
     }
-  | ({ readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ'; readonly message: string } & Partial<
-      Omit<SeenValue, 'inexact'>
-    >);
+  | {
+      /** A model gave no answer for these pages, or was not shown them: nothing pointed to them. */
+      readonly code: 'pages_not_answered' | 'pages_not_shown';
+      readonly message: string;
+      readonly pages: readonly number[];
+    }
+  | ({
+      readonly code: 'low_confidence' | 'inexact_number' | 'readings_differ';
+      readonly message: string;
+    } & Partial<Omit<SeenValue, 'inexact'>>);
 
 /** A value that was read somewhere, and how sure it is. */
 export interface SeenValue {

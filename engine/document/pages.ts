@@ -139,3 +139,29 @@ export function chosenPages(text: string, total: number): Chosen {
   );
   return { kind: 'pages', numbers };
 }
+
+/**
+ * Most pages of a range: some 10 MB of words, and a second of work; a scan of so many pages takes a process
+ * less time than any deadline.
+ */
+const RANGE_PAGES = 20;
+/** Pages in ranges of about the same size, so that none is a page alone where others are not. */
+export function pageRanges(
+  numbers: readonly number[],
+  pagesMax = RANGE_PAGES,
+): readonly (readonly number[])[] {
+  const count = Math.ceil(numbers.length / pagesMax);
+  const start = (index: number): number => Math.floor((index * numbers.length) / count);
+  return Array.from({ length: count }, (_, index) => numbers.slice(start(index), start(index + 1)));
+}
+
+/** As `pageChoice` reads them. */
+export function spelledPages(numbers: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const number of numbers) {
+    const last = ranges.at(-1);
+    if (last !== undefined && last[1] === number - 1) last[1] = number;
+    else ranges.push([number, number]);
+  }
+  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',');
+}

@@ -1,13 +1,14 @@
 import { standIn, type Field } from './fields/fields.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, findingOf } from './finding.ts';
 import { findAddress } from './parties/addresses.ts';
 import { findParty } from './parties/parties.ts';
 import { findInProse } from './prose/proseValues.ts';
-import { pick } from './ranking.ts';
+import { pick, contextScore } from './ranking.ts';
 import type { Source } from './source.ts';
 import { isTotal } from './tables/totals.ts';
-import { findBoolean, findChoice, findText } from './texts.ts';
-import { findCurrency } from './values/currencies.ts';
+import { findText } from './texts.ts';
+import type { Candidate } from './candidates.ts';
+import { judgedFor } from './fields/labels.ts';
 
 interface Known {
   readonly source: Source;
@@ -15,26 +16,11 @@ interface Known {
   readonly totals: ReadonlyMap<string, Finding>;
 }
 
-/** What the rules of the field's concept find; of a field that means none, what sentences of contracts say. */
+/** What sums that agree, sentences of contracts, and the rules of the field's concept find. */
 export const byLexicon = (field: Field, { totals, source }: Known): Finding | undefined =>
   totals.get(field.pointer) ??
   findInProse(field, source) ??
-  (field.concept === undefined ? byForm(field, source) : findLeaf(field, source));
-
-/** Without a concept only a value's form, or a choice of the schema, is looked for. */
-const byForm = (field: Field, source: Source): Finding | undefined =>
-  FORMS.has(field.kind) || field.choices.length > 0 || field.type === 'boolean'
-    ? findByKind(field, source)
-    : undefined;
-
-const FORMS: ReadonlySet<Field['kind']> = new Set<Field['kind']>([
-  'email',
-  'url',
-  'iban',
-  'bic',
-  'vat_id',
-  'currency',
-]);
+  (field.concept === undefined ? undefined : findLeaf(field, source));
 
 function findLeaf(field: Field, source: Source): Finding | undefined {
   const found = findByKind(field, source);
@@ -43,13 +29,12 @@ function findLeaf(field: Field, source: Source): Finding | undefined {
 }
 
 function findByKind(field: Field, source: Source): Finding | undefined {
-  if (isTotal(field)) return undefined;
-  if (field.choices.length > 0) return findChoice(field, source);
+  if (isTotal(field) || field.choices.length > 0) return undefined;
   switch (field.kind) {
     case 'boolean':
-      return findBoolean(field, source);
+      return undefined;
     case 'party':
-      return findParty(field, source) ?? (isRoleParty(field) ? undefined : findText(field, source));
+      return findParty(field, source);
     case 'address':
       return findAddress(field, source);
     case 'currency':
@@ -61,5 +46,21 @@ function findByKind(field: Field, source: Source): Finding | undefined {
   }
 }
 
-/** Seller, buyer and the like stand in sections; other persons and firms have a label of their own. */
-const isRoleParty = ({ concept }: Field): boolean => concept?.id === 'seller' || concept?.id === 'buyer';
+/** The labelled currency, else the one that the amounts have most often. */
+function findCurrency(field: Field, source: Source): Finding | undefined {
+  const all = source.candidates.get('currency') ?? [];
+  const counts = new Map<unknown, number>();
+  for (const { value } of all) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const scoreOf = (candidate: Candidate): number => {
+    const label = contextScore(candidate, source.layout, judgedFor(field, source.labels));
+    return (label >= 0.75 ? label : 0) + (0.8 * (counts.get(candidate.value) ?? 0)) / all.length;
+  };
+  const scored = all.map((candidate) => ({ candidate, score: scoreOf(candidate) }));
+  const best = scored.reduce<(typeof scored)[number] | undefined>(
+    (most, one) => (most === undefined || one.score > most.score ? one : most),
+    undefined,
+  );
+  return best === undefined
+    ? undefined
+    : findingOf(best.candidate, { label: Math.min(1, best.score), margin: 0.3, agreement: 0, kind: 'form' });
+}

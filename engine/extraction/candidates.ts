@@ -1,6 +1,5 @@
 import type { Json } from '../kernel/json.ts';
-import { voteDayFirst } from './values/dateOrder.ts';
-import { compactDatesIn, datesIn } from './values/dates.ts';
+import { voteDayFirst, compactDatesIn, datesIn } from './values/dates.ts';
 import {
   bicsIn,
   emailsIn,

@@ -5,8 +5,7 @@ import { byLexicon } from './byLexicon.ts';
 import { aboveFloor, MIN_CONFIDENCE, type Read } from './confidenceFloor.ts';
 import { coerced, isInexact, readings } from './fields/coerced.ts';
 import { schemaTree, type Field, type ObjectNode, type SchemaNode } from './fields/fields.ts';
-import { affiliationFact } from './facts/affiliations.ts';
-import { factFor, joinedFact } from './facts/facts.ts';
+import { authorRows, factFor, joinedFact } from './facts/bylines.ts';
 import { findingOf, type Finding } from './finding.ts';
 import { boxAround } from './places/layout.ts';
 import { listInProse } from './prose/proseValues.ts';
@@ -24,7 +23,7 @@ import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
-import { scoredSingles } from '../reader/scorer.ts';
+import { scoredSingles, type Likes, type Scorer, type Singles } from '../reader/scorer.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
@@ -40,6 +39,8 @@ export interface ExtractOptions {
   readonly minConfidence?: number | undefined;
   /** Once it says so, nothing more is looked for: what was found until then is the answer. Default: never. */
   readonly isLate?: (() => boolean) | undefined;
+  /** Weighs what could be a value. Default: the one that ships. */
+  readonly scorer?: Scorer | undefined;
 }
 
 export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [], left: [] };
@@ -51,6 +52,8 @@ export interface Reading {
   readonly totals: ReadonlyMap<string, Finding>;
   /** The values of the single fields by their pointers; made when they are asked for first. */
   readonly singles: () => ReadonlyMap<string, Finding>;
+  /** How well each value is liked that could be a field's; what examples teach begins there. */
+  readonly likes: () => Likes;
   readonly pace: Pace;
 }
 
@@ -73,7 +76,7 @@ export function extract(
   schema: JsonObject,
   options: ExtractOptions = {},
 ): LocalExtraction {
-  const reading = readingOf(document, schema, options.isLate);
+  const reading = readingOf(document, schema, options);
   return reading === undefined ? NOTHING_FOUND : extractFrom(reading, options);
 }
 
@@ -81,7 +84,7 @@ export function extract(
 export function readingOf(
   document: Document,
   schema: JsonObject,
-  isLate?: ExtractOptions['isLate'],
+  { isLate, scorer }: Pick<ExtractOptions, 'isLate' | 'scorer'> = {},
 ): Reading | undefined {
   const tree = schemaTree(schema);
   if (tree?.kind !== 'object') return undefined;
@@ -91,13 +94,22 @@ export function readingOf(
     fields.flatMap(({ phrases }) => phrases),
   );
   const totals = findTotals(fields.filter(isTotal), source);
-  let singles: ReadonlyMap<string, Finding> | undefined;
+  let singles: Singles | undefined;
   const pace = paceOf(isLate);
   const byRules = rulesFor(fields, { source, totals, pace });
   const isFinal = (field: Field): boolean => factFor(field, source) !== undefined;
+  const scored = (): Singles =>
+    (singles ??= scoredSingles(fields, source, { byRules, isFinal, isLate, scorer }));
   return {
     ...{ tree, source, totals, pace },
-    singles: () => (singles ??= scoredSingles(fields, source, { byRules, isFinal, isLate })),
+    singles: () => scored().findings,
+    likes: () => {
+      const { findings, likes: made } = scored();
+      const likes = made();
+      // What was weighed is large: the next time only what is left of it is asked.
+      singles = { findings, likes: () => likes };
+      return likes;
+    },
   };
 }
 
@@ -252,7 +264,7 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
 }
 
 function listedValues(field: Field, source: Source): readonly Finding[] {
-  const fact = factFor(field, source) ?? affiliationFact(field, source);
+  const fact = factFor(field, source);
   if (fact !== undefined) return fact.findings;
   const works = citedWorks(field, source);
   if (works.length > 0) return works;
@@ -278,7 +290,10 @@ function rowsOf(
   fill: Fill,
 ): Json | undefined {
   const fields = [...columns.values()].flatMap(fieldsOf);
-  const rows = fill.taught.rows?.(pointer, fields) ?? listedRows(listed(columns, called), fill.source);
+  const asked = listed(columns, called);
+  const authors = authorRows(asked, fill.source);
+  const rows =
+    fill.taught.rows?.(pointer, fields) ?? (authors.length > 0 ? authors : listedRows(asked, fill.source));
   const values = rowValues(rows, { members: columns, at: pointer, shapes }, fill.cite);
   return values.length === 0 ? undefined : values;
 }

@@ -1,9 +1,38 @@
 import type { Json } from '../kernel/json.ts';
-import { calibrated } from './calibration.ts';
-import type { EvidenceKind } from './evidence.ts';
 import type { Candidate } from './candidates.ts';
 import { wordsIn, type Segment } from './places/layout.ts';
 import type { Word } from '../document/document.ts';
+
+/**
+ * How a value was won: after a colon in its own text; in the cell right of its label, right of a label that
+ * shows itself as one (colon, other letters, one of a column of labels), right of any text; below a label, the
+ * same two; where a row and a column of a table cross; right after the label's words without a mark; before
+ * them, as counts stand; in a sentence that has them; by a ticked box; as one of the schema's options that
+ * stands alone; by sums that agree; by its form alone; by its place on the page; in the head of the document,
+ * below a closing formula; an end of a range.
+ */
+export const EVIDENCE_KINDS = [
+  'colon',
+  'cell',
+  'right',
+  'beside',
+  'below',
+  'under',
+  'cross',
+  'inline',
+  'count',
+  'prose',
+  'box',
+  'option',
+  'sum',
+  'form',
+  'place',
+  'head',
+  'closing',
+  'end',
+] as const;
+
+export type EvidenceKind = (typeof EVIDENCE_KINDS)[number];
 
 /** A value with the words that it was read from. */
 export interface Finding {
@@ -73,4 +102,30 @@ export function textFinding(
     confidence: confidenceOf(evidence, words),
     kind: evidence.kind,
   };
+}
+
+/**
+ * Raw confidence to the share of values that were right at it.
+ * Source: isotonic regression (pool adjacent violators over bins of 0.05) on 8,100 values of generated
+ * invoices, receipts, orders, statements and forms in seven languages, asked for fields they have and fields
+ * they have not, and 340 values of the evaluation invoices and receipts, which weigh 70 %. The upper levels
+ * are held a point or two below what was measured, for layouts that were not seen.
+ */
+const LEVELS: readonly (readonly [raw: number, share: number])[] = [
+  [0, 0.4],
+  [0.206, 0.635],
+  [0.456, 0.837],
+  [0.734, 0.93],
+  [0.793, 0.97],
+  [0.902, 0.985],
+  [1, 0.99],
+];
+
+/** The share of values that are right at a raw confidence of 0..1; between two levels in proportion. */
+export function calibrated(raw: number): number {
+  const above = LEVELS.findIndex(([level]) => raw <= level);
+  const [upper, lower] = [LEVELS[above] ?? LEVELS.at(-1), LEVELS[above - 1]];
+  if (upper === undefined) return raw;
+  if (lower === undefined || above < 0) return upper[1];
+  return lower[1] + ((upper[1] - lower[1]) * (raw - lower[0])) / (upper[0] - lower[0]);
 }

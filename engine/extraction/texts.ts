@@ -1,6 +1,5 @@
-import type { EvidenceKind } from './evidence.ts';
+import { type EvidenceKind, textFinding, type Finding } from './finding.ts';
 import type { Field } from './fields/fields.ts';
-import { findingOf, textFinding, type Finding } from './finding.ts';
 import { wholeScore } from './fields/labels.ts';
 import { overlap, type Segment } from './places/layout.ts';
 import type { Source } from './source.ts';
@@ -125,16 +124,6 @@ const YES = new Set(
 );
 const NO = new Set('no false n nein non nee nao faux falsch falso onwaar ☐ unchecked off none'.split(' '));
 
-/** Yes or no as a word or a box right beside the label. */
-export function findBoolean(field: Field, source: Source): Finding | undefined {
-  for (const label of labelsOf(field, source)) {
-    const finding = valueOf(label, source)?.finding;
-    const value = finding === undefined ? undefined : yesOrNo(finding.text);
-    if (finding !== undefined && value !== undefined) return { ...finding, value };
-  }
-  return undefined;
-}
-
 const TICKED = /[☑☒✓✔✗✘]|\[ ?[xX] ?\]|\([xX]\)/u;
 
 /** What is said or ticked: "Yes", "☒ Yes ☐ No". */
@@ -159,20 +148,7 @@ export function tickedOption(text: string): string | undefined {
 
 const SAME_CHOICE = 0.85;
 
-/** One of the schema's choices: as the labelled value says it, else the only one that the document names. */
-export function findChoice(field: Field, source: Source): Finding | undefined {
-  const labelled = findText(field, source);
-  const said =
-    labelled === undefined ? undefined : choiceIn(field, tickedOption(labelled.text) ?? labelled.text);
-  if (labelled !== undefined && said !== undefined) return { ...labelled, value: said };
-  const currency = source.candidates
-    .get('currency')
-    ?.find(({ value }) => typeof value === 'string' && field.choices.includes(value));
-  return currency === undefined
-    ? undefined
-    : findingOf(currency, { label: 0.5, margin: 0, agreement: 0, kind: 'form' });
-}
-
+/** The one of the schema's choices that a text says. */
 export function choiceIn({ choices }: Field, text: string): string | undefined {
   const words = labelWords(text);
   const exact = choices.find((choice) => folded(choice) === folded(text.trim()));

@@ -18,6 +18,7 @@ import { openPdf } from './pdf/readPdf.ts';
 import { openEpub } from './text/openEpub.ts';
 import { openMail } from './mail/openMail.ts';
 import { openMsg } from './mail/openMsg.ts';
+import { openTnef } from './mail/openTnef.ts';
 import { openCsv } from './sheets/openCsv.ts';
 import { openOds } from './sheets/openOds.ts';
 import { openXls, openXlsx } from './sheets/openWorkbook.ts';
@@ -62,6 +63,7 @@ const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   csv: openCsv,
   eml: openMail,
   msg: openMsg,
+  tnef: openTnef,
   pptx: openPptx,
   odp: openOdp,
   epub: openEpub,

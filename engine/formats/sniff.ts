@@ -1,5 +1,6 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { Format, Sniffed } from './pieces/opened.ts';
+import { isTnef } from './mail/openTnef.ts';
 import { unzip } from './pieces/archive.ts';
 import { decodeText, hasByteOrderMark, isUtf8 } from './text/textDocument.ts';
 
@@ -151,7 +152,7 @@ const knownAs = (format: Format): Sniffed => ({ kind: 'known', format, text: und
 const PDF_HEADER_WITHIN = 1024;
 export const SUPPORTED =
   'PDF, PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, DOCX, DOC, ODT, RTF, PPTX, ODP, XLSX, XLS, ODS, CSV, TSV, EPUB, EML, ' +
-  'MSG, VCF, ICS, HTML, Markdown or plain text';
+  'MSG, TNEF, VCF, ICS, HTML, Markdown or plain text';
 
 const BY_MIME: Readonly<Record<string, Format>> = {
   'image/png': 'png',
@@ -173,6 +174,7 @@ export async function sniff(bytes: Uint8Array, fileName: string | null): Promise
   if (Buffer.from(bytes.subarray(0, PDF_HEADER_WITHIN)).includes('%PDF-')) return known('pdf');
   const container = containerFormat(bytes, fileName);
   if (container !== undefined) return container;
+  if (isTnef(Buffer.from(bytes.subarray(0, 8)))) return known('tnef');
   return (await byMagic(bytes)) ?? textual(bytes, fileName);
 }
 

@@ -1,5 +1,6 @@
 import type { ParseFailure, ParseRequest, ReadResult } from '../ports/documentParser.ts';
 import type { PackedDocument } from '../document/document.ts';
+import { pageRanges } from '../document/pages.ts';
 import type { ChildPool, PoolLimits } from './children/childPool.ts';
 import type { Answers, FileFacts, Job, JobFile, JobOutcome, PartsRead } from './children/jobs.ts';
 
@@ -63,17 +64,6 @@ function failureOf(
     case 'failed':
       throw new Error(`a document job failed: ${outcome.message}`);
   }
-}
-
-/** As `pageChoice` reads them. */
-export function spelledPages(numbers: readonly number[]): string {
-  const ranges: [number, number][] = [];
-  for (const number of numbers) {
-    const last = ranges.at(-1);
-    if (last !== undefined && last[1] === number - 1) last[1] = number;
-    else ranges.push([number, number]);
-  }
-  return ranges.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(',');
 }
 
 /** Of the deadline: for parsing a PDF as a whole, which takes a second where nothing keeps the parser busy. */
@@ -201,11 +191,4 @@ async function readPart(
   );
   left.ms -= outcome.workedMs ?? 0;
   return outcome.kind === 'answered' ? (outcome.answer as ReadResult) : failureOf(outcome, deadlineMs);
-}
-
-/** Pages in ranges of about the same size, so that none is a page alone where others are not. */
-export function pageRanges(numbers: readonly number[], pagesMax: number): readonly (readonly number[])[] {
-  const count = Math.ceil(numbers.length / pagesMax);
-  const start = (index: number): number => Math.floor((index * numbers.length) / count);
-  return Array.from({ length: count }, (_, index) => numbers.slice(start(index), start(index + 1)));
 }

@@ -9,14 +9,8 @@ import {
   type Pauses,
   type PoolLimits,
 } from './children/childPool.ts';
-import {
-  fileOf,
-  readWhole,
-  runDocumentJob,
-  spelledPages,
-  type RecognitionMeans,
-  type AnswerTo,
-} from './documentJobs.ts';
+import { fileOf, readWhole, runDocumentJob, type RecognitionMeans, type AnswerTo } from './documentJobs.ts';
+import { spelledPages } from '../document/pages.ts';
 import { rangedWork } from './rangedWork.ts';
 import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
 import type { RecognitionEngine } from '../document/document.ts';
@@ -39,6 +33,10 @@ const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools 
     runDocumentJob(pool, { kind: 'extractFrom', packed, minConfidence, ...work }, limits),
   ground: ({ document: { packed }, minConfidence, ...work }, limits) =>
     runDocumentJob(pool, { kind: 'ground', packed, minConfidence, ...work }, limits),
+  joined: (parts, limits) =>
+    runDocumentJob(pool, { kind: 'joinRead', parts, late: [], failed: [], isHurried: false }, limits),
+  layoutText: ({ packed }, limits) => runDocumentJob(pool, { kind: 'layoutText', packed }, limits),
+  rankPages: (work, limits) => runDocumentJob(pool, { kind: 'rankPages', ...work }, limits),
   score: (work, limits) => runDocumentJob(pool, { kind: 'score', ...work }, limits),
 });
 

@@ -1,12 +1,13 @@
+import { deserialize, serialize } from 'node:v8';
+import type { PackedDocument } from '../document/document.ts';
 import type { ParseFailure, ParseRequest } from '../ports/documentParser.ts';
+import { pageRanges, spelledPages } from '../document/pages.ts';
 import type { ChildPool } from './children/childPool.ts';
 import type { Answers, JobFile } from './children/jobs.ts';
 import {
   fileOf,
-  pageRanges,
   readWhole,
   runDocumentJob,
-  spelledPages,
   type RecognitionMeans,
   type Unread,
   type WholeJob,
@@ -21,11 +22,6 @@ import type {
   RangedWork,
 } from '../ports/extractionEngine.ts';
 
-/**
- * Most pages of a range: some 10 MB of words, and a second of work; a scan of so many pages takes a process
- * less time than any deadline.
- */
-const RANGE_PAGES = 20;
 /** Pages by which the look of a whole document is told. */
 const SURVEY_PAGES = 40;
 
@@ -151,6 +147,35 @@ const readRange = (reading: Reading, range: readonly number[]) =>
     goOn: (document) => Promise.resolve({ kind: 'ok', document }),
   });
 
+/** The ranges as they were read, each from the shelf where it is there already. */
+async function readParts(
+  reading: Reading,
+  ranges: readonly (readonly number[])[],
+  { shelf, signal, onPages }: Ranged<ParseRequest>,
+): Promise<readonly PackedDocument[] | ParseFailure> {
+  const tell = progressOf({ onPages });
+  let failure: ParseFailure | undefined;
+  const parts = await eachOf(ranges, AT_ONCE, async (range) => {
+    if (signal?.aborted === true) failure = ABORTED;
+    if (failure !== undefined) return [];
+    const name = `${nameOf(range)}-read`;
+    const known = await shelf.find(name);
+    if (known !== undefined) {
+      tell(range);
+      return [deserialize(known) as PackedDocument];
+    }
+    const answer = await readRange(reading, range);
+    if (answer.kind !== 'ok') {
+      failure ??= answer;
+      return [];
+    }
+    await shelf.put(name, serialize(answer.document));
+    tell(range);
+    return [answer.document];
+  });
+  return failure ?? parts.flat();
+}
+
 /**
  * In order, for each range needs what leads to it; the next ones are read meanwhile. What is on the shelf
  * already is where it begins.
@@ -207,10 +232,16 @@ export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork
     return traits !== undefined && 'kind' in traits ? traits : { ...reading, traits };
   };
   return {
+    read: async (request) => {
+      const reading = await opened(request);
+      if ('kind' in reading) return reading;
+      const parts = await readParts(reading, pageRanges(request.numbers), request);
+      return 'kind' in parts ? parts : { kind: 'ok', parts };
+    },
     render: async (request) => {
       const reading = await opened(request);
       if ('kind' in reading) return reading;
-      const ranges = pageRanges(request.numbers, RANGE_PAGES);
+      const ranges = pageRanges(request.numbers);
       const failure = (await renderedParts(reading, ranges, request)) ?? failureIn(reading, ranges);
       if (failure !== undefined) return failure;
       const parts = await allParts(request.shelf, ranges);
@@ -220,7 +251,7 @@ export const rangedWork = (pool: ChildPool, means: RecognitionMeans): RangedWork
       const { schema, citations } = request;
       const reading = await opened(request);
       if ('kind' in reading) return reading;
-      const ranges = pageRanges(request.numbers, RANGE_PAGES);
+      const ranges = pageRanges(request.numbers);
       const failure = (await extractedParts(reading, ranges, request)) ?? failureIn(reading, ranges);
       if (failure !== undefined) return failure;
       const parts = await allParts(request.shelf, ranges);

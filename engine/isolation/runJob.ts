@@ -3,6 +3,8 @@ import { pageSummary, type Document, type DocumentWarning, type PageSummary } fr
 import { markdownOfPage, markdownOf } from '../document/markdown.ts';
 import { deadlineWarnings } from '../document/pages.ts';
 import type { PageContents, RenderForm, RenderResult } from '../ports/documentParser.ts';
+import { layoutTextOf } from '../document/layoutText.ts';
+import { pageRanks } from '../models/byModel/pageRanks.ts';
 import { pagesText, textEnded, plainTextOf } from '../document/plainText.ts';
 import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
@@ -92,7 +94,7 @@ function joinedRead({ parts, late, failed, isHurried }: JobOf<'joinRead'>): Docu
   ].sort((a, b) => a.page - b.page);
   const inHaste = isHurried ? pages.map(({ page }) => page).filter((page) => !failed.includes(page)) : late;
   return {
-    mimeType: 'application/pdf',
+    mimeType: read[0]?.mimeType ?? 'application/pdf',
     pages: withContinuedTables(pages),
     warnings: [
       ...deadlineWarnings(inHaste),
@@ -197,7 +199,12 @@ type Extraction = Pick<ExtractJob, 'schema' | 'citations' | 'minConfidence' | 'l
 };
 /** Work on a document that was read before. */
 type DocumentJob =
-  JobOf<'documentOf'> | JobOf<'renderDocument'> | JobOf<'extractFrom'> | JobOf<'ground'> | PartsJob;
+  | JobOf<'documentOf'>
+  | JobOf<'renderDocument'>
+  | JobOf<'extractFrom'>
+  | JobOf<'ground'>
+  | JobOf<'layoutText'>
+  | PartsJob;
 /** Work on parts of a long document. */
 type PartsJob =
   | JobOf<'extractPart'>
@@ -206,7 +213,7 @@ type PartsJob =
   | JobOf<'joinRendered'>
   | JobOf<'joinExtracted'>;
 /** Work on what a caller or a model sent beside a document. */
-type ValueJob = JobOf<'score'> | JobOf<'checkSchema'> | JobOf<'validate'>;
+type ValueJob = JobOf<'score'> | JobOf<'rankPages'> | JobOf<'checkSchema'> | JobOf<'validate'>;
 
 /** Work on a file. */
 type FileJob = Extract<Job<ReceivedFile>, { readonly file: ReceivedFile }>;
@@ -229,6 +236,7 @@ export async function runJob(
     case 'learn':
       return learn(job, tell);
     case 'score':
+    case 'rankPages':
     case 'checkSchema':
     case 'validate':
       return jobOnValue(job);
@@ -265,6 +273,8 @@ function jobOnValue(job: ValueJob): Answers[ValueJob['kind']] {
   switch (job.kind) {
     case 'score':
       return { kind: 'scored', scored: scoreAnswer(job) };
+    case 'rankPages':
+      return { kind: 'ranked', ranks: pageRanks(job.text, job.schema) };
     case 'checkSchema':
       return checkSchema(job.schema);
     case 'validate':
@@ -282,6 +292,8 @@ function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[Documen
       return extractFrom(job, isLate);
     case 'ground':
       return groundAnswer(job);
+    case 'layoutText':
+      return { kind: 'text', text: layoutTextOf(unpacked(job.packed)) };
     case 'extractPart':
       return extractedPart(job, isLate);
     case 'renderPartOf':

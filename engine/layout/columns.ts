@@ -133,6 +133,10 @@ function areColumns({ left, right }: Band<Atom>): boolean {
   const prose = [left, right].filter(isProse).length;
   if (prose > 0 && standInRows(left, right)) return false;
   if (prose === 2) return true;
+  if (prose === 1) {
+    const sides = isProse(left) ? ([rightRows, leftRows] as const) : ([leftRows, rightRows] as const);
+    if (wrapsByRow(...sides)) return false;
+  }
   const level = levelRows(leftRows, rightRows) / fewer;
   return prose === 1 ? level < 0.75 || fewer > 5 : level < 0.34;
 }
@@ -156,6 +160,46 @@ function standInRows(left: readonly Atom[], right: readonly Atom[]): boolean {
   return level.length >= 0.8 * blocks.length;
 }
 
+type Line = readonly Atom[];
+
+/** So many cells at least show that the text beside them begins anew with each. */
+const CELLS_MIN = 3;
+/** Of the cells' lines, those before which the text has ended; of its other lines, those before which it has not. */
+const BEGUN_SHARE = 0.7;
+
+/**
+ * Whether lines of text are the wrapped cells of rows that other cells begin: each cell stands level with a line, and
+ * the line before such a one had room for its first word, while those within a cell were broken for want of room.
+ */
+function wrapsByRow(cells: readonly Line[], lines: readonly Line[]): boolean {
+  if (cells.length < CELLS_MIN || lines.length <= cells.length) return false;
+  const bottoms = cells.map(bottomOf);
+  const isLevel = (line: Line): boolean => bottoms.some((bottom) => Math.abs(bottom - bottomOf(line)) < 1.5);
+  if (lines.filter(isLevel).length < 0.9 * cells.length) return false;
+  const right = Math.max(...lines.map((line) => around(line.map(({ box }) => box))[2]));
+  const breaks = lines.slice(1).map((line, i) => ({
+    begins: isLevel(line),
+    hadRoom: endOf(lines[i]) + firstWordWidth(line) <= right,
+  }));
+  const begun = breaks.filter(({ begins }) => begins);
+  const within = breaks.filter(({ begins }) => !begins);
+  return (
+    begun.length >= CELLS_MIN - 1 &&
+    begun.filter(({ hadRoom }) => hadRoom).length >= BEGUN_SHARE * begun.length &&
+    within.filter(({ hadRoom }) => !hadRoom).length >= BEGUN_SHARE * within.length
+  );
+}
+
+const bottomOf = (line: Line): number => around(line.map(({ box }) => box))[3];
+const endOf = (line: Line | undefined): number => Math.max(...(line ?? []).map(({ box }) => box[2]));
+
+/** With the space before it. */
+function firstWordWidth([first]: Line): number {
+  if (first === undefined) return 0;
+  const letters = first.text.split(' ', 1)[0]?.length ?? 0;
+  return (widthOf(first.box) / Math.max(1, first.characters)) * (letters + 1);
+}
+
 /** What stands between gaps that cross the page. */
 function blocksOf(atoms: readonly Atom[], gap: number): readonly ReadonlySet<Atom>[] {
   const blocks: Set<Atom>[] = [];
@@ -170,7 +214,6 @@ function blocksOf(atoms: readonly Atom[], gap: number): readonly ReadonlySet<Ato
 
 /** How many rows of one side stand level with one of the other. */
 function levelRows(left: readonly (readonly Atom[])[], right: readonly (readonly Atom[])[]): number {
-  const bottomOf = (row: readonly Atom[]): number => around(row.map(({ box }) => box))[3];
   const bottoms = left.map(bottomOf);
   return right.filter((row) => bottoms.some((bottom) => Math.abs(bottom - bottomOf(row)) < 1.5)).length;
 }

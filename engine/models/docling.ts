@@ -179,14 +179,14 @@ function placedIn(document: DoclingDocument, sizes: ReadonlyMap<number, Size>): 
     seen.add(next);
     for (const placed of piecesOf(next, sizes))
       found.push({ ...placed, page: placed.page ?? found.at(-1)?.page ?? 1 });
-    const below = [...(next.captions ?? []), ...(next.children ?? [])];
-    for (const { $ref } of below.reverse()) {
-      const referred = referredTo(document, $ref);
-      if (referred !== undefined) left.push(referred);
-    }
+    for (const below of belowOf(document, next).reverse()) left.push(below);
   }
   return found;
 }
+
+/** What an item refers to, in reading order; what it refers to in vain is left out. */
+const belowOf = (document: DoclingDocument, { captions, children }: Item): Item[] =>
+  [...(captions ?? []), ...(children ?? [])].flatMap(({ $ref }) => referredTo(document, $ref) ?? []);
 
 const REFERENCE = /^#\/(groups|texts|tables|pictures|key_value_items|form_items)\/(\d{1,9})$/u;
 
@@ -197,7 +197,7 @@ function referredTo(document: DoclingDocument, pointer: string): Item | undefine
 
 type Piece = Omit<Placed, 'page'> & { readonly page: number | undefined };
 
-/** An item's own text, cut by the pages that it stands on. */
+/** An item's own text, cut by the pages that it stands on: each letter is on one of them. */
 function piecesOf(one: Item, sizes: ReadonlyMap<number, Size>): readonly Piece[] {
   const places = one.prov ?? [];
   const [first] = places;
@@ -205,9 +205,12 @@ function piecesOf(one: Item, sizes: ReadonlyMap<number, Size>): readonly Piece[]
   const { text } = one;
   if (typeof text !== 'string' || text.trim() === '') return [];
   if (first === undefined) return [textPiece(one, text, { first, sizes })];
-  return places.map((place) => {
-    const [from, to] = places.length > 1 ? (place.charspan ?? []) : [];
-    return textPiece(one, text.slice(from, to), { first: place, sizes });
+  let from = 0;
+  return places.flatMap((place, at) => {
+    const to = at === places.length - 1 ? text.length : Math.max(from, place.charspan?.[1] ?? text.length);
+    const own = text.slice(from, to);
+    from = to;
+    return own.trim() === '' ? [] : [textPiece(one, own, { first: place, sizes })];
   });
 }
 

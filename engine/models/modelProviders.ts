@@ -16,8 +16,9 @@ import { agentFor, NO_USAGE } from './exchange.ts';
 import { checkCallersBase, systemResolve, type Resolve } from './guard.ts';
 import { askModel, refusedSchemas, type RefusedSchemas } from './askModel.ts';
 import { callProvider, type CallParts, type OpenCall } from './modelCall.ts';
+import { readWithAzureDi } from './azureDi.ts';
 import { readWithDocling } from './docling.ts';
-import { readWithAzureDi, readWithMistral, type Read } from './ocr.ts';
+import { readWithMistral, type Read } from './ocr.ts';
 
 /** What became of one request, all its attempts together. */
 export interface CallFacts {

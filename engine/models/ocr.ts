@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ModelAttachment, ModelUsage, OcrRequest, ReadBlock, ReadPage } from '../ports/modelProvider.ts';
 import type { OpenCall } from './modelCall.ts';
-import type { Box, Word } from '../document/document.ts';
+import type { Box } from '../document/document.ts';
 import type { Attempt } from './attempts.ts';
 import { retryAfterMs, type HttpAnswer, type HttpRequest, type Fault } from './exchange.ts';
 
@@ -29,10 +29,11 @@ export const usageOfPages = (pages: number): ModelUsage => ({
 });
 
 /** How sure a provider is, 0 to 1; 1 where it does not say, or says what is no share. */
-const sureness = (said: unknown): number => (typeof said === 'number' && said >= 0 && said <= 1 ? said : 1);
+export const sureness = (said: unknown): number =>
+  typeof said === 'number' && said >= 0 && said <= 1 ? said : 1;
 
 /** Points; null where the page's size is not told. */
-type PageSize = Pick<ReadPage, 'width' | 'height'>;
+export type PageSize = Pick<ReadPage, 'width' | 'height'>;
 
 /**
  * The part of a box that lies on the page, from two corners in points. null: there is none, for it lies beside
@@ -40,126 +41,20 @@ type PageSize = Pick<ReadPage, 'width' | 'height'>;
  */
 export function boxOnPage(corners: readonly unknown[], { width, height }: PageSize): Box | null {
   const [a, b, c, d] = corners;
-  if (!isFinite(a) || !isFinite(b) || !isFinite(c) || !isFinite(d)) return null;
+  if (!isFiniteNumber(a) || !isFiniteNumber(b) || !isFiniteNumber(c) || !isFiniteNumber(d)) return null;
   const [x0, x1] = [Math.max(0, Math.min(a, c)), Math.min(width ?? Infinity, Math.max(a, c))];
   const [y0, y1] = [Math.max(0, Math.min(b, d)), Math.min(height ?? Infinity, Math.max(b, d))];
   return x0 < x1 && y0 < y1 ? [x0, y0, x1, y1] : null;
 }
 
-const isFinite = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value);
+export const isFiniteNumber = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isFinite(value);
 
-const span = z.object({ offset: z.int().min(0), length: z.int().min(0) });
-
-const word = z.object({
-  content: z.string(),
-  confidence: z.unknown().optional(),
-  /** x and y of each corner in turn, in the page's unit. */
-  polygon: z.array(z.unknown()).nullish().catch(null),
-});
-
-const azurePage = z.object({
-  pageNumber: z.int().min(1),
-  unit: z.enum(['inch', 'pixel']).nullish(),
-  width: z.number().positive().nullish(),
-  height: z.number().positive().nullish(),
-  /** Of the content. */
-  spans: z.array(span).default([]),
-  words: z.array(word).nullish(),
-});
-
-const analyzeResult = z.object({ content: z.string(), pages: z.array(azurePage) });
-
-/** The state of a reading, as Azure tells it. */
-const azureState = z.discriminatedUnion('status', [
-  z.object({ status: z.enum(['notStarted', 'running']) }),
-  z.object({ status: z.enum(['failed', 'canceled', 'skipped']).transform(() => 'failed' as const) }),
-  z.object({ status: z.literal('succeeded'), analyzeResult }),
-]);
-
-type AzurePage = z.output<typeof azurePage>;
-
-/** Pixels are of pictures, whose density is not told: they are taken for 96 to the inch. */
-const POINTS_PER_UNIT = { inch: 72, pixel: 0.75 } as const;
-
-/** Pages in their order, boxes in points. The markdown is cut by the spans of the pages. */
-const readOf = ({ content, pages }: z.output<typeof analyzeResult>): Read => ({
-  pages: pages.map((read) => pageOfAzure(read, content)).sort((one, other) => one.page - other.page),
-  usage: usageOfPages(pages.length),
-});
-
-function pageOfAzure(read: AzurePage, content: string): ReadPage {
-  const scale = read.unit === 'inch' || read.unit === 'pixel' ? POINTS_PER_UNIT[read.unit] : null;
-  const points = (length: number | null | undefined): number | null =>
-    scale === null || typeof length !== 'number' ? null : length * scale;
-  const parts = read.spans.map(({ offset, length }) => content.slice(offset, offset + length));
-  const size = { width: points(read.width), height: points(read.height) };
-  return {
-    page: read.pageNumber,
-    markdown: withoutMarks(parts.join('')),
-    ...size,
-    words: (read.words ?? []).map((of) => wordOf(of, scale, size)),
-  };
-}
-
-/** Azure marks page ends and furniture with comments, which are no part of the text. */
-const withoutMarks = (markdown: string): string =>
-  markdown
-    .replace(/<!-- (?:PageBreak|PageNumber="[^"]*"|PageHeader="[^"]*"|PageFooter="[^"]*") -->/gu, '')
-    .trim();
-
-const wordOf = (
-  { content, confidence, polygon }: z.output<typeof word>,
-  scale: number | null,
-  size: PageSize,
-): Word => ({
-  text: content,
-  box: scale === null ? null : boxOf(polygon ?? [], scale, size),
-  confidence: sureness(confidence),
-  fontSize: null,
-  bold: false,
-});
-
-/** The upright box around the corners; null where there are not three. */
-function boxOf(polygon: readonly unknown[], scale: number, size: PageSize): Box | null {
-  const at = polygon.filter(isFinite).map((length) => length * scale);
-  if (at.length < polygon.length || at.length < 6 || at.length % 2 === 1) return null;
-  const xs = at.filter((_, index) => index % 2 === 0);
-  const ys = at.filter((_, index) => index % 2 === 1);
-  return boxOnPage([Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)], size);
-}
-
-const API_VERSION = 'api-version=2024-11-30';
 const POLL_MS = 1_000;
 /** Questions that may fail in a row before the reading is given up. */
 const POLL_FAULTS_MAX = 3;
 
 export const fault = (of: Fault): Attempt<never> => ({ kind: 'fault', fault: of });
-const RESULT_ID = /\/analyzeResults\/([\w-]{1,100})(?:\?|$)/u;
-
-/**
- * Azure Document Intelligence: the file is handed in, then asked after until it is read. The answers name an
- * address to ask at; only its id is used, at the base that was checked, so that the key goes nowhere else.
- */
-export async function readWithAzureDi(call: OcrCall): Promise<Attempt<Read>> {
-  const { access, file, pages } = call.request;
-  const only = pages === undefined ? '' : `&pages=${pages.join(',')}`;
-  const base = call.base.href.replace(/\/$/u, '');
-  const model = `${base}/documentintelligence/documentModels/${encodeURIComponent(access.ref.model)}`;
-  const headers = { 'ocp-apim-subscription-key': access.apiKey ?? '' };
-  const handedIn = await call.http({
-    method: 'POST',
-    url: `${model}:analyze?${API_VERSION}&outputContentFormat=markdown&stringIndexType=utf16CodeUnit${only}`,
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ base64Source: base64(file.bytes) }),
-  });
-  if (handedIn.kind === 'fault') return handedIn;
-  const { status, header } = handedIn.answer;
-  const id = RESULT_ID.exec(header('operation-location') ?? '')?.[1];
-  if (id === undefined) return fault({ kind: 'malformed', status });
-  const question = { method: 'GET', url: `${model}/analyzeResults/${id}?${API_VERSION}`, headers } as const;
-  return askedUntilRead(call, { question, answer: handedIn.answer }, readIn);
-}
-
 interface HandedIn {
   readonly question: HttpRequest;
   /** What was answered when the file was handed in. */
@@ -198,13 +93,6 @@ const isPassing = (of: Fault): boolean =>
 
 const waitAsked = ({ header }: HttpAnswer, { nowMs }: OcrCall): number =>
   retryAfterMs(header, nowMs()) ?? POLL_MS;
-
-function readIn({ status, text }: HttpAnswer): Attempt<Read> | 'running' {
-  const state = azureState.safeParse(jsonIn(text));
-  if (!state.success) return fault({ kind: 'malformed', status });
-  if (state.data.status === 'succeeded') return { kind: 'ok', value: readOf(state.data.analyzeResult) };
-  return state.data.status === 'failed' ? fault({ kind: 'unreadable', status }) : 'running';
-}
 
 /** An answer is JSON, or empty. */
 export const jsonIn = (text: string): unknown => (text === '' ? undefined : JSON.parse(text));

@@ -73,6 +73,8 @@ export interface ShownPart {
   readonly of: number;
   readonly firstPage: number;
   readonly lastPage: number;
+  /** Of a document of which only some pages are shown: which of them are in this part, and how many it has. */
+  readonly chosen?: { readonly pages: string; readonly of: number } | undefined;
 }
 
 interface ExtractionInputV2 extends ExtractionInput {
@@ -81,9 +83,15 @@ interface ExtractionInputV2 extends ExtractionInput {
   readonly found: readonly string[];
 }
 
-const partSentence = ({ number, of, firstPage, lastPage }: ShownPart): string =>
-  `The document is shown in ${of} parts that overlap a little. This is part ${number}, with pages ${firstPage} ` +
-  `to ${lastPage}. Give what this part says, and leave out what it does not: it may stand in another.`;
+const chosenSentence = ({ pages, of }: NonNullable<ShownPart['chosen']>): string =>
+  `Of the ${of} pages of the document some are shown: ${pages}. Give what these pages say, and leave out what they ` +
+  'do not: it may stand on others.';
+
+const partSentence = ({ number, of, firstPage, lastPage, chosen }: ShownPart): string =>
+  chosen !== undefined
+    ? chosenSentence(chosen)
+    : `The document is shown in ${of} parts that overlap a little. This is part ${number}, with pages ${firstPage} ` +
+      `to ${lastPage}. Give what this part says, and leave out what it does not: it may stand in another.`;
 
 const FOUND = `A program that reads by rules found the values below: each with its place in the answer, its page, \
 and how sure the program is of it (0 to 1). It misses some and mistakes others. Keep what the document confirms, \
@@ -143,10 +151,14 @@ export const TRANSCRIPTION_TURN_V1 = 'Transcribe this page.';
 const EMPTY = /^\s*EMPTY_PAGE\s*$/u;
 const WHOLE_FENCE = /^\s*```(?:markdown|md)?[^\S\n]*\n([\s\S]*?)\n?```\s*$/u;
 
+/** What olmOCR's models write of a page before its text, whatever they are told. */
+const ABOUT_PAGE =
+  /^\s*---[^\S\n]*\n(?:(?:primary_language|is_|rotation_)[^\n]*\n){1,10}---[^\S\n]*(?:\n|$)/u;
+
 /** The page's markdown in a model's answer; empty for a page without text. */
 export const transcriptIn = (answer: string): string => {
   if (EMPTY.test(answer)) return '';
-  return WHOLE_FENCE.exec(answer)?.[1] ?? answer;
+  return (WHOLE_FENCE.exec(answer)?.[1] ?? answer).replace(ABOUT_PAGE, '');
 };
 
 /** Version 1 of how a model is asked to better its own notes. A change of its words is a new file. */

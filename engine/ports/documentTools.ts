@@ -1,5 +1,6 @@
 import type { DocumentWarning, PackedDocument } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
+import type { PageRanks } from '../models/byModel/pageRanks.ts';
 import type { ScoredAnswer } from '../learning/scoring/feedback.ts';
 import type {
   ParseFailure,
@@ -88,6 +89,18 @@ export interface DocumentTools {
     },
     limits: ToolLimits,
   ) => Promise<GroundedValue | NoObject | ParseFailure>;
+  /** Ranges of one document in their order, as it is when it is read in one piece, but for what runs over them. */
+  readonly joined: (parts: readonly PackedDocument['packed'][], limits: ToolLimits) => Promise<ReadResult>;
+  /** The text of a document as its pages are set: `document/layoutText.ts`. */
+  readonly layoutText: (
+    document: PackedDocument,
+    limits: ToolLimits,
+  ) => Promise<{ readonly kind: 'text'; readonly text: string } | ParseFailure>;
+  /** Which pages of a text speak of what a schema asks for: `models/byModel/pageRanks.ts`. */
+  readonly rankPages: (
+    work: { readonly text: string; readonly schema: JsonObject },
+    limits: ToolLimits,
+  ) => Promise<{ readonly kind: 'ranked'; readonly ranks: PageRanks } | ParseFailure>;
   /** How what a model wrote compares with what was expected: rows are paired, which takes time by their cube. */
   readonly score: (
     work: { readonly expected: JsonObject; readonly answer: string },

@@ -1,4 +1,4 @@
-import type { Box, DocumentWarning, PageSummary } from '../document/document.ts';
+import type { Box, DocumentWarning, PackedDocument, PageSummary } from '../document/document.ts';
 import type { Json, JsonObject } from '../kernel/json.ts';
 import type { LocalArtifact } from '../learning/artifact.ts';
 import type { ParseFailure, ParseRequest, RenderRequest, RenderResult } from './documentParser.ts';
@@ -115,6 +115,10 @@ export type Ranged<Request extends ParseRequest> = Omit<Request, 'kept' | 'pages
  * on the shelf already are not made again.
  */
 export interface RangedWork {
+  /** The ranges as they were read, in order, for work that joins them itself. */
+  read(
+    request: Ranged<ParseRequest>,
+  ): Promise<{ readonly kind: 'ok'; readonly parts: readonly PackedDocument[] } | ParseFailure>;
   render(request: Ranged<RenderRequest>): Promise<RenderResult>;
   extract(request: Ranged<ExtractionRequest>): Promise<ExtractionResult>;
 }

@@ -1,7 +1,7 @@
 import type { LearnedPrompt } from '../learning/prompts/learned.ts';
 import type { ModelRef, ModelAccess, ModelFailure, ModelUsage } from './modelProvider.ts';
 import type { ParseFailure, RenderRequest, Rendition } from './documentParser.ts';
-import type { ExtractionRequest, ExtractionResult } from './extractionEngine.ts';
+import type { ExtractionRequest, ExtractionResult, PartShelf } from './extractionEngine.ts';
 
 /** One request that a provider answered or failed: what it used is logged, whatever became of the work. */
 export interface ModelCall {
@@ -9,6 +9,22 @@ export interface ModelCall {
   readonly owner: ModelAccess['owner'];
   readonly step: 'extraction' | 'repair' | 'ocr' | 'training';
   readonly usage: ModelUsage;
+  /**
+   * Names the call where it may be told again: by an attempt that goes on from what an earlier one kept. Left out: it
+   * is told once.
+   */
+  readonly id?: string;
+  /** It was made by an earlier attempt, and is told again. */
+  readonly again?: true;
+}
+
+/** How work goes on that another process began: it is told the same `onCall` for each call that it need not make. */
+export interface Keeping {
+  readonly shelf: PartShelf;
+  /** Told how many pages are done, of those of the document. */
+  readonly onPages: (done: number) => void;
+  /** The pages of a document that is too long to be read in one piece; left out: it is read so. */
+  readonly numbers?: readonly number[] | undefined;
 }
 
 /** Which models do the work; null: the local engine does. */
@@ -21,6 +37,14 @@ export interface WorkModels {
   readonly modelsFor?: 'all' | 'doubtful' | undefined;
   /** Told of each call, once it has ended. */
   readonly onCall: (call: ModelCall) => void;
+}
+
+/** What a model is shown of a document. */
+export interface Showing {
+  /** `relevant`: of a long document the pages that speak of what is asked for. Left out: `relevant`. */
+  readonly shownPages?: 'relevant' | 'all' | undefined;
+  /** `layout`: as the page is set, columns and rows kept apart by spaces. Left out: `markdown`. */
+  readonly shownText?: 'markdown' | 'layout' | undefined;
 }
 
 export interface ModelFailed {
@@ -37,6 +61,14 @@ export type ModelConversionResult =
  * only for effort `robust`. `convert`: the OCR channel has one; effort `fast` shows it the pages as they are.
  */
 export interface ModelWork {
-  readonly extract: (request: ExtractionRequest, models: WorkModels) => Promise<ModelExtractionResult>;
-  readonly convert: (request: RenderRequest, models: WorkModels) => Promise<ModelConversionResult>;
+  readonly extract: (
+    request: ExtractionRequest & Showing,
+    models: WorkModels,
+    keeping?: Keeping,
+  ) => Promise<ModelExtractionResult>;
+  readonly convert: (
+    request: RenderRequest,
+    models: WorkModels,
+    keeping?: Keeping,
+  ) => Promise<ModelConversionResult>;
 }

@@ -185,6 +185,8 @@ const extract: CanonicalOperation = (call) => {
         citations: payload.citations,
         min_confidence: payload.min_confidence,
         models_for: payload.models_for,
+        shown_pages: payload.shown_pages,
+        shown_text: payload.shown_text,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),

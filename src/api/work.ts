@@ -310,6 +310,8 @@ export const extract = post(
           citations: fields.citations,
           min_confidence: fields.min_confidence,
           models_for: fields.models_for,
+          shown_pages: fields.shown_pages,
+          shown_text: fields.shown_text,
           llm: channelOf('llm', fields),
           ocr: channelOf('ocr', fields),
         },

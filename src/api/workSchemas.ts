@@ -197,6 +197,27 @@ export const extractModeIn = z
   .enum(['fast', 'standard', 'balanced', 'robust'])
   .meta({ description: 'Default: `standard`; `balanced` is an old name of it.' });
 
+/** What a model is shown: see `Showing` of the engine. */
+export const shownIn = {
+  shown_pages: z
+    .enum(['relevant', 'all'])
+    .optional()
+    .meta({
+      description:
+        'Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the ' +
+        'schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. ' +
+        'Default: `relevant`. Without a model it is ignored.',
+    }),
+  shown_text: z
+    .enum(['markdown', 'layout'])
+    .optional()
+    .meta({
+      description:
+        'In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. ' +
+        'Default: `markdown`. Without a model it is ignored.',
+    }),
+};
+
 export const extractForm = z
   .strictObject({
     schema: z
@@ -210,6 +231,7 @@ export const extractForm = z
     citations: booleanText.default(true),
     min_confidence: numberText(0, 1).optional(),
     models_for: modelsForIn.optional(),
+    ...shownIn,
     source_url: sourceUrlIn.optional(),
     ...openingFields,
     ...scope,
@@ -346,9 +368,10 @@ const warning = z
       description:
         '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
         'they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, ' +
-        'for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; ' +
-        '`not_grounded`; `readings_differ`: the embedded engine read `value` where the answer has the other value of ' +
-        'a model; `own_key_not_used`. More may be added.',
+        'for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was ' +
+        'not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number ' +
+        'holds were left out; `not_grounded`; `readings_differ`: the embedded engine read `value` where the answer ' +
+        'has the other value of a model; `own_key_not_used`. More may be added.',
     }),
     message: z.string(),
     path: z.string().optional().meta({
@@ -363,7 +386,10 @@ const warning = z
     page: z.int().optional(),
     bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),
     confidence: z.number().min(0).max(1).optional(),
-    pages: z.array(z.int()).optional().meta({ description: 'Pages that were not looked at.' }),
+    pages: z
+      .array(z.int())
+      .optional()
+      .meta({ description: 'Pages that were not looked at, shown or answered.' }),
     paths: z.array(z.string()).optional().meta({
       description: 'JSON Pointers into `result` of what was not looked for; the first hundred.',
     }),
@@ -493,6 +519,7 @@ export const extractPayload = z.strictObject({
   citations: z.boolean().default(true),
   min_confidence: minConfidenceIn.optional(),
   models_for: orAbsent(modelsForIn),
+  ...shownIn,
   file_name: orAbsent(plainText(1, 255)),
   ...openingFields,
   llm: llmChannelIn.nullish(),

@@ -5,7 +5,15 @@ import type { RangedWork } from '@quire/engine/ports/extractionEngine';
 import type { ModelConversionResult } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { type DeliverDeps, deliverWork } from './deliverWork.ts';
-import type { Delivered, HandedOver, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import {
+  isOfMissingPages,
+  keptWork,
+  type Delivered,
+  type HandedOver,
+  type WorkDone,
+  type WorkRequest,
+  type WorkTask,
+} from './work.ts';
 import {
   type ChannelPaths,
   type ChosenModels,
@@ -91,7 +99,7 @@ const effortOf = ({ mode }: ConvertRequest): 'fast' | 'standard' => (mode === 'f
 const rendered = (
   deps: ConvertDeps,
   request: ConvertRequest,
-  { models: { ocr }, kept, signal, onCall, long }: WorkTask,
+  { models: { ocr }, kept, signal, onCall, long, keeping }: WorkTask,
 ): Promise<ModelConversionResult> => {
   const effort = effortOf(request);
   const work = {
@@ -102,13 +110,14 @@ const rendered = (
     form: request.form,
     pages: request.opening.pages,
     password: request.opening.password,
-    deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs,
+    deadlineMs: ocr === null ? deps.localDeadlinesMs[effort] : deps.convertDeadlineMs * (long?.times ?? 1),
     signal,
     share: request.tenant_id,
     kept,
   };
   const ranges = long?.ranges;
-  if (ranges == null && ocr !== null) return deps.modelWork.convert(work, { llm: null, ocr, onCall });
+  if (ocr !== null)
+    return deps.modelWork.convert(work, { llm: null, ocr, onCall }, keptWork({ long, keeping }));
   const named = { file: request.file, what: 'render', request: work } as const;
   return unlessOverrun(deps.overruns, named, () =>
     ranges == null ? deps.parser.render(work) : deps.ranged.render({ ...work, ...ranges }),
@@ -125,7 +134,7 @@ const run = async (
   if (answer.kind !== 'ok') return parseProblem(answer);
   const { rendition } = answer;
   const use = task.keyUse();
-  const isCut = rendition.warnings.some(({ code }) => code === 'deadline_reached');
+  const isCut = rendition.warnings.some(isOfMissingPages);
   return {
     kind: 'done',
     status: isCut ? 'partial' : 'success',

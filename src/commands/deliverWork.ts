@@ -18,6 +18,7 @@ import {
   type WorkDone,
   type WorkPlan,
   type WorkRequest,
+  type WorkTask,
   type WorkToBill,
 } from './work.ts';
 import { type Overruns, unlessOverrun } from './countPages.ts';
@@ -156,6 +157,7 @@ export type NewWork = Work & {
   /** Of work that is tried again when it fails; left out: there is one. */
   readonly attempt?: number;
   readonly long?: LongWork | undefined;
+  readonly keeping?: WorkTask['keeping'];
 };
 
 /** Gives what tells the whole milliseconds that passed since this call. */
@@ -185,7 +187,7 @@ const thrown = (error: unknown): Thrown => ({ kind: 'thrown', error });
 
 /** Does the work, and logs its calls of models, whatever came of it. Nothing is billed or given back. */
 export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone | WorkProblem | Thrown> => {
-  const { request, plan, bill, document_id, models, kept, attempt, long } = work;
+  const { request, plan, bill, document_id, models, kept, attempt, long, keeping } = work;
   const calls = callLog(deps.logCall, {
     bill,
     document_id,
@@ -198,7 +200,7 @@ export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone 
     const { signal } = request;
     const { onCall, made } = calls;
     const done = await plan.run({
-      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall, long },
+      ...{ operation_id: bill.operation_id, document_id, kept, models, signal, onCall, long, keeping },
       keyUse: () => ownKeyUse(models, made),
       elapsedMs: stopwatch(),
     });

@@ -7,9 +7,17 @@ import { schemaHash } from '@quire/engine/learning/artifact';
 import { checkSchemaRules } from '@quire/engine/extraction/schema/schemaRules';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { PlatformModels } from '../platformModels.ts';
-import type { OperationTask } from './operationInput.ts';
+import type { OperationTask, ShownAs } from './operationInput.ts';
 import { type DeliverDeps, deliverWork } from './deliverWork.ts';
-import type { Delivered, HandedOver, WorkDone, WorkRequest, WorkTask } from './work.ts';
+import {
+  isOfMissingPages,
+  keptWork,
+  type Delivered,
+  type HandedOver,
+  type WorkDone,
+  type WorkRequest,
+  type WorkTask,
+} from './work.ts';
 import {
   type ChannelName,
   type ChannelPaths,
@@ -64,6 +72,9 @@ export interface ExtractRequest extends WorkRequest {
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
+  /** What a model is shown of a long document; undefined: `relevant`, as `markdown`. */
+  readonly shown_pages?: ShownAs['shown_pages'];
+  readonly shown_text?: ShownAs['shown_text'];
   /** What the artifact taught the local engine, or a model. */
   readonly learned?: ArtifactFile['learned'] | undefined;
   readonly llm: ModelChannel;
@@ -114,36 +125,48 @@ const bodyOf = (
 const promptIn = ({ learned }: ExtractRequest): LearnedPrompt | undefined =>
   learned?.kind === 'llm' ? learned : undefined;
 
+/** What is asked of the engine. */
+const engineWork = (
+  deps: ExtractDeps,
+  request: ExtractRequest,
+  { models: { llm, ocr }, kept, signal, long }: WorkTask,
+) => ({
+  path: request.file.path,
+  fileName: request.file.file_name,
+  effort: request.mode,
+  pagesMax: long?.pagesMax ?? deps.pagesMax,
+  pages: request.opening.pages,
+  password: request.opening.password,
+  deadlineMs:
+    llm === null && ocr === null
+      ? deps.localDeadlinesMs[request.mode]
+      : deps.deadlineMs[request.mode] * (long?.times ?? 1),
+  signal,
+  share: request.tenant_id,
+  kept,
+  schema: request.schema,
+  citations: request.citations,
+  minConfidence: request.min_confidence,
+  learned: request.learned?.kind === 'local' ? request.learned : undefined,
+});
+
 /** The local engine, unless a model takes part. */
 const extracted = (
   deps: ExtractDeps,
   request: ExtractRequest,
-  { models: { llm, ocr }, kept, signal, onCall, long }: WorkTask,
+  task: WorkTask,
 ): Promise<ModelExtractionResult> => {
-  const isLocal = llm === null && ocr === null;
-  const work = {
-    path: request.file.path,
-    fileName: request.file.file_name,
-    effort: request.mode,
-    pagesMax: long?.pagesMax ?? deps.pagesMax,
-    pages: request.opening.pages,
-    password: request.opening.password,
-    deadlineMs: (isLocal ? deps.localDeadlinesMs : deps.deadlineMs)[request.mode],
-    signal,
-    share: request.tenant_id,
-    kept,
-    schema: request.schema,
-    citations: request.citations,
-    minConfidence: request.min_confidence,
-    learned: request.learned?.kind === 'local' ? request.learned : undefined,
-  };
-  const ranges = long?.ranges;
-  if (ranges == null && !isLocal)
-    return deps.modelWork.extract(work, {
-      ...{ llm, ocr, onCall },
-      learned: promptIn(request),
+  const { llm, ocr } = task.models;
+  const work = engineWork(deps, request, task);
+  if (llm !== null || ocr !== null) {
+    const asked = { ...work, shownPages: request.shown_pages, shownText: request.shown_text };
+    const models = {
+      ...{ llm, ocr, onCall: task.onCall, learned: promptIn(request) },
       modelsFor: request.models_for,
-    });
+    };
+    return deps.modelWork.extract(asked, models, keptWork(task));
+  }
+  const ranges = task.long?.ranges;
   const named = { file: request.file, what: 'extract', request: work, schema: request.schema } as const;
   return unlessOverrun(deps.overruns, named, () =>
     ranges == null ? deps.engine.extract(work) : deps.ranged.extract({ ...work, ...ranges }),
@@ -161,8 +184,7 @@ const run = async (
   if (answer.kind !== 'ok') return parseProblem(answer);
   const { extraction } = answer;
   const fits = extraction.validationErrors.length === 0;
-  // What was not looked at for want of time is no fault of the document: what was found is answered.
-  const isCut = extraction.warnings.some(({ code }) => code === 'deadline_reached');
+  const isCut = extraction.warnings.some(isOfMissingPages);
   if (!fits && !isCut && !request.allow_partial)
     return workProblem(
       'output_schema_mismatch',
@@ -219,6 +241,8 @@ const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
   models_for: request.models_for,
   config: request.config,
   artifact_id: request.artifact_id,
+  shown_pages: request.shown_pages,
+  shown_text: request.shown_text,
   llm,
   ocr,
 });
@@ -268,6 +292,8 @@ export interface ExtractFields {
   /** 0..1. */
   readonly min_confidence: number | undefined;
   readonly models_for?: WorkModels['modelsFor'];
+  readonly shown_pages?: ShownAs['shown_pages'];
+  readonly shown_text?: ShownAs['shown_text'];
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   readonly channelPaths?: ChannelPaths;
@@ -391,7 +417,8 @@ const requestOf = (
   if (checked.kind === 'problem') return checked;
   const { schema } = checked;
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
-  const { allow_partial, citations, min_confidence, models_for, llm, ocr, channelPaths } = fields;
+  const { allow_partial, citations, min_confidence, llm, ocr, channelPaths } = fields;
+  const { models_for, shown_pages, shown_text } = fields;
   return {
     kind: 'asked',
     request: {
@@ -402,6 +429,8 @@ const requestOf = (
       citations,
       min_confidence,
       models_for,
+      shown_pages,
+      shown_text,
       config,
       ...learnedFor(schema, trained),
       llm,

@@ -52,16 +52,21 @@ interface ModelCostDeps extends Pick<BillingDeps, 'clock'> {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-/** Named for its operation, the attempt at it and its turn: each call has an entry of its own. */
-const entryIdOf = ({ bill, attempt = 1, earlier }: CalledFor): string =>
-  attempt === 1
+/**
+ * Named for its operation, and by its own name or the attempt and its turn: each call has an entry of its own, and one
+ * that is told again has the one it had.
+ */
+const entryIdOf = ({ bill, attempt = 1, earlier }: CalledFor, { id }: ModelCall): string => {
+  if (id !== undefined) return `${bill.operation_id}:${id}`;
+  return attempt === 1
     ? `${bill.operation_id}:${String(earlier + 1)}`
     : `${bill.operation_id}:${String(attempt)}:${String(earlier + 1)}`;
+};
 
 /** What does not depend on when it is logged. */
 const usageOf = (work: CalledFor, call: ModelCall) => ({
   tenant_id: work.bill.tenant_id,
-  entry_id: entryIdOf(work),
+  entry_id: entryIdOf(work, call),
   job_id: work.bill.operation_id,
   operation: work.bill.operation,
   provider: call.ref.provider,

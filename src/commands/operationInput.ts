@@ -13,6 +13,14 @@ const channel = z.object({
   num_retries: z.number().optional(),
 });
 
+/** What a model is shown of a document: which pages of a long one, and in which form. */
+export const shownAs = {
+  shown_pages: z.enum(['relevant', 'all']).optional(),
+  shown_text: z.enum(['markdown', 'layout']).optional(),
+};
+const shown = z.object(shownAs);
+export type ShownAs = z.output<typeof shown>;
+
 const extractTask = z.object({
   kind: z.literal('extract'),
   schema: z.record(z.string(), z.unknown()).transform((value) => value as JsonObject),
@@ -23,6 +31,7 @@ const extractTask = z.object({
   models_for: z.enum(['all', 'doubtful']).optional(),
   config: z.object({ config_id: z.string(), version: z.number() }).nullable(),
   artifact_id: z.string().nullable(),
+  ...shownAs,
   llm: channel,
   ocr: channel,
 });

@@ -190,24 +190,10 @@ interface Asked {
   readonly operation_id: string;
 }
 
-const tooLongForModels = (pages: number, pagesMax: number): WorkProblem =>
-  workProblem(
-    'too_many_pages',
-    `The document has ${String(pages)} pages; where a model takes part, at most ${String(pagesMax)} are read at ` +
-      'once. Choose some with pages, or leave the model out.',
-    { pages, max_pages: pagesMax },
-  );
-
 /** What the work is called and billed by, from its file. */
-const workFor = (
-  { pagesMax }: Pick<AcceptDeps, 'pagesMax'>,
-  { request, plan, operation_id }: Asked,
-  file: CountedFile,
-) => {
+const workFor = ({ request, plan, operation_id }: Asked, file: CountedFile) => {
   const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
   if (models.kind === 'problem') return models;
-  if (file.pages > pagesMax && (models.llm !== null || models.ocr !== null))
-    return tooLongForModels(file.pages, pagesMax);
   return workOf(request, plan, {
     operation_id: workIdOfOperation(operation_id, plan.idPrefix),
     document_id: request.document?.document_id ?? documentIdOfOperation(operation_id),
@@ -305,7 +291,7 @@ const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | Wo
   try {
     const file = await countedFile(deps, { request, plan, kept }, { isWaited: false });
     if (file.kind === 'problem') return file;
-    const work = workFor(deps, asked, file);
+    const work = workFor(asked, file);
     if ('code' in work) return work;
     const hold = await heldFor(deps, asked, work.bill);
     if (hold.kind === 'problem') return hold;

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ParseEffort, ParseRequest, KeptFile } from '@quire/engine/ports/documentParser';
+import type { DocumentWarning } from '@quire/engine/document/document';
 import type { Ranged } from '@quire/engine/ports/extractionEngine';
-import type { ModelCall } from '@quire/engine/ports/modelWork';
+import type { Keeping, ModelCall } from '@quire/engine/ports/modelWork';
 import type {
   BillingType,
   DeliveredWork,
@@ -333,14 +334,26 @@ export interface WorkTask {
   readonly elapsedMs: () => number;
   /** Where there are more pages than a caller waits for. */
   readonly long?: LongWork | undefined;
+  /** Of work that another process may go on with; left out: a caller waits for it. */
+  readonly keeping?: Omit<Keeping, 'numbers'> | undefined;
 }
 
 /** Work on a long document, for which nobody waits. */
 export interface LongWork {
   readonly pagesMax: number;
+  /** More time than for a document that callers wait for. */
+  readonly times: number;
   /** The pages to read in ranges; null for a format that is read in one piece. */
   readonly ranges: Pick<Ranged<ParseRequest>, 'numbers' | 'shelf' | 'onPages'> | null;
 }
+
+/** What work with models goes on with, and in which ranges it reads. */
+export const keptWork = ({ long, keeping }: Pick<WorkTask, 'long' | 'keeping'>): Keeping | undefined =>
+  keeping && { ...keeping, numbers: long?.ranges?.numbers };
+
+/** Something was not looked at, for want of time or of a model's answer: what was found is still answered. */
+export const isOfMissingPages = ({ code }: DocumentWarning): boolean =>
+  code === 'deadline_reached' || code === 'pages_not_answered';
 
 /** The work that calls of models were made for. */
 export interface CalledFor {

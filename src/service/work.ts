@@ -70,7 +70,7 @@ import { trainingWorker, trainer } from '../worker/training.ts';
 const counted =
   ({ onTokens }: ProviderMetrics, log: LogCall): LogCall =>
   (work, call) => {
-    onTokens(call.ref.provider, call.usage);
+    if (call.again !== true) onTokens(call.ref.provider, call.usage);
     return log(work, call);
   };
 
@@ -86,6 +86,7 @@ const modelParts = (from: Context): ModelDeps & { readonly logCall: LogCall } =>
       providers,
       tools: workers.tools,
       parser: workers.parser,
+      ranged: workers.ranged,
       schemas: workers.schemaValidator,
       localDeadlinesMs: from.config.localDeadlinesMs,
       readFile: (path) => readFile(path),

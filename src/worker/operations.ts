@@ -133,8 +133,8 @@ interface Stored {
 }
 
 /**
- * Where the parts of a long document lie while its operation runs: whoever takes the operation over goes on with
- * them. They are of the same file and request, by which the operation is accepted once.
+ * Where the parts of a document lie while its operation runs, and what models answered: whoever takes the operation
+ * over goes on with them. They are of the same file and request, by which the operation is accepted once.
  */
 const operationParts = (objects: ObjectStore, operationId: string): PartShelf => {
   const keyOf = (name: string) => `${OPERATIONS_PREFIX}${operationId}/parts/${name}`;
@@ -179,15 +179,15 @@ interface Working {
 
 /** How a document is read that is longer than callers wait for; undefined: as while they wait. */
 const longWork = (
-  { pagesMax, longPagesMax, objects }: OperationWorkerDeps,
-  { accepted, request, onPages }: Omit<Working, 'plan'> & { readonly accepted: AcceptedOperation },
+  { pagesMax, longPagesMax }: OperationWorkerDeps,
+  { request, keeping }: Pick<Working, 'request'> & { readonly keeping: NonNullable<NewWork['keeping']> },
   { mimeType, pages, total }: CountedFile,
 ): LongWork | undefined => {
   if (pages <= pagesMax) return undefined;
+  const long = { pagesMax: longPagesMax, times: Math.ceil(pages / pagesMax) };
   const chosen = chosenPages(request.opening.pages ?? '1-', total);
-  if (mimeType !== PDF || chosen.kind !== 'pages') return { pagesMax: longPagesMax, ranges: null };
-  const shelf = operationParts(objects, accepted.operation_id);
-  return { pagesMax: longPagesMax, ranges: { numbers: chosen.numbers, shelf, onPages } };
+  if (mimeType !== PDF || chosen.kind !== 'pages') return { ...long, ranges: null };
+  return { ...long, ranges: { numbers: chosen.numbers, ...keeping } };
 };
 
 /** The file has other pages than were accepted and held for: what is billed would not be what was read. */
@@ -213,9 +213,11 @@ const worked = async (
     const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
     if (models.kind === 'problem') return models;
     const { document_id, hold_id, free } = accepted;
-    const long = longWork(deps, { accepted, request, onPages }, file);
+    const keeping = { shelf: operationParts(deps.objects, accepted.operation_id), onPages };
+    const long = longWork(deps, { request, keeping }, file);
     const known = { mime_type: file.mimeType, document_pages: file.total, models, kept, attempt, long };
-    const work: NewWork = { request, plan, document_id, hold_id, free, bill: workToBill(accepted), ...known };
+    const asked = { request, plan, document_id, hold_id, free, bill: workToBill(accepted) };
+    const work: NewWork = { ...asked, ...known, keeping };
     const done = await doWork(deps, work);
     if (done.kind === 'thrown') throw done.error;
     if (done.kind === 'problem') return done;

@@ -164,7 +164,11 @@ const workOn = ({ fileAt, work, clock, die }: ProcessEnv) => {
   return {
     parser,
     engine: { name: 'local/default', extract: ({ path }) => extracted(path) } satisfies ExtractDeps['engine'],
-    ranged: { render: none, extract: ({ path }) => extracted(path) } satisfies ExtractDeps['ranged'],
+    ranged: {
+      read: none,
+      render: none,
+      extract: ({ path }) => extracted(path),
+    } satisfies ExtractDeps['ranged'],
     modelWork: {
       // Every other key is never used: then the work is billed at full service.
       extract: async ({ path }, { onCall }) => {

@@ -156,7 +156,7 @@ export const delivery = async ({
       slots: heavySlots(100),
       pagesMax: 100,
       longPagesMax: 2_000,
-      ranged: { render: noModel, extract: noModel },
+      ranged: { read: noModel, render: noModel, extract: noModel },
       inspectDeadlineMs: 1000,
       convertDeadlineMs: 1000,
       localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },

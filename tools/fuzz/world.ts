@@ -196,12 +196,13 @@ const poolsOf = (own: Belongings, other: Belongings, modelBase: string): World['
   const both = ofBoth(own, other);
   const examples = EXAMPLES(own);
   const channels = ['llm_', 'ocr_', ''].flatMap((prefix) => [
-    [`${prefix}provider_model`, [PROVIDERS.provider_model, 'nobody/nothing', 'mistral_ocr/large']],
+    [`${prefix}provider_model`, [PROVIDERS.provider_model, 'nobody/nothing', 'docling/standard']],
     [`${prefix}api_key`, [PROVIDERS.api_key]],
     [`${prefix}api_base`, [modelBase, modelBase, 'http://169.254.169.254/', 'file:///etc/passwd']],
   ]) as [string, readonly string[]][];
   return {
     ...Object.fromEntries(channels),
+    models_for: ['all', 'doubtful', 'some'],
     tenant_id: [...both('tenant_id', 'nobody'), SERVICE],
     document_id: both('document_id', 'doc_none'),
     file_uri: both('file_uri', 'quire://nothing'),

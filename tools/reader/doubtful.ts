@@ -83,6 +83,7 @@ const extracted = async (
     tools: workers.tools,
     parser: workers.parser,
     schemas: workers.schemaValidator,
+    ranged: workers.ranged,
     localDeadlinesMs,
     readFile: () => Promise.reject(new Error('no file is shown')),
   });

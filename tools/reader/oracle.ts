@@ -119,6 +119,7 @@ async function extracted(item: Item, { workers, provider, providers, deadlineMs 
       },
     },
     schemas: workers.schemaValidator,
+    ranged: workers.ranged,
     localDeadlinesMs: { fast: deadlineMs, standard: deadlineMs, robust: deadlineMs },
     readFile: (path) => readFile(path),
   });

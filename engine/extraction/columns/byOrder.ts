@@ -2,7 +2,7 @@ import type { Field } from '../fields/fields.ts';
 import { shapeOf, type Shape } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { choiceIn, yesOrNo } from '../texts.ts';
-import { timesIn } from '../values/times.ts';
+import { timesIn } from '../values/numbers.ts';
 import { profileOf, typeFit, type Profile } from '../grids/cellValues.ts';
 import { columnsInOrder } from './columnOrder.ts';
 import { isEmpty, type Cell, type Grid } from '../grids/grid.ts';

@@ -1,43 +1,114 @@
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Field } from '../fields/fields.ts';
+import { folded, nameWords } from '../fields/words.ts';
 import type { Finding } from '../finding.ts';
+import type { Listed } from '../lists/rowMembers.ts';
 import parts from '../lexicon/parts.json' with { type: 'json' };
 import { headOf } from '../parts/head.ts';
-import { personIn } from '../parts/people.ts';
+import { isOrganization, personIn } from '../parts/people.ts';
 import { wordsIn, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import type { Fact } from './mailFacts.ts';
+import type { RowFindings } from '../tables/rowValues.ts';
+import { type Fact, mailFact } from './mailFacts.ts';
 
 const AUTHORS = new Set(parts.authors);
-const KNOWN = new WeakMap<Source, readonly Finding[]>();
+const INSTITUTIONS = new Set(parts.affiliation);
+const MAILS = new Set(['email', 'mail', 'emails', 'correo', 'courriel', 'correspondence']);
 
 /** Names below a title are its authors nearly always. */
 const CONFIDENCE = 0.85;
 
-/** The authors of a paper: the persons that are named right below its title; undefined where none are. */
-export function bylineFact({ type, terms: { name } }: Field, source: Source): Fact | undefined {
-  if (type !== 'string' || name.length !== 1 || !name.every((word) => AUTHORS.has(word))) return undefined;
-  const findings = KNOWN.get(source) ?? authorsIn(source);
-  KNOWN.set(source, findings);
+/** A paper's author, with the marks behind the name that refer to institutions. */
+interface Author {
+  readonly name: Finding;
+  readonly marks: readonly string[];
+}
+
+interface Byline {
+  readonly authors: readonly Author[];
+  /** Institutions by their marks; '' of one that has none. */
+  readonly institutions: ReadonlyMap<string, Finding>;
+  readonly mails: readonly Finding[];
+}
+
+const KNOWN = new WeakMap<Source, Byline>();
+
+function bylineOf(source: Source): Byline {
+  const known = KNOWN.get(source) ?? bylineIn(source);
+  KNOWN.set(source, known);
+  return known;
+}
+
+/** The authors of a paper, or their institutions, as they stand below its title; undefined where none do. */
+function bylineFact({ type, terms: { name } }: Field, source: Source): Fact | undefined {
+  if (type !== 'string') return undefined;
+  const isAuthors = name.length === 1 && name.every((word) => AUTHORS.has(word));
+  if (!isAuthors && !name.some((word) => INSTITUTIONS.has(word))) return undefined;
+  const { authors, institutions } = bylineOf(source);
+  const marked = [...institutions].flatMap(([mark, finding]) => (mark === '' ? [] : [finding]));
+  const findings = isAuthors ? authors.map((author) => author.name) : marked;
   return findings.length === 0 ? undefined : { findings };
 }
 
-const LINES_MAX = 4;
-const LINE_CHARACTERS = 300;
+/** A row an author, with the institution and the address of mail of each; none where no authors are asked for. */
+export function authorRows({ fields, called }: Listed, source: Source): readonly RowFindings[] {
+  const isAsked = called.phrases.some((words) => words.some((word) => AUTHORS.has(word)));
+  if (!isAsked || !fields.some((field) => saysOneOf(field, NAMES))) return [];
+  const { authors, institutions, mails } = bylineOf(source);
+  return authors.map(({ name, marks }, i) => {
+    const own = marks.flatMap((mark) => institutions.get(mark) ?? []);
+    const institution = own[0] ?? institutions.get('');
+    const mail = mails.length === authors.length ? mails[i] : mails.find((one) => isMailOf(one, name));
+    const row = fields.flatMap((field): readonly (readonly [string, Finding])[] => {
+      const found = saysOneOf(field, NAMES)
+        ? name
+        : saysOneOf(field, MAILS)
+          ? mail
+          : saysOneOf(field, INSTITUTIONS)
+            ? institution
+            : undefined;
+      return found === undefined ? [] : [[field.pointer, found]];
+    });
+    return new Map(row);
+  });
+}
 
-function authorsIn(source: Source): readonly Finding[] {
-  const [title] = headOf(source).large;
-  const last = title?.segments.at(-1);
-  if (last === undefined) return [];
-  const below = source.layout.segments.slice(last.index + 1, last.index + 1 + LINES_MAX);
-  const found: Finding[] = [];
-  for (const segment of below) {
-    const isByline = segment.page === last.page && besideIt(segment, source).every(saysName);
-    const names = isByline ? namesIn(segment) : [];
-    if (names.length === 0 && found.length > 0) break;
-    found.push(...names);
+const NAMES = new Set(['name', 'author', 'fullname']);
+const saysOneOf = ({ pointer }: Field, some: ReadonlySet<string>): boolean =>
+  nameWords(pointer).some((word) => some.has(word));
+
+const SURNAME_MIN = 3;
+
+/** An address of mail that has a longer word of the name. */
+const isMailOf = (mail: Finding, { text }: Finding): boolean =>
+  folded(text)
+    .split(/[^\p{L}]+/u)
+    .some((word) => word.length >= SURNAME_MIN && mail.text.toLowerCase().includes(word));
+
+const LINES_MAX = 4;
+const BELOW_MAX = 30;
+const LINE_CHARACTERS = 300;
+/** What comes after the authors. */
+const TEXT =
+  /^(?:abstract|summary|zusammenfassung|résumé|resumen|riassunto|samenvatting|\d?\.?\s?(?:introduction|einleitung))/iu;
+
+function bylineIn(source: Source): Byline {
+  const last = headOf(source).large[0]?.segments.at(-1);
+  const all =
+    last === undefined ? [] : source.layout.segments.slice(last.index + 1, last.index + 1 + BELOW_MAX);
+  const lines = all.filter(({ page }) => page === last?.page);
+  const authors: Author[] = [];
+  let end = 0;
+  for (const segment of lines.slice(0, LINES_MAX)) {
+    const found = besideIt(segment, source).every(saysName) ? namesIn(segment) : [];
+    if (found.length === 0 && authors.length > 0) break;
+    end += 1;
+    authors.push(...found);
   }
-  return found;
+  const from = authors.length > 0 ? end : 0;
+  const stop = lines.findIndex(({ text }, i) => i >= from && TEXT.test(text));
+  const below = lines.slice(from, stop < 0 ? lines.length : stop);
+  return { authors, institutions: institutionsIn(below), mails: below.flatMap(mailsIn) };
 }
 
 /** What else stands in a row: of a byline further names, of the header of a table other columns. */
@@ -47,7 +118,7 @@ const besideIt = ({ row, index }: Segment, { layout }: Source): readonly Segment
 const saysName = (segment: Segment): boolean =>
   !/\p{L}{2}/u.test(segment.text) || namesIn(segment).length > 0;
 
-const MARK = /[\d*†‡§¶,\s]/;
+const MARK = /[\d*∗†‡§¶,\s]/u;
 const LETTER_ALONE = /\s[a-z]$/;
 const MARKS_MAX = 8;
 
@@ -59,29 +130,76 @@ function unmarked(text: string): string {
   return name;
 }
 
-const PARTS = /[^,;·&]+(?:,[a-z\d*†‡§¶](?![\p{L}]))*|[;·&]/gu;
+const PARTS = /[^,;·&]+(?:,[a-z\d*∗†‡§¶](?![\p{L}]))*|[;·&]/gu;
 
 /** The persons of a line that names nothing else; none of a line that does. */
-function namesIn(segment: Segment): readonly Finding[] {
+function namesIn(segment: Segment): readonly Author[] {
   if (segment.text.length > LINE_CHARACTERS) return [];
-  const found: Finding[] = [];
+  const found: Author[] = [];
   for (const match of segment.text.matchAll(PARTS)) {
     for (const piece of match[0].split(/\s(?:and|und|et|y|e|en|a)\s|^(?:and|und|et|y|e|en)\s/u)) {
-      const text = unmarked(piece.trim());
+      const said = piece.trim();
+      const text = unmarked(said);
       if (!/\p{L}{2}/u.test(text)) continue;
       const name = personIn(text);
       if (name === undefined) return [];
-      found.push(finding(segment, match.index + match[0].indexOf(name), name));
+      const at = match.index + match[0].indexOf(name);
+      const marks = said.slice(text.length).match(/\d{1,2}|[a-z]|[*∗†‡§¶]/gu) ?? [];
+      found.push({ name: findingAt(segment, at, name), marks });
     }
   }
   return found;
 }
 
-const finding = (segment: Segment, from: number, name: string): Finding => ({
-  value: name,
-  text: name,
+/** The mark that the authors' names refer to, before the name of the institution. */
+const MARKED = /^(\d{1,2}|[a-z]|[*†‡§¶])[.)]?\s?(?=\p{Lu})/u;
+
+function institutionsIn(lines: readonly Segment[]): ReadonlyMap<string, Finding> {
+  const found = new Map<string, Finding>();
+  const put = (mark: string, finding: Finding): void => {
+    if (!found.has(mark)) found.set(mark, finding);
+  };
+  for (const segment of lines) {
+    const [all = '', mark = ''] = MARKED.exec(segment.text) ?? [];
+    const value = segment.text.slice(all.length);
+    if (!isOrganization(value) || /@/.test(value)) continue;
+    const name = mark === '' ? (value.split(/,\s/u, 1)[0] ?? value) : value;
+    put(mark, findingAt(segment, all.length, name));
+  }
+  return found;
+}
+
+const MAIL = /(?:\{([^{}@]{1,160})\}|([^\s@{},;()<>]{1,64}))@([\p{L}\d-]+(?:\.[\p{L}\d-]+)+)/gu;
+
+/** The addresses of a line; several of one host may be written in braces: "{ada, bo}@alder.example". */
+const mailsIn = (segment: Segment): readonly Finding[] =>
+  [...segment.text.matchAll(MAIL)].flatMap(({ index, 0: text, 1: many, 2: one = '', 3: host = '' }) =>
+    (many ?? one).split(',').map((local): Finding => ({
+      ...findingAt(segment, index, text),
+      value: `${local.trim()}@${host}`,
+    })),
+  );
+
+const findingAt = (segment: Segment, from: number, text: string): Finding => ({
+  value: text,
+  text,
   page: segment.page,
-  words: wordsIn(segment, from, from + name.length),
+  words: wordsIn(segment, from, from + text.length),
   confidence: CONFIDENCE,
   kind: 'head',
 });
+
+/**
+ * What the document as a whole says of a field: a message's header, a letter's or a paper's parts. undefined
+ * where the field asks for no such part.
+ */
+export const factFor = (field: Field, source: Source): Fact | undefined =>
+  mailFact(field, source) ?? bylineFact(field, source);
+
+/** A fact of several values as one text. */
+export function joinedFact({ findings }: Fact): Finding | undefined {
+  const [first, ...others] = findings;
+  if (first === undefined || others.length === 0) return first;
+  const text = findings.map((one) => (typeof one.value === 'string' ? one.value : one.text)).join(', ');
+  return { ...first, value: text, text, words: findings.flatMap(({ words }) => words) };
+}

@@ -1,5 +1,11 @@
-import { isOnlyRowConcept, isRowConcept } from './rowConcepts.ts';
-import { conceptNamed, concepts, type Concept, type ValueKind } from './lexicon.ts';
+import {
+  isOnlyRowConcept,
+  isRowConcept,
+  conceptNamed,
+  concepts,
+  type Concept,
+  type ValueKind,
+} from './lexicon.ts';
 import { withoutRole, type Role } from './roles.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { phraseSimilarity } from './words.ts';

@@ -1,8 +1,7 @@
 import { once } from '../../kernel/once.ts';
-import { tellingWords } from '../matching/tellingWords.ts';
+import { tellingWords } from '../matching/synonyms.ts';
 import type { Field } from './fields.ts';
-import { concepts, type Concept, type ValueKind } from './lexicon.ts';
-import { isOnlyRowConcept, isRowConcept } from './rowConcepts.ts';
+import { concepts, type Concept, type ValueKind, isOnlyRowConcept, isRowConcept } from './lexicon.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { labelWords, phraseSimilarity, wordSimilarity } from './words.ts';
 

@@ -5,6 +5,7 @@ import parties from '../lexicon/parties.json' with { type: 'json' };
 import rows from '../lexicon/rows.json' with { type: 'json' };
 import terms from '../lexicon/terms.json' with { type: 'json' };
 import { labelWords } from './words.ts';
+import { sha256 } from '../../kernel/canonicalJson.ts';
 
 const KINDS = [
   'date',
@@ -95,8 +96,35 @@ export const concepts = (): readonly Concept[] =>
   (known ??= TABLES.flatMap((table) => Object.entries(table).map(([id, entry]) => conceptOf(id, entry))));
 
 /** Ids of the concepts of tables' rows. */
-export const ROW_IDS: ReadonlySet<string> = new Set(Object.keys(rows));
+const ROW_IDS: ReadonlySet<string> = new Set(Object.keys(rows));
 
 /** The concept with an id, the first where two tables have it; undefined where none has. */
 export const conceptNamed = (id: string | undefined): Concept | undefined =>
   concepts().find((one) => one.id === id);
+
+/** Concepts that columns may have though they are no row's own. */
+const ALSO_COLUMNS = new Set([
+  'article_number',
+  'tax_rate',
+  'discount',
+  'discount_rate',
+  'reference',
+  'serial_number',
+  'order_number',
+  'delivery_date',
+  'tax_total',
+]);
+
+/** Concepts that rows of tables may ask for. */
+export const isRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) || ALSO_COLUMNS.has(id);
+/** Concepts that only rows have. */
+export const isOnlyRowConcept = ({ id }: Concept): boolean => ROW_IDS.has(id) && !ALSO_ALONE.has(id);
+const ALSO_ALONE = new Set('weight volume packages hs_code size color balance article_number'.split(' '));
+
+/** Names the vocabulary that the rules knew when an artifact was made. */
+export const lexiconVersion = (): string =>
+  sha256(
+    concepts()
+      .map(({ id, phrases }) => `${id}:${phrases.map((words) => words.join(' ')).join('|')}`)
+      .join('\n'),
+  ).slice(0, 16);

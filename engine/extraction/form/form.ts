@@ -1,14 +1,18 @@
 import type { Word } from '../../document/document.ts';
-import type { EvidenceKind } from '../evidence.ts';
+import type { EvidenceKind } from '../finding.ts';
 import type { Pair, Spot } from './pair.ts';
-import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
-import { crossingsOf } from './crossings.ts';
-import { boxHeadsOf, isSmallHead, type BoxHeads } from './boxHeads.ts';
-import { isSmaller, lookOf, looksLike } from './look.ts';
+import { wordsIn, type Layout, type Segment, type Row } from '../places/layout.ts';
 import { above, below } from './neighbours.ts';
-import { numberingOf } from './numbering.ts';
 import { colonPairs } from './colons.ts';
-import { isInstruction, isJoint, isPlaceholder, isSentence, POINTS, wordCount } from './printed.ts';
+import {
+  isInstruction,
+  isJoint,
+  isPlaceholder,
+  isSentence,
+  POINTS,
+  wordCount,
+  NUMBERING,
+} from './printed.ts';
 
 /** What a document prints as a form: its labels with their values, and what is never a value. */
 export interface Form {
@@ -215,4 +219,200 @@ function contextOf(segment: Segment, { layout, isPrinted }: Page, boxes: BoxHead
     return isAlone && !/:\s*\S/.test(other.text);
   });
   return heading?.text ?? '';
+}
+
+/** How the letters of a text look. */
+interface Look {
+  /** Points; 0 where the format has none. */
+  readonly size: number;
+  readonly bold: boolean;
+}
+
+/** Of a value's letters: a label is set smaller than this. */
+const SMALLER = 0.88;
+
+const lookOf = ({ words }: Segment): Look => ({
+  size: words[0]?.fontSize ?? 0,
+  bold: words.length > 0 && words.every(({ bold }) => bold),
+});
+
+/** Whether a text is set in smaller letters than another, as labels are. */
+function isSmaller(one: Segment, than: Segment): boolean {
+  const { size } = lookOf(one);
+  return size > 0 && size < SMALLER * lookOf(than).size;
+}
+
+/** Whether two texts are set in letters of one size and weight. */
+function looksLike(one: Segment, other: Segment): boolean {
+  const [a, b] = [lookOf(one), lookOf(other)];
+  return a.size > 0 && Math.abs(a.size - b.size) < 0.05 * a.size && a.bold === b.bold;
+}
+
+/** So many small labels of one size above their values make a page a form of boxes. */
+const HEADS_MIN = 3;
+
+/** The boxes of a form: small labels at their tops, and the values below them. */
+interface BoxHeads {
+  /** Whether a label is the small head of a box. */
+  readonly isHead: (segment: Segment) => boolean;
+  /** Whether a text can be no heading of the label of a box: the label or the value of another one. */
+  readonly isOfBox: (text: Segment, label: Segment) => boolean;
+}
+
+/** A date or a longer number is a value in small letters, and no label. */
+const HAS_VALUE = /\d{3}/;
+
+type Drawn = Pick<Pair, 'label' | 'at' | 'value' | 'kind'>;
+
+/** Whether a label stands in small letters above what it names. */
+const isSmallHead = ({ at, value, kind }: Pick<Drawn, 'at' | 'value' | 'kind'>): boolean =>
+  kind === 'below' && isSmaller(at, value.segment);
+
+/** The boxes of a document, by labels that come at least three times a page in letters of one size. */
+function boxHeadsOf(drafts: readonly Drawn[]): BoxHeads {
+  const small = drafts.filter((draft) => isSmallHead(draft) && !HAS_VALUE.test(draft.label));
+  const counts = new Map<string, number>();
+  for (const { at } of small) counts.set(sizeKey(at), (counts.get(sizeKey(at)) ?? 0) + 1);
+  const boxed = small.filter(({ at }) => (counts.get(sizeKey(at)) ?? 0) >= HEADS_MIN);
+  const heads = new Set(boxed.map(({ at }) => at));
+  const values = new Set(boxed.map(({ value }) => value.segment));
+  return {
+    isHead: (segment) => heads.has(segment),
+    isOfBox: (text, label) =>
+      heads.has(label) && (values.has(text) || looksLike(text, label) || isSmaller(text, label)),
+  };
+}
+
+const sizeKey = ({ page, words }: Segment): string =>
+  `${String(page)} ${String(Math.round(2 * (words[0]?.fontSize ?? 0)))}`;
+
+/** Points that numbers of one column may stand apart. */
+const ALIGNED = 6;
+const NUMBERED_MIN = 4;
+/** A line may have no number of its own, or several. */
+const STEP_MAX = 3;
+const ASCENDING_SHARE = 0.7;
+
+/**
+ * The numbers of a form's lines and boxes: small numbers under each other that go up by about one. A column
+ * of amounts does not.
+ */
+function numberingOf({ rows, segments }: Layout): ReadonlySet<Segment> {
+  const columns = new Map<string, Segment[]>();
+  for (const segment of segments) {
+    if (!NUMBERING.test(segment.text)) continue;
+    for (const key of numberColumnsOf(segment)) {
+      const column = columns.get(key);
+      if (column === undefined) columns.set(key, [segment]);
+      else column.push(segment);
+    }
+  }
+  return new Set([...[...columns.values()].filter(isAscending).flat(), ...rows.flatMap(twice)]);
+}
+
+/** The column by its left and its right side; each place counts for two columns that overlap by half. */
+const numberColumnsOf = ({ page, x0, x1 }: Segment): readonly string[] =>
+  [
+    `l${Math.floor(x0 / ALIGNED)}`,
+    `L${Math.round(x0 / ALIGNED)}`,
+    `r${Math.floor(x1 / ALIGNED)}`,
+    `R${Math.round(x1 / ALIGNED)}`,
+  ].map((side) => `${page} ${side}`);
+
+/** Forms print a line's number at its beginning and again before its box. */
+function twice({ segments }: Row): readonly Segment[] {
+  const numbers = segments.filter(({ text }) => NUMBERING.test(text));
+  const own = numbers.filter(({ text }) => text === segments[0]?.text);
+  return own.length > 1 && segments.some(({ text }) => /\p{L}{3}/u.test(text)) ? own : [];
+}
+
+function isAscending(column: readonly Segment[]): boolean {
+  if (column.length < NUMBERED_MIN) return false;
+  const numbers = column.map(({ text }) => Number(NUMBERING.exec(text)?.[1]));
+  const steps = numbers.slice(1).map((number, i) => number - (numbers[i] ?? 0));
+  const going = steps.filter((step) => step >= 0 && step <= STEP_MAX).length;
+  const moved = steps.filter((step) => step > 0).length;
+  return going >= ASCENDING_SHARE * steps.length && moved * 2 >= steps.length;
+}
+
+/** Rows of a header over several lines. */
+const HEADER_ROWS_MAX = 3;
+const CELLS_MAX = 20;
+/** Points that a cell may stand beside its header. */
+const NEAR = 60;
+
+const isNumber = (text: string): boolean => /\d/.test(text) && !/\p{L}{4}/u.test(text);
+const isYear = (text: string): boolean => /^[12]\d{3}$/.test(text);
+
+interface Header {
+  readonly page: number;
+  readonly rows: readonly Row[];
+  /** What stands alone above it. */
+  readonly title: string;
+}
+
+/**
+ * The cells of tables of numbers, each with its row's label and the headers over its column: `Fuse` and `24 V`.
+ * One walk over the rows, which remembers the header it met last.
+ */
+function crossingsOf({ rows }: Layout): readonly Pair[] {
+  let header: Header = { page: 0, rows: [], title: '' };
+  let isOpen = false;
+  return rows.flatMap((row, i): readonly Pair[] => {
+    if (row.page !== header.page) header = { page: row.page, rows: [], title: '' };
+    const cells = cellsOf(row);
+    if (cells.length >= 2) {
+      isOpen = false;
+      return crossed(row, cells, header);
+    }
+    if (!isHeader(row)) return [];
+    header = isOpen
+      ? { ...header, rows: [...header.rows, row].slice(-HEADER_ROWS_MAX) }
+      : { page: row.page, rows: [row], title: titleAbove(rows[i - 1]) };
+    isOpen = true;
+    return [];
+  });
+}
+
+const isHeader = ({ segments }: Row): boolean =>
+  segments.length >= 2 && segments.every(({ text }) => !isNumber(text) || isYear(text));
+
+const TITLE_MAX = 60;
+
+/** A short text alone on the row above a header is its title. */
+function titleAbove(row: Row | undefined): string {
+  const [only, ...others] = row?.segments ?? [];
+  return only === undefined || others.length > 0 || only.text.length > TITLE_MAX ? '' : only.text;
+}
+
+/** The numbers right after a row's label; none of years alone, for those are a header. */
+function cellsOf({ segments: [first, ...others] }: Row): readonly Segment[] {
+  if (first === undefined || !/\p{L}{2}/u.test(first.text)) return [];
+  const end = others.findIndex(({ text }) => !isCell(text));
+  const cells = others.slice(0, end < 0 ? others.length : end).filter(({ text }) => isNumber(text));
+  return cells.every(({ text }) => isYear(text)) ? [] : cells.slice(0, CELLS_MAX);
+}
+
+const isCell = (text: string): boolean => isNumber(text) || !/\p{L}/u.test(text);
+
+function crossed({ segments: [label] }: Row, cells: readonly Segment[], header: Header): readonly Pair[] {
+  if (label === undefined || header.rows.length === 0) return [];
+  return cells.map((cell): Pair => {
+    const over = header.rows.flatMap((row) => headerOver(cell, row)?.text ?? []);
+    const context = [header.title, ...over].join(' · ');
+    const value = { segment: cell, from: 0, to: cell.text.length };
+    return { label: label.text, at: label, context, value, kind: 'cross' };
+  });
+}
+
+/** The header nearest to a cell: headers of groups stand in the middle of several columns. */
+function headerOver(cell: Segment, { segments }: Row): Segment | undefined {
+  const distance = (one: Segment): number => Math.max(0, one.x0 - cell.x1, cell.x0 - one.x1);
+  const nearest = segments
+    .slice(0, CELLS_MAX)
+    .reduce<Segment | undefined>(
+      (best, one) => (best === undefined || distance(one) < distance(best) ? one : best),
+      undefined,
+    );
+  return nearest !== undefined && distance(nearest) <= NEAR ? nearest : undefined;
 }

@@ -1,4 +1,4 @@
-import type { EvidenceKind } from '../evidence.ts';
+import type { EvidenceKind } from '../finding.ts';
 import type { Segment } from '../places/layout.ts';
 
 /** A range of a segment's text. */

@@ -1,4 +1,3 @@
-import type { Word } from '../../document/document.ts';
 import { inSegment, type Candidate } from '../candidates.ts';
 import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
@@ -24,7 +23,7 @@ function valueAs(field: Field, cell: Cell | undefined, reading: CellReading): Fi
   if (field.choices.length > 0) return chosen(whole(cell, reading), choicesIn(field, cell.text));
   if (field.type === 'boolean') return withValue(whole(cell, reading), yesOrNo(cell.text));
   if (isFreeText(field)) return whole(cell, reading);
-  return typed(field, cell, reading) ?? (isDateAsText(field, cell) ? whole(cell, reading) : undefined);
+  return typed(field, cell, reading);
 }
 
 /** Formats that the schema demands are typed: a cell's text is no address of a mail without them. */
@@ -38,30 +37,8 @@ export interface CellReading {
 
 function whole(cell: Cell, { evidence }: CellReading): Finding | undefined {
   const segment = segmentOf(cell);
-  const to = nameEnd(cell.words, segment.starts) ?? segment.text.length;
-  return textFinding([{ segment, from: 0, to }], { ...evidence, strictness: 0.6 });
+  return textFinding([{ segment, from: 0, to: segment.text.length }], { ...evidence, strictness: 0.6 });
 }
-
-/** Of the size of a name: a remark below it is set smaller than this. */
-const SMALLER = 0.93;
-
-/** Where a remark begins that is set smaller on the lines below a name; undefined where there is none. */
-function nameEnd(words: readonly Word[], starts: readonly number[]): number | undefined {
-  const size = words[0]?.fontSize ?? 0;
-  const isSmall = ({ fontSize }: Word): boolean => fontSize !== null && fontSize < SMALLER * size;
-  const at = words.findIndex(isSmall);
-  return at > 0 && words.slice(at).every(isSmall) && isBelow(words[at - 1], words[at])
-    ? starts[at]
-    : undefined;
-}
-
-/** A word on a line below another. */
-function isBelow(above: Word | undefined, { box }: Word = NOWHERE): boolean {
-  const edge = above?.box?.[3];
-  return edge !== undefined && box !== null && box[1] >= edge - 1;
-}
-
-const NOWHERE: Word = { text: '', box: null, confidence: 1, fontSize: null, bold: false };
 
 function typed(field: Field, cell: Cell, { source, evidence }: CellReading): Finding | undefined {
   const segment = segmentOf(cell);
@@ -78,12 +55,6 @@ const chosen = (finding: Finding | undefined, [first, ...others]: readonly strin
 
 const withValue = (finding: Finding | undefined, value: string | boolean | undefined): Finding | undefined =>
   finding === undefined || value === undefined ? undefined : { ...finding, value };
-
-const DAY_CHARACTERS_MAX = 12;
-
-/** A day that is asked for as text, which the document may write without its year: "01-02", "May". */
-const isDateAsText = ({ kind, type }: Field, { text }: Cell): boolean =>
-  kind === 'date' && type === 'string' && text.length <= DAY_CHARACTERS_MAX;
 
 const NUMBERS: ReadonlySet<string> = new Set(['number', 'percent']);
 const kindsOf = ({ kind }: Field): ReadonlySet<string> =>

@@ -7,7 +7,6 @@ import type { HeaderMatcher } from './likeness.ts';
 import { byContent } from '../columns/byContent.ts';
 import { beginsWithValues, byOrder } from '../columns/byOrder.ts';
 import type { Headed, Place } from '../columns/headed.ts';
-import { repeatedOver } from './repeatedOver.ts';
 
 /** Tables with more columns are no registers that a schema asks for. */
 const COLUMNS_MAX = 300;
@@ -118,16 +117,13 @@ const YEAR = /^(?:19|20)\d{2}$/;
 export function headerTexts(grid: Grid, header: number, depth: number): readonly string[] {
   const first = header - depth + 1;
   const rows = Array.from({ length: depth }, (_, i) =>
-    i < depth - 1 ? overColumns(grid, first + i) : (grid.rows[header] ?? []),
+    i < depth - 1 ? grid.overColumns(first + i) : (grid.rows[header] ?? []),
   );
   return Array.from({ length: grid.columns }, (_, column) => {
     const cells = new Set(rows.flatMap((row) => row[column] ?? []));
     return [...cells].map(({ text }) => text).join(' ');
   });
 }
-
-const overColumns = (grid: Grid, at: number): GridRow =>
-  repeatedOver(grid.rows[at] ?? [], grid.rows[at + 1] ?? []) ?? grid.overColumns(at);
 
 interface Pair extends Place {
   readonly field: Field;

@@ -2,8 +2,7 @@ import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { remembered, type LabelMatcher } from '../fields/labels.ts';
 import { labelWords, wordSimilarity } from '../fields/words.ts';
-import { areSynonyms } from '../matching/synonyms.ts';
-import { tellingWords } from '../matching/tellingWords.ts';
+import { areSynonyms, tellingWords } from '../matching/synonyms.ts';
 
 /** How well headers name the members of a row. It remembers what it has computed: headers repeat. */
 export type HeaderMatcher = (field: Field, header: string) => number;

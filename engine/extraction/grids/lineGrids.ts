@@ -2,8 +2,8 @@ import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../fields/words.ts';
 import type { Cell, Grid } from './grid.ts';
 import type { Asked as AskedOfRows } from './headerRows.ts';
-import { gridRow, placedCells, type TallRow } from '../columns/lineCells.ts';
-import { columnAt, columnSpans, nearestOver, placedWords, type Span } from './lineColumns.ts';
+import { gridRow, placedCells } from '../columns/lineCells.ts';
+import { columnSpans, nearestOver, placedWords } from './lineColumns.ts';
 
 type Asked = Omit<AskedOfRows, 'outer'>;
 
@@ -20,8 +20,6 @@ const NEAR = 2.6;
 /** Rows end where so much is white, in heights of a line. */
 const WHITE_MAX = 5;
 const BODY_MAX = 5000;
-/** Lines of one cell stand no further apart from top to top, in heights. */
-const WRAPPED = 1.45;
 
 /**
  * Grids of lines: below a row whose words name at least two of the fields. They find the tables that have
@@ -89,7 +87,7 @@ function gridUnder(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
   if (body.length === 0) return [];
   const columns = columnSpans(body.filter(({ segments }) => segments.length > 1 || body.length < 3));
   if (columns.length < 2) return [];
-  const all = [...band, ...joinedLines(body, columns)];
+  const all = [...band, ...body];
   const above = rows.slice(Math.max(0, (band[0]?.index ?? 0) - 4), band[0]?.index).reverse();
   return [
     {
@@ -180,37 +178,3 @@ function goesOver(first: Row, rows: readonly Row[], body: readonly Row[]): boole
 /** Words alone, after rows with numbers: another table's header. */
 const beginsAnother = (row: Row, body: readonly Row[]): boolean =>
   row.segments.length > 1 && !/\d/.test(textOf(row)) && body.slice(-3).some((one) => /\d/.test(textOf(one)));
-
-/** Joins lines that fill few columns to the row that they go on: they stand nearer to it than rows do. */
-function joinedLines(body: readonly Row[], columns: readonly Span[]): readonly TallRow[] {
-  const joined: { segments: Segment[]; page: number }[] = [];
-  for (const [i, row] of body.entries()) {
-    const [before, after, last] = [body[i - 1], body[i + 1], joined.at(-1)];
-    const goesOn =
-      before !== undefined &&
-      last !== undefined &&
-      isContinued({ before, row, after }, last.segments, columns);
-    if (goesOn) last.segments.push(...row.segments);
-    else joined.push({ segments: [...row.segments], page: row.page });
-  }
-  return joined;
-}
-
-interface Neighbours {
-  readonly before: Row;
-  readonly row: Row;
-  readonly after: Row | undefined;
-}
-
-function isContinued(
-  { before, row, after }: Neighbours,
-  above: readonly Segment[],
-  columns: readonly Span[],
-): boolean {
-  const step = top(row) - top(before);
-  if (step > WRAPPED * height(row) || row.segments.some(({ text }) => isNumber(text))) return false;
-  const own = new Set(row.segments.map((segment) => columnAt(columns, segment)));
-  const filled = new Set(above.map((segment) => columnAt(columns, segment)));
-  if (2 * own.size > filled.size || [...own].some((column) => !filled.has(column))) return false;
-  return !own.has(0) || after === undefined || top(after) - top(row) > 1.1 * step;
-}

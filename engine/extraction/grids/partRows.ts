@@ -10,7 +10,6 @@ import type { Place } from '../columns/headed.ts';
 import type { HeaderMatcher } from './likeness.ts';
 import type { Part } from './part.ts';
 import type { RowChoice } from './rowChoice.ts';
-import { withoutSums } from './sums.ts';
 
 /** What rows are read with. */
 export interface Reading {
@@ -21,7 +20,7 @@ export interface Reading {
   readonly source: Source;
 }
 
-/** The rows that fit, without sums; a row of one text over several columns names the group of those below. */
+/** The rows that fit; a row of one text over several columns names the group of those below. */
 export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
   const { grid, from, to, mapped } = part;
   const asked = { ...reading, mapped, about: aboutOf(part), ditto: dittoFields(part, reading.outer) };
@@ -31,13 +30,11 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
     const named = mayBeGroup(row, { grid, mapped, fields: reading.fields });
     if (named !== undefined) group = named;
     else {
-      if (rows.length > 0 && beginsAnother(row, mapped)) break;
       const found = rowFindings(row, { ...asked, group, before: rows.at(-1) });
       if (found !== undefined) rows.push(found);
     }
   }
-  const whole = wholeRows(rows);
-  return reading.choice.asksTotals ? whole : withoutSums(whole, mapped);
+  return rows;
 }
 
 /** Rows above a header of the same grid that may name what stands below it. */
@@ -63,25 +60,6 @@ function rowFindings(row: GridRow, reading: RowReading): RowFindings | undefined
   const found = valuesOf(row, mapped, source);
   if (found === undefined) return undefined;
   return withDitto(new Map([...found, ...groupFindings(group, reading)]), ditto, before);
-}
-
-/** Without rows that have less than half of what rows have: signatures, remarks, ends of a page. */
-function wholeRows(rows: readonly RowFindings[]): readonly RowFindings[] {
-  const sizes = rows.map(({ size }) => size).sort((a, b) => a - b);
-  const usual = sizes[Math.floor(sizes.length / 2)] ?? 0;
-  return rows.filter(({ size }) => 2 * size >= usual);
-}
-
-/** Words in the columns of numbers: another table's header. */
-function beginsAnother(row: GridRow, mapped: Part['mapped']): boolean {
-  const numeric = [...mapped].flatMap(([{ type }, { column }]) =>
-    type === 'number' || type === 'integer' ? (row[column] ?? []) : [],
-  );
-  return (
-    numeric.length > 1 &&
-    new Set(numeric).size > 1 &&
-    numeric.every(({ text }) => /^\P{N}*\p{L}{3}/u.test(text))
-  );
 }
 
 /** What a row is called: its first text. */

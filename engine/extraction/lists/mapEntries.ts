@@ -1,6 +1,5 @@
-import type { EvidenceKind } from '../evidence.ts';
+import { type EvidenceKind, textFinding, type Finding } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
-import { textFinding, type Finding } from '../finding.ts';
 import type { Pair } from '../form/pair.ts';
 import { likeness } from '../matching/likeness.ts';
 import { termsIn } from '../matching/terms.ts';

@@ -67,7 +67,7 @@ function said(words: readonly string[]): readonly string[] {
 
 /** A name that ends so asks who did it: `signed_by`. */
 const BY = new Set(['by', 'por', 'par', 'von', 'durch', 'door', 'da', 'od', 'av']);
-export const DOER = 'by';
+const DOER = 'by';
 
 interface Named {
   readonly name: string;

@@ -8,7 +8,7 @@ import parts from '../lexicon/parts.json' with { type: 'json' };
 import { isDocumentTitle, isName, isTitled, LEGAL_FORM } from '../parties/partyNames.ts';
 import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
-import type { Draft } from '../singles/offer.ts';
+import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import { asksOnly } from './asked.ts';
 import { headOf, type Run } from './head.ts';

@@ -6,7 +6,7 @@ import { isName } from '../parties/partyNames.ts';
 import { postalLine } from '../parties/postal.ts';
 import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
-import type { Draft } from '../singles/offer.ts';
+import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import { asks, asksOnly } from './asked.ts';
 import { isOrganization, personIn } from './people.ts';

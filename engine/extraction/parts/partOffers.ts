@@ -1,30 +1,71 @@
 import type { Field } from '../fields/fields.ts';
-import type { Draft } from '../singles/offer.ts';
+import { likeness } from '../matching/likeness.ts';
+import { termsIn } from '../matching/terms.ts';
+import { paragraphsOf } from '../places/paragraphs.ts';
+import { labelIndexOf } from '../singles/labelIndex.ts';
+import type { Draft } from '../singles/values.ts';
+import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
-import { aloneOffers } from './alone.ts';
-import { appositions } from './appositions.ts';
-import { birthOffers } from './births.ts';
-import { citationOffers } from './citationLine.ts';
-import { datelineOffers } from './datelines.ts';
 import { headOffers } from './headOffers.ts';
-import { identifierOffers } from './identifiers.ts';
 import { letterOffers } from './letters.ts';
 import { rangeOffers } from './ranges.ts';
-import { runInOffers } from './runIns.ts';
 
 /**
- * What a document says by its parts rather than by labels: its head, its dateline, the address and the
- * signature of a letter, persons beside what they are, the ends of a range.
+ * What a document says by its parts rather than by labels: its head, the address and the signature of a letter,
+ * the ends of a range, identifiers that show what they are, paragraphs that a heading opens.
  */
 export const partOffers = (field: Field, source: Source): readonly Draft[] => [
   ...headOffers(field, source),
   ...letterOffers(field, source),
-  ...datelineOffers(field, source),
   ...rangeOffers(field, source),
   ...identifierOffers(field, source),
-  ...citationOffers(field, source),
   ...runInOffers(field, source),
-  ...birthOffers(field, source),
-  ...aloneOffers(field, source),
-  ...appositions(field, source),
 ];
+
+/** Identifiers that show what they are by their form alone, by the word of a field's name that asks for them. */
+const FORMS: ReadonlyMap<string, RegExp> = new Map([
+  ['doi', /(?<![\p{L}\p{N}.])10\.\d{4,9}\/[^\s"<>]{1,80}[\p{L}\p{N})]/u],
+  ['orcid', /(?<!\d)\d{4}-\d{4}-\d{4}-\d{3}[\dX](?!\d)/u],
+  ['issn', /(?<![\d-])\d{4}-\d{3}[\dX](?![\d-])/u],
+  ['arxiv', /(?<![\d.])\d{4}\.\d{4,5}(?:v\d{1,2})?(?![\d.])/u],
+]);
+
+const SHOWN = 0.97;
+const TEXTS_MAX = 4000;
+
+/** The first of such an identifier that the document has: it is its own, those of references come later. */
+function identifierOffers({ type, terms: { name } }: Field, { layout }: Source): readonly Draft[] {
+  const form = name.map((word) => FORMS.get(word)).find((one) => one !== undefined);
+  if (type !== 'string' || form === undefined) return [];
+  for (const segment of paragraphsOf(layout).all.slice(0, TEXTS_MAX)) {
+    const match = form.exec(segment.text);
+    if (match === null) continue;
+    const [text] = match;
+    const at = { segment, from: match.index, to: match.index + text.length };
+    return [{ ...at, text, value: text, strictness: 1, kind: 'form', score: SHOWN }];
+  }
+  return [];
+}
+
+/** One to four words before a full stop or a dash, at the start of a paragraph. */
+const HEADING = /^(?:\d{1,2}\.?\s)?((?:\p{L}{2,24}\s){0,3}\p{L}{2,24})(?:\.\s|\s?[—–]\s?)/u;
+const NAMED = 0.9;
+/** A text is longer than what a label names. */
+const TEXT_MIN = 60;
+
+/** The paragraph that a heading on its own first line opens: "Abstract. Peatlands are …", "Summary — We show …". */
+function runInOffers(field: Field, source: Source): readonly Draft[] {
+  if (shapeOf(field) !== 'text') return [];
+  return labelIndexOf(source)
+    .speaking(field.terms)
+    .flatMap((segment): readonly Draft[] => {
+      const match = HEADING.exec(segment.text);
+      const text = segment.text.slice(match?.[0].length ?? 0);
+      if (match === null || text.length < TEXT_MIN) return [];
+      const said = { label: termsIn(match[1] ?? ''), context: [], implied: new Set<string>() };
+      const score = likeness(field.terms, said);
+      if (score < NAMED) return [];
+      const at = { segment, from: match[0].length, to: segment.text.length };
+      return [{ ...at, text, value: text, strictness: 0.6, kind: 'below', score }];
+    });
+}

@@ -9,9 +9,9 @@ const PARTICLES = `(?:${oneOf(parts.particles)}\\s){0,2}`;
 const AFTER_NAME = String.raw`(?![\p{L}\p{N}'’-])`;
 
 /** How persons are called: two to five words that begin large, academic degrees before them. */
-export const PERSON = `${ACADEMIC}${TOKEN}(?:\\s${PARTICLES}${TOKEN}){1,4}${AFTER_NAME}`;
+const PERSON = `${ACADEMIC}${TOKEN}(?:\\s${PARTICLES}${TOKEN}){1,4}${AFTER_NAME}`;
 /** "Mr", "Frau", "Mme": how a person is spoken to, no part of the name. */
-export const CIVILITY = `(?:${oneOf(parts.civilities)}\\.?\\s){0,2}`;
+const CIVILITY = `(?:${oneOf(parts.civilities)}\\.?\\s){0,2}`;
 
 const WHOLE = new RegExp(`^${CIVILITY}(${PERSON})$`, 'u');
 const SPOKEN_TO = new RegExp(`^${oneOf(parts.civilities)}\\.?\\s(?=\\p{Lu})`, 'u');
@@ -36,9 +36,3 @@ export function personIn(text: string): string | undefined {
   const name = WHOLE.exec(text.trim())?.[1];
   return name === undefined || isOrganization(name) ? undefined : name;
 }
-
-const PERSONS = new Set(parts.persons);
-
-/** Says who does something, or what someone is: "judge", "Vizepräsidentin". */
-export const isRole = (word: string): boolean =>
-  PERSONS.has(word) || parts.persons.some((one) => one.length >= COMPOUND_MIN && word.endsWith(one));

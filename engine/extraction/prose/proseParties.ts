@@ -45,7 +45,7 @@ const PARTIES_MAX = 10;
 const PREAMBLES_MAX = 24;
 
 /** The parties of a contract: of its preamble, else of a letter's head and its defined names. */
-export function partiesOf(prose: Prose): readonly ProseParty[] {
+function partiesOf(prose: Prose): readonly ProseParty[] {
   let tried = 0;
   for (const match of prose.text.matchAll(OPENERS)) {
     if (match.index > prose.text.length * 0.5 + 3000 || tried === PREAMBLES_MAX) break;

@@ -1,4 +1,4 @@
-import { EVIDENCE_KINDS, type EvidenceKind } from '../evidence.ts';
+import { EVIDENCE_KINDS, type EvidenceKind } from '../finding.ts';
 
 /** Who found a value: the rules of a known concept, the labels by the schema's own words, or both the same. */
 export type Origin = 'rules' | 'labels' | 'both';
@@ -40,9 +40,6 @@ const TYPED: Readonly<Record<EvidenceKind, Shares>> = {
   place: [0.4, 0.4, 0.4, 0.4, 0.4],
   head: [0.8, 0.6, 0.3, 0.3, 0.2],
   closing: [0.85, 0.7, 0.4, 0.4, 0.2],
-  dateline: [0.8, 0.6, 0.4, 0.3, 0.2],
-  apposed: [0.85, 0.7, 0.6, 0.4, 0.2],
-  alone: [0.6, 0.6, 0.4, 0.3, 0.2],
   end: [0.85, 0.65, 0.4, 0.3, 0.2],
 };
 

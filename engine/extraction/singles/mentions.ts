@@ -1,4 +1,4 @@
-import type { EvidenceKind } from '../evidence.ts';
+import type { EvidenceKind } from '../finding.ts';
 import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
 import { likeness, spelledLike } from '../matching/likeness.ts';
@@ -7,11 +7,10 @@ import forms from '../lexicon/forms.json' with { type: 'json' };
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
-import type { Draft } from './offer.ts';
-import { unitAfter, unitNamed } from '../values/units.ts';
+import { type Draft, valuesAt, type Reading } from './values.ts';
+import { unitAfter, unitNamed } from '../values/numbers.ts';
 import { datesIn } from '../values/dates.ts';
 import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
-import { valuesAt, type Reading } from './values.ts';
 
 /** Shapes that a value has by itself, so that it can be told from the words around it. */
 const TYPED: ReadonlySet<Shape> = new Set<Shape>([

@@ -12,9 +12,8 @@ import { isValue } from '../texts.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
-import type { Draft, Offer } from './offer.ts';
+import { type Draft, type Offer, valuesAt, type Reading } from './values.ts';
 import { tickedFor } from './ticked.ts';
-import { valuesAt, type Reading } from './values.ts';
 
 const SCORE_MIN = 0.5;
 const OFFERS_MAX = 12;

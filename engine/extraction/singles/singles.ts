@@ -1,5 +1,4 @@
 import type { Word } from '../../document/document.ts';
-import type { EvidenceKind } from '../evidence.ts';
 import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
 import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
@@ -9,11 +8,11 @@ import type { Pace } from '../pace.ts';
 import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { calibratedSingle, type Way } from './calibration.ts';
-import { chosen } from './choose.ts';
-import type { Offer } from './offer.ts';
+import type { Offer } from './values.ts';
 import { offersFor } from './offers.ts';
 import { shapeOf, type Shape } from './shapes.ts';
 import { isNoValue } from './vetoes.ts';
+import { bestPairs } from '../../kernel/assignment.ts';
 
 /** What the rules of a concept say of a field. */
 export type ByRules = (field: Field) => Finding | undefined;
@@ -98,7 +97,6 @@ function contending(field: Field, { source, byRules, isKnown }: Asked): readonly
   if (ticked.length > 0) return ticked;
   const rule = byRules(field);
   if (rule === undefined || isNoValue(field, rule, source)) return offers;
-  if (shapeOf(field) === 'code' && offers.some((one) => isPartOf(rule, one))) return offers;
   return besides(rated(rule, { origin: 'rules', isFree: false, isKnown }, rule.confidence), offers);
 }
 
@@ -116,14 +114,6 @@ function besides(rule: Rated, offers: readonly Rated[]): readonly Rated[] {
 
 /** A box that says so surely what it is for is asked alone. */
 const TICKED = 0.95;
-
-/** The rule took only a part of what the label names. */
-const isPartOf = (rule: Finding, { kind, words }: Finding): boolean =>
-  WHOLE.has(kind ?? 'form') &&
-  rule.words.length < words.length &&
-  rule.words.every((word) => words.includes(word));
-
-const WHOLE: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'below']);
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
@@ -152,3 +142,97 @@ const doubted = (one: Rated): Rated => ({ ...one, isDoubtful: true, confidence: 
 
 /** Shapes that nearly any text has. */
 const FREE: ReadonlySet<Shape> = new Set<Shape>(['text', 'name']);
+
+/** A field with all findings that may be its value. */
+interface Contender<F extends Finding> {
+  readonly field: Field;
+  readonly findings: readonly F[];
+}
+
+/** A finding for a field, and the place that it would take: no other field has one at the same place. */
+interface Wish<F extends Finding> {
+  readonly field: Field;
+  readonly finding: F;
+  readonly place: string;
+}
+
+/** More fields than this that want the same places are served the surest first. */
+const TOGETHER_MAX = 40;
+
+/**
+ * The best finding for each field, so that no two fields take the same place: of fields that compete, the
+ * assignment with the highest sum of confidence.
+ */
+function chosen<F extends Finding>(
+  contenders: readonly Contender<F>[],
+  placeOf: (field: Field, finding: F) => string,
+): ReadonlyMap<string, F> {
+  const wishes = contenders.map(({ field, findings }) =>
+    bestByPlace(findings.map((finding) => ({ field, finding, place: placeOf(field, finding) }))),
+  );
+  const served = groupsOf(wishes).flatMap((group) =>
+    group.length > TOGETHER_MAX ? inTurn(group.flat()) : together(group),
+  );
+  return new Map(served.map(({ field, finding }) => [field.pointer, finding]));
+}
+
+/** Of the findings at one place the surest. */
+function bestByPlace<F extends Finding>(wishes: readonly Wish<F>[]): readonly Wish<F>[] {
+  const best = new Map<string, Wish<F>>();
+  for (const wish of wishes) {
+    const known = best.get(wish.place);
+    if (known === undefined || known.finding.confidence < wish.finding.confidence) best.set(wish.place, wish);
+  }
+  return [...best.values()];
+}
+
+/** What is too unsure to be told takes no place from what is told. */
+const UNTOLD_SHARE = 0.01;
+const worthOf = (finding: Finding | undefined): number => {
+  const { confidence } = finding ?? { confidence: 0 };
+  return confidence < MIN_CONFIDENCE ? UNTOLD_SHARE * confidence : confidence;
+};
+
+/** Each member of the group has the wishes of one field. */
+function together<F extends Finding>(group: readonly (readonly Wish<F>[])[]): readonly Wish<F>[] {
+  const places = [...new Set(group.flatMap((wishes) => wishes.map(({ place }) => place)))];
+  const byPlace = group.map((wishes) => new Map(wishes.map((wish) => [wish.place, wish])));
+  const weights = byPlace.map((own) => places.map((place) => worthOf(own.get(place)?.finding)));
+  return bestPairs(weights).flatMap(([row, column]) => byPlace[row]?.get(places[column] ?? '') ?? []);
+}
+
+function inTurn<F extends Finding>(wishes: readonly Wish<F>[]): readonly Wish<F>[] {
+  const [taken, served] = [new Set<string>(), new Map<Field, Wish<F>>()];
+  for (const wish of [...wishes].sort((a, b) => b.finding.confidence - a.finding.confidence)) {
+    if (served.has(wish.field) || taken.has(wish.place)) continue;
+    served.set(wish.field, wish);
+    taken.add(wish.place);
+  }
+  return [...served.values()];
+}
+
+/** The wishes of fields that some place connects, directly or through others. */
+function groupsOf<F extends Finding>(
+  all: readonly (readonly Wish<F>[])[],
+): readonly (readonly (readonly Wish<F>[])[])[] {
+  const leaders = all.map((_, i) => i);
+  const leaderOf = (i: number): number => {
+    let at = i;
+    while (leaders[at] !== at) at = leaders[at] ?? at;
+    return at;
+  };
+  const byPlace = new Map<string, number>();
+  for (const [i, wishes] of all.entries())
+    for (const { place } of wishes) {
+      const other = byPlace.get(place);
+      if (other === undefined) byPlace.set(place, i);
+      else leaders[leaderOf(i)] = leaderOf(other);
+    }
+  const groups = new Map<number, (readonly Wish<F>[])[]>();
+  for (const [i, wishes] of all.entries()) {
+    const group = groups.get(leaderOf(i));
+    if (group === undefined) groups.set(leaderOf(i), [wishes]);
+    else group.push(wishes);
+  }
+  return [...groups.values()];
+}

@@ -9,10 +9,9 @@ import type { Segment } from '../places/layout.ts';
 import { isPlaceholder, isSentence } from '../form/printed.ts';
 import { choiceIn, tickedOption, yesOrNo } from '../texts.ts';
 import { datesIn, monthOf } from '../values/dates.ts';
-import { currenciesIn, digitsAround } from '../values/numbers.ts';
-import { scaledIn } from '../values/scales.ts';
-import { timesIn } from '../values/times.ts';
+import { currenciesIn, digitsAround, timesIn, scaledIn } from '../values/numbers.ts';
 import { codeLength, isShare, shapeOf, type Shape } from './shapes.ts';
+import type { EvidenceKind } from '../finding.ts';
 
 /** A value that a field may have, as it stands in a segment. */
 export interface Reading extends Spot {
@@ -158,7 +157,7 @@ function isPartOfDate(text: string, { from, to }: { readonly from: number; reado
 }
 
 /** A number in a parenthesis that has letters belongs to what it explains. */
-export function isInParentheses(
+function isInParentheses(
   text: string,
   { from, to }: { readonly from: number; readonly to: number },
 ): boolean {
@@ -256,3 +255,15 @@ const isNameLike = (text: string): boolean => {
     !/^(?!(?:van|von|de|der|di|da|du|la|le|el|al|bin|ibn|zu|ter|ten)\s)\p{Ll}/u.test(text)
   );
 };
+
+/** A value that a document offers a field, and why. */
+export interface Offer extends Reading {
+  readonly kind: EvidenceKind;
+  /** 0..1: how well the words beside it say the field. */
+  readonly score: number;
+  /** The same words name another value as well. */
+  readonly isDoubtful: boolean;
+}
+
+/** An offer before it is known whether another is as good. */
+export type Draft = Omit<Offer, 'isDoubtful'>;

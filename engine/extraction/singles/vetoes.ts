@@ -16,13 +16,17 @@ const LABEL_FROM = 0.8;
 
 /** Whatever found it: the number of a line, a blank, an instruction, or a label is no value. */
 export function isNoValue(field: Field, { text, words, kind }: Finding, source: Source): boolean {
-  if (isPlaceholder(text) || isInstruction(text) || (kind !== 'prose' && saysField(field, text))) return true;
+  if (isPrinted(field, text) || (kind !== 'prose' && saysField(field, text))) return true;
   const [first] = words;
   if (first === undefined) return false;
   if (isOtherEnd(field, first, source)) return true;
   const isByPlace = kind === 'place' || field.kind === 'currency';
   return labelIndexOf(source).form.blanks.has(first) || (!isByPlace && isOthers(field, first, source));
 }
+
+/** Labels of a form begin with the number of their line, names do not. */
+const isPrinted = (field: Field, text: string): boolean =>
+  isPlaceholder(text) || isInstruction(text) || (/^\d{1,3}[.)]\s/.test(text) && shapeOf(field) === 'name');
 
 function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);

@@ -1,5 +1,9 @@
 import { exactNumber, oneOf, withoutEnd } from '../../kernel/text.ts';
 import money from '../lexicon/money.json' with { type: 'json' };
+import type { Found } from './identifiers.ts';
+import { ownMember } from '../../kernel/json.ts';
+import { folded } from '../fields/words.ts';
+import units from '../lexicon/units.json' with { type: 'json' };
 
 /** Which mark parts the decimals in a document. */
 export type DecimalMark = ',' | '.';
@@ -29,17 +33,22 @@ const NUMBER = new RegExp(
 /** All numbers in a text, with what stands beside them. */
 export function numbersIn(text: string): readonly NumberShape[] {
   return [...text.matchAll(NUMBER)].map((match) => {
-    const { before = '', pre = '', after = '' } = match.groups ?? {};
+    const { before = '', sign = '', pre = '', after = '' } = match.groups ?? {};
     const mark = after.trim();
+    const lead = isDash(sign, text.slice(0, match.index)) ? sign.length : 0;
     return {
-      text: match[0].trim(),
-      from: match.index,
+      text: match[0].slice(lead).trim(),
+      from: match.index + lead,
       to: match.index + match[0].length,
       percent: mark === '%' || mark === '‰',
       currency: currencyOf(before.trim()) ?? currencyOf(pre.trim()) ?? currencyOf(mark),
     };
   });
 }
+
+/** Between two numbers, apart from both, stands a dash and no sign: "32,534 - 42,290". */
+const isDash = (sign: string, before: string): boolean =>
+  /^[-−–]\s$/u.test(sign) && /\d\s?$/.test(before.slice(-2));
 
 const CODE = new RegExp(`^${oneOf(money.codes)}$`);
 
@@ -162,3 +171,82 @@ export function digitsAround(
 
 /** Blanks before a number belong to it as it is matched. */
 const leadOf = (text: string, from: number): number => Math.max(0, text.slice(from).search(/\S/));
+
+const HOUR = String.raw`(?<![\p{L}\p{N}.,:/-])(?:[01]?\d|2[0-4])`;
+const AFTER_NOON = String.raw`[ap]\.?\s?m\b\.?`;
+const CLOCK = new RegExp(
+  String.raw`${HOUR}(?:(?:[:.h]|\sh\s)\d{2}(?::\d{2})?(?:\s?(?:${AFTER_NOON}))?|` +
+    String.raw`\s?(?:${AFTER_NOON}|Uhr\b|heures?\b|h\b|o['’]clock\b))(?![\p{L}\p{N}])`,
+  'giu',
+);
+
+/** Times of the day as they are written: `7:30 a.m.`, `16h00`, `14.30 Uhr`. */
+export const timesIn = (text: string): readonly Found[] =>
+  [...text.matchAll(CLOCK)].map((match) => ({
+    value: match[0].trim(),
+    text: match[0].trim(),
+    from: match.index,
+    to: match.index + match[0].trimEnd().length,
+  }));
+
+const POWERS: Readonly<Record<string, number>> = {
+  k: 3, thousand: 3, tausend: 3, tsd: 3, mille: 3, mil: 3,
+  m: 6, mn: 6, mm: 6, mio: 6, million: 6, millions: 6, millionen: 6, millones: 6, milioni: 6, miljoen: 6,
+  bn: 9, mrd: 9, billion: 9, billions: 9, milliarden: 9, milliard: 9, milliards: 9, miljard: 9, miliardi: 9,
+}; // prettier-ignore
+/** A letter alone multiplies only an amount of money, for metres and the like have the same letters. */
+const ALONE = new Set(['k', 'm', 'mm', 'mil']);
+const SCALED = new RegExp(
+  String.raw`(?<![\p{L}\p{N}.,])(?<mark>[€$£¥₹]\s?|\p{Lu}{3}\s?)?(?<digits>\d[\d.,]*)\s?` +
+    String.raw`(?<power>\p{L}{1,10})\.?(?![\p{L}\p{N}])`,
+  'gu',
+);
+
+interface Scaled {
+  readonly value: number;
+  readonly text: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The point is moved in the text: a product of doubles may be another number. */
+const timesTen = (value: number | undefined, exponent: number): number | undefined =>
+  value === undefined ? undefined : exactNumber(`${value}e${exponent}`);
+
+/** Numbers that a word or letter multiplies: `$545k`, `3.2 million`, `1,4 Mrd. €`. */
+export const scaledIn = (text: string, documentMark: DecimalMark): readonly Scaled[] =>
+  [...text.matchAll(SCALED)].flatMap((match) => {
+    const { mark = '', digits = '', power = '' } = match.groups ?? {};
+    const key = power.toLowerCase();
+    const exponent = ownMember(POWERS, key);
+    if (exponent === undefined || (ALONE.has(key) && mark === '')) return [];
+    const scaled = timesTen(parseNumber(digits, documentMark), exponent);
+    if (scaled === undefined) return [];
+    return [{ value: scaled, text: match[0].trim(), from: match.index, to: match.index + match[0].length }];
+  });
+
+export type Unit = keyof typeof units;
+
+const NAMES = Object.keys(units) as readonly Unit[];
+const WHOLE = NAMES.map((unit): readonly [Unit, RegExp] => [
+  unit,
+  new RegExp(`^${oneOf(units[unit])}$`, 'u'),
+]);
+const AFTER = NAMES.map((unit): readonly [Unit, RegExp] => [
+  unit,
+  new RegExp(
+    `^[\\s-]?(?:\\(\\p{L}{1,12}\\)\\s)?(?:full |calendar |working |business )?${oneOf(units[unit])}(?![\\p{L}\\p{N}])`,
+    'u',
+  ),
+]);
+
+/** The unit that a word names. */
+export const unitNamed = (word: string): Unit | undefined => WHOLE.find(([, shape]) => shape.test(word))?.[0];
+
+const CHARACTERS = 30;
+
+/** The unit that a text begins with, as it stands behind a number. */
+export function unitAfter(text: string): Unit | undefined {
+  const said = folded(text.slice(0, CHARACTERS));
+  return AFTER.find(([, shape]) => shape.test(said))?.[0];
+}

@@ -1,6 +1,8 @@
 import { unzip } from '../pieces/archive.ts';
-import { parseXml, type XmlElement } from '../office/xmlTree.ts';
-import { OFFICE_LIMITS, RefusedDocument } from '../pieces/blocks.ts';
+import { tableOf, type Block } from '../../document/document.ts';
+import { escapeText } from '../../document/inline.ts';
+import { childAt, elementsOf, findAll, parseXml, textIn, type XmlElement } from '../office/xmlTree.ts';
+import { OFFICE_LIMITS, RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { mathmlText } from './mathmlText.ts';
 import { odtPieces } from './odtBody.ts';
 import { hasFilledPages } from './odtColours.ts';
@@ -61,6 +63,8 @@ function readerOf(
   members: ReadonlyMap<string, Uint8Array>,
   isLetterhead: boolean,
 ): OdtReader {
+  // Many frames may show one.
+  const charts = new Map<string, readonly Piece[]>();
   const reader: OdtReader = {
     styles: odtStyles(roots),
     isLetterhead,
@@ -69,6 +73,12 @@ function readerOf(
     hasHidden: false,
     onPaper: false,
     readPieces: odtPieces(() => reader, new Map()),
+    controls: new Map(roots.flatMap((root) => findAll(root, 'office:forms')).flatMap(controlsIn)),
+    chartAt: (path) => {
+      const known = charts.get(path) ?? chartPieces(partAt(members, `${path}/content.xml`, 'ignored'));
+      charts.set(path, known);
+      return known;
+    },
     equationAt: (path) => {
       const part = partAt(members, `${path}/content.xml`, 'ignored');
       return part?.name === 'math:math' ? mathmlText(part).replace(/\s+/g, ' ').trim() : undefined;
@@ -76,3 +86,67 @@ function readerOf(
   };
   return reader;
 }
+
+/** What is in a chart: its titles, then its values as the table that it keeps of them. */
+function chartPieces(part: XmlElement | undefined): readonly Piece[] {
+  const chart = childAt(part, 'office:body', 'office:chart', 'chart:chart');
+  const titles = ['chart:title', 'chart:subtitle'].map((name) => textIn(childAt(chart, name)).trim());
+  const rows = findAll(childAt(chart, 'table:table'), 'table:table-row')
+    .slice(0, POINTS_MAX)
+    .map((row) => elementsOf(row, 'table:table-cell').map((cell) => textIn(cell).trim()));
+  const block = (one: Block): Piece => ({ kind: 'block', block: one });
+  return [
+    ...titles.filter((text) => text !== '').map((text) => block(paragraphOf(text))),
+    ...(rows.some((row) => row.length > 1) ? [block(tableOf(rows, 1))] : []),
+  ];
+}
+
+const POINTS_MAX = 10_000;
+
+const paragraphOf = (text: string): Block => ({
+  kind: 'paragraph',
+  text,
+  markdown: escapeText(text),
+  box: null,
+});
+
+/** The fields of forms by their ids, with what they show; passwords and what is hidden are left out. */
+const controlsIn = (forms: XmlElement): readonly (readonly [string, string])[] =>
+  [...SHOWN].flatMap(([name, shown]) =>
+    findAll(forms, `form:${name}`).flatMap((control) =>
+      ['form:id', 'xml:id'].flatMap((key) => {
+        const id = control.attributes[key];
+        return id === undefined ? [] : [[id, shown(control)] as const];
+      }),
+    ),
+  );
+
+type Shown = (control: XmlElement) => string;
+
+const written: Shown = ({ attributes }) => attributes['form:current-value'] ?? attributes['form:value'] ?? '';
+const labelled: Shown = ({ attributes }) => attributes['form:label'] ?? '';
+const ticked =
+  (state: string): Shown =>
+  (control) =>
+    `${control.attributes[state] === TICKED.get(state) ? '☒' : '☐'} ${labelled(control)}`.trim();
+const TICKED = new Map([
+  ['form:current-state', 'checked'],
+  ['form:current-selected', 'true'],
+]);
+const chosen: Shown = (list) => {
+  const options = findAll(list, 'form:option');
+  const now = options.filter(({ attributes }) => attributes['form:current-selected'] === 'true');
+  const first = options.filter(({ attributes }) => attributes['form:selected'] === 'true');
+  return (now.length > 0 ? now : first).map(labelled).join(', ');
+};
+
+/** By the names of fields: what is seen of them. */
+const SHOWN: ReadonlyMap<string, Shown> = new Map<string, Shown>([
+  ...['text', 'textarea', 'combobox', 'date', 'time', 'number', 'formatted-text'].map(
+    (name) => [name, written] as const,
+  ),
+  ...['fixed-text', 'button'].map((name) => [name, labelled] as const),
+  ['checkbox', ticked('form:current-state')],
+  ['radio', ticked('form:current-selected')],
+  ['listbox', chosen],
+]);

@@ -3,6 +3,7 @@ import { labelOfLevel, type OdtCounters } from './odtNumbers.ts';
 import { odtRuns, type OdtReader } from './odtRuns.ts';
 import { roleOfChain, type OdtLevel } from './odtStyles.ts';
 import { odtTable } from './odtTables.ts';
+import { plainRun } from '../pieces/runs.ts';
 import { elementsOf, type XmlElement } from '../office/xmlTree.ts';
 
 /** The list around: its style, how deep it is (from 1), and the numbers given in it. */
@@ -45,6 +46,8 @@ function piecesOf(element: XmlElement, place: Place, body: Body): readonly Piece
       return paragraphPieces(element, place, body);
     case 'text:list':
       return listPieces(element, place, body);
+    case 'draw:control':
+      return controlPieces(element, body.reader());
     case 'table:table':
       return odtTable(element, body.reader());
     case 'text:section':
@@ -56,6 +59,14 @@ function piecesOf(element: XmlElement, place: Place, body: Body): readonly Piece
     default:
       return elementsOf(element).flatMap((child) => piecesOf(child, place, body));
   }
+}
+
+/** A field that stands on a page, not in a line. */
+function controlPieces({ attributes }: XmlElement, { controls }: OdtReader): readonly Piece[] {
+  const text = controls.get(attributes['draw:control'] ?? '') ?? '';
+  return text === ''
+    ? []
+    : [{ kind: 'text', role: { kind: 'paragraph' }, label: null, runs: [plainRun(text)] }];
 }
 
 function hiddenPieces(reader: OdtReader): readonly Piece[] {

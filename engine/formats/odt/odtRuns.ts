@@ -21,6 +21,10 @@ export interface OdtReader {
   readonly readPieces: (parent: XmlElement) => readonly Piece[];
   /** The text of an equation that is a part of the file. */
   readonly equationAt: (path: string) => string | undefined;
+  /** What a chart that is a part of the file says: its titles, and its values as a table. */
+  readonly chartAt: (path: string) => readonly Piece[];
+  /** What the fields and boxes of forms show, by their ids. */
+  readonly controls: ReadonlyMap<string, string>;
 }
 
 /** How the text around looks; null where nobody sees it. */
@@ -89,6 +93,8 @@ function runsOfInset(element: XmlElement, place: Place, reader: OdtReader): read
       return runsIn(element, spanned(element, place, reader), reader);
     case 'text:a':
       return runsIn(element, linked(element, place), reader);
+    case 'draw:control':
+      return textRuns(reader.controls.get(element.attributes['draw:control'] ?? '') ?? '', place, reader);
     case 'text:note':
       return place.look === null ? [] : [noteRun(reader.notes.push(element))];
     default:
@@ -152,8 +158,15 @@ function drawn(drawing: XmlElement, { look }: Place, reader: OdtReader): readonl
   const path = object?.attributes['xlink:href']?.replace(/^\.\//, '');
   const equation = path === undefined ? undefined : reader.equationAt(path);
   if (equation !== undefined) return [plainRun(equation)];
-  const frames = findAll(drawing, 'draw:text-box');
   const { aside } = reader;
+  const inside = path === undefined ? [] : reader.chartAt(path);
+  reader.aside = [...aside, ...inside, ...piecesOfFrames(drawing, reader)];
+  return [];
+}
+
+/** The texts of frames and shapes, or the description of an image. */
+function piecesOfFrames(drawing: XmlElement, reader: OdtReader): readonly Piece[] {
+  const frames = findAll(drawing, 'draw:text-box');
   const texts = frames.length > 0 ? frames : elementsOf(drawing).some(isText) ? [drawing] : [];
   const { onPaper } = reader;
   reader.onPaper = false;
@@ -163,8 +176,7 @@ function drawn(drawing: XmlElement, { look }: Place, reader: OdtReader): readonl
   });
   reader.onPaper = onPaper;
   const described = childAt(drawing, 'svg:desc') ?? childAt(drawing, 'svg:title');
-  reader.aside = [...aside, ...pieces, ...(texts.length > 0 ? [] : imagePieces(textIn(described)))];
-  return [];
+  return texts.length > 0 ? pieces : imagePieces(textIn(described));
 }
 
 const isText = ({ name }: XmlElement): boolean => name === 'text:p' || name === 'text:list';

@@ -11,6 +11,8 @@ export const ODT_PREFIXES: Prefixes = {
   [`${OASIS}:text:1.0`]: 'text',
   [`${OASIS}:table:1.0`]: 'table',
   [`${OASIS}:drawing:1.0`]: 'draw',
+  [`${OASIS}:form:1.0`]: 'form',
+  [`${OASIS}:chart:1.0`]: 'chart',
   [`${OASIS}:presentation:1.0`]: 'presentation',
   [`${OASIS}:style:1.0`]: 'style',
   // What LibreOffice had before the standard, as headers of first pages.

@@ -23,6 +23,7 @@ export type Format =
   | 'csv'
   | 'eml'
   | 'msg'
+  | 'tnef'
   | 'pptx'
   | 'odp'
   | 'epub'

@@ -59,8 +59,8 @@ type Markup = Pick<DocumentPage, 'lines' | 'blocks'>;
 /** Lines of the words where these have boxes; else the markdown's, with what the provider's blocks and words tell. */
 function placed({ words, blocks: placedBlocks = [] }: ReadPage, markup: Markup): Markup {
   const own = words.flatMap(placedWord);
-  if (own.length > 0) return { ...markup, lines: pdfLines(own) };
   const within = placedBlocks.length === 0 ? markup : withinBlocks(markup.blocks, placedBlocks);
+  if (own.length > 0) return { ...within, lines: pdfLines(own) };
   return words.length === 0 ? within : { ...within, lines: asSure(within.lines, words) };
 }
 

@@ -1,3 +1,4 @@
+import type { PageRanks } from '../../models/byModel/pageRanks.ts';
 import type {
   Inspection,
   ParseFailure,
@@ -122,6 +123,8 @@ export type Job<File extends FileFacts = JobFile> =
       readonly answer: string;
       readonly pages?: readonly [number, number] | undefined;
     }
+  | { readonly kind: 'layoutText'; readonly packed: Uint8Array }
+  | { readonly kind: 'rankPages'; readonly text: string; readonly schema: JsonObject }
   | { readonly kind: 'score'; readonly expected: JsonObject; readonly answer: string }
   | { readonly kind: 'checkSchema'; readonly schema: JsonObject }
   | { readonly kind: 'validate'; readonly schema: JsonObject; readonly value: JsonObject };
@@ -149,6 +152,8 @@ export interface Answers {
   readonly renderDocument: RenderResult;
   readonly extractFrom: ExtractionResult;
   readonly ground: GroundedValue | NoObject | ParseFailure;
+  readonly layoutText: { readonly kind: 'text'; readonly text: string };
+  readonly rankPages: { readonly kind: 'ranked'; readonly ranks: PageRanks };
   readonly score: { readonly kind: 'scored'; readonly scored: ScoredAnswer };
   readonly checkSchema: SchemaCheck;
   readonly validate: Validation;

@@ -34,8 +34,7 @@ export function sharedRun(rows: readonly Row[], start: number): readonly Row[] |
   if (columns.length < 2) return undefined;
   const end = stretch.findIndex((row) => row.segments.length >= 2 && !sharesGaps(row, columns));
   const run = end < 0 ? [...stretch] : stretch.slice(0, end);
-  while (run.at(-1)?.segments.length === 1 && !isContinuation(run, columns)) run.pop();
-  return run.length < 2 ? undefined : run;
+  return withoutTail(run, columns);
 }
 
 /** Rows that stand close, those of one segment no longer than a cell or a group's name is. */
@@ -47,12 +46,24 @@ function stretchFrom(rows: readonly Row[], start: number): readonly Row[] {
     const last = stretch.at(-1);
     if (row === undefined || (last !== undefined && isApart(last, row))) break;
     if (beginsOther(stretch, row, rows[i + 1])) break;
-    const isSingle = row.segments.length < 2;
+    const isSingle = isOneText(row, stretch);
     if (isSingle && (widthOf(row.box) > PROSE_WIDTH * (to - from) || row.box[0] < from - 2)) break;
     if (!isSingle) [from, to] = [Math.min(from, row.box[0]), Math.max(to, row.box[2])];
     stretch.push(row);
   }
   return stretch;
+}
+
+/** Of the cells of a row without wide gaps: those that begin or end where cells of the rows above do. */
+const TIGHT_SHARE = 0.6;
+
+/** Whether a row has no gaps: neither wide ones nor narrow ones between the cells of a table. */
+function isOneText(row: Row, above: readonly Row[]): boolean {
+  if (row.segments.length >= 2) return false;
+  const cells = cellLine(row);
+  const count = cells.segments.length;
+  if (count < 3 || count > CELLS_MAX) return true;
+  return levelCells(cells, above.slice(-LOOKED_BACK).map(cellLine)) < TIGHT_SHARE * count;
 }
 
 /** Points that a cell may be off the edge or the middle of the cells of its column. */
@@ -119,8 +130,7 @@ export function grownRun(rows: readonly Row[], start: number): readonly Row[] | 
     columns = next;
     run.push(row);
   }
-  while (run.at(-1)?.segments.length === 1 && !isContinuation(run, columns)) run.pop();
-  return run.length < 2 ? undefined : run;
+  return withoutTail(run, columns);
 }
 
 interface Growing {
@@ -160,11 +170,30 @@ function fitsBetween({ segments }: Row, columns: readonly Span[], next: Row | un
   return within && (next === undefined || next.segments.length >= 2 || x1 - x0 < 200);
 }
 
-function isContinuation(run: readonly Row[], columns: readonly Span[]): boolean {
-  const last = run.at(-1);
-  const before = run.at(-2);
-  const [only] = last?.segments ?? [];
-  if (last === undefined || before === undefined || only === undefined) return false;
-  const close = last.box[1] - before.box[3] < 0.5 * heightOf(last.box);
-  return close && columns.length > 2 && before.segments.length >= 2;
+/** A run up to its last row of cells, and the lines on which a cell of that goes on. */
+function withoutTail(run: readonly Row[], columns: readonly Span[]): readonly Row[] | undefined {
+  const last = run.findLastIndex(({ segments }) => segments.length >= 2);
+  let end = last + 1;
+  while (end < run.length && isContinuation(run, { at: end, last, columns })) end += 1;
+  return end < 2 ? undefined : run.slice(0, end);
+}
+
+/** More lines are prose that stands under a column by chance. */
+const TAIL_MAX = 6;
+
+interface Tail {
+  readonly at: number;
+  /** The last row of cells. */
+  readonly last: number;
+  readonly columns: readonly Span[];
+}
+
+/** Whether a line stands closely below the one before; from the second line on, in one column that is not the first. */
+function isContinuation(run: readonly Row[], { at, last, columns }: Tail): boolean {
+  const [row, before] = [run[at], run[at - 1]];
+  if (row === undefined || before === undefined || columns.length < 3 || at - last > TAIL_MAX) return false;
+  if (row.box[1] - before.box[3] >= 0.5 * heightOf(row.box)) return false;
+  if (at === last + 1) return true;
+  const own = columns.findIndex(({ from, to }) => row.box[0] >= from - 2 && row.box[2] <= to + 2);
+  return own > 0 && Math.abs(row.box[0] - before.box[0]) <= OFF;
 }

@@ -3,6 +3,7 @@ import { isMarker } from '../listMarkers.ts';
 import { segmentOf } from '../segments.ts';
 import { cellLine, grownRun, sharedRun, spansOf } from './alignedRuns.ts';
 import { votedColumns } from './columnVotes.ts';
+import { OFF_GROUP } from './headerLines.ts';
 import { labelRows } from './labelBlocks.ts';
 import { logicalRows } from './logicalRows.ts';
 import { recordCells } from './recordLines.ts';
@@ -86,8 +87,34 @@ function tableOfRun(rows: readonly Row[]): TableBlock | undefined {
   return tableBlock(cells, around(rows.map(({ box }) => box)));
 }
 
-/** Columns by vote, or where all lines together leave gaps if these are more. */
+/**
+ * Columns by vote, or where all lines together leave gaps if these are more. A first line that heads groups of columns
+ * stands over the gaps between them, and is no column of its own.
+ */
 function columnsOf(lines: readonly Row[]): readonly Span[] {
+  const [head, ...below] = lines;
+  if (head !== undefined && below.length > 2) {
+    const own = columnsBy(below);
+    if (headsGroups(head, below[0], own)) return own;
+  }
+  return columnsBy(lines);
+}
+
+/** Whether each text of a line stands over the middle of several columns, all of which the line below fills. */
+function headsGroups(head: Row, below: Row | undefined, columns: readonly Span[]): boolean {
+  if (below === undefined || below.segments.length < columns.length || columns.length < 3) return false;
+  return head.segments.every(({ box }) => {
+    const middle = (box[0] + box[2]) / 2;
+    return (
+      columns.every(({ from, to }) => Math.abs((from + to) / 2 - middle) > OFF_GROUP) &&
+      columns.some((first, i) =>
+        columns.slice(i + 1).some(({ to }) => Math.abs((first.from + to) / 2 - middle) <= OFF_GROUP),
+      )
+    );
+  });
+}
+
+function columnsBy(lines: readonly Row[]): readonly Span[] {
   const voted = votedColumns(lines);
   const covered = spansOf(lines);
   return covered.length > voted.length ? covered : voted;

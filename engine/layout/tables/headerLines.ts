@@ -30,11 +30,13 @@ export function headerLines(lines: readonly CellLine[], rules: readonly Rule[]):
 
 /** Points that the middle of a heading may be off the middle of the columns that it stands over. */
 const OFF_CENTRE = 4;
+/** The same where each column below has a heading of its own: texts do not fill their columns to both edges. */
+export const OFF_GROUP = 8;
 
 /**
  * Header lines whose cells stand over all the columns that they head: those whose headings come again below,
- * those above a rule of their own, and where one is wider than its column, all of its line. They are centred
- * over columns that have headings below.
+ * those above a rule of their own, and where one is wider than its column, or each is centred over several, all of its
+ * line. They are centred over columns that have headings below.
  */
 export function withHeaderSpans(
   lines: readonly CellLine[],
@@ -45,11 +47,27 @@ export function withHeaderSpans(
     const repeated = overRepeated(line, lines[index + 1]);
     if (repeated !== undefined) return repeated;
     const below = new Set(lines.slice(index + 1).flatMap(({ cells }) => cells.map(({ column }) => column)));
-    const isOver = line.cells.some((cell) => isWiderThanColumn(cell, columns) || isUnderlined(cell, rules));
-    if (!isOver) return line;
     const taken = new Set(line.cells.flatMap(placesOf));
-    return { ...line, cells: line.cells.map((cell) => widened(cell, { columns, below, taken })) };
+    const spread = (off: number): readonly PlacedCell[] =>
+      line.cells.map((cell) => widened(cell, { columns, below, taken, off }));
+    const isOver = line.cells.some((cell) => isWiderThanColumn(cell, columns) || isUnderlined(cell, rules));
+    if (isOver) return { ...line, cells: spread(OFF_CENTRE) };
+    const groups = spread(OFF_GROUP);
+    return areGroups(groups, lines[index + 1]) ? { ...line, cells: groups } : line;
   });
+}
+
+/** Each over several columns, none over those of another, and a heading of its own below each of them. */
+function areGroups(cells: readonly PlacedCell[], below: CellLine | undefined): boolean {
+  const places = cells.flatMap(placesOf);
+  const headed = new Set(
+    below?.cells.filter(({ columnSpan }) => columnSpan === 1).map(({ column }) => column),
+  );
+  return (
+    cells.every(({ columnSpan }) => columnSpan > 1) &&
+    new Set(places).size === places.length &&
+    places.every((place) => headed.has(place))
+  );
 }
 
 const placesOf = ({ column, columnSpan }: PlacedCell): readonly number[] =>
@@ -82,10 +100,12 @@ interface Header {
   readonly below: ReadonlySet<number>;
   /** Columns that a cell of the line covers. */
   readonly taken: ReadonlySet<number>;
+  /** Points that its middle may be off theirs. */
+  readonly off: number;
 }
 
 /** The cell over as many columns on either side as it is centred over. */
-function widened(cell: PlacedCell, { columns, below, taken }: Header): PlacedCell {
+function widened(cell: PlacedCell, { columns, below, taken, off }: Header): PlacedCell {
   const box = boxOf(cell);
   const isFree = (column: number): boolean => below.has(column) && !taken.has(column);
   let span = { from: cell.column, to: cell.column + cell.columnSpan };
@@ -96,7 +116,7 @@ function widened(cell: PlacedCell, { columns, below, taken }: Header): PlacedCel
     const side = sides.includes(wanted) ? wanted : sides.find((one) => one !== '');
     if (side === undefined) break;
     span = side === 'left' ? { ...span, from: span.from - 1 } : { ...span, to: span.to + 1 };
-    if (Math.abs(offCentre(span, columns, box)) < OFF_CENTRE) best = span;
+    if (Math.abs(offCentre(span, columns, box)) < off) best = span;
   }
   return { ...cell, column: best.from, columnSpan: best.to - best.from };
 }

@@ -1,4 +1,4 @@
-import { isAbove, isCurrencyAlone } from '../../extraction/contexts.ts';
+import { isAbove, isCurrencyAlone } from '../../extraction/ranking.ts';
 import { remembered } from '../../extraction/fields/labels.ts';
 import type { Layout, Segment } from '../../extraction/places/layout.ts';
 import { labelWords } from '../../extraction/fields/words.ts';

@@ -1,34 +1,42 @@
 import type { ExtractionRequest, Extraction } from '../../ports/extractionEngine.ts';
 import type { PackedDocument, DocumentWarning } from '../../document/document.ts';
 import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
-import { limitsOf, inTime, modelFailed, eachOf, type Running } from './modelWorkDeps.ts';
-import { UNTRAINED, withLearned } from '../../learning/prompts/learned.ts';
-import {
-  nameOfModel,
-  type ModelAccess,
-  type ModelAnswer,
-  type ModelTurn,
-} from '../../ports/modelProvider.ts';
-import { repairTurnV1, extractionTurnV2 } from '../prompts.ts';
+import { eachOf, inRounds, limitsOf, type Running } from './modelWorkDeps.ts';
+import { nameOfModel, type ModelAccess, type ModelTurn } from '../../ports/modelProvider.ts';
+import { extractionTurnV2 } from '../prompts.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
-import type { ModelCall, ModelFailed, ModelExtractionResult } from '../../ports/modelWork.ts';
+import type { GroundedValue } from '../../ports/documentTools.ts';
+import type { ModelFailed, ModelExtractionResult, Showing } from '../../ports/modelWork.ts';
 import { mergedAnswers, relaxedSchema } from './answers.ts';
-import { partsOf, type ShownDocument, type Showable } from './shownDocument.ts';
+import { askForValue } from './askForValue.ts';
+import { CHOICE_FROM_PAGES, firstPages, nextPages, type Standing } from './chosenPages.ts';
+import type { PageRanks } from './pageRanks.ts';
+import { partsOf, partsOfPages, type ShownDocument, type Showable } from './shownDocument.ts';
 
-/** A value that the local engine found, as a model is told of it. */
-interface Found {
-  readonly page: number;
+/** A value that the local engine found, as a model is told of it, and where it stands. */
+interface Found extends Standing {
   readonly line: string;
 }
-
 /** Values that are told, and letters of each: a model is to read the document, not these. */
 const FOUND_MAX = 300;
 const TEXT_MAX = 200;
 
+/** Ranges of a long document that the engine looks through at the same time. */
+const RANGES_AT_ONCE = 2;
+
+/** What the local engine finds in a document, or in each range of one. */
+const foundIn = async (
+  running: Running,
+  { document, ranges = [document] }: ShownDocument,
+  request: Pick<ExtractionRequest, 'schema' | 'learned'>,
+): Promise<readonly Found[]> => {
+  const found = await eachOf(ranges, RANGES_AT_ONCE, (range) => foundByRules(running, range, request));
+  return found.flat();
+};
+
 /**
- * What the local engine finds in the document, for a model to confirm or correct. Where it finds nothing, or
- * cannot end in its time, the model has the document alone.
+ * What the local engine finds, for a model to confirm or correct, and to tell which pages to show. Where it finds
+ * nothing, or cannot end in its time, the model has the document alone.
  */
 async function foundByRules(
   running: Running,
@@ -44,7 +52,7 @@ async function foundByRules(
     if (said === undefined) return [];
     const quoted = `page ${page}: ${JSON.stringify(text.slice(0, TEXT_MAX))}`;
     const line = `${path} = ${JSON.stringify(said).slice(0, TEXT_MAX)} (${quoted}, ${confidence.toFixed(2)})`;
-    return [{ page, line }];
+    return [{ path, page, line }];
   });
 }
 
@@ -58,104 +66,8 @@ function valueAt(value: JsonObject, pointer: string): Json | undefined {
   return at;
 }
 
-/** What is asked of whom, about which pages. */
-interface Asked {
-  readonly running: Running;
-  readonly llm: ModelAccess;
-  readonly schema: JsonObject;
-  readonly minConfidence: number | undefined;
-  readonly document: PackedDocument;
-  /** The first and the last that the model is shown; undefined: all. */
-  readonly pages: readonly [number, number] | undefined;
-}
-
-type Answered = Extract<ModelAnswer, { readonly kind: 'answered' }>;
-
-const ask = async (
-  { running, llm, schema }: Asked,
-  turns: readonly ModelTurn[],
-  step: ModelCall['step'],
-): Promise<Answered | ModelFailed> => {
-  const answer = await running.deps.providers.ask({
-    access: llm,
-    ...withLearned(running.models.learned ?? UNTRAINED, turns),
-    output: { kind: 'json', schema },
-    ...inTime(running),
-  });
-  running.models.onCall({ ref: llm.ref, owner: llm.owner, step, usage: answer.usage });
-  return answer.kind === 'failed' ? modelFailed(answer.failure) : answer;
-};
-
-const useless = ({ ref }: ModelAccess, what: string): ModelFailed =>
-  modelFailed({
-    kind: 'provider_error',
-    provider: ref.provider,
-    provider_status: null,
-    detail: `${nameOfModel(ref)} ${what}`,
-  });
-
-/** An answer that was read: what it says, or why that cannot be used. */
-interface ReadAnswer {
-  readonly kind: 'read';
-  readonly grounded: GroundedValue | NoObject;
-}
-
-const readAnswer = async (
-  { running, schema, minConfidence, document, pages, llm }: Asked,
-  answer: Answered,
-): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
-  if (answer.finish === 'refused') return useless(llm, 'refused to answer.');
-  const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, answer: answer.text, pages },
-    limitsOf(running),
-  );
-  return grounded.kind === 'ok' || grounded.kind === 'no_object' ? { kind: 'read', grounded } : grounded;
-};
-
-const fits = ({ grounded }: ReadAnswer): boolean =>
-  grounded.kind === 'ok' && grounded.validationErrors.length === 0;
-
-/** Of two answers the one that fits better; the later one where they are alike. */
-const better = (first: ReadAnswer, second: ReadAnswer): ReadAnswer => {
-  if (first.grounded.kind === 'no_object') return second;
-  if (second.grounded.kind === 'no_object') return first;
-  return second.grounded.validationErrors.length <= first.grounded.validationErrors.length ? second : first;
-};
-
-/** Shows the model its answer and what is wrong with it, once. What fails now leaves the first answer. */
-const repaired = async (
-  asked: Asked,
-  turns: readonly ModelTurn[],
-  { answer, first }: { readonly answer: Answered; readonly first: ReadAnswer },
-): Promise<ReadAnswer | ParseFailure | ModelFailed> => {
-  const errors = first.grounded.kind === 'ok' ? first.grounded.validationErrors : [];
-  const again = await ask(
-    asked,
-    [...turns, { role: 'assistant', text: answer.text }, { role: 'user', text: repairTurnV1(errors) }],
-    'repair',
-  );
-  if (again.kind !== 'answered') return again;
-  const second = await readAnswer(asked, again);
-  return second.kind === 'read' ? better(first, second) : second;
-};
-
-/** Asks the model about what it is shown, and has it repair its answer at most once. */
-const askForValue = async (
-  asked: Asked,
-  turns: readonly ModelTurn[],
-): Promise<GroundedValue | ParseFailure | ModelFailed> => {
-  const answer = await ask(asked, turns, 'extraction');
-  if (answer.kind !== 'answered') return answer;
-  const first = await readAnswer(asked, answer);
-  if (first.kind !== 'read') return first;
-  const last = fits(first) ? first : await repaired(asked, turns, { answer, first });
-  if (last.kind !== 'read') return last;
-  const { grounded } = last;
-  return grounded.kind === 'ok' ? grounded : useless(asked.llm, `${grounded.detail}, asked twice.`);
-};
-
 /** Parts of one document that a model is asked about at the same time. */
-const PARTS_AT_ONCE = 3;
+const PARTS_AT_ONCE = 4;
 
 const POINTERS_SHOWN = 20;
 
@@ -177,14 +89,22 @@ const groundingWarnings = (ungrounded: readonly string[], hasText: boolean): rea
 const extractionOf = (
   { document }: ShownDocument,
   { value, validationErrors, citations, ungrounded, warnings }: GroundedValue,
-  withCitations: boolean,
+  {
+    citations: withCitations,
+    warnings: ofPages,
+  }: Pick<Extraction, 'warnings'> & { readonly citations: boolean },
 ): Extraction => ({
   mimeType: document.mimeType,
   value,
   validationErrors,
   citations: withCitations ? citations : [],
   pages: document.pages,
-  warnings: [...document.warnings, ...groundingWarnings(ungrounded, document.hasText), ...warnings],
+  warnings: [
+    ...document.warnings,
+    ...ofPages,
+    ...groundingWarnings(ungrounded, document.hasText),
+    ...warnings,
+  ],
 });
 
 const turnsOf = ({ text, attachments, part }: Showable, found: readonly Found[]): readonly ModelTurn[] => {
@@ -200,58 +120,250 @@ const turnsOf = ({ text, attachments, part }: Showable, found: readonly Found[])
   return [{ role: 'user', text: turn, attachments }];
 };
 
-type Asking = Pick<ShownDocument, 'document'> & {
+/** Work on one document that a model is asked about. */
+interface Asking {
+  readonly running: Running;
   readonly llm: ModelAccess;
-  readonly parts: readonly Showable[];
-  readonly found: readonly Found[];
+  readonly shown: ShownDocument;
+  readonly schema: JsonObject;
+  /** What the model is told that the engine found. */
+  readonly told: readonly Found[];
+  /** Where the engine found something. */
+  readonly found: readonly Standing[];
+  /** Told of the pages that were asked about. */
+  readonly onPages: (pages: readonly number[]) => void;
+}
+
+/** A part that there was no time to ask about. */
+interface Late {
+  readonly kind: 'late';
+}
+
+/** What became of a part that a model was to be asked about. */
+interface AskedPart {
+  readonly pages: readonly number[];
+  readonly answer: GroundedValue | ParseFailure | ModelFailed | Late;
+}
+
+/** The document that an answer about some pages is held against: of a long one, the ranges that have them. */
+const documentWith = async (
+  running: Running,
+  { document, ranges = [] }: ShownDocument,
+  [first, last]: readonly [number, number],
+): Promise<PackedDocument> => {
+  const having = ranges.filter(({ pages }) => pages.some(({ page }) => page >= first && page <= last));
+  const [only] = having;
+  if (only === undefined || having.length === ranges.length) return document;
+  if (having.length === 1) return only;
+  const packed = having.map((range) => range.packed);
+  const joined = await running.deps.tools.joined(packed, limitsOf(running));
+  return joined.kind === 'ok' ? joined.document : document;
 };
 
-/** Asks about each part, and holds what they say together against schema and document. */
-const askInParts = async (
-  running: Running,
-  { llm, document, parts, found }: Asking,
-  { schema, minConfidence }: ExtractionRequest,
-): Promise<GroundedValue | ParseFailure | ModelFailed> => {
-  const relaxed = relaxedSchema(schema);
-  const answers = await eachOf(parts, PARTS_AT_ONCE, (shown) => {
-    const { part } = shown;
-    const pages = part && ([part.firstPage, part.lastPage] as const);
-    return askForValue(
-      { running, llm, schema: relaxed, minConfidence: 0, document, pages },
-      turnsOf(shown, found),
+const askAboutPart = async (
+  { running, llm, shown, told }: Asking,
+  part: Showable,
+  schema: JsonObject,
+): Promise<AskedPart['answer']> => {
+  if (running.deadline.isOver()) return { kind: 'late' };
+  const pages = part.part && ([part.part.firstPage, part.part.lastPage] as const);
+  const document = pages === undefined ? shown.document : await documentWith(running, shown, pages);
+  const asked = { running, llm, schema, minConfidence: 0, document, pages };
+  const answer = await askForValue(asked, turnsOf(part, told));
+  const isLate =
+    answer.kind === 'model_failed' && answer.failure.kind === 'timed_out' && running.deadline.isOver();
+  return isLate ? { kind: 'late' } : answer;
+};
+
+/** Asks about each part; those that fail are asked about again. */
+const askInParts = async (asking: Asking, parts: readonly Showable[]): Promise<readonly AskedPart[]> => {
+  const relaxed = relaxedSchema(asking.schema);
+  const pagesOfPart = ({ pages, part }: Showable): readonly number[] =>
+    pages ??
+    asking.shown.document.pages.flatMap(({ page }) =>
+      part === undefined || (page >= part.firstPage && page <= part.lastPage) ? [page] : [],
     );
+  const answers = await inRounds(asking.running, parts, {
+    atOnce: PARTS_AT_ONCE,
+    work: async (part) => {
+      const answer = await askAboutPart(asking, part, relaxed);
+      if (answer.kind === 'ok') asking.onPages(pagesOfPart(part));
+      return answer;
+    },
   });
-  const failed = answers.find(({ kind }) => kind !== 'ok');
-  if (failed !== undefined && failed.kind !== 'ok') return failed;
-  const merged = mergedAnswers(answers.flatMap((answer) => (answer.kind === 'ok' ? [answer] : [])));
+  return answers.flatMap((answer, at) => {
+    const part = parts[at];
+    return part === undefined ? [] : [{ answer, pages: pagesOfPart(part) }];
+  });
+};
+
+const answersOf = (asked: readonly AskedPart[]): readonly GroundedValue[] =>
+  [...asked]
+    .sort((a, b) => (a.pages[0] ?? 0) - (b.pages[0] ?? 0))
+    .flatMap(({ answer }) => (answer.kind === 'ok' ? [answer] : []));
+
+/** Looks that are taken at a document whose pages are chosen: the first, and those for what is missing then. */
+const LOOKS_MAX = 4;
+
+const saysSomething = (value: Json | undefined): boolean =>
+  value !== undefined && value !== null && value !== '' && !(Array.isArray(value) && value.length === 0);
+
+/** Shows the pages that speak of what is asked for, then those where the rest may be: `chosenPages.ts`. */
+const askAboutChosen = async (asking: Asking, ranks: PageRanks): Promise<readonly AskedPart[]> => {
+  const { running, llm, shown, found } = asking;
+  const tokensMax = running.deps.providers.abilitiesOf(llm.ref).documentTokens;
+  const asked: AskedPart[] = [];
+  let pages = firstPages(ranks, found);
+  for (let look = 1; pages.length > 0; look += 1) {
+    const parts = await askInParts(asking, partsOfPages(shown, pages, tokensMax));
+    asked.push(...parts);
+    const answers = answersOf(asked);
+    if (look === LOOKS_MAX || answers.length === 0 || parts.every(({ answer }) => answer.kind !== 'ok'))
+      break;
+    const merged = mergedAnswers(answers);
+    pages = nextPages(ranks, {
+      seen: new Set(asked.flatMap((part) => part.pages)),
+      standing: answers.flatMap(({ citations }) => citations),
+      says: (path) => saysSomething(valueAt(merged, path)),
+    });
+  }
+  return asked;
+};
+
+/** How the pages of a text are ranked, where some of them are to be chosen; undefined: all are shown. */
+const ranksFor = async (
+  running: Running,
+  { document, text }: ShownDocument,
+  { schema, shownPages }: Pick<ExtractionRequest, 'schema'> & Showing,
+): Promise<PageRanks | undefined> => {
+  if (shownPages === 'all' || text === undefined || document.pages.length <= CHOICE_FROM_PAGES)
+    return undefined;
+  const ranked = await running.deps.tools.rankPages({ text, schema }, limitsOf(running));
+  if (ranked.kind !== 'ranked') return undefined;
+  // Where the text does not tell its pages apart, none can be left out.
+  return ranked.ranks.pages.length > CHOICE_FROM_PAGES ? ranked.ranks : undefined;
+};
+
+/** Pages that are missing from an answer, and why; and those that were not looked at, for nothing pointed to them. */
+function pageWarnings(asked: readonly AskedPart[], all: readonly number[]): readonly DocumentWarning[] {
+  const answered = new Set(asked.flatMap(({ answer, pages }) => (answer.kind === 'ok' ? pages : [])));
+  const missing = (isSo: (answer: AskedPart['answer']) => boolean): readonly number[] => [
+    ...new Set(
+      asked.flatMap(({ answer, pages }) => (isSo(answer) ? pages.filter((one) => !answered.has(one)) : [])),
+    ),
+  ];
+  const late = missing(({ kind }) => kind === 'late');
+  const failed = missing(({ kind }) => kind === 'model_failed');
+  const told = new Set([...answered, ...late, ...failed]);
+  const left = all.filter((page) => !told.has(page));
+  return [
+    ...(late.length === 0 ? [] : [lateWarning(late)]),
+    ...(failed.length === 0 ? [] : [failedWarning(failed)]),
+    ...(left.length === 0 ? [] : [leftWarning(left)]),
+  ];
+}
+
+const lateWarning = (pages: readonly number[]): DocumentWarning => ({
+  code: 'deadline_reached',
+  message: 'The time was used up before a model was asked about these pages.',
+  pages,
+});
+const failedWarning = (pages: readonly number[]): DocumentWarning => ({
+  code: 'pages_not_answered',
+  message: 'The model gave no answer for these pages, though it was asked several times.',
+  pages,
+});
+const leftWarning = (pages: readonly number[]): DocumentWarning => ({
+  code: 'pages_not_shown',
+  message:
+    'Nothing pointed to these pages, and the model was not shown them. With shown_pages=all it is shown every page.',
+  pages,
+});
+
+interface InParts {
+  readonly grounded: GroundedValue;
+  readonly warnings: readonly DocumentWarning[];
+}
+
+/** Asks about the document in parts, and holds what they say together against schema and document. */
+const inParts = async (
+  asking: Asking,
+  { ranks, parts }: { readonly ranks: PageRanks | undefined; readonly parts: readonly Showable[] },
+  minConfidence: number | undefined,
+): Promise<InParts | ParseFailure | ModelFailed> => {
+  const { running, shown, schema } = asking;
+  const { document } = shown;
+  const asked = ranks === undefined ? await askInParts(asking, parts) : await askAboutChosen(asking, ranks);
+  const answers = answersOf(asked);
+  const failures = asked.flatMap(({ answer }) =>
+    answer.kind === 'ok' || answer.kind === 'late' ? [] : [answer],
+  );
+  // Of what a model did not answer the rest is still worth something; what failed here, or was given up, is not.
+  const stopping = failures.find(({ kind }) => kind !== 'model_failed') ?? failures.find(isGivenUp);
+  const [failure = lateFailure(asking)] = failures;
+  if (stopping !== undefined || answers.length === 0) return stopping ?? failure;
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, answer: JSON.stringify(merged) },
+    { document, schema, minConfidence, answer: JSON.stringify(mergedAnswers(answers)) },
     limitsOf(running),
   );
   if (grounded.kind === 'no_object') throw new Error('a merged answer is an object');
-  return grounded;
+  if (grounded.kind !== 'ok') return grounded;
+  const all = document.pages.map(({ page }) => page);
+  return { grounded, warnings: pageWarnings(asked, all) };
+};
+
+const isGivenUp = (failure: ParseFailure | ModelFailed): boolean =>
+  failure.kind === 'model_failed' && failure.failure.kind === 'aborted';
+
+const lateFailure = ({ llm: { ref } }: Asking): ModelFailed => ({
+  kind: 'model_failed',
+  failure: {
+    kind: 'timed_out',
+    provider: ref.provider,
+    detail: `The time was used up before ${nameOfModel(ref)} was asked.`,
+  },
+});
+
+/** Tells how far the work is by the pages that were asked about; it is done when they all were, or need not be. */
+const progressOf = (running: Running, pages: number): Pick<Asking, 'onPages'> => {
+  const done = new Set<number>();
+  return {
+    onPages: (answered) => {
+      for (const page of answered) done.add(page);
+      running.keeping?.onPages(Math.min(done.size, pages));
+    },
+  };
 };
 
 /**
  * Asks the model, repairs its answers at most once each, and holds them against schema and document. In `robust`
- * it is told what the local engine found; a document that is too long for it is shown in parts.
+ * it is told what the local engine found; a document that is too long for it is shown in parts, and of one of many
+ * pages those that speak of what is asked for, unless all are asked for.
  */
 export const extractByModel = async (
   running: Running,
   { llm, shown }: { readonly llm: ModelAccess; readonly shown: ShownDocument },
-  request: ExtractionRequest,
+  request: ExtractionRequest & Showing,
 ): Promise<ModelExtractionResult> => {
   const { document } = shown;
-  const { schema, minConfidence } = request;
-  const tells = request.effort === 'robust' && document.hasText;
-  const found = tells ? await foundByRules(running, document, request) : [];
-  const parts = partsOf(shown, running.deps.providers.abilitiesOf(llm.ref).documentTokens);
+  const { schema, minConfidence, citations } = request;
+  const ranks = await ranksFor(running, shown, request);
+  const isTold = request.effort === 'robust' && document.hasText;
+  const found = isTold || ranks !== undefined ? await foundIn(running, shown, request) : [];
+  const told = isTold ? found : [];
+  const parts =
+    ranks === undefined ? partsOf(shown, running.deps.providers.abilitiesOf(llm.ref).documentTokens) : [];
   const [only, ...others] = parts;
-  const whole = { running, llm, schema, minConfidence, document, pages: undefined };
-  const grounded =
-    only === undefined || others.length > 0
-      ? await askInParts(running, { llm, document, parts, found }, request)
-      : await askForValue(whole, turnsOf(only, found));
-  if (grounded.kind !== 'ok') return grounded;
-  return { kind: 'ok', extraction: extractionOf(shown, grounded, request.citations) };
+  const progress = progressOf(running, document.pages.length);
+  if (only !== undefined && others.length === 0) {
+    const whole = { running, llm, schema, minConfidence, document, pages: undefined };
+    const grounded = await askForValue(whole, turnsOf(only, told));
+    if (grounded.kind !== 'ok') return grounded;
+    return { kind: 'ok', extraction: extractionOf(shown, grounded, { citations, warnings: [] }) };
+  }
+  const asking = { running, llm, shown, schema, told, found, ...progress };
+  const answer = await inParts(asking, { ranks, parts }, minConfidence);
+  if (!('grounded' in answer)) return answer;
+  const { grounded, warnings } = answer;
+  return { kind: 'ok', extraction: extractionOf(shown, grounded, { citations, warnings }) };
 };

@@ -1,10 +1,13 @@
 import type { PackedDocument, PageSummary } from '../../document/document.ts';
+import { spelledPages } from '../../document/pages.ts';
 import type { ParseFailure, ParseRequest } from '../../ports/documentParser.ts';
 import type { PagePicture } from '../../ports/documentTools.ts';
 import type { ModelAbilities, ModelAttachment } from '../../ports/modelProvider.ts';
 import type { ModelFailed } from '../../ports/modelWork.ts';
 import { limitsOf, type Running } from './modelWorkDeps.ts';
+import { pagesOfText } from './pageRanks.ts';
 import { readByModel } from './readByModel.ts';
+
 import type { ShownPart } from '../prompts.ts';
 
 /** A stretch of a document's markdown that a model is shown in one request. */
@@ -30,6 +33,8 @@ interface Piece {
 const BYTES_PER_TOKEN = 3;
 /** Sections beyond that many are longer than asked for, so that a document costs only so many requests. */
 const SECTIONS_MAX = 32;
+/** The same for documents that are read in ranges, for which nobody waits. */
+const SECTIONS_OF_LONG_MAX = 400;
 /** Of a section: what it repeats of the one before, and the longest piece. */
 const OVERLAP = 0.1;
 const PIECE = 0.25;
@@ -40,9 +45,13 @@ const FULL_ENOUGH = 0.6;
  * The text in sections of so many tokens: they begin at headings and pages where that can be, under the headings
  * that are above them, and repeat the end of the one before. Linear in the text.
  */
-export function sectionsOf(markdown: string, tokensMax: number): readonly Section[] {
+export function sectionsOf(
+  markdown: string,
+  tokensMax: number,
+  sectionsMax = SECTIONS_MAX,
+): readonly Section[] {
   const bytes = Buffer.byteLength(markdown);
-  const bytesMax = Math.max(tokensMax * BYTES_PER_TOKEN, Math.ceil((2 * bytes) / SECTIONS_MAX));
+  const bytesMax = Math.max(tokensMax * BYTES_PER_TOKEN, Math.ceil((2 * bytes) / sectionsMax));
   const pieces = piecesOf(markdown, Math.floor(bytesMax * PIECE));
   const sections: Section[] = [];
   for (let start = 0; start < pieces.length;) {
@@ -172,6 +181,8 @@ export interface ShownDocument {
   /** undefined where the model sees the pages themselves. */
   readonly text: string | undefined;
   readonly attachments: readonly ShownAttachment[];
+  /** Of a document that was read in ranges: the ranges, in order. */
+  readonly ranges?: readonly PackedDocument[] | undefined;
 }
 
 /** A page of the document, or with null the whole. */
@@ -294,6 +305,8 @@ export interface Showable {
   readonly attachments: readonly ShownAttachment[];
   /** undefined: it is the whole document. */
   readonly part: ShownPart | undefined;
+  /** The pages that are in it, where they are told apart and some are left out. */
+  readonly pages?: readonly number[] | undefined;
 }
 
 /** Pictures of pages in one request: most providers take no more. */
@@ -301,15 +314,37 @@ const PICTURES_AT_ONCE = 20;
 
 /** The document as it is shown: at once where that can be, else in parts that overlap. */
 export function partsOf(shown: ShownDocument, tokensMax: number): readonly Showable[] {
-  const { text, attachments } = shown;
+  const { text, attachments, ranges } = shown;
   if (text === undefined) return partsOfPictures(attachments);
   if (tokensOf(text) <= tokensMax) return [{ text, attachments, part: undefined }];
-  const sections = sectionsOf(text, tokensMax);
+  const sections = sectionsOf(text, tokensMax, ranges === undefined ? SECTIONS_MAX : SECTIONS_OF_LONG_MAX);
   return sections.map((section, at) => ({
     text: section.text,
     attachments: attachments.filter(({ page }) => page === null || isIn(page, section)),
     part: partAt(sections, at),
   }));
+}
+
+/** Some pages of a document, as they are shown: by themselves, or in parts that name theirs. */
+export function partsOfPages(
+  shown: ShownDocument,
+  pages: readonly number[],
+  tokensMax: number,
+): readonly Showable[] {
+  const chosen = new Set(pages);
+  const of = shown.document.pages.length;
+  const text = pagesOfText(shown.text ?? '')
+    .filter(({ page }) => chosen.has(page))
+    .map((page) => page.text)
+    .join('\n\n');
+  const attachments = shown.attachments.filter(({ page }) => page !== null && chosen.has(page));
+  const [firstPage = 1] = pages;
+  const lastPage = pages.at(-1) ?? firstPage;
+  const whole = { number: 1, of: 1, firstPage, lastPage };
+  return partsOf({ ...shown, text, attachments }, tokensMax).map(({ part = whole, ...one }) => {
+    const inPart = pages.filter((page) => isIn(page, part));
+    return { ...one, pages: inPart, part: { ...part, chosen: { pages: spelledPages(inPart), of } } };
+  });
 }
 
 const isIn = (page: number, { firstPage, lastPage }: Omit<Section, 'text'>): boolean =>

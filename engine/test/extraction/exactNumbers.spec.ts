@@ -4,8 +4,7 @@ import { extract } from '../../extraction/extract.ts';
 import { seenWarnings } from '../../extraction/confidenceFloor.ts';
 import { exactNumber } from '../../kernel/text.ts';
 import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
-import { parseNumber } from '../../extraction/values/numbers.ts';
-import { scaledIn } from '../../extraction/values/scales.ts';
+import { parseNumber, scaledIn } from '../../extraction/values/numbers.ts';
 import type { Json } from '../../kernel/json.ts';
 
 const extracted = (text: string, properties: Record<string, Json>) =>

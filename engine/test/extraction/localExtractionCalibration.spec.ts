@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { calibrated } from '../../extraction/calibration.ts';
-import { confidenceOf } from '../../extraction/finding.ts';
+import { calibrated, confidenceOf } from '../../extraction/finding.ts';
 
 describe('confidence', () => {
   const steps = Array.from({ length: 1001 }, (_, i) => i / 1000);

@@ -5,7 +5,7 @@ import { tableOf, type Document } from '../../document/document.ts';
 import type { Json } from '../../kernel/json.ts';
 import { multiplies, productsOf } from '../../extraction/values/arithmetic.ts';
 import { extract } from '../../extraction/extract.ts';
-import { repairedShape } from '../../extraction/values/ocrShapes.ts';
+import { repairedShape } from '../../extraction/places/layout.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 
 const items: Json = {

@@ -36,6 +36,42 @@ describe('OpenDocument texts', () => {
     expect(await markdown({ body, styles })).to.equal('# Report\n\n## One\n\n### Two\n');
   });
 
+  it('show what stands in the fields of forms, and which boxes are ticked', async () => {
+    const form = `xmlns:form="${OASIS}:form:1.0"`;
+    const forms =
+      `<office:forms ${form}><form:form><form:text form:id="c1" form:value="old" form:current-value="Ann Ames"/>` +
+      '<form:checkbox form:id="c2" form:label="by post" form:current-state="checked"/>' +
+      '<form:radio xml:id="c3" form:id="c3" form:label="by mail"/>' +
+      '<form:listbox form:id="c4"><form:option form:label="North"/>' +
+      '<form:option form:label="South" form:current-selected="true"/></form:listbox>' +
+      '<form:password form:id="c5" form:current-value="secret"/></form:form></office:forms>';
+    const field = (id: string): string => `<draw:control draw:control="${id}"/>`;
+    const body =
+      forms +
+      p(`Name: ${field('c1')}`) +
+      p(`Sent ${field('c2')}`) +
+      p(field('c3')) +
+      field('c4') +
+      field('c5');
+    expect(await markdown({ body })).to.equal('Name: Ann Ames\n\nSent ☒ by post\n\n☐ by mail\n\nSouth\n');
+  });
+
+  it('show the titles and the values of charts', async () => {
+    const row = (...texts: readonly string[]): string =>
+      `<table:table-row>${texts.map((text) => cell(text)).join('')}</table:table-row>`;
+    const chart =
+      `<office:document-content xmlns:office="${OASIS}:office:1.0" xmlns:text="${OASIS}:text:1.0" ` +
+      `xmlns:table="${OASIS}:table:1.0" xmlns:chart="${OASIS}:chart:1.0"><office:body><office:chart><chart:chart>` +
+      '<chart:title><text:p>Catch by year</text:p></chart:title>' +
+      `<table:table><table:table-header-rows>${row('', 'Cod', 'Herring')}</table:table-header-rows>` +
+      `<table:table-rows>${row('2019', '12', '7.5')}${row('2020', '9', '8')}</table:table-rows></table:table>` +
+      '</chart:chart></office:chart></office:body></office:document-content>';
+    const body = p('<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>');
+    expect(await markdown({ body, members: { 'Object 1/content.xml': chart } })).to.equal(
+      'Catch by year\n\n|  | Cod | Herring |\n| --- | --- | --- |\n| 2019 | 12 | 7.5 |\n| 2020 | 9 | 8 |\n',
+    );
+  });
+
   it('number headings as the outline says', async () => {
     const outline =
       '<text:outline-style><text:outline-level-style text:level="1" style:num-format="1"/>' +

@@ -6,8 +6,8 @@ import { markdownBy, openedBy } from '../support/officeFiles.ts';
 import { msg, type MsgContent } from '../support/outlookFiles.ts';
 
 /** The texts of the blocks of a message and of what is attached to it, then the warnings. */
-async function read(bytes: Buffer): Promise<readonly string[]> {
-  const file = { bytes, fileName: 'a.msg', effort: 'fast' as const, pagesMax: 100, languages: [] };
+async function read(bytes: Buffer, fileName = 'a.msg'): Promise<readonly string[]> {
+  const file = { bytes, fileName, effort: 'fast' as const, pagesMax: 100, languages: [] };
   const result = await readFileAsDocument(file);
   if (result.kind !== 'ok') return [result.kind];
   const { pages, warnings } = result.document;
@@ -145,5 +145,85 @@ describe("Outlook's messages", () => {
   it('are refused when damaged, and come to an end', async () => {
     for (const end of [600, 1500, bytes.length - 900])
       expect(await openedBy(openMsg, bytes.subarray(0, end))).to.have.property('kind');
+  });
+});
+
+describe("Outlook's own form of a mail, winmail.dat", () => {
+  const u32 = (value: number): Buffer => {
+    const bytes = Buffer.alloc(4);
+    bytes.writeUInt32LE(value >>> 0);
+    return bytes;
+  };
+  const attribute = (level: number, name: number, data: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([level]), u32(name), u32(data.length), data, Buffer.alloc(2)]);
+  const fill = (data: Buffer): Buffer => Buffer.concat([data, Buffer.alloc((4 - (data.length % 4)) % 4)]);
+  const property = (id: number, type: number, data: Buffer): Buffer =>
+    Buffer.concat([u32(type + id * 0x10000), u32(1), u32(data.length), fill(data)]);
+  const NUMBER = Buffer.concat([u32(0x00170003), u32(1)]);
+  const named = Buffer.concat([
+    u32(0x8001001f),
+    Buffer.alloc(16),
+    u32(1),
+    u32(6),
+    fill(Buffer.from('abc', 'utf16le')),
+    Buffer.alloc(4),
+  ]);
+  const properties = (...all: readonly Buffer[]): Buffer => Buffer.concat([u32(all.length), ...all]);
+  const tnef = (...attributes: readonly Buffer[]): Buffer =>
+    Buffer.concat([
+      u32(0x223e9f78),
+      Buffer.alloc(2),
+      attribute(1, 0x00069007, Buffer.concat([u32(1252), u32(0)])),
+      ...attributes,
+    ]);
+  const utf16 = (text: string): Buffer => Buffer.from(`${text}\0`, 'utf16le');
+  const attached = (name: string, data: Buffer): readonly Buffer[] => [
+    attribute(2, 0x00069002, Buffer.alloc(14)),
+    attribute(2, 0x00018010, Buffer.from('SHORT~1.TXT\0')),
+    attribute(2, 0x0006800f, data),
+    attribute(2, 0x00069005, properties(property(0x3707, 0x1f, utf16(name)))),
+  ];
+  const whole = tnef(
+    attribute(1, 0x00018004, Buffer.from('Caf\xe9 order\0', 'latin1')),
+    attribute(
+      1,
+      0x00069003,
+      properties(
+        NUMBER,
+        property(0x0c1a, 0x1e, Buffer.from('Ann Ames\0')),
+        property(0x1000, 0x1f, utf16('Please send two.')),
+      ),
+    ),
+    ...attached('list of goods.txt', Buffer.from('Two boats.')),
+  );
+
+  it('has subject, sender, body and attachments by their long names', async () => {
+    expect(await read(whole)).to.deep.equal([
+      'Café order',
+      'From: Ann Ames',
+      'Please send two.',
+      'list of goods.txt',
+      'Two boats.',
+    ]);
+  });
+
+  it('is read within a mail', async () => {
+    const mail = [
+      ...['From: ann@example.com', 'To: bob@example.com', 'Subject: Hi', 'MIME-Version: 1.0'],
+      ...['Content-Type: multipart/mixed; boundary=b', '', '--b'],
+      ...['Content-Type: application/ms-tnef; name=winmail.dat', 'Content-Transfer-Encoding: base64'],
+      ...['Content-Disposition: attachment; filename=winmail.dat', '', whole.toString('base64'), '--b--', ''],
+    ].join('\r\n');
+    const texts = await read(Buffer.from(mail), 'a.eml');
+    expect(texts).to.include.members(['Please send two.', 'Two boats.']);
+  });
+
+  it('is read as far as it goes where it is cut short', async () => {
+    for (let end = 8; end < whole.length; end += 7)
+      expect(await read(whole.subarray(0, end))).to.be.an('array');
+    const cut = tnef(
+      attribute(1, 0x00069003, properties(named, property(0x1000, 0x1f, utf16('Please send two.')))),
+    );
+    expect(await read(cut)).to.include('Please send two.');
   });
 });

@@ -63,6 +63,65 @@ describe('tables', () => {
     expect(read.split(row('West', '15', '6.5'))).to.have.length(3);
   });
 
+  describe('without rules whose texts wrap', () => {
+    const HEAD: Cells = [
+      [54, 'Place'],
+      [150, 'Date'],
+      [250, 'What was found there'],
+    ];
+    /** The last cell on lines of its own, each as close as within a paragraph. */
+    const records: readonly (readonly [string, string, readonly string[]])[] = [
+      ['North', '3 May', ['Boats of the old kind lie', 'there in the mud beneath', 'the wall']],
+      ['South', '4 May', ['Nothing but a few timbers', 'of a wreck']],
+      ['East', '9 May', ['The harbour was dug deeper', 'by the town in that year', 'and again later on']],
+      ['West', '12 May', ['Stones of an older harbour', 'that nobody had described', 'before, and some rings']],
+    ]; // prettier-ignore
+    const drawn = (last: readonly string[] = []): readonly PlacedWord[] => {
+      let y = 104;
+      const words = [...rowAt(90, HEAD)];
+      for (const [place, date, texts] of records) {
+        words.push(...rowAt(y, [[54, place], [150, date]])); // prettier-ignore
+        for (const text of texts) {
+          words.push(...line(text, [250, y]));
+          y += 11;
+        }
+        y += 3;
+      }
+      return [...words, ...last.flatMap((text, i) => line(text, [54, y + 20 + 12 * i]))];
+    };
+    const ROWS = records.map(([place, date, texts]) => row(place, date, texts.join(' ')));
+
+    it('is no prose beside a table, and has the lines of each cell', () => {
+      expect(markdown(pageOf([drawn()]))).to.contain(ROWS.join('\n'));
+    });
+
+    it('ends where a line below it is no cell', () => {
+      const read = markdown(
+        pageOf([drawn(['After this nothing was found on the shore, and the work ended.'])]),
+      );
+      expect(read).to.contain(`${ROWS.join('\n')}\n\nAfter this nothing was found`);
+    });
+  });
+
+  it('has headings over groups of columns over all of them', () => {
+    const columns: Cells = [
+      [54, 'Region'],
+      [200, 'Ships'],
+      [260, 'Boats'],
+      [340, 'Crews'],
+      [400, 'Pilots'],
+    ];
+    const body = ['North', 'South', 'East', 'West'].map((name, i): Cells => [
+      [54, name], [200, `${12 + i}`], [260, `${3 + i}`], [340, `${70 + i}`], [400, `${5 + i}`],
+    ]); // prettier-ignore
+    const words = [
+      rowAt(100, [[224, 'Fleet'], [364, 'People']]),
+      rowAt(114, columns),
+      ...body.map((cells, i) => rowAt(128 + 14 * i, cells)),
+    ]; // prettier-ignore
+    expect(markdown(pageOf(words))).to.contain(row('', 'Fleet', 'Fleet', 'People', 'People'));
+  });
+
   it('keeps columns apart under a header that lies over two of them', () => {
     const words = [
       rowAt(100, [[54, 'Region'], [190, 'Ships and their shares']]),

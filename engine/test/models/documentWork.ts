@@ -30,14 +30,16 @@ export const documentWork = () => {
     started = await startScriptedProvider();
     providers = openModelProviders({ allowPrivateNetwork: true });
     workers = openDocumentWorkers({ processes: 2 });
-    const { tools, parser, schemaValidator: schemas } = workers;
+    const { tools, parser, ranged, schemaValidator: schemas } = workers;
     opened = modelWork({
       providers,
       tools,
       parser,
+      ranged,
       schemas,
-      localDeadlinesMs: { fast: 20_000, standard: 20_000, robust: 20_000 },
+      localDeadlinesMs: { fast: 90_000, standard: 90_000, robust: 90_000 },
       readFile: (path) => readFile(path),
+      partPausesMs: [5, 20],
     });
   });
   after(async () => {
@@ -72,7 +74,7 @@ export const documentWork = () => {
   const fileOf = async (name: string, bytes: string | Buffer) => {
     const path = join(folder.path, name);
     await writeFile(path, bytes);
-    return { path, fileName: name, pagesMax: 100, deadlineMs: 20_000, share: 't' };
+    return { path, fileName: name, pagesMax: 100, deadlineMs: 90_000, share: 't' };
   };
   const onCall = (call: ModelCall) => calls.push(call);
   return { provider, work, calls, access, fileOf, onCall };

@@ -106,6 +106,7 @@ describe('work on documents with models', () => {
       schema,
       citations: true,
       effort: 'standard' as const,
+      shownPages: 'all' as const,
     };
     const result = await work.extract(request, { llm: access('sk-parts'), ocr: null, onCall });
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));

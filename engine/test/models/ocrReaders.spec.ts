@@ -1,5 +1,9 @@
 import { expect } from 'chai';
-import type { ModelProviders, OcrAnswer, ReadPage } from '../../ports/modelProvider.ts';
+import fc from 'fast-check';
+import { modelDocument } from '../../formats/text/modelDocument.ts';
+import { transcriptIn } from '../../models/prompts.ts';
+import type { JsonObject } from '../../kernel/json.ts';
+import type { ModelProviders, OcrAnswer, ReadBlock, ReadPage } from '../../ports/modelProvider.ts';
 import { reads, status, answers } from '../support/scriptedProvider/steps.ts';
 import type { ScriptedPage } from '../support/scriptedProvider/wires.ts';
 import { startScriptedProvider, type ScriptedProvider } from '../support/scriptedProvider.ts';
@@ -118,6 +122,31 @@ describe('readers of others', () => {
     ]);
   });
 
+  it('cut a text of docling-serve that stands on two pages, whatever it says of where', async () => {
+    const text = 'First part, second part';
+    const prov = (page_no: number, charspan: unknown) => ({
+      page_no,
+      charspan,
+      bbox: { l: 1, t: 1, r: 9, b: 9 },
+    });
+    const readAs = async (...places: readonly object[]) => {
+      const beside = { texts: [{ label: 'text', text, prov: places }] } as unknown as JsonObject;
+      const blocks = [{ type: 'text', text, box: [1, 1, 9, 9] }] as const;
+      server.script('*', reads({ markdown: '', blocks, beside }, { markdown: '' }));
+      return pagesIn(await read('docling/standard')).map(({ markdown }) => markdown);
+    };
+    expect(await readAs(prov(1, [0, 11]), prov(2, [11, 23]))).to.deep.equal(['First part,', ' second part']);
+    const all = Array.from({ length: 500 }, () => prov(1, [0, 23]));
+    expect(await readAs(...all, prov(2, null))).to.deep.equal([text, '']);
+  });
+
+  it('take each text of docling-serve once, however often it is referred to', async () => {
+    const beside = { body: { children: Array.from({ length: 300_000 }, () => ({ $ref: '#/texts/0' })) } };
+    const blocks = [{ type: 'text', text: 'Once', box: [10, 20, 30, 40] }] as const;
+    server.script('*', reads({ markdown: '', blocks, beside }));
+    expect(pagesIn(await read('docling/standard')).map(({ markdown }) => markdown)).to.deep.equal(['Once']);
+  });
+
   it('tell that docling-serve cannot read a file', async () => {
     server.script('*', { do: 'read_failed' });
     const answer = await read('docling/vlm');
@@ -142,6 +171,26 @@ describe('readers of others', () => {
       const boxes = page?.blocks?.map(({ box }) => rounded(box) ?? null);
       expect(boxes).to.deep.equal([null, [500, 800, 595, 842], null]);
     });
+
+  it('take the kinds and boxes of paragraphs, tables and cells that Azure tells', async () => {
+    server.script('*', reads({ markdown: 'Before' }, INVOICE));
+    const [, page] = pagesIn(await read('azure_di/prebuilt-layout'));
+    const blocks = page?.blocks ?? [];
+    expect(blocks.map(({ kind }) => kind)).to.deep.equal(['heading', 'text', 'table', 'text']);
+    expect(blocks.map(({ box }) => rounded(box))[1]).to.deep.equal([50, 80, 150, 92]);
+    expect(blocks[2]?.cells?.map(({ box }) => rounded(box))[3]).to.deep.equal([300, 150, 400, 170]);
+  });
+
+  it('leave out what Azure tells beside the text in another form', async () => {
+    const far = Array.from({ length: 300_000 }, () => 1);
+    const paragraphs = [
+      { content: 'A', spans: [{ offset: 0, length: 1 }], boundingRegions: [{ pageNumber: 1, polygon: far }] },
+    ];
+    server.script('*', reads({ markdown: 'A', beside: { paragraphs, tables: 'none' } }));
+    const [page] = pagesIn(await read('azure_di/prebuilt-layout'));
+    expect(page).to.deep.include({ markdown: 'A', words: [] });
+    expect(page?.blocks?.map(({ box }) => box)).to.deep.equal([null]);
+  });
 
   it('take what is no number for nothing, and keep the text', async () => {
     const block = { type: 'text', content: 'A', top_left_x: 'NaN', top_left_y: null, bottom_right_x: 1e300 };
@@ -210,6 +259,66 @@ describe('readers of others', () => {
   });
 });
 
+describe('a page that a model read', () => {
+  const textsOf = (page: ReadPage): readonly string[] =>
+    modelDocument('application/pdf', [{ status: 'ok', page }]).pages.flatMap(({ lines }) =>
+      lines.map(({ text }) => text),
+    );
+  const part = fc.constantFrom(
+    'a',
+    'B c',
+    '# T',
+    '- x',
+    '| a | b |\n| - | - |\n| 1 | 2 |',
+    '4.50',
+    '*',
+    '\n',
+    '¥',
+  );
+
+  it('keeps all of its text, whatever its reader places beside it', () => {
+    const markdowns = fc.array(part, { maxLength: 12 }).map((parts) => parts.join('\n\n'));
+    const block = fc.record({
+      kind: fc.constantFrom('heading', 'table', 'text'),
+      text: markdowns,
+      box: fc.constantFrom(null, [1, 2, 3, 4] as const),
+      confidence: fc.constantFrom(0, 0.5, 1),
+      cells: fc.constantFrom(undefined, [{ row: 0, column: 9, box: [1, 2, 3, 4] as const }]),
+    });
+    const word = fc.record({ text: part, confidence: fc.constantFrom(0, 1) });
+    const unplaced = { box: null, fontSize: null, bold: false };
+    const blocks = fc.array(block, { maxLength: 6 }) as fc.Arbitrary<ReadBlock[]>;
+    const run = fc.property(markdowns, blocks, fc.array(word), (markdown, placed, words) => {
+      const page = { page: 1, markdown, width: 100, height: 100, words: [] };
+      const told = { ...page, blocks: placed, words: words.map((one) => ({ ...unplaced, ...one })) };
+      expect(textsOf(told)).to.deep.equal(textsOf(page));
+    });
+    fc.assert(run, { numRuns: 300 });
+  });
+
+  it('is done with in time, however many blocks and lines its reader tells of', () => {
+    const lines = Array.from({ length: 20_000 }, (_, at) => `line ${at} of it`);
+    const blocks = lines.map((text): ReadBlock => ({
+      kind: 'text',
+      text: `no ${text}`,
+      box: null,
+      confidence: 1,
+    }));
+    const long: ReadBlock = { kind: 'text', text: 'x '.repeat(2_000_000), box: null, confidence: 1 };
+    const page = { page: 1, markdown: lines.join('\n\n'), width: null, height: null, words: [] };
+    const startedAt = performance.now();
+    expect(textsOf({ ...page, blocks: [long, ...blocks] })).to.have.length(lines.length);
+    expect(performance.now() - startedAt).to.be.below(20_000);
+  });
+
+  it('does not begin with what a model says about it', () => {
+    const about =
+      '---\nprimary_language: en\nis_rotation_valid: True\nrotation_correction: 0\nis_table: False\n---\n';
+    expect(transcriptIn(`${about}Invoice 7`)).to.equal('Invoice 7');
+    expect(transcriptIn('---\n\nInvoice 7\n---\n')).to.equal('---\n\nInvoice 7\n---\n');
+  });
+});
+
 describe('values that readers of others found', () => {
   const { provider, work, calls, access, fileOf, onCall } = documentWork();
   const LISTED = {
@@ -217,7 +326,7 @@ describe('values that readers of others found', () => {
     properties: { number: { type: 'string' }, price: { type: 'number' } },
   } as const;
 
-  const extracted = async (name: 'mistral' | 'docling' | 'hosted_vllm', model: string) => {
+  const extracted = async (name: 'mistral' | 'docling' | 'azure_di' | 'hosted_vllm', model: string) => {
     const request = {
       ...(await fileOf('a.pdf', plainPdf(['x']))),
       effort: 'robust' as const,
@@ -234,6 +343,7 @@ describe('values that readers of others found', () => {
   for (const [name, model] of [
     ['mistral', 'mistral-ocr-latest'],
     ['docling', 'standard'],
+    ['azure_di', 'prebuilt-layout'],
   ] as const)
     it(`are cited where ${name} placed them`, async () => {
       provider.script('sk-ocr', reads(INVOICE));
@@ -241,7 +351,7 @@ describe('values that readers of others found', () => {
       const { value, citations } = await extracted(name, model);
       expect(value).to.deep.equal({ number: '4711', price: 12.5 });
       const boxes = Object.fromEntries(citations.map(({ path, bbox }) => [path, rounded(bbox)]));
-      const price = name === 'docling' ? [300, 150, 400, 170] : [50, 120, 400, 180];
+      const price = name !== 'mistral' ? [300, 150, 400, 170] : [50, 120, 400, 180];
       expect(boxes).to.deep.equal({ '/number': [50, 80, 150, 92], '/price': price });
       expect(calls.map(({ step }) => step)).to.deep.equal(['ocr', 'extraction']);
     });
@@ -258,6 +368,31 @@ describe('values that readers of others found', () => {
     const [sent] = provider.requests;
     expect(sent?.path).to.match(/\/chat\/completions$/u);
     expect(JSON.stringify(sent?.body)).to.contain('image_url').and.to.contain('Transcribe this page');
+  });
+
+  it('are found by the embedded engine in the cells of a table that Azure placed', async () => {
+    const words = INVOICE.blocks?.flatMap(({ cells = [] }) => cells.flat()) ?? [];
+    provider.script('sk-ocr', reads({ ...INVOICE, words }));
+    const request = {
+      ...(await fileOf('a.pdf', plainPdf(['x']))),
+      effort: 'robust' as const,
+      citations: true,
+    };
+    const ocr = access('sk-ocr', { ref: { provider: 'azure_di', model: 'prebuilt-layout' } });
+    const row = {
+      type: 'object',
+      properties: { item: { type: 'string' }, price: { type: 'number' } },
+    } as const;
+    const schema = { type: 'object', properties: { items: { type: 'array', items: row } } } as const;
+    const result = await work.extract({ ...request, schema }, { llm: null, ocr, onCall });
+    if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
+    const { value, citations } = result.extraction;
+    expect(value).to.deep.equal({ items: [{ item: 'Chair', price: 12.5 }] });
+    const boxes = Object.fromEntries(citations.map(({ path, bbox }) => [path, rounded(bbox)]));
+    expect(boxes).to.deep.equal({
+      '/items/0/item': [50, 150, 200, 170],
+      '/items/0/price': [300, 150, 400, 170],
+    });
   });
 
   it('are found by the embedded engine in what they read', async () => {

@@ -1408,6 +1408,14 @@ export type BatchRequest = {
      */
     models_for?: 'all' | 'doubtful' | '';
     /**
+     * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+     */
+    shown_pages?: 'relevant' | 'all';
+    /**
+     * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+     */
+    shown_text?: 'markdown' | 'layout';
+    /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -2152,6 +2160,14 @@ export type CanonicalInferenceExtract = {
          * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
          */
         models_for?: 'all' | 'doubtful' | '';
+        /**
+         * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+         */
+        shown_pages?: 'relevant' | 'all';
+        /**
+         * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+         */
+        shown_text?: 'markdown' | 'layout';
         /**
          * Name of the file as it was sent; null where it had none.
          */
@@ -3764,6 +3780,14 @@ export type ExtractForm = unknown & {
      * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
      */
     models_for?: 'all' | 'doubtful';
+    /**
+     * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+     */
+    shown_pages?: 'relevant' | 'all';
+    /**
+     * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+     */
+    shown_text?: 'markdown' | 'layout';
     /**
      * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
      */
@@ -9086,7 +9110,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `readings_differ`: the embedded engine read `value` where the answer has the other value of a model; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `readings_differ`: the embedded engine read `value` where the answer has the other value of a model; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -9123,7 +9147,7 @@ export type Warning = {
      */
     confidence?: number;
     /**
-     * Pages that were not looked at.
+     * Pages that were not looked at, shown or answered.
      */
     pages?: Array<number>;
     /**

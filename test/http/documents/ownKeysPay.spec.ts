@@ -7,6 +7,7 @@ import {
   type ScriptedProvider,
 } from '../../../engine/test/support/scriptedProvider.ts';
 import { answers, reads, USAGE } from '../../../engine/test/support/scriptedProvider/steps.ts';
+import { until } from '../../../engine/test/support/until.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 
@@ -211,6 +212,33 @@ describe('an own key pays for the work that it is used for', () => {
       const { reply, asked } = await ask({ schema: object('invoice_number') });
       expect(asked).to.equal(1);
       expect(metaOf(reply).read_by).to.equal(null);
+    });
+
+    it('is asked so for work that is done later too', async () => {
+      const { tenant_id, key } = await newTenant();
+      const llm_api_key = `sk-${randomUUID()}`;
+      provider.script(llm_api_key, answers({ invoice_number: 'Q-1001' }, USAGE));
+      const channel = {
+        llm_provider_model: 'openai_compatible/large',
+        llm_api_base: provider.url,
+        llm_api_key,
+      };
+      const form = formOf(
+        { schema: object('invoice_number'), models_for: 'doubtful', ...channel },
+        PRINTED,
+        'a.pdf',
+      );
+      const later = { key, form, headers: { prefer: 'respond-async' } };
+      const accepted = await api.call('post', '/v1/extract', later);
+      expect(accepted.status, accepted.text).to.equal(202);
+      const at = `/v1/operations/${String(accepted.body['operation_id'])}`;
+      const done = await until(async () => {
+        await api.operations.drain();
+        const { body } = await api.call('get', at, { key });
+        return body['status'] === 'succeeded' ? body : undefined;
+      });
+      expect(done).to.have.nested.property('result.meta.read_by.engine[0]', '/invoice_number');
+      expect((await loggedFor(tenant_id)).calls).to.deep.equal([]);
     });
 
     it('is asked as a saved config says, unless the request says otherwise', async () => {

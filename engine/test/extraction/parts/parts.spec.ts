@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { laidOut, type Placed } from '../../support/laidOut.ts';
-import { date, said, setLarge, text, valueOf } from './asked.ts';
+import { said, setLarge, text, valueOf } from './asked.ts';
 
 const LETTER: readonly Placed[] = [
   [60, 40, 'Alder Valley Water Council'],
@@ -20,12 +20,11 @@ const LETTER: readonly Placed[] = [
 ];
 
 describe('the parts of a letter', () => {
-  it('are its sender, its reader, its date and who signed it', () => {
-    const properties = { sender: text, recipient: text, letter_date: date, signatory: text, position: text };
+  it('are its sender, its reader and who signed it', () => {
+    const properties = { sender: text, recipient: text, signatory: text, position: text };
     expect(valueOf(laidOut([LETTER]), properties)).to.deep.equal({
       sender: 'Alder Valley Water Council',
       recipient: 'Rosa Lindt',
-      letter_date: '2031-05-03',
       signatory: 'Oscar Field',
       position: 'Head of Networks',
     });
@@ -33,17 +32,6 @@ describe('the parts of a letter', () => {
 
   it('do not answer for what else an organization may be', () => {
     expect(valueOf(laidOut([LETTER]), { court: text, bank: text })).to.deep.equal({});
-  });
-
-  it('include the place before the date', () => {
-    expect(said('Fait à Lyon, le 6 juin 2031', { lieu: text, date })).to.deep.equal({
-      lieu: 'Lyon',
-      date: '2031-06-06',
-    });
-  });
-
-  it('hold a weekday for no place', () => {
-    expect(said('Tuesday, 6 May 2031', { place: text })).to.deep.equal({});
   });
 });
 
@@ -88,23 +76,19 @@ describe('the head of a document', () => {
   });
 });
 
-describe('a person beside what they are', () => {
-  it('is named after it', () => {
-    const lines = 'The order was praised by Transport Secretary Graham Doyle in a speech on Monday.';
-    expect(said(lines, { transport_secretary: text })).to.deep.equal({ transport_secretary: 'Graham Doyle' });
-  });
-
-  it('is named before it', () => {
-    const lines = 'It will save fuel, said Fiona Reed, chief executive of the line, in a speech on Monday.';
-    expect(said(lines, { chief_executive: text })).to.deep.equal({ chief_executive: 'Fiona Reed' });
-  });
-
+describe('a person behind a label', () => {
   it('is given without the words of address', () => {
     expect(said('Clerk: Mrs Hilary Penn', { clerk_name: text })).to.deep.equal({ clerk_name: 'Hilary Penn' });
   });
+});
 
-  it('is no organization', () => {
-    expect(said('The auditor, Northgate Building Society, has agreed.', { auditor: text })).to.deep.equal({});
+describe('the name of a person or a firm', () => {
+  it('is no label with the number of its line', () => {
+    const page: readonly Placed[] = [
+      [60, 40, '1. Name of registrant'],
+      [300, 40, '2. Registration No.'],
+    ];
+    expect(valueOf(laidOut([page]), { registrant_name: text })).to.deep.equal({});
   });
 });
 
@@ -181,14 +165,5 @@ describe('a column of labels', () => {
     ];
     const energy_class = { type: 'string', enum: ['A', 'B', 'C', 'D'] };
     expect(valueOf(laidOut([page]), { energy_class })).to.deep.equal({ energy_class: 'D' });
-  });
-});
-
-describe('a label that says no more than "date"', () => {
-  it('tells when the document was made', () => {
-    const properties = { offer_date: date, delivery_date: date };
-    expect(said('Reference: AB-12\nDate: 30 May 2031', properties)).to.deep.equal({
-      offer_date: '2031-05-30',
-    });
   });
 });

@@ -302,9 +302,44 @@ const cellsOf = ({ cells = [] }: ScriptedBlock, height: number): readonly JsonOb
 
 const inches = (points: number): number => points / 72;
 
+const cornersOf = ([x0, y0, x1, y1]: ScriptedWord['box']): readonly number[] =>
+  [x0, y0, x1, y0, x1, y1, x0, y1].map(inches);
+
+const regionOf = (box: ScriptedWord['box'], at: number): JsonObject => ({
+  boundingRegions: [{ pageNumber: at + 1, polygon: cornersOf(box) }],
+});
+
+const azureTable = (
+  { cells, box }: ScriptedBlock,
+  { at, spans }: { readonly at: number; readonly spans: readonly JsonObject[] },
+): readonly JsonObject[] =>
+  cells === undefined
+    ? []
+    : [
+        {
+          rowCount: cells.length,
+          columnCount: cells[0]?.length ?? 0,
+          ...regionOf(box, at),
+          spans,
+          cells: cells.flatMap((row, rowIndex) =>
+            row.map((cell, columnIndex) => ({
+              kind: rowIndex === 0 ? 'columnHeader' : 'content',
+              rowIndex,
+              columnIndex,
+              content: cell.text,
+              ...regionOf(cell.box, at),
+            })),
+          ),
+        },
+      ];
+
 /** Azure tells sizes in inches, words by the four corners of their boxes, pages by spans of the content. */
 export const azureDi = (pages: readonly ScriptedPage[]): JsonObject => {
   const parts = pages.map(({ markdown }) => markdown);
+  const spanOf = ({ text }: ScriptedBlock, at: number): JsonObject => ({
+    offset: (offsets[at] ?? 0) + Math.max(0, parts[at]?.indexOf(text) ?? 0),
+    length: text.length,
+  });
   const PAGE_BREAK = '\n\n<!-- PageBreak -->\n\n';
   const offsets = parts.map(
     (_, at) => parts.slice(0, at).join(PAGE_BREAK).length + (at > 0 ? PAGE_BREAK.length : 0),
@@ -317,6 +352,20 @@ export const azureDi = (pages: readonly ScriptedPage[]): JsonObject => {
       stringIndexType: 'utf16CodeUnit',
       contentFormat: 'markdown',
       content: parts.join(PAGE_BREAK),
+      paragraphs: pages.flatMap(({ blocks = [] }, at) =>
+        blocks
+          .filter(({ cells }) => cells === undefined)
+          .map((block) => ({
+            ...(block.type === 'title' && { role: 'sectionHeading' }),
+            content: block.text,
+            ...regionOf(block.box, at),
+            spans: [spanOf(block, at)],
+          })),
+      ),
+      tables: pages.flatMap(({ blocks = [] }, at) =>
+        blocks.flatMap((block) => azureTable(block, { at, spans: [spanOf(block, at)] })),
+      ),
+      ...pages[0]?.beside,
       pages: pages.map(({ markdown, words = [], size: [width, height] = A4 }, at) => ({
         pageNumber: at + 1,
         angle: 0,
@@ -324,10 +373,10 @@ export const azureDi = (pages: readonly ScriptedPage[]): JsonObject => {
         width: inches(width),
         height: inches(height),
         spans: [{ offset: offsets[at] ?? 0, length: markdown.length }],
-        words: words.map(({ text, box: [x0, y0, x1, y1], confidence }) => ({
+        words: words.map(({ text, box, confidence }) => ({
           content: text,
           confidence,
-          polygon: [x0, y0, x1, y0, x1, y1, x0, y1].map(inches),
+          polygon: cornersOf(box),
           span: { offset: 0, length: text.length },
         })),
       })),

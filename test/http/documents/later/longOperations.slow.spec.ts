@@ -107,7 +107,7 @@ describe('operations on long documents', () => {
     expect(done).to.have.nested.property('result.meta.page_count').that.is.greaterThan(100);
   });
 
-  it('are refused beyond 2,000 pages, and beyond 100 where a model takes part', async () => {
+  it('are refused beyond 2,000 pages', async () => {
     const { free_pages_remaining: left } = (
       await api.call('get', `/v1/billing/balance/${tenant_id}`, { key })
     ).body;
@@ -115,9 +115,6 @@ describe('operations on long documents', () => {
     const long = fileOf(plainPdf(Array.from({ length: 2_001 }, () => 'x')), 'application/pdf');
     const reply = await asked('/v1/to-markdown', {}, { file: long });
     expect(reply.body).to.include({ code: 'too_many_pages', pages: 2_001, max_pages: 2_000 });
-    const model = { ocr_provider_model: 'openai/gpt-4o', ocr_api_key: 'k' };
-    const byModel = await asked('/v1/to-markdown', model, { file: ledger });
-    expect(byModel.body).to.include({ code: 'too_many_pages', pages: PAGES, max_pages: 100 });
     expect(await balance()).to.include({ held_credits: 0, free_pages_remaining: left });
   });
 });
