@@ -17,7 +17,7 @@ import { filledBest } from './lists/filledBest.ts';
 import { rowValues, type Cite } from './lists/rowValues.ts';
 import { mapValue, nestedValue } from './lists/openValues.ts';
 import { citedWorks } from './lists/citedWorks.ts';
-import { listedTexts } from './lists/textEntries.ts';
+import { listedTexts } from './lists/labelledLists.ts';
 import { singlesOf } from './singles/singles.ts';
 import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';

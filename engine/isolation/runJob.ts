@@ -10,8 +10,12 @@ import { MIN_CONFIDENCE, seenWarnings } from '../extraction/confidenceFloor.ts';
 import { extract } from '../extraction/extract.ts';
 import { leftWarnings } from '../extraction/pace.ts';
 import { withAbsence } from '../extraction/grounding/absence.ts';
-import { joinedFindings, type RangeFindings } from '../extraction/ranges/joinedFindings.ts';
-import { leadPages, ownFindings } from '../extraction/ranges/ownFindings.ts';
+import {
+  joinedFindings,
+  leadPages,
+  ownFindings,
+  type RangeFindings,
+} from '../extraction/ranges/joinedFindings.ts';
 import { proposedSchema, type ProposedSchema } from '../extraction/schema/proposedSchema.ts';
 import { checkSchema, validate } from '../extraction/schema/validation.ts';
 import { withContinuedTables } from '../layout/tables/continuedTables.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '../kernel/json.ts';
-import { EVIDENCE_KINDS } from '../extraction/evidence.ts';
+import { EVIDENCE_KINDS } from '../extraction/finding.ts';
 import type { Finding } from '../extraction/finding.ts';
 import { WANTS, type Asked } from './asked.ts';
 import { isPartly, isSame, textOf, valueFor } from './candidates.ts';

@@ -3,17 +3,14 @@ import type { Called, Field } from '../fields/fields.ts';
 import type { Listed } from '../lists/rowMembers.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import { contextScore } from './context.ts';
+import { contextScore, sections } from './sections.ts';
 import type { Grid } from './grid.ts';
 import type { Headed } from '../columns/headed.ts';
 import { headedBy, type Asked } from './headerRows.ts';
 import { headerMatcher } from './likeness.ts';
 import { lineGrids } from './lineGrids.ts';
-import { rowsOf } from './partRows.ts';
-import { rowChoice } from './rowChoice.ts';
-import { sections } from './sections.ts';
-import { gridsOf } from './tableGrids.ts';
-import { turnedGrids } from './turned.ts';
+import { rowChoice, rowsOf } from './partRows.ts';
+import { gridsOf, turnedGrids } from './tableGrids.ts';
 
 /** Rows that grids have for a list, and how well they answer it. */
 export interface GridAnswer {

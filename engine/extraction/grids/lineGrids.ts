@@ -2,8 +2,7 @@ import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../fields/words.ts';
 import type { Cell, Grid } from './grid.ts';
 import type { Asked as AskedOfRows } from './headerRows.ts';
-import { gridRow, placedCells } from '../columns/lineCells.ts';
-import { columnSpans, nearestOver, placedWords } from './lineColumns.ts';
+import { columnSpans, gridRow, nearestOver, placedCells, placedWords } from './lineColumns.ts';
 
 type Asked = Omit<AskedOfRows, 'outer'>;
 

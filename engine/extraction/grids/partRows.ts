@@ -1,18 +1,27 @@
-import type { Field } from '../fields/fields.ts';
+import type { Word } from '../../document/document.ts';
+import type { Headed, Place } from '../columns/headed.ts';
+import type { Called, Field } from '../fields/fields.ts';
+import { folded, labelWords } from '../fields/words.ts';
 import type { Finding } from '../finding.ts';
+import { cellValue } from './cellValues.ts';
+import { cellsIn, isEmpty, type Cell, type Grid, type GridRow } from './grid.ts';
+import { sameStem, type HeaderMatcher } from './likeness.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import { cellValue } from './cellValues.ts';
-import { dittoFields, withDitto } from './ditto.ts';
-import { cellsIn, isEmpty, type Cell, type GridRow } from './grid.ts';
-import { groupFindings, mayBeGroup } from './groups.ts';
-import type { Place } from '../columns/headed.ts';
-import type { HeaderMatcher } from './likeness.ts';
-import type { Part } from './part.ts';
-import type { RowChoice } from './rowChoice.ts';
+import lists from '../lexicon/lists.json' with { type: 'json' };
+
+/** A stretch of rows under one header. */
+export interface Part {
+  readonly grid: Grid;
+  readonly from: number;
+  readonly to: number;
+  readonly mapped: Headed['mapped'];
+  /** What names the rows together: the title of the table, or what the rows before it went on with. */
+  readonly group: Cell | undefined;
+}
 
 /** What rows are read with. */
-export interface Reading {
+interface Reading {
   readonly fields: readonly Field[];
   readonly outer: ReadonlySet<Field>;
   readonly choice: RowChoice;
@@ -89,3 +98,161 @@ const evidenceOf = ({ score }: Place): { label: number; margin: number; agreemen
   margin: 0.3,
   agreement: 0,
 });
+
+/** So many of a column's cells are white, where white stands for what is above it. */
+const WHITE_SHARE = 0.25;
+
+/**
+ * Members whose value is printed once for several rows: those of rows that hold rows, and what stands in the
+ * first column, where white follows a first value.
+ */
+function dittoFields({ grid, from, to, mapped }: Part, outer: ReadonlySet<Field>): readonly Field[] {
+  const places = [...mapped].filter(([{ type }]) => type !== 'boolean');
+  const first = Math.min(...places.map(([, { column }]) => column));
+  return places.flatMap(([field, { column }]) => {
+    if (outer.has(field)) return [field];
+    if (column !== first || field.type === 'number' || grid.isTurned) return [];
+    const cells = grid.rows.slice(from, to).map((row) => row[column]);
+    const white = cells.filter(isEmpty).length;
+    return !isEmpty(cells[0]) && white >= WHITE_SHARE * cells.length ? [field] : [];
+  });
+}
+
+/** A row with the values that the row above it gives to its white cells. */
+function withDitto(row: RowFindings, ditto: readonly Field[], before: RowFindings | undefined): RowFindings {
+  const added = ditto.flatMap(({ pointer }) => {
+    const value = row.has(pointer) ? undefined : before?.get(pointer);
+    return value === undefined ? [] : [[pointer, value] as const];
+  });
+  return added.length === 0 ? row : new Map([...row, ...added]);
+}
+
+/** What names a group may fill these. */
+interface Grouping {
+  readonly fields: readonly Field[];
+  readonly outer: ReadonlySet<Field>;
+  readonly mapped: Headed['mapped'];
+  readonly matcher: HeaderMatcher;
+  readonly source: Source;
+}
+
+const NAMED = 0.6;
+const EVIDENCE = { label: 0.6, margin: 0.2, agreement: 0 };
+
+/** The members of rows that hold rows and have no column; of plain rows, the only one without a column. */
+export function groupFields({
+  fields,
+  outer,
+  mapped,
+}: Pick<Grouping, 'fields' | 'outer' | 'mapped'>): readonly Field[] {
+  const left = fields.filter((field) => !mapped.has(field));
+  if (outer.size > 0) return left.filter((field) => outer.has(field));
+  return left.length === 1 && left[0]?.type !== 'boolean' ? left : [];
+}
+
+/**
+ * The cell that stands alone in its row and names the rows below it. In a table of two columns that may be a
+ * row without its value; it is a name where a member without a column waits for one.
+ */
+export function mayBeGroup(
+  row: GridRow,
+  { grid, mapped, fields }: { readonly grid: Grid } & Pick<Grouping, 'mapped' | 'fields'>,
+): Cell | undefined {
+  const [only, ...others] = cellsIn(row);
+  if (only === undefined || others.length > 0 || grid.isTurned) return undefined;
+  return grid.columns > 2 || fields.some((field) => !mapped.has(field)) ? only : undefined;
+}
+
+/**
+ * The values that the name of a group gives to the members that it is for, the first that its text fits, and those
+ * that texts above the table give by the name of the member: "Ward: North".
+ */
+function groupFindings(
+  group: Cell | undefined,
+  grouping: Grouping & { readonly about: readonly Cell[] },
+): readonly (readonly [string, Finding])[] {
+  const labelled = labelledFindings(
+    group === undefined ? grouping.about : [group, ...grouping.about],
+    grouping,
+  );
+  if (group === undefined || isEmpty(group) || isLabelled(group, grouping)) return labelled;
+  const reading = { source: grouping.source, evidence: EVIDENCE };
+  for (const field of groupFields(grouping)) {
+    if (labelled.some(([pointer]) => pointer === field.pointer)) continue;
+    const named = cellValue(field, group, reading);
+    if (named !== undefined) return [...labelled, [field.pointer, named]];
+  }
+  return labelled;
+}
+
+/** For each member without a column the nearest text that names it before a colon. */
+const labelledFindings = (
+  cells: readonly Cell[],
+  grouping: Grouping,
+): readonly (readonly [string, Finding])[] =>
+  grouping.fields
+    .filter((field) => !grouping.mapped.has(field) && field.type !== 'boolean')
+    .flatMap((field) => {
+      const own = cells.flatMap((cell) => afterLabel(cell, field, grouping.matcher) ?? [])[0];
+      const value = cellValue(field, own, { source: grouping.source, evidence: EVIDENCE });
+      return value === undefined ? [] : [[field.pointer, value] as const];
+    });
+
+const isLabelled = (cell: Cell, { fields, matcher }: Grouping): boolean =>
+  fields.some((field) => afterLabel(cell, field, matcher) !== undefined);
+
+/** "Ward: North" names the field itself before its colon. */
+function afterLabel(cell: Cell, field: Field, matcher: HeaderMatcher): Cell | undefined {
+  const colon = cell.text.indexOf(':');
+  if (colon < 0 || matcher(field, cell.text.slice(0, colon)) < NAMED) return undefined;
+  const text = cell.text.slice(colon + 1).trim();
+  const count = text.split(' ').length;
+  return text === '' ? undefined : { ...cell, text, words: afterColon(cell.words.slice(-count), text) };
+}
+
+/** The colon may begin the first word of the value: ":90-94". */
+const afterColon = ([first, ...rest]: readonly Word[], text: string): readonly Word[] =>
+  first === undefined ? [] : [{ ...first, text: text.split(' ')[0] ?? '' }, ...rest];
+
+const TOTALS = new Set(lists.totals);
+const WITHOUT = new Set(lists.without);
+
+/** Which rows a list leaves out, as its description says. */
+interface RowChoice {
+  readonly asksTotals: boolean;
+  /** By what the row is called: a sum of others, or what the description excludes. */
+  readonly leavesOut: (label: string) => boolean;
+}
+
+export function rowChoice({ description, phrases }: Called): RowChoice {
+  const { asked, excluded } = parted(description);
+  const asksTotals = [...asked, ...phrases.flat()].some((word) => TOTALS.has(word));
+  return {
+    asksTotals,
+    leavesOut: (label) => {
+      const words = wordsOf(label);
+      if (words.length === 0) return false;
+      if (!asksTotals && TOTALS.has(words[0] ?? '')) return true;
+      return words.every((word) => excluded.some((other) => sameStem(word, other) >= 0.9));
+    },
+  };
+}
+
+/** The words before "without", and those after it up to the end of its clause. */
+function parted(description: string): {
+  readonly asked: readonly string[];
+  readonly excluded: readonly string[];
+} {
+  const asked: string[] = [];
+  const excluded: string[] = [];
+  for (const clause of folded(description).split(/[.;:()]/)) {
+    const words = clause.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+    const at = words.findIndex((word) => WITHOUT.has(word));
+    asked.push(...(at < 0 ? words : words.slice(0, at)));
+    if (at >= 0) excluded.push(...words.slice(at + 1));
+  }
+  return { asked, excluded };
+}
+
+const wordsOf = (label: string): readonly string[] =>
+  labelWords(label.replace(/\(\p{L}?\d{0,2}\)|[*†‡]/gu, ' ')).filter((word) => word.length > 1);

@@ -4,14 +4,12 @@ import type {
   Document,
   DocumentPage,
   Line,
+  TableBlock,
   TableCell,
   Word,
-  TableBlock,
 } from '../../document/document.ts';
 import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
 import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
-import { sheetGrids } from './sheetGrids.ts';
-import { withWholeRows, type CutGrid } from './wholeRows.ts';
 
 /** Places of a table that is looked at. */
 const PLACES_MAX = 2_000_000;
@@ -210,4 +208,91 @@ function firstFrom(lines: readonly PlacedLine[], height: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** A sheet is one grid: its lines keep the columns of its cells, with tabs between them. */
+const sheetGrids = ({ pages }: Document): readonly Grid[] => pages.flatMap(sheetGrid);
+
+function sheetGrid({ page, lines, blocks }: DocumentPage): readonly Grid[] {
+  const texts = lines.map(({ text }) => text.split('\t'));
+  const columns = texts.reduce((widest, { length }) => Math.max(widest, length), 0);
+  if (columns < 2) return [];
+  const rows = texts.map((cells): GridRow => {
+    const row = cells.map((text): Cell | undefined => sheetCell(text.trim(), page));
+    return [...row, ...Array<undefined>(columns - row.length).fill(undefined)];
+  });
+  const [first] = blocks;
+  const above = first?.kind === 'heading' ? [first.text] : [];
+  const overColumns = (row: number): GridRow => fromTheLeft(rows[row] ?? []);
+  const title = first?.kind === 'heading' ? sheetCell(first.text, page) : undefined;
+  const about: readonly Cell[] = [];
+  return [
+    {
+      rows,
+      columns,
+      page,
+      above,
+      about,
+      title,
+      follows: false,
+      continues: false,
+      isTurned: false,
+      overColumns,
+    },
+  ];
+}
+
+const sheetCell = (text: string, page: number): Cell | undefined =>
+  text === '' ? undefined : { text, page, columnSpan: 1, words: plainWords(text, null) };
+
+/** A grid, and the row of it that goes on with the last row of the grid before; undefined for none. */
+interface CutGrid {
+  readonly grid: Grid;
+  readonly cutAt: number | undefined;
+}
+
+/** Grids with the rows whole that the end of a page cuts in two: they stand where they begin. */
+function withWholeRows(cut: readonly CutGrid[]): readonly Grid[] {
+  const whole: Grid[] = [];
+  for (const { grid, cutAt } of cut) {
+    const before = whole.at(-1);
+    const [last, rest] = [before?.rows.at(-1), cutAt === undefined ? undefined : grid.rows[cutAt]];
+    if (before === undefined || last === undefined || rest === undefined) whole.push(grid);
+    else {
+      whole[whole.length - 1] = { ...before, rows: [...before.rows.slice(0, -1), joined(last, rest)] };
+      whole.push({ ...grid, rows: grid.rows.filter((row) => row !== rest) });
+    }
+  }
+  return whole;
+}
+
+const joined = (row: GridRow, rest: GridRow): GridRow =>
+  row.map((cell, column) => withMore(cell, rest[column]));
+
+/** What stands on the next page has no place on the page that is cited. */
+const withMore = (cell: Cell | undefined, more: Cell | undefined): Cell | undefined =>
+  cell === undefined || more === undefined
+    ? cell
+    : {
+        ...cell,
+        text: `${cell.text} ${more.text}`,
+        words: [...cell.words, ...more.words.map((word) => ({ ...word, box: null }))],
+      };
+
+/** A record for each column: so many records and members a table of records has at least and at most. */
+const RECORDS_MIN = 2;
+const MEMBERS_MIN = 2;
+const TURNED_PLACES_MAX = 300;
+
+/** Tables whose first column names what stands right of it, turned so that each record is a row. */
+export const turnedGrids = (grids: readonly Grid[]): readonly Grid[] => grids.flatMap(turned);
+
+function turned(grid: Grid): readonly Grid[] {
+  const { columns, rows } = grid;
+  if (columns <= RECORDS_MIN || columns > TURNED_PLACES_MAX) return [];
+  if (rows.length < MEMBERS_MIN || rows.length > TURNED_PLACES_MAX) return [];
+  const own = Array.from({ length: columns }, (_, column): GridRow => rows.map((row) => row[column]));
+  const overColumns = (row: number): GridRow => fromTheLeft(own[row] ?? []);
+  const apart = { follows: false, continues: false, isTurned: true };
+  return [{ ...grid, ...apart, rows: own, columns: rows.length, overColumns }];
 }

@@ -9,6 +9,7 @@ import lexicon from '../lexicon/entries.json' with { type: 'json' };
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import type { Listed } from './rowMembers.ts';
+import { isLoud } from './textLines.ts';
 
 type Member = 'place' | 'title' | 'text' | 'start' | 'end' | 'current';
 
@@ -19,11 +20,12 @@ interface Item {
   readonly box: Box | null;
   readonly isTitle: boolean;
   readonly isHeading: boolean;
+  /** It is one of a list: it tells all of its entry. */
+  readonly isItem: boolean;
 }
 
 /** A section is named so well by its title. */
 const NAMED = 0.6;
-const TITLE_WORDS_MAX = 5;
 const NAME_WORDS_MAX = 14;
 const EVIDENCE = { label: 0.6, strictness: 0.6, margin: 0.2, agreement: 0 };
 
@@ -32,6 +34,9 @@ const RANGE = new RegExp(
   String.raw`(?<start>${MONTH_YEAR})\s?[-–—]\s?(?<end>${MONTH_YEAR}|\p{L}{3,10})(?!\p{L})`,
   'u',
 );
+
+/** A time in brackets at which something was, from its beginning to its end. */
+const ONCE = new RegExp(String.raw`\((?<start>${MONTH_YEAR})\)`, 'u');
 
 /**
  * Entries below a title that names the list, each told by the time that it lasted: what it is called stands in the
@@ -77,15 +82,9 @@ const itemsOfPage = ({ page, blocks }: Source['document']['pages'][number]): rea
     const { text, box, kind } = block;
     const isHeading = kind === 'heading';
     const isTitle = (isHeading && block.level <= 2) || isLoud(text);
-    return text.split('\n').map((one) => ({ text: one.trim(), page, box, isTitle, isHeading }));
+    const isItem = kind === 'list_item';
+    return text.split('\n').map((one) => ({ text: one.trim(), page, box, isTitle, isHeading, isItem }));
   });
-
-/** A few words in capitals alone. */
-const isLoud = (text: string): boolean =>
-  /^\P{Ll}+$/u.test(text) &&
-  /\p{Lu}{4}/u.test(text) &&
-  !/\d/.test(text) &&
-  text.split(/\s+/).length <= TITLE_WORDS_MAX;
 
 interface Entry {
   readonly name: Item | undefined;
@@ -97,7 +96,7 @@ interface Entry {
 function entriesOf(items: readonly Item[]): readonly Entry[] {
   const entries: Entry[] = [];
   for (const item of items) {
-    const range = RANGE.exec(item.text);
+    const range = RANGE.exec(item.text) ?? (item.isItem ? ONCE.exec(item.text) : null);
     const last = entries.at(-1);
     if (range === null) {
       last?.text.push(item);
@@ -113,12 +112,13 @@ function entriesOf(items: readonly Item[]): readonly Entry[] {
 /** The short line right before a time that is not the end of a sentence and no time itself. */
 function nameBefore(items: readonly Item[], time: Item): Item | undefined {
   const before = items[items.indexOf(time) - 1];
-  if (before === undefined || RANGE.test(before.text) || /[.:;]$/.test(before.text)) return undefined;
+  if (before === undefined || time.isItem || RANGE.test(before.text) || /[.:;]$/.test(before.text))
+    return undefined;
   return before.isHeading || before.text.split(/\s+/).length <= NAME_WORDS_MAX ? before : undefined;
 }
 
 function rowOf({ name, time, range, text }: Entry, members: Partial<Record<Member, Field>>): RowFindings {
-  const { start = '', end = '' } = range.groups ?? {};
+  const { start = '', end = start } = range.groups ?? {};
   const isNow = lexicon.now.some((word) => folded(end).startsWith(word));
   const beside = time.text.slice(0, range.index).replace(/(?<![\s|(,;:–—-])[\s|(,;:–—-]{1,20}$/u, '');
   const [title, place] = namesOf(name?.text, beside);

@@ -1,10 +1,16 @@
+import type { Called, Field } from '../fields/fields.ts';
 import { labelWords } from '../fields/words.ts';
+import { confidenceOf, type Finding } from '../finding.ts';
+import { cellValue } from '../grids/cellValues.ts';
+import type { Cell } from '../grids/grid.ts';
 import { namedBy, type Names } from '../grids/likeness.ts';
+import { isLoud, textLines, type TextLine, wordsOf } from './textLines.ts';
 import type { Source } from '../source.ts';
-import { textLines, type TextLine } from './textLines.ts';
+import type { RowFindings } from '../tables/rowValues.ts';
+import names from '../lexicon/names.json' with { type: 'json' };
 
 /** An entry of a list as it stands in the document. */
-export interface Entry {
+interface Entry {
   readonly text: string;
   readonly at: TextLine;
 }
@@ -15,7 +21,7 @@ const LABEL_WORDS_MAX = 7;
 const ENTRIES_MAX = 500;
 
 /** What follows the label that names a list best: the rest of its line, and the lines that belong to it. */
-export interface Labelled {
+interface Labelled {
   readonly lines: readonly TextLine[];
   readonly score: number;
   /** It begins on the line of its label. */
@@ -23,7 +29,7 @@ export interface Labelled {
 }
 
 /** The first of the labels that name a list best, with what follows it; undefined where no label does. */
-export function labelled(names: Names, { document }: Source): Labelled | undefined {
+function labelled(names: Names, { document }: Source): Labelled | undefined {
   const lines = textLines(document);
   let best: Labelled | undefined;
   for (const [at, line] of lines.entries()) {
@@ -58,8 +64,16 @@ function linesBelow(lines: readonly TextLine[], at: number, isInline: boolean): 
 function nextBlock(rest: readonly TextLine[]): readonly TextLine[] {
   const next = rest[0]?.block;
   if (next?.kind === 'list_item') return upTo(rest, (line) => line.block.kind !== 'list_item');
-  return next?.kind === 'paragraph' ? upTo(rest, (line) => line.block !== next) : [];
+  if (next?.kind !== 'paragraph') return [];
+  const own = upTo(rest, (line) => line.block !== next);
+  return own.every(isShort) ? upTo(rest, (line) => line.block.kind === 'heading' || !isShort(line)) : own;
 }
+
+const SHORT_CHARACTERS_MAX = 60;
+
+/** No sentence, no label, no blank of a template, and no title of another section. */
+const isShort = ({ text }: TextLine): boolean =>
+  text.length <= SHORT_CHARACTERS_MAX && !/[.:!?\]]$/u.test(text) && !isLoud(text);
 
 /** Another label stands at its beginning. */
 const isLabelled = (text: string): boolean => labelOf(text)?.length !== text.length;
@@ -75,7 +89,7 @@ const MARKS = /[;•·|]/;
 const COMMAS = /,\s/;
 
 /** The entries of a list of texts: ticked boxes, lines, or what marks or commas part. */
-export function textEntries({ lines, isInline }: Labelled): readonly Entry[] {
+function textEntries({ lines, isInline }: Labelled): readonly Entry[] {
   const has = (marks: RegExp): boolean => lines.some(({ text }) => marks.test(text));
   const parts = (at: TextLine): readonly string[] => {
     if (has(BOXES)) return ticked(at.text);
@@ -99,9 +113,105 @@ const mostly = (lines: readonly TextLine[], marks: RegExp): boolean =>
   2 * lines.filter(({ text }) => marks.test(text)).length > lines.length;
 
 /** Without its bullet, its number and the mark at its end. */
-export const bareEntry = (text: string): string =>
+const bareEntry = (text: string): string =>
   text
     .trim()
     .replace(/^(?:[-–—•·▪◦*] ?|\(?\d{1,3}[.)] )/, '')
     .replace(/[.,;]$/, '')
     .trim();
+
+/** An entry is a few words; a longer one is prose that follows the label. */
+const ENTRY_CHARACTERS_MAX = 120;
+
+/** A sentence ends in it, and another begins. */
+const isProse = (text: string): boolean => /\p{L}{3}[.!?]\s+\p{Lu}/u.test(text);
+
+/** The texts of a list below or after its label, none where prose follows; undefined where no label is. */
+export function listedTexts(field: Field, source: Source): readonly Finding[] | undefined {
+  const found = labelled(field, source);
+  if (found === undefined) return undefined;
+  const entries = textEntries(found);
+  if (entries.some(({ text }) => text.length > ENTRY_CHARACTERS_MAX || isProse(text))) return [];
+  return entries.map((entry) => entryFinding(entry, found.score));
+}
+
+/** An entry as it stands on its page. */
+export function entryFinding({ text, at }: Entry, score: number): Finding {
+  const words = wordsOf(text, at);
+  const evidence = { label: score, strictness: 0.6, margin: 0.3, agreement: 0 };
+  return { value: text, text, page: at.page.page, words, confidence: confidenceOf(evidence, words) };
+}
+
+const ROW_CHARACTERS_MAX = 200;
+/** What parts the members of an entry: "Ada Low, keeper", "Frogs - 12". */
+const PARTED = /,\s|\s[-–—|·]\s|\t|;\s|\s\(|\)\s?/;
+/** So many of the lines must be entries. */
+const SHARE = 0.6;
+/** One line that happens to have as many parts says nothing. */
+const ROWS_MIN = 2;
+
+/** The rows of a list whose entries are lines below its label, each with its members one after another. */
+export function labelledRows(
+  { fields, called }: { readonly fields: readonly Field[]; readonly called: Called },
+  source: Source,
+): readonly RowFindings[] {
+  const about = called.description === '' ? [] : [labelWords(called.description)];
+  const found = labelled({ phrases: called.phrases, about }, source);
+  if (found === undefined || fields.length < 2) return [];
+  const entries = found.lines.flatMap((at) =>
+    at.text.split(/;\s/).map((text): Entry => ({ text: bareEntry(text), at })),
+  );
+  if (entries.some(({ text }) => text.length > ROW_CHARACTERS_MAX)) return [];
+  const rows = entries.flatMap((entry) => rowOf(entry, fields, { source, score: found.score }));
+  return rows.length >= Math.max(ROWS_MIN, SHARE * entries.length) ? rows : [];
+}
+
+interface Reading {
+  readonly source: Source;
+  readonly score: number;
+}
+
+/** The parts of an entry for the fields, in the order of the schema, by type; all fields must have one. */
+function rowOf(
+  { text, at }: Entry,
+  fields: readonly Field[],
+  { source, score }: Reading,
+): readonly RowFindings[] {
+  const parts = text
+    .split(PARTED)
+    .map((part) => withoutCourtesy(part.trim()))
+    .filter((part) => part !== '');
+  if (parts.length !== fields.length) return [];
+  const evidence = { label: 0.9 * score, margin: 0.2, agreement: 0 };
+  const found = new Map<string, Finding>();
+  for (const field of [...fields].sort((a, b) => Number(isText(a)) - Number(isText(b)))) {
+    const place = parts.findIndex(
+      (part) => cellValue(field, cellOf(part, at), { source, evidence }) !== undefined,
+    );
+    const [part = ''] = place < 0 ? [] : parts.splice(place, 1);
+    const value = cellValue(field, cellOf(part, at), { source, evidence });
+    if (value === undefined) return [];
+    found.set(
+      field.pointer,
+      isText(field) && field.choices.length === 0 ? { ...value, value: part, text: part } : value,
+    );
+  }
+  return [found];
+}
+
+const isText = ({ type, kind }: Field): boolean => type === 'string' && kind !== 'date';
+
+const cellOf = (text: string, at: Entry['at']): Cell => ({
+  text,
+  page: at.page.page,
+  columnSpan: 1,
+  words: wordsOf(text, at),
+});
+
+const COURTESIES = new Set(names.courtesies);
+
+/** "Mr", "Mme", "Frau" are no part of a name. */
+function withoutCourtesy(text: string): string {
+  const [first = '', ...rest] = text.split(' ');
+  return rest.length > 0 && COURTESIES.has(first.replace('.', '').toLowerCase()) ? rest.join(' ') : text;
+}

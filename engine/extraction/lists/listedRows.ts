@@ -1,9 +1,9 @@
 import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { gridRows } from '../grids/gridRows.ts';
-import { citedRows } from './citedRows.ts';
+import { citedRows } from './citedWorks.ts';
 import { datedEntries } from './datedEntries.ts';
-import { labelledRows } from './labelledRows.ts';
+import { labelledRows } from './labelledLists.ts';
 import { numberedRows } from './numberedRows.ts';
 import { recordRows } from './recordRows.ts';
 import type { Listed } from './rowMembers.ts';

@@ -3,7 +3,7 @@ import { confidenceOf, textFinding, type Finding } from '../finding.ts';
 import type { Row } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import { entryFinding } from './textEntries.ts';
+import { entryFinding } from './labelledLists.ts';
 import { textLines } from './textLines.ts';
 
 /** An item of a numbered list. */

@@ -1,14 +1,22 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import type { EvidenceKind } from '../finding.ts';
 import { coerced, isInexact } from '../fields/coerced.ts';
-import type { Field, RowsByName, SchemaNode } from '../fields/fields.ts';
-import type { Finding } from '../finding.ts';
-import type { Source } from '../source.ts';
-import { entriesIn } from './cellEntries.ts';
+import type { Called, Field, RowsByName, SchemaNode } from '../fields/fields.ts';
+import { labelWords } from '../fields/words.ts';
+import { textFinding, type Finding } from '../finding.ts';
+import type { Pair } from '../form/pair.ts';
+import { cellValue } from '../grids/cellValues.ts';
+import { cellsIn, type Grid } from '../grids/grid.ts';
+import { namedBy } from '../grids/likeness.ts';
+import { gridsOf } from '../grids/tableGrids.ts';
 import { listedRows } from './listedRows.ts';
-import { mapEntries } from './mapEntries.ts';
-import { tableValues } from './nestedLists.ts';
 import { listed } from './rowMembers.ts';
-import { rowValue, type Cite } from './rowValues.ts';
+import { entriesIn, rowValue, type Cite } from './rowValues.ts';
+import { likeness } from '../matching/likeness.ts';
+import { termsIn } from '../matching/terms.ts';
+import { labelIndexOf } from '../singles/labelIndex.ts';
+import { valuesAt } from '../singles/values.ts';
+import type { Source } from '../source.ts';
+import type { Json, JsonObject } from '../../kernel/json.ts';
 
 interface Filling {
   readonly source: Source;
@@ -95,4 +103,95 @@ export function nestedValue(
   const below: Cite = (path, ...said) => cite(`${pointer}/0${path.slice(pointer.length)}`, ...said);
   const only = valueOf(item, below);
   return only === undefined ? undefined : [only];
+}
+
+/** An entry of a map: the label that names it, and its value. */
+interface MapEntry {
+  readonly name: string;
+  readonly finding: Finding;
+}
+
+/** A heading must name the map so well. */
+const NAMED = 0.75;
+const NAME_CHARACTERS_MAX = 60;
+const ENTRIES_MAX = 500;
+/** Ways in which a label shows itself as one beside its value. */
+const KINDS: ReadonlySet<EvidenceKind> = new Set<EvidenceKind>(['colon', 'cell', 'right', 'beside']);
+
+/**
+ * The labels that stand with their values under a heading that names the map, in the order of the document; of
+ * labels that come again, the first. `item` is what the values are read as; undefined: their whole text.
+ */
+function mapEntries(map: Field, item: Field | undefined, source: Source): readonly MapEntry[] {
+  const entries = new Map<string, MapEntry>();
+  for (const pair of labelIndexOf(source).form.pairs) {
+    const name = pair.label.replace(/[:：]$/u, '').trim();
+    const isName = name !== '' && name.length <= NAME_CHARACTERS_MAX && KINDS.has(pair.kind);
+    if (!isName || entries.has(name) || entries.size >= ENTRIES_MAX) continue;
+    const score = headingScore(map, pair);
+    const finding = score < NAMED ? undefined : findingAt(pair, { item, source, score });
+    if (finding !== undefined) entries.set(name, { name, finding });
+  }
+  return [...entries.values()];
+}
+
+const headingScore = ({ terms }: Field, { context }: Pair): number =>
+  likeness(terms, { label: termsIn(context), context: [], implied: new Set() });
+
+interface Reading {
+  readonly item: Field | undefined;
+  readonly source: Source;
+  readonly score: number;
+}
+
+function findingAt(pair: Pair, { item, source, score }: Reading): Finding | undefined {
+  const evidence = { label: 0.9 * score, margin: 0.2, agreement: 0, kind: pair.kind };
+  if (item === undefined) return textFinding([pair.value], { ...evidence, strictness: 0.6 });
+  const [read] = valuesAt(pair.value, { field: item, conventions: source.conventions });
+  const finding = read && textFinding([read], { ...evidence, strictness: read.strictness });
+  return finding && { ...finding, value: read.value };
+}
+
+/** What stands above a table must name the list so well, where there are several tables. */
+const TITLED = 0.72;
+const ONLY_TABLE = 0.6;
+
+/**
+ * The rows of the table that a list of lists asks for, each with the values of its cells that are of the field's type:
+ * of the table whose title names the list, or of the only one.
+ */
+function tableValues(
+  { phrases, description }: Called,
+  field: Field,
+  source: Source,
+): readonly (readonly Finding[])[] {
+  const names = { phrases, about: description === '' ? [] : [labelWords(description)] };
+  const grids = gridsOf(source.document);
+  const scored = grids.map((grid) => ({ grid, score: titleScore(names, grid) }));
+  const best = scored.reduce<{ readonly grid: Grid; readonly score: number } | undefined>(
+    (most, one) => (one.score > (most?.score ?? 0) ? one : most),
+    undefined,
+  );
+  const [only, ...others] = grids;
+  if (best !== undefined && best.score >= TITLED)
+    return valuesIn(best.grid, field, { source, label: best.score });
+  return only === undefined || others.length > 0 ? [] : valuesIn(only, field, { source, label: ONLY_TABLE });
+}
+
+const titleScore = (names: Parameters<typeof namedBy>[0], { above, title }: Grid): number =>
+  [...(title === undefined ? [] : [title.text]), ...above].reduce(
+    (most, text) => Math.max(most, namedBy(names, labelWords(text))),
+    0,
+  );
+
+interface Read {
+  readonly source: Source;
+  readonly label: number;
+}
+
+function valuesIn(grid: Grid, field: Field, { source, label }: Read): readonly (readonly Finding[])[] {
+  const reading = { source, evidence: { label, margin: 0.2, agreement: 0 } };
+  return grid.rows
+    .map((row) => cellsIn(row).flatMap((cell) => cellValue(field, cell, reading) ?? []))
+    .filter(({ length }) => length > 0);
 }

@@ -74,3 +74,12 @@ const bare = (text: string): string => text.replace(/^[^\p{L}\p{N}]+/u, '').repl
 
 const isInside = (word: Box | null, block: Box | null): boolean =>
   word === null || block === null || (word[1] >= block[1] - 2 && word[3] <= block[3] + 2);
+
+const TITLE_WORDS_MAX = 5;
+
+/** A few words in capitals alone: the title of a section, however it is set. */
+export const isLoud = (text: string): boolean =>
+  /^\P{Ll}+$/u.test(text) &&
+  /\p{Lu}{4}/u.test(text) &&
+  !/\d/.test(text) &&
+  text.split(/\s+/).length <= TITLE_WORDS_MAX;

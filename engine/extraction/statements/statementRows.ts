@@ -8,8 +8,7 @@ import type { Listed } from '../lists/rowMembers.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
-import { fiscalEnd, fiscalName, lastDay } from './periods.ts';
-import { statementsOf, type Statement } from './statements.ts';
+import { fiscalEnd, fiscalName, lastDay, statementsOf, type Statement } from './statements.ts';
 
 type Member = 'value' | 'period' | 'unit' | 'scale';
 

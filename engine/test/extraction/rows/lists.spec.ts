@@ -44,6 +44,10 @@ describe('lists of texts', () => {
     ['parted by dots', [text('Keywords: frogs · still water · newts')]],
     ['with a word before the last', [text('Keywords: frogs, still water and newts')]],
     ['as lines below a heading', [heading('Keywords'), text('frogs\nstill water\nnewts'), text('More.')]],
+    [
+      'as lines of several blocks below a title',
+      [heading('KEYWORDS'), text('frogs'), text('still water\nnewts'), heading('PONDS'), text('Deep ones')],
+    ],
     ['as a list', [heading('KEYWORDS'), item('frogs'), item('still water'), item('newts'), text('More.')]],
     ['as ticked boxes', [text('Keywords: ☒ frogs ☐ toads ☒ still water ☒ newts')]],
   ];

@@ -227,6 +227,40 @@ describe('records on pages', () => {
     ]);
   });
 
+  const itemBlock = (words: string): Block => ({
+    ...{ kind: 'list_item', box: null, text: words, markdown: words, ordered: false, depth: 0, number: null },
+  });
+
+  it('are works by their form, under whatever heading they stand', async () => {
+    const document = await flowOf(
+      heading('Ada Low'),
+      heading('Books'),
+      itemBlock('Low, A. (2023). *Lamps of the Isles*. Skerry Press, 680 pp.'),
+      itemBlock('Low, A. & Quill, B. (eds.) (2016). *Oil and Wick*. Holm, 512 pp.'),
+      heading('Selected articles'),
+      itemBlock('Low, A. (2019). "Keeping Wicks Dry." *Harbour Review*, 75(4), 12-29.'),
+    );
+    const asked = { authors: text, title: text, year: text, publisher: text };
+    expect(read(document, { publications: listOf(asked) }).value['publications']).to.deep.equal([
+      { authors: 'Low, A.', title: 'Lamps of the Isles', year: '2023', publisher: 'Skerry Press' },
+      { authors: 'Low, A. & Quill, B.', title: 'Oil and Wick', year: '2016', publisher: 'Holm' },
+      { authors: 'Low, A.', title: 'Keeping Wicks Dry', year: '2019', publisher: 'Harbour Review' },
+    ]);
+  });
+
+  it('are items that each tell their time, of which one may be a point', async () => {
+    const document = await flowOf(
+      heading('Work experience'),
+      itemBlock('Harbour Office, Grey Holm (2015-2016, full year)'),
+      itemBlock('Long Skerry Trust (Spring 2010)'),
+    );
+    const asked = { jobTitle: text, employer: text, startDate: text, endDate: text };
+    expect(read(document, { workExperience: listOf(asked) }).value['workExperience']).to.deep.equal([
+      { employer: 'Harbour Office, Grey Holm', startDate: '2015', endDate: '2016' },
+      { employer: 'Long Skerry Trust', startDate: 'Spring 2010', endDate: 'Spring 2010' },
+    ]);
+  });
+
   it('of a statement are figures by period, with unit and scale', () => {
     const figure = {
       ...{ value: number, unit: text, scale: { type: 'integer' } },
