@@ -279,12 +279,12 @@ export const abandonedWorkBefore = listing(
 );
 
 /**
- * Extractions and conversions of a document, and the operations that they are; `is_open`: they wait or run. Operations
- * that have not begun have no usage event yet.
+ * Extractions and conversions of a document, and the operations that they are; `is_open`: they wait, run or
+ * are not billed yet. Operations that have not begun have no usage event.
  */
 export const workOnDocument = listing(
   `select e.id as work_id, o.operation_id,
-     case when o.operation_id is null then e.state = 'running' else o.finished_at is null end as is_open
+     (o.operation_id is not null and o.finished_at is null) or e.state = 'running' as is_open
    from read.usage_events e left join read.operations o on o.work_id = e.id where e.document_id = $1
    union select work_id, operation_id, true from read.operations where finished_at is null and document_id = $1`,
   (documentId: string) => [documentId],

@@ -1,3 +1,4 @@
+import { documentIdOfOperation } from '../../domain/operation.ts';
 import type { Told } from './invariants.ts';
 import type { Shared } from './ports.ts';
 import type { Answer, SimProcess } from './process.ts';
@@ -104,7 +105,9 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
 const changeOf = (actor: Actor, id: string): ((requests: Requests) => Promise<Answer>) | undefined => {
   switch (actor.kind) {
     case 'later':
-      return (requests) => requests.cancelOperation(id);
+      return actor.eraseAfterMs === undefined
+        ? (requests) => requests.cancelOperation(id)
+        : (requests) => requests.eraseDocument(documentIdOfOperation(id));
     case 'batch':
       return (requests) => requests.cancelBatch(id);
     case 'job':
@@ -144,7 +147,7 @@ export const askAgain = async (on: Outside, owner: Owner, actor: Wanting): Promi
 
 const changesAfterMs = (actor: Wanting): number | undefined => {
   if (actor.kind === 'webhook') return actor.changeAfterMs;
-  return actor.kind === 'sale' ? actor.refundAfterMs : actor.cancelAfterMs;
+  return actor.kind === 'sale' ? actor.refundAfterMs : (actor.eraseAfterMs ?? actor.cancelAfterMs);
 };
 
 /** Changes what was accepted, a while later. */

@@ -184,9 +184,9 @@ export const watchOver = (deps: WatchDeps) => {
 
   const burnedOperation = (work: Work, at: string): void => {
     void read(work).then((result) => {
-      if (result === undefined)
+      if (result === undefined && !isErased(work))
         say('billed-undeliverable', `${work.id} was billed when its result could not be had`);
-      else checkDelivered(work, result);
+      else if (result !== undefined) checkDelivered(work, result);
       work.billed = result;
     });
     // By the log's time: an append whose writer stood still takes effect later than it says.
@@ -194,9 +194,11 @@ export const watchOver = (deps: WatchDeps) => {
     if (left > 0) sched.later(undefined, left, () => void stillThere(work));
   };
 
+  const isErased = ({ accepted }: Work): boolean => known.erased.has(accepted?.document_id ?? '');
+
   const stillThere = async (work: Work): Promise<void> => {
     const now = await read(work);
-    if (work.billed !== undefined && now === undefined)
+    if (work.billed !== undefined && now === undefined && !isErased(work))
       say('result-gone', `the result of ${work.id} was gone less than a day after it was billed`);
   };
 
@@ -320,6 +322,7 @@ export const watchOver = (deps: WatchDeps) => {
     CreditsBurned: (event) => burned(event),
     CreditsGranted: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
     CreditsRefunded: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
+    DocumentErased: ({ data }) => void known.erased.add(data.document_id),
     CreditsAdjusted: ({ data }) => void known.adjusted.add(data.idempotency_key ?? ''),
     OperationAccepted: ({ data }) => accepted(data),
     TrainingJobCreated: ({ data }) => {
@@ -476,6 +479,15 @@ export const watchOver = (deps: WatchDeps) => {
       if (event.type === 'ArtifactPublished') await keyOfJob(event.data);
   };
 
+  /** Of a document that was erased nothing is left but its bill. */
+  const nothingErased = async (): Promise<void> => {
+    for (const work of known.works.values()) {
+      if (!isErased(work)) continue;
+      for (const folder of [`results/${work.work_id}/`, `operations/${work.id}/`])
+        for await (const { key } of raw.list(folder)) say('erased-left', `${key} is of an erased document`);
+    }
+  };
+
   return {
     see,
     put: (key: string): void => {
@@ -504,6 +516,7 @@ export const watchOver = (deps: WatchDeps) => {
       sameAnswers();
       messages(lists);
       await keysOfJobs();
+      await nothingErased();
       for (const work of known.works.values()) await compared(work);
     },
     audited: (found: readonly AuditFinding[]): void => {

@@ -46,6 +46,8 @@ export const started = () => ({
   burnsOfCalls: new Map<string, Set<string>>(),
   firstBurns: new Map<string, number>(),
   adjusted: new Set<string>(),
+  /** Documents. */
+  erased: new Set<string>(),
   /** Fingerprints of what was booked, by the payment. */
   booked: new Map<string, string>(),
   /** When a request was first accepted, by what it asks for. */

@@ -303,6 +303,24 @@ const accountLists = (rows: Rows) => ({
       ),
 });
 
+const documentLists = (rows: Rows) => {
+  const operations = () => [...rows.operations.values()];
+  return {
+    anyErased: () => rows.erased.size > 0,
+    erasedAmong: (names: readonly string[]) => {
+      const works = operations().filter(({ document_id }) => rows.erased.has(document_id));
+      const erased = new Set([...rows.erased, ...works.map(({ work_id }) => work_id)]);
+      return new Set(names.filter((name) => erased.has(name)));
+    },
+    workOn: (documentId: string) =>
+      operations()
+        .filter(({ document_id }) => document_id === documentId)
+        .map(({ work_id, id: operation_id, finished_at }) => ({
+          ...{ work_id, operation_id, is_open: finished_at === null || rows.running.has(work_id) },
+        })),
+  };
+};
+
 /** All questions, of rows as they are. */
 export const listsOf = (rows: Rows) => ({
   operations: queueLists(rows.operations, {
@@ -319,6 +337,7 @@ export const listsOf = (rows: Rows) => ({
   batches: batchLists(rows),
   webhooks: webhookLists(rows),
   accounts: accountLists(rows),
+  documents: documentLists(rows),
 });
 
 export type Lists = ReturnType<typeof listsOf>;

@@ -28,8 +28,10 @@ import {
   type WorkObjectsDeps,
 } from '../../src/commands/sweeping.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
+import { eraseDocument } from '../../src/commands/erasing.ts';
 import {
   createTrainingJob,
+  exampleStreams,
   jobMoney,
   trainingInputKeyOf,
   trainingJobs,
@@ -346,6 +348,27 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
           ? problem(answer)
           : { kind: 'ok', id: operation_id, body: answer.cancelled };
       },
+    },
+  };
+};
+
+const erasing = (env: ProcessEnv, deps: Deps) => {
+  const { objects, clock, store, jobs } = deps;
+  const erase = eraseDocument({
+    ...{ objects, clock, jobs, documents: documents(store), examples: exampleStreams(store) },
+    ...{ replays: env.replays, stock: { forget: () => undefined } },
+    workOn: ({ document_id }) => env.ask('work on', (one) => one.documents.workOn(document_id)),
+    awaitedOf: () => Promise.resolve(new Set<string>()),
+    learningFrom: () => Promise.resolve([]),
+    cancelJob: none,
+    // Read models that are late are waited for, and not for ever.
+    settle: () => Promise.resolve(),
+  });
+  return {
+    eraseDocument: async (document_id: string): Promise<Answer> => {
+      const by = { tenant_id: TENANT, allTenants: false };
+      const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
+      return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
     },
   };
 };
@@ -667,6 +690,12 @@ const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
       learnedOf: () => Promise.resolve(new Set()),
       awaitedOf: () => Promise.resolve(new Set()),
     },
+    erased: {
+      any: () => env.ask('any erased', (one) => one.documents.anyErased()),
+      among: (names) => env.ask('erased', (one) => one.documents.erasedAmong(names)),
+      ofJobs: nothing,
+      forgetExamples: none,
+    },
     onError: env.onError,
   });
   const unfinished = unfinishedSweeper({
@@ -729,6 +758,7 @@ export const simProcess = (env: ProcessEnv) => {
   return {
     requests: {
       ...requests,
+      ...erasing(env, deps),
       ...moneyRequests(env, deps),
       ...paymentRequests(env, deps),
       ...batchRequests(env, deps),

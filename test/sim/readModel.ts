@@ -18,6 +18,7 @@ export interface WorkRow {
   readonly expires_at: string;
   /** What its burn names. */
   readonly work_id: string;
+  readonly document_id: string;
   status: string;
   attempt: number;
   ready_at: string;
@@ -95,13 +96,13 @@ const operationRow = ({ data, position }: ProjectedEventOf<'OperationAccepted'>)
   ...{ ...NEW, id: data.operation_id, position, ready_at: data.accepted_at },
   ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: data.pages },
   file_bytes: data.file_bytes ?? 0,
-  ...{ expires_at: data.expires_at, work_id: data.work_id },
+  ...{ expires_at: data.expires_at, work_id: data.work_id, document_id: data.document_id },
 });
 
 const jobRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>): WorkRow => ({
   ...{ ...NEW, id: data.job_id, position, ready_at: data.created_at },
   ...{ tenant_id: data.tenant_id, hold_id: data.hold_id, pages: 0, file_bytes: 0 },
-  ...{ expires_at: data.expires_at, work_id: data.job_id },
+  ...{ expires_at: data.expires_at, work_id: data.job_id, document_id: '' },
 });
 
 const batchRow = ({ data, position }: ProjectedEventOf<'BatchAccepted'>): BatchRow => ({
@@ -122,6 +123,8 @@ const emptyRows = () => ({
   unrecorded: new Map<string, Unrecorded>(),
   running: new Map<string, UsageRow>(),
   begun: new Set<string>(),
+  /** Documents. */
+  erased: new Set<string>(),
   webhooks: new Map<string, WebhookRow>(),
   deliveries: new Map<string, DeliveryRow>(),
   /** By the stream of the payment: when it was claimed. */
@@ -214,6 +217,7 @@ const appliedTo = (rows: Rows) => {
     TrainingJobCreated: (event) => {
       if (!rows.jobs.has(event.data.job_id)) rows.jobs.set(event.data.job_id, jobRow(event));
     },
+    DocumentErased: ({ data }) => void rows.erased.add(data.document_id),
     CreditsHeld: ({ data, stream }) => {
       const tenant_id = tenantIn(stream);
       rows.holds.set(`${tenant_id} ${data.hold_id}`, { ...data, tenant_id });

@@ -21,6 +21,8 @@ interface Request {
   readonly tries: number;
   /** So long after it was accepted, ms, it is cancelled. */
   readonly cancelAfterMs?: number;
+  /** So long after it was accepted, ms, its document is erased. */
+  readonly eraseAfterMs?: number;
 }
 
 /** Somebody outside, who wants something. */
@@ -81,6 +83,8 @@ export const SMALL: readonly World[] = [
     },
   ),
   single('operation cancelled', [work('a', { cancelAfterMs: 5 })]),
+  single('document erased', [work('a', { eraseAfterMs: 20_000, tries: 1 })]),
+  single('document erased while it is worked on', [work('a', { eraseAfterMs: 1_030, tries: 8 })]),
   single('operation that fails', [work('a', { file: { ...page('a'), ends: 'badly' } })]),
   single('operation that kills', [work('a', { file: { ...page('a'), ends: 'deadly' } })]),
   single('own key', [work('a', { ownKey: true })]),
