@@ -23,7 +23,7 @@ import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
-import { scoredSingles, type Likes, type Scorer, type Singles } from '../reader/scorer.ts';
+import { scoredSingles } from '../reader/scorer.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
@@ -39,8 +39,6 @@ export interface ExtractOptions {
   readonly minConfidence?: number | undefined;
   /** Once it says so, nothing more is looked for: what was found until then is the answer. Default: never. */
   readonly isLate?: (() => boolean) | undefined;
-  /** Weighs what could be a value. Default: the one that ships. */
-  readonly scorer?: Scorer | undefined;
 }
 
 export const NOTHING_FOUND: LocalExtraction = { value: {}, citations: [], seen: [], left: [] };
@@ -52,8 +50,6 @@ export interface Reading {
   readonly totals: ReadonlyMap<string, Finding>;
   /** The values of the single fields by their pointers; made when they are asked for first. */
   readonly singles: () => ReadonlyMap<string, Finding>;
-  /** How well each value is liked that could be a field's; what examples teach begins there. */
-  readonly likes: () => Likes;
   readonly pace: Pace;
 }
 
@@ -76,7 +72,7 @@ export function extract(
   schema: JsonObject,
   options: ExtractOptions = {},
 ): LocalExtraction {
-  const reading = readingOf(document, schema, options);
+  const reading = readingOf(document, schema, options.isLate);
   return reading === undefined ? NOTHING_FOUND : extractFrom(reading, options);
 }
 
@@ -84,7 +80,7 @@ export function extract(
 export function readingOf(
   document: Document,
   schema: JsonObject,
-  { isLate, scorer }: Pick<ExtractOptions, 'isLate' | 'scorer'> = {},
+  isLate?: ExtractOptions['isLate'],
 ): Reading | undefined {
   const tree = schemaTree(schema);
   if (tree?.kind !== 'object') return undefined;
@@ -94,22 +90,13 @@ export function readingOf(
     fields.flatMap(({ phrases }) => phrases),
   );
   const totals = findTotals(fields.filter(isTotal), source);
-  let singles: Singles | undefined;
+  let singles: ReadonlyMap<string, Finding> | undefined;
   const pace = paceOf(isLate);
   const byRules = rulesFor(fields, { source, totals, pace });
   const isFinal = (field: Field): boolean => factFor(field, source) !== undefined;
-  const scored = (): Singles =>
-    (singles ??= scoredSingles(fields, source, { byRules, isFinal, isLate, scorer }));
   return {
     ...{ tree, source, totals, pace },
-    singles: () => scored().findings,
-    likes: () => {
-      const { findings, likes: made } = scored();
-      const likes = made();
-      // What was weighed is large: the next time only what is left of it is asked.
-      singles = { findings, likes: () => likes };
-      return likes;
-    },
+    singles: () => (singles ??= scoredSingles(fields, source, { byRules, isFinal, isLate })),
   };
 }
 

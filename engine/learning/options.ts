@@ -8,7 +8,6 @@ import { wordsIn } from '../extraction/places/layout.ts';
 import type { ValueKind } from '../extraction/fields/lexicon.ts';
 import { choiceIn, tickedOption, yesOrNo } from '../extraction/texts.ts';
 import type { Prepared, Seen } from './prepared.ts';
-import { firstWord } from '../reader/spans.ts';
 import { textOfSpot } from './weights/spots.ts';
 
 /** A value that a field may take, and where it stands. */
@@ -22,14 +21,7 @@ export interface Option {
   readonly surety: number;
   /** 0..1: how well its label names the field, as the rules judge. */
   readonly labelScore: number;
-  /** 0..2: what the shipped scorer makes of it. */
-  readonly liked: number;
 }
-
-/** Logarithms of odds from nothing to sure are 0..2. */
-const likedOf = (odds: number | undefined): number =>
-  odds === undefined ? 0 : Math.max(0, Math.min(2, (odds + LEAST_ODDS) / LEAST_ODDS));
-const LEAST_ODDS = 6;
 
 /** Values that are not written as they are told: days and currencies have their own readers. */
 const READ_BY_KIND: ReadonlySet<ValueKind> = new Set(['date', 'currency']);
@@ -40,19 +32,14 @@ const JOINT = ', ';
 /** All values that a field may take in a document, in reading order; the one that the rules take is marked. */
 export function optionsOf(field: Field, document: Prepared): readonly Option[] {
   const rules = document.byRules(field);
-  const options = [...typedOptions(field, document), ...textOptions(field, document)].map(
-    (option): Option => ({
-      ...option,
-      ...(rules !== undefined && isAt(option, field, rules) && { byRules: true, surety: rules.confidence }),
-      liked: likedAt(option, field, document),
-    }),
+  const options = [...typedOptions(field, document), ...textOptions(field, document)].map((option): Option =>
+    rules !== undefined && isAt(option, field, rules)
+      ? { ...option, byRules: true, surety: rules.confidence }
+      : option,
   );
   const value = rules === undefined ? undefined : coerced(field, rules.value);
   if (rules === undefined || value === undefined || options.some(({ byRules }) => byRules)) return options;
-  return [
-    { value, seen: undefined, byRules: true, surety: rules.confidence, labelScore: 0, liked: 0 },
-    ...options,
-  ];
+  return [{ value, seen: undefined, byRules: true, surety: rules.confidence, labelScore: 0 }, ...options];
 }
 
 function kindsOf({ kind, type, choices }: Field): readonly ValueKind[] {
@@ -69,9 +56,7 @@ function typedOptions(field: Field, document: Prepared): readonly Option[] {
     const { typed } = seen.spot;
     const value = typed === undefined ? undefined : coerced(field, typed.value);
     if (typed === undefined || value === undefined || !isAllowed(field, value)) return [];
-    return [
-      { value, seen, byRules: false, surety: 0, labelScore: contextScore(typed, layout, judged), liked: 0 },
-    ];
+    return [{ value, seen, byRules: false, surety: 0, labelScore: contextScore(typed, layout, judged) }];
   });
 }
 
@@ -83,7 +68,7 @@ function textOptions(field: Field, document: Prepared): readonly Option[] {
   if (READ_BY_KIND.has(field.kind)) return [];
   return document.texts().flatMap((seen): readonly Option[] => {
     const value = readAs(field, textOfSpot(seen.spot, JOINT));
-    return value === undefined ? [] : [{ value, seen, byRules: false, surety: 0, labelScore: 0, liked: 0 }];
+    return value === undefined ? [] : [{ value, seen, byRules: false, surety: 0, labelScore: 0 }];
   });
 }
 
@@ -92,14 +77,6 @@ export function readAs(field: Field, text: string): Json | undefined {
   if (field.type === 'boolean') return text.length > 80 ? undefined : yesOrNo(text);
   if (field.choices.length === 0) return text === '' ? undefined : text;
   return text.length > 80 ? undefined : choiceIn(field, tickedOption(text) ?? text);
-}
-
-/** What the scorer makes of the value at the option's first word; lines are joined there by a space. */
-function likedAt({ value, seen }: Option, field: Field, { likes }: Prepared): number {
-  const first = seen && firstWord(seen.spot.parts[0]);
-  if (seen === undefined || first === undefined) return 0;
-  const text = seen.spot.parts.length > 1 ? textOfSpot(seen.spot, ' ') : value;
-  return likedOf(likes(field, first, value) ?? likes(field, first, text));
 }
 
 /** Whether an option is what the rules found: the same value, from the same first word. */

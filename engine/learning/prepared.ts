@@ -6,7 +6,6 @@ import type { Finding } from '../extraction/finding.ts';
 import { remembered } from '../extraction/fields/labels.ts';
 import type { Layout, Segment } from '../extraction/places/layout.ts';
 import type { ValueKind } from '../extraction/fields/lexicon.ts';
-import type { Likes } from '../reader/scorer.ts';
 import { featuresOf, labelsAt, namingLabels, type Features, type PageSizes } from './weights/features.ts';
 import { textSpots, typedSpots, type Spot } from './weights/spots.ts';
 import { surroundingsIn } from './weights/surroundings.ts';
@@ -26,8 +25,6 @@ export interface Prepared {
   readonly sightings: Sightings;
   /** What the rules find for a leaf. */
   readonly byRules: (field: Field) => Finding | undefined;
-  /** What the shipped scorer makes of values. */
-  readonly likes: Likes;
   readonly typed: (kinds: readonly ValueKind[]) => readonly Seen[];
   readonly texts: () => readonly Seen[];
   /** A value computed once for a key. */
@@ -40,7 +37,7 @@ export function prepared(
   schema: JsonObject,
   isLate?: () => boolean,
 ): Prepared | undefined {
-  const reading = readingOf(document, schema, { isLate });
+  const reading = readingOf(document, schema, isLate);
   return reading === undefined ? undefined : preparedFrom(document, reading);
 }
 
@@ -53,14 +50,12 @@ function preparedFrom(document: Document, reading: Reading): Prepared {
     const labels = namingLabels(labelsAt(spot, surroundings));
     return { spot, features: featuresOf(spot, surroundings, sizes), labels };
   };
-  let likes: Likes | undefined;
   const found = new Map<string, Finding | undefined>();
   const values = new Map<string, Json | undefined>();
   const pools = new Map<string, readonly Seen[]>();
   return {
     reading,
     sightings: sightingsOf(source.layout),
-    likes: (...asked) => (likes ??= reading.likes())(...asked),
     byRules: (field) => remembered(found, field.pointer, () => foundByRules(field, reading)),
     typed: (kinds) => remembered(pools, kinds.join(), () => typedSpots(source, kinds).map(seen)),
     remembered: (key, compute) => remembered(values, key, compute),

@@ -1,5 +1,4 @@
 import type { Json } from '../kernel/json.ts';
-import { EVIDENCE_KINDS } from '../extraction/finding.ts';
 import type { Finding } from '../extraction/finding.ts';
 import { WANTS, type Asked } from './asked.ts';
 import { isPartly, isSame, textOf, valueFor } from './candidates.ts';
@@ -24,14 +23,14 @@ const SPAN_NAMES = [
   'ownColon', 'numbersAbove', 'inRow', 'leftDigits', 'aboveDigits', 'rightDigits', 'atStart', 'atEnd', 'relation',
   'inCell', 'cut', 'block', 'level', 'lines', 'goesOn', 'cameFrom', 'kind', 'strict', 'words', 'characters', 'digits',
   'upper', 'capitals', 'isUpper', 'comma', 'colon', 'org', 'person', 'address', 'low', 'sentence', 'stops', 'sure',
-  'labelLike', 'range', 'columnLabels', 'columnSize', 'segmentLabels', 'textLabels', 'numbered', 'x', 'y', 'x1', 'page',
-  'lastPage', 'order', 'font', 'bold', 'pages', 'segments', 'recognised', 'numberRank', 'dateRank', 'dateRankFromEnd',
+  'labelLike', 'range', 'columnLabels', 'columnSize', 'segmentLabels', 'textLabels', 'x', 'y', 'x1', 'page', 'lastPage',
+  'order', 'font', 'bold', 'pages', 'segments', 'recognised', 'numberRank', 'dateRank', 'dateRankFromEnd',
 ] as const; // prettier-ignore
 const FIELD_NAMES = ['form', ...WANTS.map((want) => `wants.${want}`), 'nameWords', 'depth', 'fields'];
 const PAIR_NAMES = [
   'fit', 'rangeFits', 'union.name', 'union.all', 'self.both', 'self.all', 'self.other', 'rival', 'lead', 'best', 'rank',
   'behind', 'tied', 'rankShare', 'sameValue', 'sameLabelled', 'candidates', 'rules.has', 'rules.same', 'rules.sure',
-  'rules.partly', 'rules.here', 'rules.known', 'rules.way', 'rules.shared',
+  'rules.partly', 'rules.here',
 ] as const; // prettier-ignore
 const RELATED = RELATIONS.flatMap((relation) =>
   ['both', 'all', 'phrase', 'lexicon'].map((side) => `${relation}.${side}`),
@@ -72,10 +71,6 @@ export interface Scene {
 export interface Ruled {
   readonly finding: Finding;
   readonly span: Span | undefined;
-  /** Found by what is known of a field's concept, in a schema that those rules were made for. */
-  readonly isKnown: boolean;
-  /** How many other fields the same words are the answer for. */
-  readonly shared: number;
 }
 
 interface Ready extends Scene {
@@ -384,8 +379,8 @@ function pairFeatures({ span, fit, near, told, key }: Draft, row: Row): readonly
 }
 
 function ruleFeatures({ span, value }: Draft, ruled: Ruled | undefined): readonly number[] {
-  if (ruled === undefined) return [0, 0, 0, 0, 0, 0, -1, 0];
-  const { finding, isKnown, shared } = ruled;
+  if (ruled === undefined) return [0, 0, 0, 0, 0];
+  const { finding } = ruled;
   const agrees = isSame(finding.value, value);
   const [first] = finding.words;
   const isHere = first !== undefined && span.segment.words.includes(first);
@@ -395,9 +390,6 @@ function ruleFeatures({ span, value }: Draft, ruled: Ruled | undefined): readonl
     agrees ? finding.confidence : -finding.confidence,
     Number(isPartly(finding.value, value)),
     Number(isHere),
-    Number(isKnown),
-    finding.kind === undefined ? -1 : EVIDENCE_KINDS.indexOf(finding.kind),
-    Math.min(3, shared),
   ];
 }
 
@@ -460,11 +452,7 @@ const formFeatures = ({ kind, strict, segment, range, place }: Span, form: Form)
   place.columnSize,
   place.labelShare,
   form.labelWords,
-  Number(NUMBERED.test(segment.text)),
 ];
-
-/** How labels of forms begin: with their number. */
-const NUMBERED = /^\(?\d{1,2}[a-z]?[.,)]?\s+\p{L}/u;
 
 function positionFeatures({ segment, kind, value }: Span, ready: Ready): readonly number[] {
   const { places, pages, segments, isRecognised, ranks } = ready;

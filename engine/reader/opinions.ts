@@ -1,7 +1,6 @@
 import type { Word } from '../document/document.ts';
 import type { Asked } from './asked.ts';
 import { FEATURES, type Candidate } from './features.ts';
-import { firstWord } from './spans.ts';
 import { logistic } from './trees.ts';
 
 /** What the scorer makes of a field: the value it likes best, and what its chance is told by. */
@@ -15,8 +14,7 @@ export interface Opinion {
 /** What the chance of a chosen value is told by. */
 export const SIGNALS = [
   'odds', 'oddsOfNext', 'lead', 'sum', 'candidates', 'times', 'string', 'number', 'date', 'choice', 'near.both',
-  'any.both', 'near.lexicon', 'any.all', 'rank', 'rules.has', 'rules.same', 'rules.sure', 'rules.other',
-  'rules.known', 'fit', 'recognised',
+  'any.both', 'near.lexicon', 'any.all', 'rank', 'rules.has', 'rules.same', 'rules.sure', 'rules.other', 'recognised',
 ] as const; // prettier-ignore
 
 const FIRST = 60;
@@ -48,17 +46,10 @@ function choicesOf(candidates: readonly Candidate[], scores: readonly number[]):
   return [...choices.values()].sort((a, b) => b.score - a.score).slice(0, TOP);
 }
 
-/** What is weighed: fields, what each could be, and what is never a value. */
-export interface Weighing {
-  readonly asked: readonly Asked[];
-  readonly candidates: readonly (readonly Candidate[])[];
-  /** Whether a candidate of a field may be its value at all. */
-  readonly may: (field: number, candidate: Candidate) => boolean;
-}
-
 /** The best value for each field, so that no two fields have the same at the same place; the surest first. */
 export function opinionsOf(
-  { asked, candidates, may }: Weighing,
+  asked: readonly Asked[],
+  candidates: readonly (readonly Candidate[])[],
   odds: (row: Float32Array) => number,
 ): readonly Opinion[] {
   const choices = candidates.map((all) =>
@@ -73,7 +64,7 @@ export function opinionsOf(
   const [served, taken] = [new Map<number, Choice>(), new Set<string>()];
   for (const { field, choice } of wishes) {
     const place = placeOf(choice.candidate, numbers);
-    if (served.has(field) || taken.has(place) || !may(field, choice.candidate)) continue;
+    if (served.has(field) || taken.has(place)) continue;
     served.set(field, choice);
     taken.add(place);
   }
@@ -87,8 +78,9 @@ export function opinionsOf(
   }));
 }
 
-function placeOf({ span, key }: Candidate, numbers: Map<Word, number>): string {
-  const word = firstWord(span);
+function placeOf({ span: { segment, from }, key }: Candidate, numbers: Map<Word, number>): string {
+  const at = segment.starts.findLastIndex((start) => start <= from);
+  const word = segment.words[Math.max(0, at)];
   if (word === undefined) return key;
   const number = numbers.get(word) ?? numbers.size;
   numbers.set(word, number);
@@ -104,9 +96,15 @@ const logOdds = (chance: number): number => {
 const AT = new Map(FEATURES.map((name, i) => [name, i]));
 const LOOKED_AT = ['near.both', 'any.both', 'near.lexicon', 'any.all'].map((name) => AT.get(name) ?? 0);
 const RULES = ['rules.has', 'rules.same', 'rules.sure'].map((name) => AT.get(name) ?? 0);
-const [RANK = 0, KNOWN = 0, FIT = 0, RECOGNISED = 0] = ['rank', 'rules.known', 'fit', 'recognised'].map(
-  (name) => AT.get(name) ?? 0,
-);
+const [RANK = 0, RECOGNISED = 0] = ['rank', 'recognised'].map((name) => AT.get(name) ?? 0);
+
+const TOLD = ['any.both', 'any.lexicon', 'any.phrase'].map((name) => AT.get(name) ?? 0);
+
+/** How well some label around a candidate says the field, 0..1. */
+export function toldFor({ row }: Candidate): number {
+  const [both = 0, lexicon = 0, phrase = 0] = TOLD.map((at) => row[at] ?? 0);
+  return Math.max(both, 0.95 * lexicon, 0.85 * phrase);
+}
 
 function signalsOf(
   { candidate: { row }, score, times }: Choice,
@@ -131,8 +129,6 @@ function signalsOf(
     same,
     Math.max(0, sure),
     Math.max(0, -sure),
-    same * (row[KNOWN] ?? 0),
-    row[FIT] ?? 0,
     row[RECOGNISED] ?? 0,
   ];
 }

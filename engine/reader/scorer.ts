@@ -1,18 +1,19 @@
 import type { Word } from '../document/document.ts';
-import type { Json } from '../kernel/json.ts';
+import { MIN_CONFIDENCE } from '../extraction/confidenceFloor.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding } from '../extraction/finding.ts';
 import { wordsIn, type Segment } from '../extraction/places/layout.ts';
+import { isTrade } from '../extraction/singles/singles.ts';
 import { isNoValue } from '../extraction/singles/vetoes.ts';
 import type { Source } from '../extraction/source.ts';
 import { askedOf, type Asked } from './asked.ts';
 import { isSame } from './candidates.ts';
 import { candidatesOf, FEATURES, type Candidate, type Ruled } from './features.ts';
-import { opinionsOf, type Opinion, type Weighing } from './opinions.ts';
+import { opinionsOf, toldFor, type Opinion } from './opinions.ts';
 import { placesOf, type Places } from './places.ts';
-import { firstWord, spanAt, spansOf, type Span } from './spans.ts';
+import { spanAt, spansOf, type Span } from './spans.ts';
 import { logistic, scoring, type Trees } from './trees.ts';
-import weights from './weights.json' with { type: 'json' };
+import shipped from './weights.json' with { type: 'json' };
 
 /** What was learned before it shipped: see `weights.md`. */
 export interface Weights {
@@ -25,8 +26,6 @@ export interface Weights {
     readonly means: readonly number[];
     readonly weights: readonly number[];
   };
-  /** Chances, rising from 0 to 1, and the confidences that they are told as; between them in a straight line. */
-  readonly levels: { readonly chances: readonly number[]; readonly confidences: readonly number[] };
 }
 
 /** What the rules find for a field. */
@@ -35,12 +34,10 @@ export type ByRules = (field: Field) => Finding | undefined;
 export interface Scorer {
   readonly odds: (row: Float32Array) => number;
   readonly chanceOf: (signals: readonly number[]) => number;
-  /** The confidence that a chance is told as. */
-  readonly told: (chance: number) => number;
 }
 
 /** A scorer of weights; throws where they are of other features. */
-export function scorerOf({ features, trees, chance, levels }: Weights): Scorer {
+export function scorerOf({ features, trees, chance }: Weights): Scorer {
   if (features.join() !== FEATURES.join())
     throw new Error('The weights of the reader are of other features.');
   const { bias, means, weights } = chance;
@@ -48,27 +45,17 @@ export function scorerOf({ features, trees, chance, levels }: Weights): Scorer {
     odds: scoring(trees),
     chanceOf: (signals) =>
       logistic(signals.reduce((sum, value, i) => sum + (weights[i] ?? 0) * (value - (means[i] ?? 0)), bias)),
-    told: (chance) => between(levels, chance),
   };
 }
 
-/** The confidence that a chance is told as. */
-function between({ chances, confidences }: Weights['levels'], chance: number): number {
-  const next = Math.max(
-    1,
-    chances.findIndex((one) => one >= chance),
-  );
-  const [x0 = 0, x1 = 1] = [chances[next - 1], chances[next]];
-  const [y0 = 0, y1 = 1] = [confidences[next - 1], confidences[next]];
-  return x1 === x0 ? y1 : y0 + ((y1 - y0) * (chance - x0)) / (x1 - x0);
-}
-
 let ready: Scorer | undefined;
-const shipped = (): Scorer => (ready ??= scorerOf(weights));
+const shippedScorer = (): Scorer => (ready ??= scorerOf(shipped));
 
 /** Fields of a schema, and everything that could be the value of each. */
-export interface Weighed extends Weighing {
+export interface Weighed {
+  readonly asked: readonly Asked[];
   readonly ruled: readonly (Finding | undefined)[];
+  readonly candidates: readonly (readonly Candidate[])[];
 }
 
 /** So many fields are weighed; what a schema asks beyond them the rules alone answer. */
@@ -82,12 +69,9 @@ export function weighed(fields: readonly Field[], source: Source, byRules: ByRul
   const spans = spansOf(source, places);
   const spanOf = ruledSpans(source, places);
   const answers = new Map<Asked, Ruled>();
-  const answered = sharing(ruled);
   for (const [i, one] of asked.entries()) {
-    const finding: ByRule | undefined = ruled[i];
-    if (finding === undefined) continue;
-    const { isKnown = false } = finding;
-    answers.set(one, { finding, span: spanOf(finding), isKnown, shared: answered(finding) });
+    const finding = ruled[i];
+    if (finding !== undefined) answers.set(one, { finding, span: spanOf(finding) });
   }
   const scene = {
     spans,
@@ -97,23 +81,7 @@ export function weighed(fields: readonly Field[], source: Source, byRules: ByRul
     segments: source.layout.segments.length,
     isRecognised: source.document.pages.some((page) => page.source === 'ocr'),
   };
-  const candidates = candidatesOf(scene, (one) => answers.get(one));
-  const may = (at: number, candidate: Candidate): boolean => {
-    const one = asked[at];
-    if (one === undefined || candidate.span === answers.get(one)?.span) return true;
-    return !isNoValue(one.field, { ...findingOf(candidate), confidence: 1 }, source);
-  };
-  return { asked, ruled, candidates, may };
-}
-
-/** How many other findings begin at the same word. */
-function sharing(ruled: Weighed['ruled']): (finding: Finding) => number {
-  const counts = new Map<Word, number>();
-  for (const {
-    words: [first],
-  } of ruled.flatMap((one) => one ?? []))
-    if (first !== undefined) counts.set(first, (counts.get(first) ?? 0) + 1);
-  return ({ words: [first] }) => (first === undefined ? 0 : (counts.get(first) ?? 1) - 1);
+  return { asked, ruled, candidates: candidatesOf(scene, (one) => answers.get(one)) };
 }
 
 /** Where a finding of the rules stands; undefined where it was read from no single line. */
@@ -140,21 +108,6 @@ export interface Rules {
   readonly isFinal: (field: Field) => boolean;
   /** No time is left: what the rules found is all. */
   readonly isLate?: (() => boolean) | undefined;
-  /** Default: the one that ships. */
-  readonly scorer?: Scorer | undefined;
-}
-
-/**
- * How well a value is liked that begins at a word: the logarithm of the odds that it is a field's; undefined where
- * it was not weighed.
- */
-export type Likes = (field: Field, first: Word, value: Json) => number | undefined;
-
-export interface Singles {
-  /** By the pointers of their fields. */
-  readonly findings: ReadonlyMap<string, Finding>;
-  /** Made when it is asked for: examples teach with it. */
-  readonly likes: () => Likes;
 }
 
 /**
@@ -164,67 +117,69 @@ export interface Singles {
 export function scoredSingles(
   fields: readonly Field[],
   source: Source,
-  { byRules, isFinal, isLate, scorer = shipped() }: Rules,
-): Singles {
-  const findings = new Map<string, Finding>();
+  { byRules, isFinal, isLate }: Rules,
+): ReadonlyMap<string, Finding> {
+  const decided = new Map<string, Finding>();
   const decide = (field: Field, finding: Finding | undefined): void => {
-    if (finding !== undefined) findings.set(field.pointer, finding);
-    else findings.delete(field.pointer);
+    if (finding !== undefined) decided.set(field.pointer, finding);
+    else decided.delete(field.pointer);
   };
   for (const field of fields) decide(field, byRules(field));
-  if (isLate?.() === true) return { findings, likes: () => () => undefined };
-  const found = weighed(fields, source, byRules);
-  const opinions = new Map(opinionsOf(found, scorer.odds).map((opinion) => [opinion.field, opinion]));
-  for (const [i, { field }] of found.asked.entries()) {
-    if (isFinal(field) || found.candidates[i]?.length === 0) continue;
-    const opinion = opinions.get(i);
-    decide(field, opinion && joined(found.ruled[i], scoredFinding(opinion, scorer)));
+  if (isLate?.() === true) return decided;
+  const { asked, ruled, candidates } = weighed(fields, source, byRules);
+  const scorer = shippedScorer();
+  const opinions = opinionsOf(asked, candidates, scorer.odds);
+  const isKnown = isTrade(fields);
+  for (const opinion of opinions) {
+    const one = asked[opinion.field];
+    if (one === undefined || isFinal(one.field)) continue;
+    const { field } = one;
+    const own = scoredFinding(opinion, scorer);
+    const may = own.confidence >= leastFor(one, opinion, isKnown) && !isNoValue(field, own, source);
+    decide(field, joined(ruled[opinion.field], own, may));
   }
-  return { findings, likes: () => likesOf(found, scorer) };
+  return decided;
 }
 
-function likesOf({ asked, candidates }: Weighed, { odds }: Scorer): Likes {
-  const all = new Map<string, Map<Word, Map<Json, number>>>();
-  for (const [i, { field }] of asked.entries()) {
-    const byWord = new Map<Word, Map<Json, number>>();
-    all.set(field.pointer, byWord);
-    for (const candidate of candidates[i] ?? []) {
-      const word = firstWord(candidate.span);
-      if (word === undefined) continue;
-      const liked = byWord.get(word) ?? new Map<Json, number>();
-      byWord.set(
-        word,
-        liked.set(candidate.value, Math.max(odds(candidate.row), liked.get(candidate.value) ?? -99)),
-      );
-    }
-  }
-  return ({ pointer }, first, value) => all.get(pointer)?.get(first)?.get(value);
-}
+/** What the rules know and do not find is found so surely or not at all. */
+const KNOWN_MIN = 0.9;
+
+/** A label says a field from so well on. */
+const TOLD_MIN = 0.5;
 
 /**
- * What is chosen, in the rules' own words where they found the same. Where they are surer the confidence is half
- * way between: theirs was counted on real documents, badly recognised ones among them.
+ * How sure the scorer must be. In a schema that the rules were made for they miss little; elsewhere a value is told
+ * by a label. A date or a number needs none where the rules do not know the field by its concept: its form speaks
+ * for it, and the chance says all. A text that no label says is anybody's.
  */
-function joined(rule: Finding | undefined, { told, ...own }: Scored): Finding {
-  if (rule === undefined || !isSame(rule.value, own.value)) return own;
-  const between = thousandths((told + rule.confidence) / 2);
-  return { ...rule, confidence: Math.max(own.confidence, Math.min(rule.confidence, between)) };
+function leastFor({ field, form }: Asked, { candidate }: Opinion, isKnown: boolean): number {
+  const speaks = (form === 'date' || form === 'number') && field.concept === undefined;
+  return !isKnown && (speaks || toldFor(candidate) >= TOLD_MIN) ? 0 : KNOWN_MIN;
 }
-
-/** A finding with its confidence before its words were looked at. */
-type Scored = Finding & { readonly told: number };
 
 /** A finding of the rules; `isKnown`: of a schema that they were made for. */
 type ByRule = Finding & { readonly isKnown?: boolean };
 
+/** Where the scorer likes another value better, the rules are so much less sure. */
+const DOUBT = 0.9;
+
 const thousandths = (share: number): number => Math.round(1000 * share) / 1000;
 
+/** What is chosen of what the rules and the scorer say: the surer one; `may`: the scorer's own could be a value. */
+export function joined(rule: ByRule | undefined, own: Finding, may: boolean): Finding | undefined {
+  if (rule === undefined) return may ? own : undefined;
+  if (rule.isKnown === true && rule.confidence >= MIN_CONFIDENCE) return rule;
+  if (isSame(rule.value, own.value))
+    return may ? { ...rule, confidence: Math.max(own.confidence, rule.confidence) } : rule;
+  const confidence = thousandths(DOUBT * rule.confidence);
+  return may && own.confidence > confidence ? own : { ...rule, confidence };
+}
+
 /** A value is never surer than its words were recognised. */
-function scoredFinding({ candidate, signals }: Opinion, scorer: Scorer): Scored {
+function scoredFinding({ candidate, signals }: Opinion, { chanceOf }: Scorer): Finding {
   const finding = findingOf(candidate);
   const read = finding.words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
-  const told = thousandths(scorer.told(scorer.chanceOf(signals)));
-  return { ...finding, told, confidence: Math.min(thousandths(read), told) };
+  return { ...finding, confidence: thousandths(Math.min(read, chanceOf(signals))) };
 }
 
 function findingOf({

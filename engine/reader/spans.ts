@@ -1,4 +1,3 @@
-import type { Word } from '../document/document.ts';
 import type { Json } from '../kernel/json.ts';
 import type { ValueKind } from '../extraction/fields/lexicon.ts';
 import { paragraphsOf } from '../extraction/places/paragraphs.ts';
@@ -131,8 +130,7 @@ function runsOf(segments: readonly Segment[], { layout: { rows } }: Source): Rea
   return runs;
 }
 
-/** A segment and the lines that stand below it close, at one left edge or about one middle: one value may go on in them. */
-export function linesFrom(segment: Segment, rows: readonly Row[]): readonly Segment[] {
+function linesFrom(segment: Segment, rows: readonly Row[]): readonly Segment[] {
   const lines = [segment];
   let last = segment;
   for (let k = segment.row + 1; lines.length < LINES_MAX; k += 1) {
@@ -207,18 +205,6 @@ function labelsOf(
     ...{ left, left2, above, above2, below, right, colhead, rowhead, section },
   };
 }
-
-/** The word that a span begins at, or in. */
-export const firstWord = ({
-  segment: { starts, words },
-  from,
-}: Pick<Span, 'segment' | 'from'>): Word | undefined =>
-  words[
-    Math.max(
-      0,
-      starts.findLastIndex((start) => start <= from),
-    )
-  ];
 
 /** A span where the rules found something. */
 export function spanAt(

@@ -1,7 +1,7 @@
 import type { Draft } from './draft.ts';
 import type { Look } from './paper.ts';
 import { sideFields } from './fields.ts';
-import { body, clock, dateText, dayOf, sentence } from './values.ts';
+import { dateText, dayOf, sentence } from './values.ts';
 import { labelsOf, listOf } from './words.ts';
 
 const VALUE: Look = { isLabel: false };
@@ -245,34 +245,6 @@ function stamp(draft: Draft): void {
   const look = { size: paper.size * 0.9, bold: true };
   paper.write(x, y, draft.word('stamps'), look);
   if (random.chance(0.6)) paper.write(x, y + look.size * 1.2, dateText(dayOf(habits), habits), look);
-}
-
-/** Who received the document, and when: a stamp near the top of the first page; the day may be asked for. */
-export function receipt(draft: Draft): void {
-  const { paper, random, habits } = draft;
-  const days = ['received_date', 'filed_date'];
-  const known = days.filter((one) => draft.has(one));
-  if (known.length === 0 || days.some((one) => draft.facts.has(one))) return;
-  const id = random.pick(known);
-  const text = draft
-    .word('received')
-    .replace('{x}', () => body(habits))
-    .replace('{d}', () => draft.say(id).join(' '))
-    .replace('{t}', () => clock(habits));
-  const look = { ...VALUE, size: paper.size * random.pick([0.8, 0.9, 1]), bold: random.chance(0.4) };
-  const shown = paper.lines(text, paper.right - paper.left, look)[0] ?? '';
-  const x = random.pick([paper.left, paper.right - paper.widthOf(shown, look), paper.left + 60]);
-  paper.onFirst(random.int(8, 22), x, shown === text ? text : draft.value(id).lines.join(' '), look);
-}
-
-/** A day alone on its line: of its issue. */
-export function bareDay(draft: Draft): void {
-  if (draft.facts.has('issue_date') || !draft.has('issue_date')) return;
-  line(draft, draft.say('issue_date').join(' '), {
-    ...VALUE,
-    place: draft.random.pick(['left', 'right', 'right']),
-  });
-  draft.paper.y += draft.paper.size * 0.6;
 }
 
 /** What stands at the top or bottom of every page, and along an edge. */

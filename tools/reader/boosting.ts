@@ -1,4 +1,3 @@
-import { seeded } from '../../engine/learning/seeded.ts';
 import type { Trees } from '../../engine/reader/trees.ts';
 
 export interface BoostingOptions {
@@ -222,6 +221,17 @@ function settle(
   }
 }
 
+/** Numbers in 0..1 from a seed (mulberry32). */
+function randomFrom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
 const some = (count: number, share: number, random: () => number): Int32Array =>
   Int32Array.from({ length: count }, (_, i) => i).filter(() => random() < share);
 
@@ -232,7 +242,7 @@ const some = (count: number, share: number, random: () => number): Int32Array =>
 export function boosted(rows: Rows, options: BoostingOptions): Trees {
   const { labels, weights, features } = rows;
   const all = binned(rows);
-  const random = seeded(options.seed);
+  const random = randomFrom(options.seed);
   const yes = labels.reduce((sum, label, i) => sum + label * (weights[i] ?? 0), 0);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const base = Math.log(yes / (total - yes));

@@ -62,8 +62,7 @@ export class Draft {
     this.words = WORDS[language];
     this.habits = habitsOf(random, this.words);
     this.paper = new Paper(styleOf(random), random);
-    const isBlank = random.chance(0.06);
-    this.blanks = isBlank ? 0.9 : random.chance(0.35) ? 0.45 * random.next() : 0;
+    this.blanks = random.chance(0.35) ? 0.45 * random.next() : 0;
     this.labelStyle = random.pick(LABEL_STYLES);
     this.marks = random.pick(MARKS);
   }

@@ -1,6 +1,5 @@
-import { conceptFor, type Draft, type Item } from './draft.ts';
+import type { Draft, Item } from './draft.ts';
 import type { Look } from './paper.ts';
-import { valueOf } from './values.ts';
 
 type Arrange = (draft: Draft, items: readonly Item[]) => void;
 
@@ -121,12 +120,7 @@ const cells: Arrange = (draft, items) => {
     for (const [j, { label, lines }] of row.entries()) {
       const width = widths[j] ?? 0;
       if (ruled) paper.frame([x, paper.y, x + width, paper.y + height]);
-      paper.write(
-        x + 3,
-        paper.y + 2,
-        (/^\d/.test(label) ? '' : numberOf()) + (label === '' ? '' : label + suffix),
-        small,
-      );
+      paper.write(x + 3, paper.y + 2, numberOf() + (label === '' ? '' : label + suffix), small);
       stack(draft, lines, { x: x + indent, y: paper.y + small.size * 1.5 + 1 });
       x += width;
     }
@@ -296,48 +290,6 @@ const blanks: Arrange = (draft, items) => {
   }
 };
 
-/** Labels in a line, without any frame, and what belongs to each below it. */
-const stacked: Arrange = (draft, items) => {
-  const { paper, random } = draft;
-  const per = random.int(1, 3);
-  const indent = random.pick([0, 0, 6, 16, 30]);
-  const look = { bold: random.chance(0.25) };
-  const mark = random.pick(['', '', ':']);
-  const gap = random.pick([1, 1.2, 1.6]);
-  for (const row of rowsOf(draft, items, per)) {
-    const tall = Math.max(...row.map(({ lines }) => Math.max(1, lines.length)));
-    paper.room(paper.step * (tall + 1) * gap);
-    const widths = widthsOf(draft, row);
-    let x = paper.left;
-    for (const [j, item] of row.entries()) {
-      if (item.label !== '') paper.write(x, paper.y, item.label + mark, look);
-      stack(draft, item.lines, { x: x + indent, y: paper.y + paper.step * gap });
-      x += widths[j] ?? 0;
-    }
-    paper.y += paper.step * (tall + 1.4) * gap;
-  }
-};
-
-/** As forms of authorities have it: the number of a line before its label and before its box at the right. */
-const lined: Arrange = (draft, items) => {
-  const { paper, random } = draft;
-  let number = random.int(1, 60);
-  const [column, dotted] = [paper.right - random.int(90, 150), random.chance(0.6)];
-  const framed = random.chance(0.6);
-  for (const { label, lines } of items) {
-    const height = Math.max(1, lines.length) * paper.step + 3;
-    paper.room(height);
-    paper.write(paper.left, paper.y, String(number), { bold: true });
-    const end = paper.write(paper.left + 22, paper.y, label);
-    if (dotted) leaders(draft, end, column - 24);
-    paper.write(column - 18, paper.y, String(number), { bold: true });
-    if (framed) paper.frame([column, paper.y - 2, paper.right, paper.y + height - 2]);
-    stack(draft, lines, { x: column + 4 });
-    paper.y += height;
-    number += random.chance(0.85) ? 1 : random.int(2, 5);
-  }
-};
-
 const ARRANGEMENTS: readonly Arrange[] = [
   inline,
   inline,
@@ -356,9 +308,6 @@ const ARRANGEMENTS: readonly Arrange[] = [
   ledger,
   behind,
   blanks,
-  stacked,
-  stacked,
-  lined,
 ];
 
 /** Now and then two labels are one, and so are their values: `Place / Date`. */
@@ -373,59 +322,9 @@ function joined({ random }: Draft, items: readonly Item[]): readonly Item[] {
   return [...items.slice(0, at), both, ...items.slice(at + 2)];
 }
 
-/** Numbered questions, one below the other: words before and after the label, the answer beside it or below. */
-export function questions(draft: Draft, ids: readonly string[]): void {
-  const { paper, random } = draft;
-  const [first, mark, isBelow] = [random.int(1, 9), random.pick(['.', ')', '. ']), random.chance(0.7)];
-  const [indent, boxed] = [random.pick([0, 14, 22]), random.chance(0.25)];
-  for (const [i, { label, lines }] of draft.items(ids).entries()) {
-    const asked = random.chance(0.5) ? draft.word('questions').replace('{x}', () => label) : label;
-    const shown = paper.lines(`${first + i}${mark} ${asked}`, paper.right - paper.left - (isBelow ? 0 : 190));
-    paper.room(paper.step * (shown.length + lines.length + 1));
-    const y0 = paper.y;
-    let end = paper.left;
-    for (const one of shown) {
-      end = paper.write(paper.left, paper.y, one);
-      paper.y += paper.step;
-    }
-    if (!isBelow) paper.y -= paper.step;
-    const x = isBelow ? paper.left + indent : Math.max(end + 12, paper.right - 180);
-    const height = stack(draft, lines, { x });
-    if (boxed) paper.frame([paper.left - 3, y0 - 3, paper.right, paper.y + height + 2]);
-    paper.y += height + paper.size * random.pick([0.3, 0.6, 1]);
-  }
-}
-
-/** Now and then each label bears its number. */
-function numbered({ random }: Draft, items: readonly Item[]): readonly Item[] {
-  if (!random.chance(0.14)) return items;
-  const [first, mark] = [random.int(1, 14), random.pick(['.', '.', ')', ''])];
-  return items.map((item, i) =>
-    item.label === '' ? item : { ...item, label: `${first + i}${mark} ${item.label}` },
-  );
-}
-
-/** Now and then another value of the same form stands near under nearly the same label: nobody asks for it. */
-function withRivals(draft: Draft, items: readonly Item[]): readonly Item[] {
-  const { random } = draft;
-  return items.flatMap((item) => {
-    const { id, label, lines } = item;
-    if (label === '' || lines.length !== 1 || !RIVALLED.has(conceptFor(id).is) || !random.chance(0.1))
-      return [item];
-    const rival = {
-      id,
-      label: `${draft.word('rivals')} ${label}`,
-      lines: valueOf(conceptFor(id), draft.habits).lines,
-    };
-    return random.chance(0.5) ? [item, rival] : [rival, item];
-  });
-}
-
-const RIVALLED = new Set(['code', 'date', 'money', 'amount', 'integer', 'person', 'org']);
-
 /** Labels with their values, in one of the ways that forms have. */
 export function fields(draft: Draft, ids: readonly string[]): void {
-  const items = numbered(draft, withRivals(draft, joined(draft, draft.items(ids))));
+  const items = joined(draft, draft.items(ids));
   if (items.length === 0) return;
   draft.paper.room(draft.paper.step * 3);
   const arrange = draft.random.pick(ARRANGEMENTS);

@@ -2,21 +2,9 @@ import type { Document } from '../../engine/document/document.ts';
 import type { JsonObject } from '../../engine/kernel/json.ts';
 import type { Rule } from '../../engine/layout/content.ts';
 import { asked, isConfusable } from './asked.ts';
-import {
-  bareDay,
-  beside,
-  furniture,
-  head,
-  heading,
-  note,
-  parties,
-  receipt,
-  section,
-  sign,
-  title,
-} from './blocks.ts';
+import { beside, furniture, head, heading, note, parties, section, sign, title } from './blocks.ts';
 import { conceptFor, Draft } from './draft.ts';
-import { fields, questions } from './fields.ts';
+import { fields } from './fields.ts';
 import { asFlow, asPdf } from './parsed.ts';
 import { article } from './article.ts';
 import { entries, wordList } from './entries.ts';
@@ -129,7 +117,6 @@ const VERBS: Readonly<Record<string, Make>> = {
     if (draft.random.chance(0.2)) section(draft, sectionName(draft));
     fields(draft, ids);
   },
-  questions: ({ draft }, ids) => questions(draft, ids),
   parties: ({ draft }, roles) => parties(draft, roles),
   beside: ({ draft }, _, part) => {
     const [role = '', ...ids] = part.words;
@@ -176,7 +163,7 @@ function others(draft: Draft): void {
 
 /** What makes sense as a column of a table alone. */
 const ROWS_ONLY = new RegExp(
-  '^(position|unit|rank|airing_.*|figure.*|group|.*_month|scale|line_total|debit|credit|balance|vote_share|abstract|' +
+  '^(position|unit|rank|figure.*|group|.*_month|scale|line_total|debit|credit|balance|vote_share|abstract|' +
     'document_title)$',
 );
 
@@ -198,23 +185,15 @@ export function generated(kind: string, seed: number): GeneratedDocument {
   for (const part of plan.parts) {
     if (!random.chance(part.share)) continue;
     VERBS[part.verb]?.(making, chosen(draft, part.words), part);
-    between(draft, part);
+    if (part.verb === 'table') continue;
+    if (random.chance(0.06)) note(draft);
+    if (random.chance(0.12)) others(draft);
   }
-  if (random.chance(0.15)) receipt(draft);
   sayCurrency(draft);
   const known = plan.absent.filter(isKnown);
   const { schema, truth, derived } = asked(draft, known);
   const document = parsed(draft, issuerOf(plan));
   return { kind, document, schema, truth, derived, rules: draft.paper.contents().map(({ rules }) => rules) };
-}
-
-/** What may stand between the parts of any kind. */
-function between(draft: Draft, { verb }: Part): void {
-  const { random } = draft;
-  if (verb === 'title' && random.chance(0.1)) bareDay(draft);
-  if (verb === 'table') return;
-  if (random.chance(0.06)) note(draft);
-  if (random.chance(0.12)) others(draft);
 }
 
 /** The currency that a sign says: asked for now and then where amounts stand on the page. */

@@ -1,15 +1,14 @@
 import type { Document } from '../../engine/document/document.ts';
 import type { Json, JsonObject } from '@quire/engine/kernel/json';
 import { fieldsOf, rulesFor } from '../../engine/extraction/extract.ts';
-import { schemaTree, type Field } from '../../engine/extraction/fields/fields.ts';
+import { schemaTree } from '../../engine/extraction/fields/fields.ts';
 import { paceOf } from '../../engine/extraction/pace.ts';
 import { sourceOf } from '../../engine/extraction/source.ts';
 import { findTotals, isTotal } from '../../engine/extraction/tables/totals.ts';
 import { isSame } from '../../engine/reader/candidates.ts';
 import { FEATURES, type Candidate } from '../../engine/reader/features.ts';
-import { weighed, type ByRules, type Weighed } from '../../engine/reader/scorer.ts';
+import { weighed, type Weighed } from '../../engine/reader/scorer.ts';
 import type { Rows } from './boosting.ts';
-import type { Random } from './random.ts';
 
 /** A document whose values are known, as the generator makes it. */
 export interface Known {
@@ -37,40 +36,8 @@ export const valueAt = (value: JsonObject, pointer: string): Json | undefined =>
       value,
     );
 
-/** What the rules answer for the fields of a schema, made worse. */
-export type Misled = (byRules: ByRules, fields: readonly Field[]) => ByRules;
-
-/** In so many documents the rules are misled; there so often they say nothing, or what is another field's. */
-const MISLED_SHARE = 0.3;
-const SILENT_SHARE = 0.25;
-const OTHERS_SHARE = 0.35;
-
-/**
- * On kinds that nobody wrote rules for they are surely wrong more often than on generated ones, which have words
- * of the lexicon: now and then they answer a field with what they found for another of its type.
- */
-export function misledBy(random: Random): Misled {
-  if (!random.chance(MISLED_SHARE)) return (byRules) => byRules;
-  return (byRules, fields) => {
-    const answers = new Map(fields.map((field) => [field, byRules(field)]));
-    const misled = new Map(
-      fields.map((field) => {
-        const own = answers.get(field);
-        if (random.chance(SILENT_SHARE)) return [field, undefined];
-        const others = fields.filter(({ type, kind }) => type === field.type && kind === field.kind);
-        const other = random.chance(OTHERS_SHARE) ? answers.get(random.pick(others)) : undefined;
-        return [field, other ?? own];
-      }),
-    );
-    return (field) => misled.get(field);
-  };
-}
-
 /** Weighs a document for its schema; undefined for a schema that no object fills. */
-export function lessonOf(
-  { kind, document, schema, truth }: Known,
-  rules: Misled = (byRules) => byRules,
-): Lesson | undefined {
+export function lessonOf({ kind, document, schema, truth }: Known): Lesson | undefined {
   const tree = schemaTree(schema);
   if (tree?.kind !== 'object') return undefined;
   const fields = fieldsOf(tree);
@@ -79,7 +46,7 @@ export function lessonOf(
     fields.flatMap(({ phrases }) => phrases),
   );
   const totals = findTotals(fields.filter(isTotal), source);
-  const found = weighed(fields, source, rules(rulesFor(fields, { source, totals, pace: paceOf() }), fields));
+  const found = weighed(fields, source, rulesFor(fields, { source, totals, pace: paceOf() }));
   const truths = found.asked.map(({ field }) => valueAt(truth, field.pointer) ?? null);
   return { kind, ...found, truths };
 }

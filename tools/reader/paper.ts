@@ -253,14 +253,6 @@ export class Paper {
     this.sheet.aside.push({ text, box: [8, y, 18, y + this.widthOf(text)] });
   }
 
-  /** A text at a place of the first page, whatever page is written on. */
-  onFirst(y: number, x: number, ...[text, look]: readonly [text: string, look: Look]): void {
-    const last = this.sheet;
-    this.sheet = this.sheets[0] ?? last;
-    this.write(x, y, text, look);
-    this.sheet = last;
-  }
-
   /** Words on every page at a height: `{p}` and `{n}` become the page and how many there are. */
   furnish(y: number, text: string, place: 'left' | 'middle' | 'right'): void {
     const look = { size: this.size * 0.85 };

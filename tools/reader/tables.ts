@@ -1,17 +1,7 @@
 import type { Json } from '../../engine/kernel/json.ts';
 import type { Draft } from './draft.ts';
 import type { Look } from './paper.ts';
-import {
-  dateText,
-  dayOf,
-  isoOf,
-  moneyText,
-  numberText,
-  valueOf,
-  type Day,
-  type Habits,
-  type Value,
-} from './values.ts';
+import { moneyText, numberText, valueOf, type Value } from './values.ts';
 import { conceptOf, listOf } from './words.ts';
 
 const NUMERIC = new Set(['amount', 'money', 'integer', 'number', 'percent']);
@@ -39,29 +29,8 @@ function rowOf(draft: Draft, columns: readonly string[], number: number): Row {
     put('line_total', amount(draft, each * Number(row.get(counted)?.json ?? 1)));
   }
   if (row.has('debit') && row.has('credit')) put(random.chance(0.6) ? 'credit' : 'debit', cell('', null));
-  return withDays(draft, row, number);
-}
-
-function withDays(draft: Draft, row: Map<string, Value>, number: number): Row {
-  for (const id of ['airing_start', 'airing_end'])
-    if (row.has(id)) row.set(id, dayWithin(draft, id === 'airing_start' && number === 1));
   return row;
 }
-
-/** A day of the flight, or its first: spots run within what the order says as a whole. */
-function dayWithin({ facts, habits, random }: Draft, isFirst: boolean): Value {
-  const [first, last] = ['flight:start', 'flight:end'].map((id) => {
-    const day = facts.get(id)?.json;
-    return typeof day === 'string' ? Date.parse(day) : Number.NaN;
-  });
-  if (first === undefined || last === undefined || Number.isNaN(first + last))
-    return dayValue(dayOf(habits), habits);
-  const days = Math.round((last - first) / 86_400_000);
-  const at = new Date(first + 86_400_000 * (isFirst ? 0 : random.int(0, days)));
-  return dayValue({ y: at.getUTCFullYear(), m: at.getUTCMonth() + 1, d: at.getUTCDate() }, habits);
-}
-
-const dayValue = (day: Day, habits: Habits): Value => cell(dateText(day, habits), isoOf(day));
 
 const amount = (draft: Draft, value: number): Value => {
   const exact = Math.round(value * 100) / 100;

@@ -165,7 +165,7 @@ function duration(habits: Habits): string {
     .replace('{word}', listOf(habits.words, 'counting')[n - 1] ?? String(n));
 }
 
-export function clock(habits: Habits): string {
+function clock(habits: Habits): string {
   const { random, time } = habits;
   const [h, min] = [random.int(6, 22), random.pick([0, 0, 15, 30, 45, random.int(1, 59)])];
   const half = h < 12 ? 'a.m.' : 'p.m.';
@@ -312,15 +312,11 @@ export function currencyOf({ money }: Habits): string | undefined {
   return sign === '' ? undefined : (CURRENCIES[sign] ?? sign);
 }
 
-/** A name, now and then with the number behind it by which a register knows it. */
-const marked = (name: string, { random }: Habits): Value =>
-  random.chance(0.05) ? plain(`${name} (${random.int(1000, 999_999)})`, name) : plain(name);
-
 const MAKERS: Readonly<Record<string, (concept: Concept, habits: Habits) => Value>> = {
   person: (_, habits) => plain(person(habits)),
-  org: (_, habits) => marked(organization(habits), habits),
+  org: (_, habits) => plain(organization(habits)),
   body: (_, habits) => plain(body(habits)),
-  party: (_, habits) => marked(habits.random.chance(0.5) ? organization(habits) : person(habits), habits),
+  party: (_, habits) => plain(habits.random.chance(0.5) ? organization(habits) : person(habits)),
   address: (_, habits) => {
     const lines = address(habits);
     return { lines, json: lines.join(', ') };

@@ -1,10 +1,8 @@
 /** Hashed features share so many buckets; the places before them are of features that are always there. */
 const BUCKETS = 1 << 15;
 const RESERVED = 3;
-/** What the shipped scorer makes of it; behind the others, for artifacts of before have no weight of it. */
-export const LIKED = RESERVED + BUCKETS;
 /** Length of a vector of weights. */
-export const FEATURES = LIKED + 1;
+export const FEATURES = RESERVED + BUCKETS;
 
 /** Features that are not hashed: what the rules found, how well the label names the field, that it is there. */
 export const BY_RULES = 0;

@@ -51,11 +51,12 @@ const suretyFeature = (surety: number): number =>
   featureOf(`rules=${String(Math.min(SURETY_STEPS - 1, Math.floor(SURETY_STEPS * surety)))}`);
 
 function choicesOf(options: readonly Option[], match: Match | undefined): readonly Choice[] {
-  return options.map(({ seen, byRules, surety, labelScore, liked }) => {
+  return options.map(({ seen, byRules, surety, labelScore }) => {
     const { general, position } = seen?.features ?? NOWHERE;
     const anchors = seen === undefined ? [] : (match?.anchorsOf(seen) ?? []);
-    const told = { general, position, byRules, labelScore, liked };
-    return { ...told, anchors: byRules ? [...anchors, suretyFeature(surety)] : anchors };
+    return byRules
+      ? { general, position, anchors: [...anchors, suretyFeature(surety)], byRules, labelScore }
+      : { general, position, anchors, byRules, labelScore };
   });
 }
 

@@ -1,4 +1,4 @@
-import { BIAS, BY_RULES, FEATURES, LABEL_SCORE, LIKED } from './hashing.ts';
+import { BIAS, BY_RULES, FEATURES, LABEL_SCORE } from './hashing.ts';
 import { seeded, shuffled } from '../seeded.ts';
 
 /** A value to choose, as the model sees it. */
@@ -8,8 +8,6 @@ export interface Choice {
   readonly anchors: ArrayLike<number>;
   readonly byRules: boolean;
   readonly labelScore: number;
-  /** 0..2: what the shipped scorer makes of it. */
-  readonly liked: number;
 }
 
 /** The choices of one document. None of them is right where the document does not say the value. */
@@ -26,7 +24,6 @@ export interface Case {
 export const PRIOR: ReadonlyMap<number, number> = new Map([
   [BY_RULES, 4],
   [LABEL_SCORE, 0.5],
-  [LIKED, 0.5],
   [BIAS, -3],
 ]);
 
@@ -36,15 +33,14 @@ const RATE = 0.12;
 const PULL = 0.004;
 /** Wrong choices that a step looks at: some by lot, and those that the model likes best. */
 const BY_LOT = 40;
-const MOST_LIKED = 25;
+const LIKED = 25;
 /** The epochs before which the wrong choices that the model likes are looked up. */
 const LOOKED_UP = new Set([1, 3, 5]);
 
 /** The logit of a choice against "nothing stands there"; positions count by `share`, 0..1. */
 export function logit(weights: Float64Array, choice: Choice, share: number): number {
-  const { general, position, anchors, byRules, labelScore, liked } = choice;
-  const told = labelScore * at(weights, LABEL_SCORE) + liked * at(weights, LIKED);
-  const prior = (byRules ? at(weights, BY_RULES) : 0) + told;
+  const { general, position, anchors, byRules, labelScore } = choice;
+  const prior = (byRules ? at(weights, BY_RULES) : 0) + labelScore * at(weights, LABEL_SCORE);
   const near = sumOf(weights, general) + sumOf(weights, anchors);
   return prior + at(weights, BIAS) + near + share * sumOf(weights, position);
 }
@@ -106,7 +102,7 @@ function mostLiked(wrong: readonly Choice[], { byLot }: Looked, weights: Float64
   const known = new Set(byLot);
   const places = Array.from(logits.keys()).sort((a, b) => at(logits, b) - at(logits, a) || a - b);
   return places
-    .slice(0, MOST_LIKED)
+    .slice(0, LIKED)
     .flatMap((place) => wrong[place] ?? [])
     .filter((choice) => !known.has(choice));
 }
@@ -137,7 +133,6 @@ function move(weights: Float64Array, choice: Choice, by: number): void {
   moveAll(weights, choice.anchors, by);
   if (choice.byRules) weights[BY_RULES] = at(weights, BY_RULES) + by;
   weights[LABEL_SCORE] = at(weights, LABEL_SCORE) + by * choice.labelScore;
-  weights[LIKED] = at(weights, LIKED) + by * choice.liked;
   weights[BIAS] = at(weights, BIAS) + by;
 }
 

@@ -1,7 +1,6 @@
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Candidate } from '../../extraction/candidates.ts';
-import type { Layout, Segment } from '../../extraction/places/layout.ts';
-import { linesFrom } from '../../reader/spans.ts';
+import { overlap, type Layout, type Segment } from '../../extraction/places/layout.ts';
 import type { ValueKind } from '../../extraction/fields/lexicon.ts';
 import type { Source } from '../../extraction/source.ts';
 
@@ -27,7 +26,10 @@ export interface Spot {
 const SEGMENTS_FIRST = 900;
 const SEGMENTS_LAST = 300;
 const SUFFIX_WORDS_MAX = 3;
+const LINES_MAX = 5;
 const PREFIX_WORDS_MAX = 2;
+/** Centred lines have one middle; points. */
+const CENTRED_WITHIN = 12;
 
 /** At most so many segments are looked at. */
 export function searched<T>(items: readonly T[]): readonly T[] {
@@ -92,24 +94,37 @@ function cutsOf(segment: Segment): readonly Cut[] {
   ];
 }
 
-/** Lines that one value may go on in, from this segment on. */
-function blocksFrom(segment: Segment, { rows }: Layout): readonly Cut[] {
-  const lines = linesFrom(segment, rows);
+/** Lines that stand under each other at one left edge, from this segment on. */
+function blocksFrom(segment: Segment, layout: Layout): readonly Cut[] {
+  const lines = [segment];
+  for (let row = segment.row + 1; lines.length < LINES_MAX; row += 1) {
+    const next = layout.rows[row]?.segments.find((other) => overlap(other, segment) > 0.15);
+    const last = lines.at(-1) ?? segment;
+    if (next === undefined || !goesOn(last, next)) break;
+    lines.push(next);
+  }
   const colon = segment.text.indexOf(':') + 1;
   const starts = colon > 0 && colon < segment.text.length ? [0, colon] : [0];
   return starts.flatMap((from) =>
     lines.slice(1).map((_, i): Cut => {
-      const more = lines
-        .slice(1, i + 2)
+      const [first, ...others] = lines
+        .slice(0, i + 2)
         .map((line): Part => ({ segment: line, from: 0, to: line.text.length }));
+      const head = { segment, from, to: first?.to ?? segment.text.length };
       return {
-        parts: [{ segment, from, to: segment.text.length }, ...more],
+        parts: [head, ...others],
         cut: `lines${String(i + 2)}${from > 0 ? 'colon' : ''}`,
         typed: undefined,
       };
     }),
   );
 }
+
+/** Lines of one value stand close, at one left edge or about one middle. */
+const goesOn = (last: Segment, next: Segment): boolean =>
+  next.page === last.page &&
+  (Math.abs(next.x0 - last.x0) < 6 || Math.abs(next.x0 + next.x1 - last.x0 - last.x1) < 2 * CENTRED_WITHIN) &&
+  next.y0 - last.y1 < 0.9 * (last.y1 - last.y0) + 1;
 
 /** The text of a spot, its lines joined by `joint`. */
 export const textOfSpot = ({ parts }: Spot, joint: string): string =>

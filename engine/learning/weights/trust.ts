@@ -1,5 +1,3 @@
-import { logistic } from '../../reader/trees.ts';
-
 /** What is known of a choice before it is made: how far it leads, whether its label and its layout are known. */
 export interface Signals {
   /** Logit of the best option against "nothing stands there". */
@@ -39,7 +37,8 @@ export const PRIOR_TRUST: Trust = [-1, 1, 1, 0.5, 0.5];
 
 /** 0..1: the chance that a choice is right. */
 export function trustIn(trust: Trust, signals: Signals): number {
-  return logistic(terms(signals).reduce((all, term, i) => all + term * (trust[i] ?? 0), 0));
+  const sum = terms(signals).reduce((all, term, i) => all + term * (trust[i] ?? 0), 0);
+  return 1 / (1 + Math.exp(-sum));
 }
 
 const STEPS = 300;
