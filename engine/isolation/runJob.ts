@@ -298,6 +298,13 @@ function jobOnDocument(job: DocumentJob, isLate: () => boolean): Answers[Documen
       return groundAnswer(job);
     case 'layoutText':
       return { kind: 'text', text: layoutTextOf(unpacked(job.packed)) };
+    default:
+      return jobOnParts(job, isLate);
+  }
+}
+
+function jobOnParts(job: PartsJob, isLate: () => boolean): Answers[PartsJob['kind']] {
+  switch (job.kind) {
     case 'extractPart':
       return extractedPart(job, isLate);
     case 'renderPartOf':

@@ -341,19 +341,17 @@ const citation = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
     text: z.string().meta({ description: 'As it reads there; empty where `page` is null.' }),
-    page: z.int().nullable().meta({
-      description: 'From 1; null for what a model told and what stands nowhere by itself.',
-    }),
-    bbox: z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' }),
+    page: z.int().nullable().meta({ description: 'From 1; null for what stands nowhere by itself.' }),
+    bbox,
     confidence: z.number().min(0).max(1),
     grounding: z
       .enum(['exact', 'normalised', 'derived', 'none'])
       .optional()
       .meta({
         description:
-          'Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way of ' +
-          'writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at all. ' +
-          'Left out where the embedded engine read the value.',
+          'Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way ' +
+          'of writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at ' +
+          'all. Left out where the embedded engine read the value.',
       }),
   })
   .meta({ id: 'Citation' });

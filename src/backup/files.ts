@@ -120,6 +120,31 @@ const webhookSecrets = (replace: (stream: string, keys: readonly string[]) => vo
   };
 };
 
+/** Work that was accepted and has not ended needs its request, and an operation its file. */
+const openWork = (needs: Map<string, Need>) => {
+  const open = new Map<string, string>();
+  const files = new Map<string, string>();
+  const accept = (stream: string, id: string, sha256: string): void => {
+    needs.set(operationInputKeyOf(id, sha256), { stream, sha256 });
+    open.set(id, sha256);
+  };
+  const end = (id: string): void => {
+    needs.delete(operationInputKeyOf(id, open.get(id) ?? ''));
+    needs.delete(files.get(id) ?? '');
+    open.delete(id);
+    files.delete(id);
+  };
+  return {
+    accept,
+    end,
+    needFile: (stream: string, id: string, sha256: string | undefined): void => {
+      const file = operationFileKeyOf(id, sha256);
+      needs.set(file, { stream, sha256: sha256 ?? null });
+      files.set(id, file);
+    },
+  };
+};
+
 /** Collects the objects that the events of a log refer to, by key, while an audit reads them. */
 export const objectNeeds = (): {
   readonly watcher: Watcher;
@@ -134,15 +159,7 @@ export const objectNeeds = (): {
     for (const key of keys) needs.set(key, { stream, sha256: null });
   };
   const seeWebhook = webhookSecrets(replaceSecrets);
-  /** Operations and batches that have not ended: they need their request until then. */
-  const open = new Map<string, string>();
-  const files = new Map<string, string>();
-  const dropOperation = (operationId: string): void => {
-    needs.delete(operationInputKeyOf(operationId, open.get(operationId) ?? ''));
-    needs.delete(files.get(operationId) ?? '');
-    open.delete(operationId);
-    files.delete(operationId);
-  };
+  const work = openWork(needs);
   const inputs = new Map<string, string>();
   /** What is kept of the examples of a job: the last that the log names. */
   const needExamples = (
@@ -166,23 +183,14 @@ export const objectNeeds = (): {
     TrainingJobCreated: ({ stream, data }) => needExamples(stream, data),
     ExamplesErased: ({ stream, data }) => needExamples(stream, data),
     OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256, file_sha256 } }) => {
-      const file = operationFileKeyOf(operation_id, file_sha256);
-      needs.set(operationInputKeyOf(operation_id, sha256), { stream, sha256 });
-      needs.set(file, { stream, sha256: file_sha256 ?? null });
-      files.set(operation_id, file);
-      open.set(operation_id, sha256);
+      work.accept(stream, operation_id, sha256);
+      work.needFile(stream, operation_id, file_sha256);
     },
-    BatchAccepted: ({ stream, data: { batch_id, input_sha256: sha256 } }) => {
-      needs.set(operationInputKeyOf(batch_id, sha256), { stream, sha256 });
-      open.set(batch_id, sha256);
-    },
-    BatchEnded: ({ data: { batch_id } }) => {
-      needs.delete(operationInputKeyOf(batch_id, open.get(batch_id) ?? ''));
-      open.delete(batch_id);
-    },
-    OperationSucceeded: ({ data }) => dropOperation(data.operation_id),
-    OperationFailed: ({ data }) => dropOperation(data.operation_id),
-    OperationCancelled: ({ data }) => dropOperation(data.operation_id),
+    BatchAccepted: ({ stream, data }) => work.accept(stream, data.batch_id, data.input_sha256),
+    BatchEnded: ({ data }) => work.end(data.batch_id),
+    OperationSucceeded: ({ data }) => work.end(data.operation_id),
+    OperationFailed: ({ data }) => work.end(data.operation_id),
+    OperationCancelled: ({ data }) => work.end(data.operation_id),
     ConfigPublished: ({ stream, data }) => replaceSecrets(stream, secretsOf(data)),
     ConfigRevoked: ({ stream }) => replaceSecrets(stream, []),
     WebhookCreated: seeWebhook,

@@ -2548,7 +2548,7 @@ export type Citation = {
      */
     text: string;
     /**
-     * From 1; null for what a model told and what stands nowhere by itself.
+     * From 1; null for what stands nowhere by itself.
      */
     page: number | null;
     /**
