@@ -87,11 +87,13 @@ function withoutChance(
   );
   const others = new Map(sought.map(({ leaf, occurrences }) => [leaf, occurrences]));
   const isJudged = new Set(common);
+  const limitFor = ({ leaf }: Chosen): number =>
+    odd.has(leaf) ? 1 : (limits.get(memberOf(leaf)) ?? APART_ROWS);
+  const isLost = ({ leaf }: Chosen): boolean => odd.has(leaf) || limits.get(memberOf(leaf)) === 0;
   return chosen.flatMap((one) => {
     if (!isJudged.has(one)) return [one];
-    if (!anchors.has(one.leaf.parent))
-      return odd.has(one.leaf) || limits.get(memberOf(one.leaf)) === 0 ? [] : [one];
-    const limit = odd.has(one.leaf) ? 1 : (limits.get(memberOf(one.leaf)) ?? APART_ROWS);
+    if (!anchors.has(one.leaf.parent)) return isLost(one) ? [] : [one];
+    const limit = limitFor(one);
     if (apart(one) <= limit) return [one];
     const near = others.get(one.leaf)?.find((occurrence) => apart({ leaf: one.leaf, occurrence }) <= limit);
     if (near !== undefined) return [{ ...one, occurrence: near }];

@@ -68,17 +68,26 @@ export function roundedDays(
   { months }: Calendar,
   numbers: ReadonlyMap<number, readonly Occurrence[]>,
 ): readonly Occurrence[] {
-  const [, year, month, day, hour] = ISO.exec(value) ?? [];
-  if (year === undefined) return [];
-  const turned = Number(hour ?? 0) >= 10 ? 1 : 0;
-  const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day) + turned));
-  if (Number.isNaN(at.getTime())) return [];
-  const next = new Date(at.getTime() + 86_400_000);
-  if (at.getUTCDate() !== 1 && next.getUTCDate() !== 1) return [];
+  const at = dayOf(value);
+  if (at === undefined) return [];
+  const both = [at, new Date(at.getTime() + DAY_MS)];
+  if (!both.some((day) => day.getUTCDate() === 1)) return [];
+  const isYears = both.some((day) => day.toISOString().slice(5, 10) === '01-01');
   const found = months.get(at.toISOString().slice(0, 7));
-  const isYears = at.toISOString().slice(5, 10) === '01-01' || next.toISOString().slice(5, 10) === '01-01';
   return (found ?? (isYears ? numbers.get(at.getUTCFullYear()) : undefined) ?? []).map(derived);
 }
+
+const DAY_MS = 86_400_000;
+/** From this hour on a time may be of the next day. */
+const TURN_HOUR = 10;
+
+/** The day that a value says, or the next one where its time is late. */
+const dayOf = (value: string): Date | undefined => {
+  const [, year, month, day, hour] = ISO.exec(value) ?? [];
+  const turned = Number(hour ?? 0) >= TURN_HOUR ? 1 : 0;
+  const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day) + turned));
+  return Number.isNaN(at.getTime()) ? undefined : at;
+};
 
 const derived = (one: Occurrence): Occurrence => ({
   ...one,

@@ -261,42 +261,55 @@ interface Assembling {
   readonly at: number;
 }
 
+/** Where in a stream the first word of what is sought stands. */
+const startsIn = (stream: Stream, { words, at }: Assembling): readonly number[] =>
+  (stream.byKey.get(words[at]?.key.slice(0, KEY_MAX) ?? '') ?? []).slice(0, STARTS_MAX);
+
 function longestFrom(index: TextIndex, sought: Assembling, budget: Budget): Stretch | undefined {
-  const { words, at } = sought;
   let best: Stretch | undefined;
-  for (const stream of index.streams)
-    for (const first of (stream.byKey.get(words[at]?.key.slice(0, KEY_MAX) ?? '') ?? []).slice(
-      0,
-      STARTS_MAX,
-    )) {
-      const stretch = stretchAt(stream, first, sought);
-      budget.steps -= 1 + (stretch === undefined ? 0 : stretch.last - first);
-      if (budget.steps <= 0) return undefined;
-      if (stretch !== undefined && stretch.next > (best?.next ?? at) && isReached(stretch, sought))
-        best = stretch;
-    }
+  const starts = index.streams.flatMap((stream) =>
+    startsIn(stream, sought).map((first) => ({ stream, first })),
+  );
+  for (const { stream, first } of starts) {
+    const stretch = stretchAt(stream, first, sought);
+    budget.steps -= 1;
+    if (stretch === undefined) continue;
+    budget.steps -= stretch.last - first;
+    if (budget.steps <= 0) return undefined;
+    if (stretch.next > (best?.next ?? sought.at) && isReached(stretch, sought)) best = stretch;
+  }
   return best !== undefined && tellsSomething(sought, best) ? best : undefined;
 }
 
+/** How far a stretch goes in a stream: its last token, and letters up to its end. */
+interface Reach {
+  readonly last: number;
+  readonly end: number;
+}
+
+/** Goes on over tokens until they have so many letters, or there are no more. */
+function reachOf({ tokens }: Stream, { last, end }: Reach, letters: number): Reach {
+  let [at, sum] = [last, end];
+  while (sum < letters && at + 1 < tokens.length) {
+    at += 1;
+    sum += tokens[at]?.key.length ?? 0;
+  }
+  return { last: at, end: sum };
+}
+
 function stretchAt(stream: Stream, first: number, { words, at }: Assembling): Stretch | undefined {
-  let last = first - 1;
-  let next = at;
+  const from = stream.starts[first] ?? 0;
+  let reach: Reach = { last: first - 1, end: 0 };
   let wordEnd = 0;
-  let tokenEnd = 0;
   let best: Stretch | undefined;
   // Both go on letter by letter, for a word may be parted at the end of a line.
-  while (next < words.length) {
-    if (wordEnd <= tokenEnd) wordEnd += words[next]?.key.length ?? 0;
-    while (tokenEnd < wordEnd && last + 1 < stream.tokens.length) {
-      last += 1;
-      tokenEnd += stream.tokens[last]?.key.length ?? 0;
-    }
-    const from = stream.starts[first] ?? 0;
-    const key = words[next]?.key ?? '';
+  for (const [index, { key }] of words.slice(at).entries()) {
+    const next = at + index + 1;
+    if (wordEnd <= reach.end) wordEnd += key.length;
+    reach = reachOf(stream, reach, wordEnd);
     if (!stream.text.startsWith(key, from + wordEnd - key.length)) return best;
-    next += 1;
-    if (wordEnd === tokenEnd || (next === words.length && isInflected(key, tokenEnd - wordEnd)))
-      best = { stream, first, last, next };
+    const isEnd = wordEnd === reach.end || (next === words.length && isInflected(key, reach.end - wordEnd));
+    if (isEnd) best = { stream, first, last: reach.last, next };
   }
   return best;
 }
@@ -320,9 +333,19 @@ function tellsSomething({ value, words, at }: Assembling, { next }: Stretch): bo
   if (begin === undefined || end === undefined) return false;
   const letters = words.slice(at, next).reduce((sum, { key }) => sum + key.length, 0);
   if (letters >= STRETCH_MIN && next - at >= 2) return true;
-  const before = value.slice(words[at - 1]?.to ?? 0, begin.from);
-  const after = value.slice(end.to, words[next]?.from ?? value.length);
-  return letters >= PIECE_MIN && isMark(before, at === 0) && isMark(after, next === words.length);
+  return letters >= PIECE_MIN && isBetweenMarks(value, [words[at - 1], begin], [end, words[next]]);
 }
+
+type Sides = readonly [before: SoughtWord | undefined, after: SoughtWord | undefined];
+type SoughtWord = Assembling['words'][number];
+
+/** Whether a mark, or an edge of the value, stands before the first word and behind the last. */
+const isBetweenMarks = (value: string, ...sides: readonly [Sides, Sides]): boolean =>
+  sides.every(([left, right]) =>
+    isMark(
+      value.slice(left?.to ?? 0, right?.from ?? value.length),
+      left === undefined || right === undefined,
+    ),
+  );
 
 const isMark = (between: string, isEdge: boolean): boolean => isEdge || /[^\s]/u.test(between);

@@ -13,7 +13,7 @@ const WHOLE = 1e6;
 
 /**
  * Of several shapes of one place the value of that which is filled best: it lacks nothing it requires, if one does,
- * and has the most sure values; of equals the first. The others cite nothing.
+ * and has the most sure values, names of a map among them; of equals the first. The others cite nothing.
  */
 export function filledBest(
   ways: readonly SchemaNode[],
@@ -27,13 +27,17 @@ export function filledBest(
     const value = valueOf(way, (...said) => cites.push(said));
     if (value === undefined) continue;
     const certain = cites.filter(([, { confidence }, inexact]) => confidence >= sure && !inexact).length;
-    const rank = certain + (certain > 0 && isWhole(way, value) ? WHOLE : 0);
+    const rank = certain + namesIn(way, value) + (certain > 0 && isWhole(way, value) ? WHOLE : 0);
     if (best === undefined || rank > best.rank) best = { value, rank, cites };
   }
   if (best === undefined) return undefined;
   for (const said of best.cites) cite(...said);
   return best.value;
 }
+
+/** A map's names are found in the document, too. */
+const namesIn = (way: SchemaNode, value: Json): number =>
+  way.kind === 'map' && typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
 
 const isWhole = (way: SchemaNode, value: Json): boolean =>
   way.kind !== 'object' ||

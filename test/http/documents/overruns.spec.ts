@@ -46,14 +46,14 @@ describe('work that its deadline ends', () => {
   };
 
   it('is not begun again with the same bytes for a while, whoever asks', async () => {
-    expect(await convert('one')).to.deep.equal({ code: 'conversion_failed', pieces: 2 });
+    expect(await convert('one')).to.deep.equal({ code: 'unreadable_file', pieces: 2 });
     // Its pages are counted, and no more.
-    expect(await convert('one')).to.deep.equal({ code: 'conversion_failed', pieces: 1 });
-    expect(await convert('two')).to.deep.equal({ code: 'conversion_failed', pieces: 1 });
+    expect(await convert('one')).to.deep.equal({ code: 'unreadable_file', pieces: 1 });
+    expect(await convert('two')).to.deep.equal({ code: 'unreadable_file', pieces: 1 });
   });
 
   it('is begun where other work is asked for', async () => {
-    expect(await convert('one', { pages: '1' })).to.deep.equal({ code: 'conversion_failed', pieces: 2 });
+    expect(await convert('one', { pages: '1' })).to.deep.equal({ code: 'unreadable_file', pieces: 2 });
     const schema = JSON.stringify({ type: 'object', properties: { a: { type: 'string' } } });
     const form = formOf({ tenant_id: 'one', mode: 'fast', schema }, file, 'a.pdf');
     worked.length = 0;
