@@ -31,8 +31,35 @@ export function runningRows(
   if (pages.length < 3) return found;
   const often = Math.max(2, Math.ceil(pages.length * 0.4));
   const repeated = [...seen.values()].filter((rows) => rows.length >= often).flat();
-  return new Set([...found, ...repeated]);
+  const heads = new Set(pages.flatMap(({ rows }) => headsOfTables(rows)));
+  return new Set([...found, ...repeated.filter((row) => !heads.has(row))]);
 }
+
+/** So many columns tell a table from lines that happen to stand alike. */
+const COLUMNS_MIN = 3;
+/** Lines in which a table begins below its head, which may have a line of units. */
+const BEGINS_WITHIN = 2;
+/** Between a head and its first line of values, in heights of the head. */
+const GAP_MAX = 4;
+
+/** Rows that a table on their page repeats as its head: its columns go on below them. */
+function headsOfTables(rows: readonly Row[]): readonly Row[] {
+  const ordered = [...rows].sort((a, b) => a.box[1] - b.box[1]);
+  return ordered.filter(
+    (row, at) =>
+      row.segments.length >= COLUMNS_MIN &&
+      ordered.slice(at + 1, at + 1 + BEGINS_WITHIN).some((below) => areColumns(row, below)),
+  );
+}
+
+/** Whether each segment of a row has one below it, close enough to be its value. */
+const areColumns = (head: Row, below: Row): boolean =>
+  below.segments.length === head.segments.length &&
+  below.box[1] - head.box[3] <= GAP_MAX * (head.box[3] - head.box[1]) &&
+  head.segments.every(({ box }, column) => {
+    const other = below.segments[column]?.box;
+    return other !== undefined && other[0] < box[2] && box[0] < other[2];
+  });
 
 /** What a row is known by on every page: its height and its text, page numbers told from each other or not. */
 export const keyOf = (row: Row): string =>

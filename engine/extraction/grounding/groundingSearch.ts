@@ -265,6 +265,10 @@ interface Assembling {
 const startsIn = (stream: Stream, { words, at }: Assembling): readonly number[] =>
   (stream.byKey.get(words[at]?.key.slice(0, KEY_MAX) ?? '') ?? []).slice(0, STARTS_MAX);
 
+/** What it takes to look at one place: a step, and one for each token that a stretch goes on over. */
+const stepsFor = (stretch: Stretch | undefined): number =>
+  stretch === undefined ? 1 : 1 + stretch.last - stretch.first;
+
 function longestFrom(index: TextIndex, sought: Assembling, budget: Budget): Stretch | undefined {
   let best: Stretch | undefined;
   const starts = index.streams.flatMap((stream) =>
@@ -272,10 +276,9 @@ function longestFrom(index: TextIndex, sought: Assembling, budget: Budget): Stre
   );
   for (const { stream, first } of starts) {
     const stretch = stretchAt(stream, first, sought);
-    budget.steps -= 1;
-    if (stretch === undefined) continue;
-    budget.steps -= stretch.last - first;
+    budget.steps -= stepsFor(stretch);
     if (budget.steps <= 0) return undefined;
+    if (stretch === undefined) continue;
     if (stretch.next > (best?.next ?? sought.at) && isReached(stretch, sought)) best = stretch;
   }
   return best !== undefined && tellsSomething(sought, best) ? best : undefined;

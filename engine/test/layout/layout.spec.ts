@@ -182,6 +182,19 @@ describe('layout', () => {
     expect(texts[1]).to.match(/here\. 2$/);
   });
 
+  it('leaves the head of a table on each page, though it stands at one height of their top', () => {
+    const places = [50, 300, 420];
+    const pages = [1, 2, 3].map((page) =>
+      pageOf(
+        [
+          ['Tree', 'Height', 'Rings'],
+          ...[1, 2, 3, 4].map((n) => [`Alder ${page}`, `${n}0`, `${page}${n}`]),
+        ].flatMap((cells, i) => cells.map((text, column) => line(text, [places[column] ?? 0, 60 + 20 * i]))),
+      ),
+    );
+    for (const page of layoutPages(pages)) expect(textsOf(page)).to.contain('Height');
+  });
+
   const word = fc.record({
     text: fc.constantFrom('alpha', 'beta', '12.50', '•', '1.', 'Gamma:', 'x', 'قال', '(delta)', 'DD-'),
     x: fc.integer({ min: 0, max: 560 }),
