@@ -23,6 +23,9 @@ export class CannotCopy extends Error {
   override readonly name = 'CannotCopy';
 }
 
+/** The target holds another log, or more than the source: it was not touched. */
+export class OtherLog extends CannotCopy {}
+
 type Log = EventStore & EventFeed;
 
 export interface LogCopy {
@@ -168,7 +171,7 @@ const copyEvents = async (copy: LogCopy): Promise<Copying> => {
     [events, last] = [events + 1, position];
     if (known.done === true) await appending.add(event);
     else {
-      if (!isSame(known.value, event)) throw new CannotCopy(OTHER);
+      if (!isSame(known.value, event)) throw new OtherLog(OTHER);
       found += 1;
       known = await there.next();
     }
@@ -178,7 +181,7 @@ const copyEvents = async (copy: LogCopy): Promise<Copying> => {
   await appending.end();
   const after: RecordedEvent[] = [];
   for (; known.done !== true; known = await there.next()) after.push(known.value);
-  if (!after.every(({ type }) => OF_A_COPY.includes(type))) throw new CannotCopy(OTHER);
+  if (!after.every(({ type }) => OF_A_COPY.includes(type))) throw new OtherLog(OTHER);
   return { events, found, distances, log_digest, after };
 };
 

@@ -19,7 +19,14 @@ import {
 } from '../backup/restoreBackup.ts';
 import { DATA } from '../backup/files.ts';
 import { makeBackup, type BackupDeps, type DataFolder, type MadeBackup } from '../backup/makeBackup.ts';
-import { CannotCopy, type CopiedLog, copyLog, copyObjects, type LogCopy } from '../backup/copyLog.ts';
+import {
+  CannotCopy,
+  type CopiedLog,
+  copyLog,
+  copyObjects,
+  type LogCopy,
+  OtherLog,
+} from '../backup/copyLog.ts';
 import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 import type { Config } from '../config.ts';
@@ -161,14 +168,21 @@ const copyObjectsOf = async (
 /** From a folder, whose service must not run, to a server. */
 const toServer = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
   const { from, to } = places;
-  const { openEventStoreDb, markCopy } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  const { openEventStoreDb, isCopyOpen, markCopy } =
+    await import('../../adapters/eventstoredb/eventStoreDb.ts');
   if (!existsSync(join(from, LOG))) throw new OperatorError(`There is no event log in ${from}.`, 2);
   return underLock(from, async () => {
     const source = openSqliteEventLog({ path: join(from, LOG), readOnly: true });
     const target = openEventStoreDb({ connectionString: to });
     try {
+      const wasOpen = await isCopyOpen(to);
       await markCopy(to, true);
-      const copied = await copyLog({ source, target, clock: systemClock(), inFlight: 1, ...options });
+      const work = { source, target, clock: systemClock(), inFlight: 1, ...options };
+      const copied = await copyLog(work).catch(async (error: unknown) => {
+        // A log that lives there has to start as before.
+        if (error instanceof OtherLog) await markCopy(to, wasOpen);
+        throw error;
+      });
       const objects = await copyObjectsOf(from, places, options.signal);
       await markCopy(to, false);
       return { ...copied, objects };

@@ -229,6 +229,7 @@ describe('a log that is copied', () => {
     const log = onServer();
     await using(log, () => traded(log, 1, 'server'));
     expect(await refusal(toServer())).to.contain('copy into an empty one');
+    expect(await isCopyOpen(double.connectionString), 'the log there starts as before').to.equal(false);
     expect(await refusal(copied(source(), join(folder.path, 'other')))).to.contain('a folder and a server');
     expect(await refusal(copied(join(folder.path, 'nowhere'), double.connectionString))).to.contain(
       'no event log',
