@@ -14,7 +14,8 @@ CONNECTION = Connection("http://service", "key", Patience(), 600)
 class WireTest(TestCase):
     def test_fills_and_quotes_the_address_and_leaves_out_what_is_not_given(self) -> None:
         call = Call("GET", "/v1/{name}/x", path={"name": "a/b:c é"}, query={"a": None, "b": True})
-        self.assertEqual(call.url("http://service"), "http://service/v1/a%2Fb%3Ac%20%C3%A9/x?b=true")
+        url = "http://service/v1/a%2Fb%3Ac%20%C3%A9/x?b=true"
+        self.assertEqual(call.url("http://service"), url)
         self.assertEqual(Call("GET", "/v1").url("http://service"), "http://service/v1")
 
     def test_makes_a_form_of_parts_also_without_a_file(self) -> None:
@@ -27,7 +28,8 @@ class WireTest(TestCase):
 
     def test_gives_the_values_of_lines_however_they_are_cut(self) -> None:
         values = [{"text": "a\u2028b\x0b é"}, [], {"n": 1}]
-        stream = "\n".join(json.dumps(value, ensure_ascii=False) for value in values).encode() + b"\n"
+        texts = (json.dumps(value, ensure_ascii=False) + "\n" for value in values)
+        stream = "".join(texts).encode()
         for size in range(1, len(stream) + 1):
             lines = Lines()
             parts = [stream[at : at + size] for at in range(0, len(stream), size)]

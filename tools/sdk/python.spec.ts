@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { VERSION } from '../../src/version.ts';
 import { readDescription } from './description.ts';
-import { generatedModules, pythonFiles } from './python.ts';
+import { generatedModules, modules, pythonFiles } from './python.ts';
 import { docstring, fitted } from './pythonText.ts';
 
 describe('the Python client, as it is generated', () => {
@@ -23,14 +23,13 @@ describe('the Python client, as it is generated', () => {
   it('blocks where the other half waits, in the package and in its tests', () => {
     const blocking = [...files].filter(([path]) => path.includes('/_sync/'));
     expect(blocking.length).to.be.above(4);
-    for (const [path, text] of blocking) expect(text, path).not.to.match(/\basync\b|\bawait\b|Async|asyncio/);
+    for (const [path, text] of blocking)
+      expect(text, path).not.to.match(/(?<!-)\basync\b|\bawait\b|Async|asyncio/);
   });
 
   it('has no line that is longer than 100 characters', () => {
-    for (const [path, text] of files) {
-      const longest = Math.max(...text.split('\n').map((line) => line.length));
-      expect(longest, path).to.be.at.most(100);
-    }
+    const long = modules().filter((path) => /^.{101}/m.test(readFileSync(path, 'utf8')));
+    expect(long).to.deep.equal([]);
   });
 
   it('breaks lines at brackets, not in strings, and ends a docstring where it ends', () => {

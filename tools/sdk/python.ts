@@ -214,7 +214,7 @@ const ASYNC = '_async';
 const SYNC = '_sync';
 
 /** All of its modules; what a build leaves beside them is none of it. */
-const modules = (): readonly string[] =>
+export const modules = (): readonly string[] =>
   [`${PYTHON}/src`, `${PYTHON}/tests`].flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.py'))

@@ -162,7 +162,9 @@ class AsyncClientTest(IsolatedAsyncioTestCase):
             path.write_bytes(INVOICE + b" " * 200_000)
             told: list[tuple[int, int]] = []
             upload = await self.quire.uploads.send(
-                path, content_type="text/plain", on_progress=lambda sent, size: told.append((sent, size))
+                path,
+                content_type="text/plain",
+                on_progress=lambda sent, size: told.append((sent, size)),
             )
             size = path.stat().st_size
         self.assertEqual(told[-1], (size, size))

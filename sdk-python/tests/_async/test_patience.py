@@ -88,7 +88,7 @@ class AsyncPatienceTest(IsolatedAsyncioTestCase):
 
     async def test_gives_a_try_up_that_is_silent_for_longer_than_its_time(self) -> None:
         quire = AsyncQuire(
-            self.proxy.url, self.key, timeout=0.000_001, patience=Patience(attempts=2, first_pause=0)
+            self.proxy.url, self.key, timeout=1e-6, patience=Patience(attempts=2, first_pause=0)
         )
         async with quire:
             with self.assertRaises(httpx.TimeoutException):

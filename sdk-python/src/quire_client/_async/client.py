@@ -28,12 +28,17 @@ if TYPE_CHECKING:
 LATER = "respond-async"
 
 
-class AsyncOperations:
-    """Work that goes on after the call that began it."""
+class AsyncPart:
+    """What of the client does more than a call."""
 
-    def __init__(self, api: AsyncApi, sender: AsyncSender) -> None:
+    def __init__(self, api: AsyncApi, sender: AsyncSender, tenant: str | None) -> None:
         self._api = api
         self._sender = sender
+        self._tenant = tenant
+
+
+class AsyncOperations(AsyncPart):
+    """Work that goes on after the call that began it."""
 
     async def wait(
         self,
@@ -76,12 +81,8 @@ class AsyncOperations:
         return await self._api.cancel_operation(operation_id)
 
 
-class AsyncBatches:
+class AsyncBatches(AsyncPart):
     """Many documents with one schema."""
-
-    def __init__(self, api: AsyncApi, sender: AsyncSender) -> None:
-        self._api = api
-        self._sender = sender
 
     async def wait(
         self,
@@ -103,13 +104,8 @@ class AsyncBatches:
         return self._sender.lines(Call("GET", "/v1/batches/{batch_id}/results", path=path))
 
 
-class AsyncUploads:
+class AsyncUploads(AsyncPart):
     """Files that are sent before the calls that use them."""
-
-    def __init__(self, api: AsyncApi, sender: AsyncSender, tenant: str | None) -> None:
-        self._api = api
-        self._sender = sender
-        self._tenant = tenant
 
     async def send(
         self,
@@ -187,8 +183,8 @@ class AsyncQuire:
         sender = AsyncSender(connection, self._http)
         self.api = AsyncApi(sender)
         self.lists = AsyncLists(sender)
-        self.operations = AsyncOperations(self.api, sender)
-        self.batches = AsyncBatches(self.api, sender)
+        self.operations = AsyncOperations(self.api, sender, tenant)
+        self.batches = AsyncBatches(self.api, sender, tenant)
         self.uploads = AsyncUploads(self.api, sender, tenant)
 
     async def __aenter__(self) -> AsyncQuire:

@@ -30,12 +30,17 @@ if TYPE_CHECKING:
 LATER = "respond-async"
 
 
-class Operations:
-    """Work that goes on after the call that began it."""
+class Part:
+    """What of the client does more than a call."""
 
-    def __init__(self, api: Api, sender: Sender) -> None:
+    def __init__(self, api: Api, sender: Sender, tenant: str | None) -> None:
         self._api = api
         self._sender = sender
+        self._tenant = tenant
+
+
+class Operations(Part):
+    """Work that goes on after the call that began it."""
 
     def wait(
         self,
@@ -78,12 +83,8 @@ class Operations:
         return self._api.cancel_operation(operation_id)
 
 
-class Batches:
+class Batches(Part):
     """Many documents with one schema."""
-
-    def __init__(self, api: Api, sender: Sender) -> None:
-        self._api = api
-        self._sender = sender
 
     def wait(
         self,
@@ -105,13 +106,8 @@ class Batches:
         return self._sender.lines(Call("GET", "/v1/batches/{batch_id}/results", path=path))
 
 
-class Uploads:
+class Uploads(Part):
     """Files that are sent before the calls that use them."""
-
-    def __init__(self, api: Api, sender: Sender, tenant: str | None) -> None:
-        self._api = api
-        self._sender = sender
-        self._tenant = tenant
 
     def send(
         self,
@@ -189,8 +185,8 @@ class Quire:
         sender = Sender(connection, self._http)
         self.api = Api(sender)
         self.lists = Lists(sender)
-        self.operations = Operations(self.api, sender)
-        self.batches = Batches(self.api, sender)
+        self.operations = Operations(self.api, sender, tenant)
+        self.batches = Batches(self.api, sender, tenant)
         self.uploads = Uploads(self.api, sender, tenant)
 
     def __enter__(self) -> Quire:
