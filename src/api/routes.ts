@@ -33,6 +33,7 @@ import {
   presignUpload,
   putUpload,
   eraseDocument,
+  eraseTenant,
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
@@ -238,6 +239,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     createApiKey,
     createProviderPricing,
     deleteRateLimits,
+    eraseTenant,
     flushApiKeyCache,
     flushRateLimitCache,
     getAdminCreditPrices,

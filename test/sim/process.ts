@@ -29,6 +29,7 @@ import {
 } from '../../src/commands/sweeping.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
 import { eraseDocument } from '../../src/commands/erasing.ts';
+import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
 import {
   createTrainingJob,
   exampleStreams,
@@ -352,7 +353,35 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
   };
 };
 
-const erasing = (env: ProcessEnv, deps: Deps) => {
+const tenantErasing = (
+  env: ProcessEnv,
+  { objects, clock, store }: Deps,
+  requests: {
+    readonly eraseDocument: (id: string) => Promise<Answer>;
+    readonly cancelOperation: (id: string) => Promise<Answer>;
+  },
+): EraseTenantDeps => {
+  const isOk = ({ kind }: Answer) => kind === 'ok';
+  const never = () => Promise.resolve(false);
+  return {
+    ...{ store, objects, clock, documents: documents(store), replays: env.replays, onError: env.onError },
+    heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
+    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
+    remove: {
+      ...{ key: never, webhook: never, batch: never, job: never, config: never },
+      operation: async (_, id) => isOk(await requests.cancelOperation(id)),
+      document: async (_, id) => isOk(await requests.eraseDocument(id)),
+    },
+    // Read models that are late are waited for, and not for ever.
+    settle: () => Promise.resolve(),
+  };
+};
+
+const erasing = (
+  env: ProcessEnv,
+  deps: Deps,
+  { cancelOperation }: { readonly cancelOperation: (id: string) => Promise<Answer> },
+) => {
   const { objects, clock, store, jobs } = deps;
   const erase = eraseDocument({
     ...{ objects, clock, jobs, documents: documents(store), examples: exampleStreams(store) },
@@ -364,12 +393,19 @@ const erasing = (env: ProcessEnv, deps: Deps) => {
     // Read models that are late are waited for, and not for ever.
     settle: () => Promise.resolve(),
   });
+  const erasing = async (document_id: string): Promise<Answer> => {
+    const by = { tenant_id: TENANT, allTenants: false };
+    const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
+    return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
+  };
+  const tenant = tenantErasing(env, deps, { eraseDocument: erasing, cancelOperation });
   return {
-    eraseDocument: async (document_id: string): Promise<Answer> => {
-      const by = { tenant_id: TENANT, allTenants: false };
-      const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
-      return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
+    eraseDocument: erasing,
+    eraseTenant: async (): Promise<Answer> => {
+      const done = await eraseTenant(tenant)(TENANT, metaOf(env, CALLER, 'erase the tenant'));
+      return 'kind' in done ? problem(done) : { kind: 'ok', id: TENANT, body: null };
     },
+    sweepErasures: sweepErasures(tenant),
   };
 };
 
@@ -567,7 +603,7 @@ const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
   const worker = operationWorker({
     ...deps,
     begin: beginTask({
-      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
     }),
@@ -629,7 +665,7 @@ const batchLoops = (
     ...deps,
     operations: { accept, cancel, abandon, streams: deps.operations },
     begin: beginTask({
-      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
     }),
@@ -673,7 +709,11 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObj
   };
 };
 
-const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+const sweeperLoops = (
+  env: ProcessEnv,
+  deps: Deps,
+  { sweepErasures: erasedTenants }: Pick<ReturnType<typeof erasing>, 'sweepErasures'>,
+): readonly Loop[] => {
   const { objects, clock, accounts, facts, store } = deps;
   const nothing = () => Promise.resolve([]);
   const holds = holdSweeper({
@@ -696,6 +736,7 @@ const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
       ofJobs: nothing,
       forgetExamples: none,
     },
+    erasedTenants,
     onError: env.onError,
   });
   const unfinished = unfinishedSweeper({
@@ -755,10 +796,11 @@ export type SimProcess = ReturnType<typeof simProcess>;
 export const simProcess = (env: ProcessEnv) => {
   const deps = depsOf(env);
   const { requests, ...own } = operationRequests(env, deps);
+  const { sweepErasures: swept, ...erasures } = erasing(env, deps, requests);
   return {
     requests: {
       ...requests,
-      ...erasing(env, deps),
+      ...erasures,
       ...moneyRequests(env, deps),
       ...paymentRequests(env, deps),
       ...batchRequests(env, deps),
@@ -769,7 +811,7 @@ export const simProcess = (env: ProcessEnv) => {
       operations: operationLoops(env, deps),
       batches: batchLoops(env, deps, { ...own, requests }),
       jobs: jobLoops(env, deps),
-      sweepers: sweeperLoops(env, deps),
+      sweepers: sweeperLoops(env, deps, { sweepErasures: swept }),
       webhooks: senderLoops(env, deps),
       watch: watchLoops(env, deps),
     } satisfies Readonly<Record<string, readonly Loop[]>>,

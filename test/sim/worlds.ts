@@ -23,6 +23,8 @@ interface Request {
   readonly cancelAfterMs?: number;
   /** So long after it was accepted, ms, its document is erased. */
   readonly eraseAfterMs?: number;
+  /** Erases the tenant instead, with all that it has. */
+  readonly erasesTenant?: true;
 }
 
 /** Somebody outside, who wants something. */
@@ -85,6 +87,8 @@ export const SMALL: readonly World[] = [
   single('operation cancelled', [work('a', { cancelAfterMs: 5 })]),
   single('document erased', [work('a', { eraseAfterMs: 20_000, tries: 1 })]),
   single('document erased while it is worked on', [work('a', { eraseAfterMs: 1_030, tries: 8 })]),
+  single('tenant erased', [work('a', { eraseAfterMs: 20_000, erasesTenant: true })]),
+  single('tenant erased while it works', [work('a', { eraseAfterMs: 1_030, erasesTenant: true, tries: 8 })]),
   single('operation that fails', [work('a', { file: { ...page('a'), ends: 'badly' } })]),
   single('operation that kills', [work('a', { file: { ...page('a'), ends: 'deadly' } })]),
   single('own key', [work('a', { ownKey: true })]),
