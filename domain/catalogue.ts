@@ -16,6 +16,7 @@ import { placesEvent } from './places.ts';
 import { paymentEvent, paymentUpcasters } from './payment.ts';
 import type { RecordedEvent } from './ports/log.ts';
 import { priceListEvent } from './priceList.ts';
+import { reviewEvent } from './review.ts';
 import { providerPricingEvent } from './modelPrices.ts';
 import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
@@ -44,6 +45,7 @@ export const EVENT_CATALOGUE = {
   examples: examplesEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
+  review: reviewEvent,
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
   places: placesEvent,

@@ -78,6 +78,15 @@ import {
   type WebhooksDeps,
 } from './webhooks.ts';
 import {
+  decideReview,
+  getReview,
+  getReviewFile,
+  leaseReview,
+  listReviews,
+  reopenReview,
+  type ReviewsDeps,
+} from './reviews.ts';
+import {
   deleteRateLimits,
   flushRateLimitCache,
   getRateLimits,
@@ -150,6 +159,7 @@ export type ApiDeps = AccountsDeps &
   PricesDeps &
   RateLimitsDeps &
   ReportsDeps &
+  ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
   TrainingDeps &
@@ -185,6 +195,14 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getOperation,
     listBatches,
     listOperations,
+  },
+  Reviews: {
+    decideReview,
+    getReview,
+    getReviewFile,
+    leaseReview,
+    listReviews,
+    reopenReview,
   },
   Webhooks: {
     changeWebhook,
