@@ -228,8 +228,10 @@ const worked = async (
     const stored: StoredResult = {
       ...{ operation_id: accepted.work_id, document_id, usage_id: usageIdOfOperation(accepted.operation_id) },
       ...{ hold_id, fingerprint: accepted.input_sha256, stored_at: deps.clock.now() },
-      ...{ pages: accepted.pages, status, billing_type, duration_ms: elapsedMs(), body },
+      ...{ pages: accepted.pages, status, billing_type, duration_ms: elapsedMs() },
       ...(question && { review: await reviewShelf(deps.objects).ask(accepted.operation_id, question) }),
+      // The last member: it is read as it lies.
+      body,
     };
     return { kind: 'stored', stored, digest: await resultShelf(deps.objects).put(stored) };
   } finally {
