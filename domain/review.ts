@@ -104,17 +104,14 @@ export interface ReviewState {
   readonly lease: { readonly held_by: string; readonly lease_until: string } | null;
   /** Of this generation, or of the one before while this one is open. */
   readonly decision: Extract<ReviewEvent, { type: 'ReviewDecided' }>['data'] | null;
-  readonly reopened_at: string | null;
 }
 
 export const isDecided = ({ decision, generation: now }: ReviewState): boolean =>
   decision?.generation === now;
 
-/** Until when a review is kept, whose result was stored at `opened_at`. */
-export const reviewKeptUntil = (state: ReviewState, opened_at: string): string => {
-  if (isDecided(state)) return laterBy(state.decision?.decided_at ?? opened_at, DECIDED_KEPT_MS);
-  return laterBy(state.reopened_at ?? opened_at, UNDECIDED_KEPT_MS);
-};
+/** Until when a review is kept, whose result was stored at `opened_at`: as long as its last decision, if it has one. */
+export const reviewKeptUntil = ({ decision }: ReviewState, opened_at: string): string =>
+  decision === null ? laterBy(opened_at, UNDECIDED_KEPT_MS) : laterBy(decision.decided_at, DECIDED_KEPT_MS);
 
 /** Who has the document before them now. */
 export const holderOf = ({ lease }: ReviewState, now: string): string | undefined =>
@@ -217,7 +214,7 @@ const reopen = (state: ReviewState, { data, meta: { now } }: Reopen): ReviewDeci
  * operation, which says that it is needed: the stream begins with the first person.
  */
 export const review: Decider<ReviewKind> = {
-  initialState: { generation: 1, lease: null, decision: null, reopened_at: null },
+  initialState: { generation: 1, lease: null, decision: null },
   decide: (state, command) => {
     const { opened_at } = command.data;
     if (isOver(reviewKeptUntil(state, opened_at), command.meta.now))
@@ -238,7 +235,7 @@ export const review: Decider<ReviewKind> = {
       case 'ReviewDecided':
         return { ...state, lease: null, decision: data };
       case 'ReviewReopened':
-        return { ...state, generation: data.generation, lease: null, reopened_at: data.reopened_at };
+        return { ...state, generation: data.generation, lease: null };
     }
   },
 };

@@ -37,9 +37,11 @@ const open = inserting(reviews, { firstStands: true });
 const hold = updating(reviews, 'review_id', 'held_by', 'lease_until');
 const settle = updating(
   reviews,
-  ...(['review_id', 'generation', 'kept_until', 'held_by', 'lease_until', 'decided_at'] as const),
+  ...(['review_id', 'generation', 'held_by', 'lease_until', 'decided_at'] as const),
   ...(['decided_by', 'read', 'confirmed', 'corrected'] as const),
 );
+/** One that is opened again is kept as long as what was decided before. */
+const keep = updating(reviews, 'review_id', 'kept_until');
 
 const NOBODY = { held_by: null, lease_until: null };
 const UNDECIDED = { decided_at: null, decided_by: null, read: null, confirmed: null, corrected: null };
@@ -58,20 +60,8 @@ const openedRows = ({ data, position }: ProjectedEventOf<'OperationSucceeded'>) 
 
 type Settled = ProjectedEventOf<'ReviewDecided'> | ProjectedEventOf<'ReviewReopened'>;
 
-const settledRow = (event: Settled) => {
-  if (event.type === 'ReviewReopened') {
-    const { review_id, generation, reopened_at } = event.data;
-    return {
-      review_id,
-      generation,
-      kept_until: laterBy(reopened_at, UNDECIDED_KEPT_MS),
-      ...NOBODY,
-      ...UNDECIDED,
-    };
-  }
-  const { data } = event;
-  return { ...data, ...NOBODY, kept_until: laterBy(data.decided_at, DECIDED_KEPT_MS) };
-};
+const settledRow = ({ type, data }: Settled) =>
+  type === 'ReviewReopened' ? { ...data, ...NOBODY, ...UNDECIDED } : { ...data, ...NOBODY };
 
 const isSettled = (event: ProjectedEvent): event is Settled =>
   event.type === 'ReviewDecided' || event.type === 'ReviewReopened';
@@ -99,6 +89,14 @@ export const reviewsProjector: Projector = {
     await open(tx, schema, only(events, 'OperationSucceeded').flatMap(openedRows));
     await settle(tx, schema, settled);
     await hold(tx, schema, held);
+    const decided = new Map(
+      only(events, 'ReviewDecided').map(({ data }) => [data.review_id, data.decided_at]),
+    );
+    await keep(
+      tx,
+      schema,
+      [...decided].map(([review_id, at]) => ({ review_id, kept_until: laterBy(at, DECIDED_KEPT_MS) })),
+    );
   },
 };
 

@@ -333,8 +333,8 @@ export const reopenReview = post(
   {
     summary: 'Doubt a decision: the review is open again',
     description:
-      'The operation is `needs_review` again, with what was decided as the result to look at, for a day. One that is ' +
-      'open stays as it is.',
+      'The operation is `needs_review` again, with what was decided as the result to look at. One that is open stays ' +
+      'as it is, and so does `expires_at`.',
     access: 'any',
     params: reviewParams,
     reply: { status: 200, schema: reviewBody },

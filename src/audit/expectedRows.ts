@@ -143,9 +143,9 @@ export const reviewRows: ExpectedModel = {
           ...{ decided_at, decided_by, read, confirmed, corrected, kept_until: days(decided_at, 30) },
           ...{ held_by: null, lease_until: null },
         }),
-      ReviewReopened: ({ data: { review_id, generation, reopened_at } }) =>
+      ReviewReopened: ({ data: { review_id, generation } }) =>
         rows.change(review_id, {
-          ...{ generation, kept_until: days(reopened_at, 1), held_by: null, lease_until: null },
+          ...{ generation, held_by: null, lease_until: null },
           ...{ decided_at: null, decided_by: null, read: null, confirmed: null, corrected: null },
         }),
     });
