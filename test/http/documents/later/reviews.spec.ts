@@ -6,6 +6,8 @@ import { operationIdOfReview, REVIEW_LEASE_MS } from '../../../../domain/review.
 import { until } from '../../../../engine/test/support/until.ts';
 import { formOf, INVOICE, issuesIn, type Reply } from '../../support/client.ts';
 import { startApi, type TestApi } from '../../support/testApi.ts';
+import { dataOf, startReceiver } from '../../webhooks/receiver.ts';
+import { WEBHOOK_ENV } from '../../webhooks/toldTenant.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -25,7 +27,7 @@ describe('reviews', () => {
   let api: TestApi;
   before(async () => {
     // Its clock is moved on: it is no one else's.
-    api = await startApi({});
+    api = await startApi(WEBHOOK_ENV);
   });
   after(() => api.stop());
 
@@ -302,6 +304,37 @@ describe('reviews', () => {
     expect((await tenant.review(decided)).body).to.include({ status: 'expired' });
     await sweeper.sweep();
     expect(await left(decided)).to.equal(0);
+  });
+
+  it('are told to receivers: once when they are needed, and once when they are decided', async () => {
+    const { tenant_id, ...tenant } = await newTenant();
+    const receiver = await startReceiver();
+    try {
+      const json = {
+        tenant_id,
+        url: receiver.url,
+        events: ['review.needed', 'review.decided', 'operation.succeeded'],
+      };
+      expect((await tenant.call('post', '/v1/webhooks', { json })).status).to.equal(201);
+      const review_id = await tenant.needed();
+      await tenant.move(review_id, 'lease');
+      for (let times = 0; times < 2; times += 1)
+        await tenant.move(review_id, 'decision', { result: DECIDED });
+      await until(async () => {
+        await api.deps.reads.settleAll();
+        await api.webhooks.drain();
+        return receiver.received.length >= 2;
+      });
+      await api.webhooks.drain();
+      const told = receiver.received.map(dataOf).map(({ duration_ms: _, ...data }) => data);
+      const operation_id = operationIdOfReview(review_id);
+      expect(told).to.deep.equal([
+        { review_id, operation_id, reasons: ['missing_required'] },
+        { review_id, operation_id, generation: 1, read: 1, confirmed: 0, corrected: 2 },
+      ]);
+    } finally {
+      await receiver.stop();
+    }
   });
 
   it('go with their document when it is erased', async () => {
