@@ -17,6 +17,7 @@ import { placesEvent } from './places.ts';
 import { paymentEvent, paymentUpcasters } from './payment.ts';
 import type { RecordedEvent } from './ports/log.ts';
 import { priceListEvent } from './priceList.ts';
+import { reviewEvent } from './review.ts';
 import { providerPricingEvent } from './modelPrices.ts';
 import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
@@ -46,6 +47,7 @@ export const EVENT_CATALOGUE = {
   examples: examplesEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
+  review: reviewEvent,
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
   places: placesEvent,

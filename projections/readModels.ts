@@ -14,6 +14,7 @@ import { openClaimsProjector } from './openClaims.ts';
 import { operationsProjector } from './operations.ts';
 import { priceListsProjector } from './priceLists.ts';
 import { rateLimitsProjector } from './rateLimits.ts';
+import { reviewsProjector } from './reviews.ts';
 import { savedConfigsProjector } from './savedConfigs.ts';
 import { trainingJobsProjector } from './trainingJobs.ts';
 import { usageProjector } from './usage.ts';
@@ -42,6 +43,7 @@ export const READ_MODELS: readonly Projector[] = [
   deploymentsProjector,
   webhooksProjector,
   savedConfigsProjector,
+  reviewsProjector,
 ];
 
 /**

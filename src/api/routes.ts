@@ -79,6 +79,15 @@ import {
   type WebhooksDeps,
 } from './webhooks.ts';
 import {
+  decideReview,
+  getReview,
+  getReviewFile,
+  leaseReview,
+  listReviews,
+  reopenReview,
+  type ReviewsDeps,
+} from './reviews.ts';
+import {
   deleteRateLimits,
   flushRateLimitCache,
   getRateLimits,
@@ -151,6 +160,7 @@ export type ApiDeps = AccountsDeps &
   PricesDeps &
   RateLimitsDeps &
   ReportsDeps &
+  ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
   TrainingDeps &
@@ -186,6 +196,14 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getOperation,
     listBatches,
     listOperations,
+  },
+  Reviews: {
+    decideReview,
+    getReview,
+    getReviewFile,
+    leaseReview,
+    listReviews,
+    reopenReview,
   },
   Webhooks: {
     changeWebhook,

@@ -14,6 +14,7 @@ import { accountsCheck } from './accounts.ts';
 import { claimsCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
+import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
 import { compactSet, type Reading, readThrough } from './streams.ts';
 import { type AuditedLog, chainsCheck, type StoredWatcher } from './chains.ts';
@@ -24,6 +25,7 @@ const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 /** As `namedAs`, of work that is done later. */
 const queuedNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type.startsWith('Batch') && 'batch_id' in data) return batchStream(data.batch_id);
+  if ('review_id' in data) return `review-${data.review_id}`;
   return type.startsWith('Operation') && 'operation_id' in data
     ? `operation-${data.operation_id}`
     : undefined;
@@ -148,6 +150,7 @@ const rulesOf = (books: Books) => {
   const pipelines = pipelinesCheck(books);
   const operations = operationsCheck(books, accounts.bookOf);
   const batches = batchesCheck(books);
+  const reviews = reviewsCheck(books);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -160,6 +163,7 @@ const rulesOf = (books: Books) => {
       pipelines.apply(event);
       operations.apply(event);
       batches(event);
+      reviews(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {

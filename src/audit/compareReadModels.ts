@@ -20,6 +20,7 @@ import {
   operationRows,
   priceListRows,
   rateLimitRows,
+  reviewRows,
   savedConfigRows,
   trainingJobRows,
   webhookRows,
@@ -58,6 +59,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   deploymentRows,
   webhookRows,
   savedConfigRows,
+  reviewRows,
 ];
 
 /** Rows of one table and tenant: how many, and a sum that does not depend on their order. */

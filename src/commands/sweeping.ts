@@ -9,6 +9,7 @@ import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
+import { REVIEWS_PREFIX } from './reviews.ts';
 import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
 import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/services.ts';
@@ -122,12 +123,25 @@ const KEPT_MS = 24 * HOUR_MS;
 const NEW_MS = HOUR_MS;
 
 /** Where requests, files, parts, keys and results of work lie. */
-const WORK_PREFIXES = [OPERATIONS_PREFIX, TRAINING_PREFIX, RESULTS_PREFIX, 'secrets/'] as const;
+const WORK_PREFIXES = [
+  OPERATIONS_PREFIX,
+  TRAINING_PREFIX,
+  RESULTS_PREFIX,
+  REVIEWS_PREFIX,
+  'secrets/',
+] as const;
 
 /** Younger than that is not looked at, ms. */
 const WORK_AGE_MS = NEW_MS;
 
 const QUEUED = /^(?:operations|training|secrets)\/((?:op|bat|job)_[A-Za-z0-9-]+)(?:\/|$)/;
+const REVIEWED = /^(?:operations|reviews)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
+
+/** The operation that an object of a review is of. */
+const operationOfKey = (key: string): string | undefined => {
+  const suffix = key.startsWith(REVIEWS_PREFIX) ? REVIEWED.exec(key)?.[1] : undefined;
+  return suffix === undefined ? undefined : `op_${suffix}`;
+};
 
 /** Whether nobody needs an object of some work any more. */
 type IsOver = (
@@ -155,7 +169,7 @@ const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): IsOver => {
       if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= KEPT_MS;
       return fate.kind === 'unknown' && age >= KEPT_MS;
     }
-    const queued = QUEUED.exec(key)?.[1];
+    const queued = QUEUED.exec(key)?.[1] ?? operationOfKey(key);
     // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
     if (queued === undefined) return key.startsWith(RESULTS_PREFIX) && age >= KEPT_MS + HOUR_MS;
     const fate = await fateOf(queued, queuedFate);
@@ -365,7 +379,11 @@ const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Remov
   return done;
 };
 
-const nameOfKey = (key: string): string | undefined => documentIdOfKey(key) ?? workIdOfResult(key);
+/** What an object is of, by the ID of its document or of its extraction. */
+const nameOfKey = (key: string): string | undefined => {
+  const suffix = REVIEWED.exec(key)?.[1];
+  return documentIdOfKey(key) ?? workIdOfResult(key) ?? (suffix === undefined ? undefined : `ext_${suffix}`);
+};
 
 /** Removes what is there and is of an erased document; without one nothing is looked at. */
 const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
@@ -384,7 +402,7 @@ const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
         done.left += 1;
       }
   };
-  for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX])
+  for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX, OPERATIONS_PREFIX, REVIEWS_PREFIX])
     for await (const keys of oldKeys(deps, prefix, Infinity)) {
       const erased = await among(keys.flatMap((key) => nameOfKey(key) ?? []));
       const theirs = keys.filter((key) => erased.has(nameOfKey(key) ?? ''));

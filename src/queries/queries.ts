@@ -18,6 +18,7 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
+import { reviewsOfTenant } from '../../projections/reviews.ts';
 import { reconciliation } from '../../projections/reconciliation.ts';
 import { configsOfTenant } from '../../projections/savedConfigs.ts';
 import { usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
@@ -81,6 +82,7 @@ export interface Queries {
   readonly costsByDocument: On<typeof costs.costsByDocument>;
   readonly costOfOperation: On<typeof operations.costOfOperation>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
+  readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
   readonly batchesOfTenant: On<typeof batches.batchesOfTenant>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
@@ -210,6 +212,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
   operationsOfTenant: operationsOfTenant(sql),
+  reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),
   batchesOfTenant: batchesOfTenant(sql),
   chargeOfJob: chargeOfJob(sql),

@@ -35,6 +35,8 @@ import type { ServiceStateBody } from '../api/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
 import { claimantOf } from '../commands/paymentClaims.ts';
 import { convertDocument } from '../commands/convert.ts';
+import { operations } from '../commands/operations.ts';
+import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import type { ApiDeps } from '../api/routes.ts';
@@ -220,6 +222,11 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
+    reviews: reviewCommands({
+      ...work,
+      operations: operations(work.store),
+      schemas: parts.workers.schemaValidator,
+    }),
     batches: batchCommands(from, work),
     ...uploadParts,
     eraseTenant: (tenantId, meta) => eraseTenant(tenantErasing(from))(tenantId, meta),

@@ -27,6 +27,7 @@ import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../
 import { usageEndedAt } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { operations } from '../commands/operations.ts';
+import { reviewNeedsUntil } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
@@ -57,7 +58,10 @@ const workFates = (from: Context): WorkObjectsDeps => {
     queuedFate: async (id) => {
       if (id.startsWith('op_')) {
         const state = await ops.stateOf(id);
-        return state.accepted === null ? unknown : ENDED_OR_OPEN(state);
+        if (state.accepted === null) return unknown;
+        const until = await reviewNeedsUntil({ store: log }, state);
+        if (until !== undefined && until > from.clock.now()) return { kind: 'open' };
+        return ENDED_OR_OPEN(state);
       }
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);

@@ -17,6 +17,8 @@ import {
   type OperationName,
   operations,
 } from '../../src/commands/operations.ts';
+import { type KnownReview, reviewCommands, reviewNeedsUntil } from '../../src/commands/reviews.ts';
+import { reviewIdOf } from '../../domain/review.ts';
 import { recordingOn, storedResultOf } from '../support/recording.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments, type PaymentResult } from '../../src/commands/payments.ts';
@@ -117,6 +119,8 @@ export interface Asked {
 export interface AskedWork extends Asked {
   readonly path: string;
   readonly ownKey: boolean;
+  /** A person has to look at the result. */
+  readonly reviewed: boolean;
 }
 
 /** Work that a process does by itself, again and again. */
@@ -284,13 +288,17 @@ type Deps = ReturnType<typeof depsOf>;
 
 const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => digestOf(fileAt(path));
 
-const workOf = (env: ProcessEnv, { key, print, path, ownKey, attempt, signal }: AskedWork): ExtractRequest =>
+const workOf = (
+  env: ProcessEnv,
+  { key, print, path, ownKey, reviewed, attempt, signal }: AskedWork,
+): ExtractRequest =>
   asked(1, {
     correlation_id: `${key}#${String(attempt)}`,
     idempotency: { idempotency_key: key, fingerprint: print },
     signal,
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
     ...(ownKey && { llm: OWN_KEY }),
+    ...(reviewed && { review: { sample: 1 } }),
   });
 
 const idempotencyOf = (env: ProcessEnv, endpoint: string, { key, print }: Asked) => ({
@@ -374,6 +382,47 @@ const tenantErasing = (
     },
     // Read models that are late are waited for, and not for ever.
     settle: () => Promise.resolve(),
+  };
+};
+
+interface AskedReview {
+  readonly operation_id: string;
+  /** The key of whoever looks at it. */
+  readonly by: string;
+}
+
+const reviewRequests = (env: ProcessEnv, deps: Deps) => {
+  const { store, operations: ops, objects, clock, wrote } = deps;
+  const commands = reviewCommands({
+    ...{ store, operations: ops, objects, clock, wrote },
+    schemas: {
+      validate: async (_, value) => {
+        await env.work('validate');
+        return { kind: 'ok', value, errors: [] };
+      },
+    },
+  });
+  const move =
+    <Wanted extends AskedReview>(
+      how: (known: KnownReview, meta: CommandMeta, wanted: Wanted) => ReturnType<typeof commands.lease>,
+    ) =>
+    async (wanted: Wanted): Promise<Answer> => {
+      const known = await commands.find(reviewIdOf(wanted.operation_id));
+      if (known === undefined) return problem({ code: 'review_not_found' });
+      const caller = { key_id: wanted.by, role: 'tenant' } as const;
+      const outcome = await how(known, metaOf(env, caller, `review by ${wanted.by}`), wanted);
+      if (outcome.kind === 'problem') return problem(outcome);
+      if (outcome.kind === 'rejected') return problem({ code: outcome.rejection.code });
+      if (outcome.kind !== 'done') return problem({ code: 'busy' });
+      return { kind: 'ok', id: known.review_id, body: outcome.state.generation };
+    };
+  const { signal } = new AbortController();
+  return {
+    leaseReview: move((known, meta) => commands.lease(known, meta)),
+    reopenReview: move((known, meta) => commands.reopen(known, meta)),
+    decideReview: move((known, meta, { says }: AskedReview & { readonly says: string }) =>
+      commands.decide(known, { result: { says }, note: null, generation: undefined, signal }, meta),
+    ),
   };
 };
 
@@ -682,7 +731,7 @@ const batchLoops = (
 };
 
 /** As `workFates` of the composition. */
-const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObjectsDeps => {
+const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: Deps): WorkObjectsDeps => {
   const unknown = { kind: 'unknown' } as const;
   const fateOf = (finished_at: string | null): WorkFate =>
     finished_at === null ? { kind: 'open' } : { kind: 'ended', at: finished_at };
@@ -690,7 +739,10 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObj
     queuedFate: async (id) => {
       if (id.startsWith('op_')) {
         const state = await ops.stateOf(id);
-        return state.accepted === null ? unknown : fateOf(state.finished_at);
+        if (state.accepted === null) return unknown;
+        const until = await reviewNeedsUntil({ store }, state);
+        if (until !== undefined && until > clock.now()) return { kind: 'open' };
+        return fateOf(state.finished_at);
       }
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
@@ -801,6 +853,7 @@ export const simProcess = (env: ProcessEnv) => {
     requests: {
       ...requests,
       ...erasures,
+      ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
       ...paymentRequests(env, deps),
       ...batchRequests(env, deps),

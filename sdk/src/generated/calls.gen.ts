@@ -40,6 +40,8 @@ import type {
   CreateTrainingJobResponses,
   CreateWebhookData,
   CreateWebhookResponses,
+  DecideReviewData,
+  DecideReviewResponses,
   DeleteRateLimitsData,
   DeleteRateLimitsResponses,
   EndSessionData,
@@ -108,6 +110,8 @@ import type {
   GetReadinessResponses,
   GetReconciliationData,
   GetReconciliationResponses,
+  GetReviewData,
+  GetReviewResponses,
   GetServiceStateData,
   GetServiceStateResponses,
   GetSessionData,
@@ -124,6 +128,8 @@ import type {
   GetUsageStatsResponses,
   GetWebhookData,
   GetWebhookResponses,
+  LeaseReviewData,
+  LeaseReviewResponses,
   ListApiKeysData,
   ListApiKeysResponses,
   ListArtifactsData,
@@ -146,6 +152,8 @@ import type {
   ListOperationsResponses,
   ListProviderPricingData,
   ListProviderPricingResponses,
+  ListReviewsData,
+  ListReviewsResponses,
   ListSealsData,
   ListSealsResponses,
   ListTenantLedgerData,
@@ -178,6 +186,8 @@ import type {
   RemoveUploadResponses,
   RemoveWebhookData,
   RemoveWebhookResponses,
+  ReopenReviewData,
+  ReopenReviewResponses,
   ResendWebhookDeliveryData,
   ResendWebhookDeliveryResponses,
   RevokeApiKeyData,
@@ -223,6 +233,7 @@ export const CALLS = {
   createSession: { method: 'POST', path: '/v1/session' },
   createTrainingJob: { method: 'POST', path: '/v1/training/jobs', isKeyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks' },
+  decideReview: { method: 'POST', path: '/v1/reviews/{review_id}/decision', isKeyed: true },
   deleteRateLimits: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   endSession: { method: 'DELETE', path: '/v1/session' },
   eraseDocument: { method: 'DELETE', path: '/v1/documents/{document_id}' },
@@ -257,6 +268,7 @@ export const CALLS = {
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   getReadiness: { method: 'GET', path: '/health/ready' },
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
+  getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
@@ -265,6 +277,7 @@ export const CALLS = {
   getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
+  leaseReview: { method: 'POST', path: '/v1/reviews/{review_id}/lease' },
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
   listAudits: { method: 'GET', path: '/v1/admin/audits' },
@@ -276,6 +289,7 @@ export const CALLS = {
   listLlmCosts: { method: 'GET', path: '/v1/admin/llm-costs' },
   listOperations: { method: 'GET', path: '/v1/operations' },
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
+  listReviews: { method: 'GET', path: '/v1/reviews' },
   listSeals: { method: 'GET', path: '/v1/admin/seals' },
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
@@ -292,6 +306,7 @@ export const CALLS = {
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
+  reopenReview: { method: 'POST', path: '/v1/reviews/{review_id}/reopen' },
   resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
   revokeApiKey: { method: 'DELETE', path: '/v1/api-keys/{key}' },
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
@@ -439,6 +454,13 @@ export interface Api {
    * Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. Whatever happens from now on is told.
    */
   createWebhook(input: Input<CreateWebhookData>, options?: CallOptions): Promise<Answer<CreateWebhookResponses>>;
+
+  /**
+   * Say what the document says.
+   *
+   * All of the result, also what stays. It has to fit the schema: 422 `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with it, and `meta.origins` says where each value comes from. Nothing is billed. The same decision again is answered as the first; another one is 409 `review_decided` until the review is opened again. Nobody has to lease it first, but somebody else’s lease is 409 `review_leased`.
+   */
+  decideReview(input: Input<DecideReviewData>, options?: CallOptions): Promise<Answer<DecideReviewResponses>>;
 
   /**
    * Remove a tenant's rate-limit override.
@@ -679,6 +701,13 @@ export interface Api {
   getReconciliation(input?: Input<GetReconciliationData>, options?: CallOptions): Promise<Answer<GetReconciliationResponses>>;
 
   /**
+   * A result that a person has to look at, and why.
+   *
+   * With the schema, where each value stands, and what was decided. Its file is at `…/file`. What was not decided within a day has expired; a decision is kept for 30 days.
+   */
+  getReview(input: Input<GetReviewData>, options?: CallOptions): Promise<Answer<GetReviewResponses>>;
+
+  /**
    * How the service does: its parts, read models, slots and open work.
    *
    * Of the process that answers: its version, its roles, the slots that tenants hold on it and the rate-limit buckets that are not full. Parts, read models and open work are those that all processes share.
@@ -733,6 +762,13 @@ export interface Api {
    * `failing_since` says since when nothing arrives, and `disabled_reason` why nothing is sent any more.
    */
   getWebhook(input: Input<GetWebhookData>, options?: CallOptions): Promise<Answer<GetWebhookResponses>>;
+
+  /**
+   * Say that you look at a review.
+   *
+   * For 15 minutes nobody with another key can decide; a repeat begins them anew. While somebody else has it: 409 `review_leased` with `lease_until`.
+   */
+  leaseReview(input: Input<LeaseReviewData>, options?: CallOptions): Promise<Answer<LeaseReviewResponses>>;
 
   /**
    * List a tenant's keys.
@@ -810,6 +846,13 @@ export interface Api {
    * `current` has the price in force of each provider and model; `history` has all.
    */
   listProviderPricing(input?: Input<ListProviderPricingData>, options?: CallOptions): Promise<Answer<ListProviderPricingResponses>>;
+
+  /**
+   * Results that a person has to look at, newest first.
+   *
+   * Without `status` those that have expired too.
+   */
+  listReviews(input: Input<ListReviewsData>, options?: CallOptions): Promise<Answer<ListReviewsResponses>>;
 
   /**
    * The seals of the log, newest first.
@@ -924,6 +967,13 @@ export interface Api {
   removeWebhook(input: Input<RemoveWebhookData>, options?: CallOptions): Promise<Answer<RemoveWebhookResponses>>;
 
   /**
+   * Doubt a decision: the review is open again.
+   *
+   * The operation is `needs_review` again, with what was decided as the result to look at. One that is open stays as it is, and so does `expires_at`.
+   */
+  reopenReview(input: Input<ReopenReviewData>, options?: CallOptions): Promise<Answer<ReopenReviewResponses>>;
+
+  /**
    * Send a message again.
    *
    * With the same ID, whatever became of it, and tried for three days more. It is sent after what already waits.
@@ -1013,6 +1063,7 @@ export const LISTS = [
   'listDocuments',
   'listGrants',
   'listOperations',
+  'listReviews',
   'listTenantLedger',
   'listTenants',
   'listTrainingJobs',
@@ -1052,6 +1103,9 @@ export interface Lists {
 
   /** Each entry of `api.listOperations`, page by page. */
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): AsyncGenerator<Entry<ListOperationsResponses>, void, undefined>;
+
+  /** Each entry of `api.listReviews`, page by page. */
+  listReviews(input: Input<ListReviewsData>, options?: CallOptions): AsyncGenerator<Entry<ListReviewsResponses>, void, undefined>;
 
   /** Each entry of `api.listTenantLedger`, page by page. */
   listTenantLedger(input: Input<ListTenantLedgerData>, options?: CallOptions): AsyncGenerator<Entry<ListTenantLedgerResponses>, void, undefined>;

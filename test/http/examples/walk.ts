@@ -6,6 +6,7 @@ import { presigned, put } from '../documents/uploads.suite.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import type { Example } from './example.ts';
 import { shownAudit } from './shownAudit.ts';
+import { reviewIdOf } from '../../../domain/review.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 
 interface Sent {
@@ -129,6 +130,26 @@ const batchOf = async (walk: Walk, file_uris: readonly string[]): Promise<void> 
   await walk.call('getBatchResults', { path });
   await walk.call('listBatches', { query: { tenant_id: TENANT } });
   await walk.call('cancelBatch', { path });
+};
+
+const lookAtResults = async (walk: Walk, api: TestApi): Promise<void> => {
+  const operation_id = await walk.accepted({
+    ...{ tenant_id: TENANT, schema: INVOICE_SCHEMA, mode: 'fast', review: '{"below": 1}' },
+  });
+  await until(async () => {
+    await api.operations.drain();
+    return (await api.deps.operations.streams.stateOf(operation_id)).success !== null;
+  });
+  const path = { review_id: reviewIdOf(operation_id) };
+  const listed = async () =>
+    (await walk.call('listReviews', { query: { tenant_id: TENANT, status: 'open' } })).body;
+  await until(async () => (await listed())['total'] === 1);
+  await walk.call('getReviewFile', { path });
+  await walk.call('leaseReview', { path });
+  await walk.call('getReview', { path });
+  const result = { invoice_number: 'Q-1001', total: 120.05 };
+  await walk.call('decideReview', { path, json: { result, note: 'The cents were hard to read.' } });
+  await walk.call('reopenReview', { path });
 };
 
 const workOnDocuments = async (walk: Walk): Promise<void> => {
@@ -319,6 +340,7 @@ export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string,
     beTold,
     report,
     lookIntoTheLog,
+    lookAtResults,
   ])
     await part(walk, api);
   return walk.examples;
