@@ -6,6 +6,7 @@ import { batchEvent } from './batch.ts';
 import { billingConfigEvent } from './billingConfig.ts';
 import { conversionEvent, extractionEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
+import { evaluationEvent, evaluationSetEvent } from './evaluation.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
 import { findingEvent, sealEvent } from './finding.ts';
 import { fxRatesEvent } from './fxRates.ts';
@@ -42,6 +43,8 @@ export const EVENT_CATALOGUE = {
   batch: batchEvent,
   trainingJob: trainingJobEvent,
   examples: examplesEvent,
+  set: evaluationSetEvent,
+  evaluation: evaluationEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
   webhook: webhookEvent,

@@ -38,7 +38,9 @@ import { convertDocument } from '../commands/convert.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
+import { lastRunOfSubject } from '../../projections/evaluations.ts';
+import { heldBack } from '../commands/gates.ts';
+import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { uploadCommands } from './uploads.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { apiRoutes, operationRoutes } from '../api/routes.ts';
@@ -190,6 +192,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const uploadParts = uploadCommands(from, work);
   const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
   const savedConfigs = from.savedConfigs;
+  const batches = batchCommands(from, work);
   const sales = {
     reference: from.reference,
     clock: work.clock,
@@ -219,7 +222,13 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
-    batches: batchCommands(from, work),
+    batches,
+    evaluations: evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
+    heldBack: heldBack({
+      ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
+      lastRunOfSubject: lastRunOfSubject(from.readSql),
+      runById: from.queries.evaluationRun,
+    }),
     ...uploadParts,
     pipelines,
     webhooks: webhooksOf(from, randomBytes),

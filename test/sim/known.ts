@@ -41,6 +41,9 @@ export const started = () => ({
   usage: new Map<string, string[]>(),
   batches: new Map<string, Batch>(),
   batchOf: new Map<string, Batch>(),
+  cancelled: new Set<string>(),
+  /** Runs that were scored, by their batch. */
+  scored: new Set<string>(),
   webhooks: 0,
   /** Burns by the key of the call that they are for. */
   burnsOfCalls: new Map<string, Set<string>>(),

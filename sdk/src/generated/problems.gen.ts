@@ -22,6 +22,7 @@ import type {
   FieldEncryptionNotConfiguredProblem,
   FileTooLargeProblem,
   FxRateNotFoundProblem,
+  GateNotPassedProblem,
   HttpValidationError,
   HttpsRequiredProblem,
   IdempotencyKeyReusedProblem,
@@ -51,7 +52,9 @@ import type {
   RefundExceedsOriginalProblem,
   RefundMismatchProblem,
   RequestInProgressProblem,
+  RunNotFoundProblem,
   SessionExpiredProblem,
+  SetNotFoundProblem,
   ShuttingDownProblem,
   SourceUnavailableProblem,
   StorageErrorProblem,
@@ -97,6 +100,7 @@ export type Problem =
   | FieldEncryptionNotConfiguredProblem
   | FileTooLargeProblem
   | FxRateNotFoundProblem
+  | GateNotPassedProblem
   | HttpValidationError
   | HttpsRequiredProblem
   | IdempotencyKeyReusedProblem
@@ -126,7 +130,9 @@ export type Problem =
   | RefundExceedsOriginalProblem
   | RefundMismatchProblem
   | RequestInProgressProblem
+  | RunNotFoundProblem
   | SessionExpiredProblem
+  | SetNotFoundProblem
   | ShuttingDownProblem
   | SourceUnavailableProblem
   | StorageErrorProblem

@@ -33,6 +33,9 @@ const WITHOUT_CHILDREN = [
   ...['createSession', 'endSession', 'finishOidc', 'getSession', 'startOidc', 'useSignInLink'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
+  ...['createEvaluationRun', 'getEvaluationRun', 'listEvaluationRuns', 'cancelEvaluationRun'],
+  ...['getEvaluationRunDocument', 'getEvaluationSet', 'listEvaluationSets', 'removeEvaluationSet'],
+  'getEvaluationSetExamples',
   ...['getConfig', 'listConfigs', 'listArtifacts', 'listDeployments', 'listTrainingJobs'],
 ];
 
@@ -116,6 +119,13 @@ describe('work in children is charged to the tenant that asked for it', () => {
       ...(['countPages', 'of an upload'] as const),
       async () =>
         post('/v1/documents/page-count', { documents: [{ document_id: (await uploaded()).document_id }] }),
+    ],
+    [
+      ...(['createEvaluationSet', 'with examples'] as const),
+      async () => {
+        const { tenant_id, examples } = await jobAsked();
+        return post('/v1/evaluations/sets', { tenant_id, examples });
+      },
     ],
     ['createTrainingJob', 'with examples', async () => post('/v1/training/jobs', await jobAsked())],
     [
