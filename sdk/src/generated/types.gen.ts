@@ -3951,6 +3951,9 @@ export type EvaluationRun = {
          */
         change: number | null;
     }>;
+    /**
+     * In the order of the set.
+     */
     per_document: Array<{
         /**
          * ID of the document, `doc_…`.
