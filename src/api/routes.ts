@@ -133,6 +133,19 @@ import {
   startAudit,
   type AuditsDeps,
 } from './audits.ts';
+import {
+  cancelEvaluationRun,
+  createEvaluationRun,
+  createEvaluationSet,
+  getEvaluationRun,
+  getEvaluationRunDocument,
+  getEvaluationSet,
+  getEvaluationSetExamples,
+  listEvaluationRuns,
+  listEvaluationSets,
+  removeEvaluationSet,
+  type EvaluationsDeps,
+} from './evaluations.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -155,6 +168,7 @@ export type ApiDeps = AccountsDeps &
   CreditsDeps &
   DeploymentsDeps &
   DocumentsDeps &
+  EvaluationsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PricesDeps &
@@ -242,6 +256,18 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listArtifacts,
     listDeployments,
     listTrainingJobs,
+  },
+  Evaluations: {
+    cancelEvaluationRun,
+    createEvaluationRun,
+    createEvaluationSet,
+    getEvaluationRun,
+    getEvaluationRunDocument,
+    getEvaluationSet,
+    getEvaluationSetExamples,
+    listEvaluationRuns,
+    listEvaluationSets,
+    removeEvaluationSet,
   },
   Sessions: {
     createSession,

@@ -94,7 +94,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
             return id;
           }),
         );
-        return requests.batch({ ...asked, documents });
+        return requests.batch({ ...asked, documents, measured: actor.measured === true });
       }
       case 'job':
         return requests.job({ ...asked, tier: actor.tier, ownKey: actor.ownKey ?? null });

@@ -44,6 +44,9 @@ const WITHOUT_CHILDREN = [
   ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'reopenReview'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
+  ...['createEvaluationRun', 'getEvaluationRun', 'listEvaluationRuns', 'cancelEvaluationRun'],
+  ...['getEvaluationRunDocument', 'getEvaluationSet', 'listEvaluationSets', 'removeEvaluationSet'],
+  'getEvaluationSetExamples',
   ...['getConfig', 'listConfigs', 'listArtifacts', 'listDeployments', 'listTrainingJobs'],
 ];
 
@@ -152,6 +155,13 @@ describe('work in children is charged to the tenant that asked for it', () => {
         const review_id = await needed();
         shares.clear();
         return post(`/v1/reviews/${review_id}/decision`, { result: { total: 12 } });
+      },
+    ],
+    [
+      ...(['createEvaluationSet', 'with examples'] as const),
+      async () => {
+        const { tenant_id, examples } = await jobAsked();
+        return post('/v1/evaluations/sets', { tenant_id, examples });
       },
     ],
     ['createTrainingJob', 'with examples', async () => post('/v1/training/jobs', await jobAsked())],
