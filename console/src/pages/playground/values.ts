@@ -7,6 +7,7 @@ export interface SchemaPart {
   readonly format?: string;
   readonly properties?: Readonly<Record<string, SchemaPart>>;
   readonly items?: SchemaPart;
+  readonly required?: readonly string[];
 }
 
 /** Where a value stands; what a model told and stands nowhere has none. */
