@@ -30,6 +30,7 @@ import { canonical, type CanonicalDeps } from './canonical.ts';
 import {
   countPages,
   listDocuments,
+  getOutcomes,
   presignUpload,
   putUpload,
   eraseDocument,
@@ -196,6 +197,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Uploads: {
     listDocuments,
+    getOutcomes,
     presignUpload,
     putUpload,
     eraseDocument,

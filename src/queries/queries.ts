@@ -40,6 +40,7 @@ import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { marginFlows } from '../../projections/margin.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
+import { outcomesOfTenant } from '../../projections/usageEvents.ts';
 import { deploymentsOfTenant } from '../../projections/deployments.ts';
 import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
 import type * as webhooks from '../../projections/webhooks.ts';
@@ -80,6 +81,7 @@ export interface Queries {
   readonly providerPrices: On<typeof prices.providerPrices>;
   readonly missingPrices: On<typeof prices.missingPrices>;
   readonly documentsOfTenant: On<typeof documentsOfTenant>;
+  readonly outcomesOfTenant: On<typeof outcomesOfTenant>;
   readonly costsByTask: On<typeof costs.costsByTask>;
   readonly costsByDocument: On<typeof costs.costsByDocument>;
   readonly costOfOperation: On<typeof operations.costOfOperation>;
@@ -214,6 +216,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
   documentsOfTenant: documentsOfTenant(sql),
+  outcomesOfTenant: outcomesOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),

@@ -112,6 +112,8 @@ import type {
   GetOpenApiResponses,
   GetOperationData,
   GetOperationResponses,
+  GetOutcomesData,
+  GetOutcomesResponses,
   GetPricingData,
   GetPricingResponses,
   GetQuoteData,
@@ -287,6 +289,7 @@ export const CALLS = {
   getMissingPricing: { method: 'GET', path: '/v1/admin/llm/missing-pricing' },
   getOpenApi: { method: 'GET', path: '/openapi.json' },
   getOperation: { method: 'GET', path: '/v1/operations/{operation_id}' },
+  getOutcomes: { method: 'GET', path: '/v1/documents/outcomes' },
   getPricing: { method: 'GET', path: '/v1/pricing/{model_name}' },
   getQuote: { method: 'GET', path: '/v1/billing/quote' },
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
@@ -733,6 +736,13 @@ export interface Api {
    * Results are kept for 24 hours. Until then `result` is what the synchronous call answers.
    */
   getOperation(input: Input<GetOperationData>, options?: CallOptions): Promise<Answer<GetOperationResponses>>;
+
+  /**
+   * What became of a tenant's extractions and conversions, and how long they took.
+   *
+   * Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that failed. The newest 10,000 are looked at. Requests that were refused before they began are not among them.
+   */
+  getOutcomes(input: Input<GetOutcomesData>, options?: CallOptions): Promise<Answer<GetOutcomesResponses>>;
 
   /**
    * The price of a model.

@@ -36,6 +36,7 @@ const WITHOUT_CHILDREN = [
   ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
   ...['activateDeployment', 'getCurrentDeployment', 'presignUpload', 'listDocuments', 'putUpload'],
+  'getOutcomes',
   'eraseDocument',
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],

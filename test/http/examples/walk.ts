@@ -206,6 +206,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
     },
   });
   await walk.call('listDocuments', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('getOutcomes', { query: { tenant_id: TENANT } });
   await walk.call('removeUpload', { path: { document_id } });
   await walk.call('eraseDocument', { path: { document_id: (await walk.upload()).document_id } });
   const config = await walk.call('publishConfig', {
