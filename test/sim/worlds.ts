@@ -295,6 +295,28 @@ const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
   return [actor, { ...other, print: 'another', file: page('another', 3), tries: 1 }];
 };
 
+/**
+ * Two processes that write to one account in the same moment, with credits for one of them or two: what one of them has
+ * decided on is often not there any more when it appends.
+ */
+export const burstWorld = (seed: number): World => {
+  const money = (key: string, how: Pick<Request, 'at' | 'via'>, amount: number): Actor => ({
+    ...{ ...how, kind: 'money', key, tries: 4, credits: amount },
+  });
+  const burst = Array.from({ length: 6 + (chance(seed, 'actors') % 6) }, (_, at) => {
+    const how = { at: 5_000 + (chance(seed, 'when', at) % 25), via: fraction(seed, 'via', at) < 0.7 ? 0 : 1 };
+    return money(`m${String(at)}`, how, fraction(seed, 'gives', at) < 0.6 ? -60 : 20);
+  });
+  const early = [money('e0', { at: 0, via: 0 }, 1), money('e1', { at: 500, via: 1 }, 1)];
+  return {
+    name: `burst ${String(seed)}`,
+    processes: two,
+    balance: 100,
+    actors: [...early, ...burst],
+    healMs: HOUR,
+  };
+};
+
 /** Some people look at what has to be looked at. */
 const reviewersOf = (seed: number, actor: Actor, at: number): readonly Actor[] => {
   if (actor.kind !== 'later' || actor.reviewed !== true) return [];
