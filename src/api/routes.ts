@@ -30,9 +30,11 @@ import { canonical, type CanonicalDeps } from './canonical.ts';
 import {
   countPages,
   listDocuments,
+  getOutcomes,
   presignUpload,
   putUpload,
   eraseDocument,
+  eraseTenant,
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
@@ -77,6 +79,15 @@ import {
   rotateWebhookSecret,
   type WebhooksDeps,
 } from './webhooks.ts';
+import {
+  decideReview,
+  getReview,
+  getReviewFile,
+  leaseReview,
+  listReviews,
+  reopenReview,
+  type ReviewsDeps,
+} from './reviews.ts';
 import {
   deleteRateLimits,
   flushRateLimitCache,
@@ -123,6 +134,19 @@ import {
   startAudit,
   type AuditsDeps,
 } from './audits.ts';
+import {
+  cancelEvaluationRun,
+  createEvaluationRun,
+  createEvaluationSet,
+  getEvaluationRun,
+  getEvaluationRunDocument,
+  getEvaluationSet,
+  getEvaluationSetExamples,
+  listEvaluationRuns,
+  listEvaluationSets,
+  removeEvaluationSet,
+  type EvaluationsDeps,
+} from './evaluations.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -145,11 +169,13 @@ export type ApiDeps = AccountsDeps &
   CreditsDeps &
   DeploymentsDeps &
   DocumentsDeps &
+  EvaluationsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PricesDeps &
   RateLimitsDeps &
   ReportsDeps &
+  ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
   TrainingDeps &
@@ -171,6 +197,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Uploads: {
     listDocuments,
+    getOutcomes,
     presignUpload,
     putUpload,
     eraseDocument,
@@ -185,6 +212,14 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getOperation,
     listBatches,
     listOperations,
+  },
+  Reviews: {
+    decideReview,
+    getReview,
+    getReviewFile,
+    leaseReview,
+    listReviews,
+    reopenReview,
   },
   Webhooks: {
     changeWebhook,
@@ -224,6 +259,18 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listDeployments,
     listTrainingJobs,
   },
+  Evaluations: {
+    cancelEvaluationRun,
+    createEvaluationRun,
+    createEvaluationSet,
+    getEvaluationRun,
+    getEvaluationRunDocument,
+    getEvaluationSet,
+    getEvaluationSetExamples,
+    listEvaluationRuns,
+    listEvaluationSets,
+    removeEvaluationSet,
+  },
   Sessions: {
     createSession,
     endSession,
@@ -238,6 +285,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     createApiKey,
     createProviderPricing,
     deleteRateLimits,
+    eraseTenant,
     flushApiKeyCache,
     flushRateLimitCache,
     getAdminCreditPrices,
