@@ -1,6 +1,7 @@
 import { type EvidenceKind, textFinding, type Finding } from './finding.ts';
 import type { Field } from './fields/fields.ts';
 import { wholeScore } from './fields/labels.ts';
+import { nextOf } from './form/neighbours.ts';
 import { overlap, type Segment } from './places/layout.ts';
 import type { Source } from './source.ts';
 import { folded, labelWords, nameWords, phraseSimilarity, wordSimilarity } from './fields/words.ts';
@@ -101,7 +102,7 @@ function isRunOfLabels(text: string, isLabel: (part: string) => boolean): boolea
 }
 
 function rightOf(segment: Segment, source: Source): Segment | undefined {
-  const next = source.layout.rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
+  const next = nextOf(segment, source.layout);
   return next !== undefined && isValue(next, source) ? next : undefined;
 }
 

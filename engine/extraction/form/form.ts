@@ -2,7 +2,7 @@ import type { Word } from '../../document/document.ts';
 import type { EvidenceKind } from '../finding.ts';
 import type { Pair, Spot } from './pair.ts';
 import { wordsIn, type Layout, type Segment, type Row } from '../places/layout.ts';
-import { above, below } from './neighbours.ts';
+import { above, below, nextOf } from './neighbours.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { colonPairs } from './colons.ts';
 import {
@@ -160,12 +160,6 @@ function valueBeside(segment: Segment, layout: Layout): Segment | undefined {
     next = after;
   }
   return next;
-}
-
-/** The next on the same row. */
-function nextOf({ index, row }: Segment, { segments }: Layout): Segment | undefined {
-  const next = segments[index + 1];
-  return next?.row === row ? next : undefined;
 }
 
 /** A unit may stand between a label and its number. */

@@ -24,6 +24,12 @@ export function inColumn(row: Row, of: Segment): Segment | undefined {
     .find((other) => overlap(other, of) > 0.3 || Math.abs(other.x0 - of.x0) < SAME_LEFT);
 }
 
+/** The next on the same row. */
+export function nextOf({ index, row }: Segment, { segments }: Layout): Segment | undefined {
+  const next = segments[index + 1];
+  return next?.row === row ? next : undefined;
+}
+
 /** The next segment below in the same column, no further than `reach` points from it. */
 export function below(segment: Segment, { rows }: Layout, reach: number): Segment | undefined {
   for (const row of rows.slice(segment.row + 1, segment.row + 1 + ROWS_MAX)) {

@@ -1,5 +1,6 @@
 import type { Field } from '../fields/fields.ts';
 import { textFinding, type Finding } from '../finding.ts';
+import { nextOf } from '../form/neighbours.ts';
 import type { Layout, Segment } from '../places/layout.ts';
 import { headName, isName, legalName, LEGAL_FORM, type Place } from './partyNames.ts';
 import { isBelow, partyAt, titledSegments, titles, type Title } from './partyTitles.ts';
@@ -35,10 +36,10 @@ function nameFor(title: Title, source: Source): Finding | undefined {
 
 /** The names right of a title and below it. */
 function namesBy(segment: Segment, source: Source): readonly [Segment | undefined, Segment | undefined] {
-  const { rows, segments } = source.layout;
+  const { segments } = source.layout;
   const named = (other: Segment): boolean =>
     isName(other.text) && !isLabel(other, source.layout) && isValue(other, source);
-  const right = rows[segment.row]?.segments.find(({ index }) => index === segment.index + 1);
+  const right = nextOf(segment, source.layout);
   const below = segments
     .slice(segment.index + 1, segment.index + NEAR)
     .filter((other) => isBelow(other, segment, 60))
@@ -51,8 +52,8 @@ function namesBy(segment: Segment, source: Source): readonly [Segment | undefine
 const NEAR = 60;
 
 /** What stands beside it begins with a colon. */
-const isLabel = ({ row, index }: Segment, { rows }: Layout): boolean =>
-  rows[row]?.segments.some((other) => other.index === index + 1 && /^\s*:/.test(other.text)) ?? false;
+const isLabel = (segment: Segment, layout: Layout): boolean =>
+  /^\s*:/.test(nextOf(segment, layout)?.text ?? '');
 
 type Strength = Parameters<typeof textFinding>[1];
 

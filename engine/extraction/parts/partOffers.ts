@@ -1,4 +1,5 @@
 import type { Field } from '../fields/fields.ts';
+import { nextOf } from '../form/neighbours.ts';
 import { likeness, spelledLike } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
@@ -81,15 +82,16 @@ const SPELLED = 0.8;
 /** The date of a stamp, whose first word the schema says of the field: "Received by the Registry 3/14/2031". */
 function stampOffers(field: Field, source: Source): readonly Draft[] {
   if (shapeOf(field) !== 'date') return [];
-  const own = [...field.terms.all];
+  const words = [...field.terms.all];
   const says = (word = ''): boolean =>
-    word !== '' && weightOf(word) === 1 && own.some((other) => spelledLike(other, word) >= SPELLED);
+    word !== '' && weightOf(word) === 1 && words.some((other) => spelledLike(other, word) >= SPELLED);
   return labelIndexOf(source)
     .speaking(field.terms)
     .filter(({ text }) => says(STAMP.exec(text)?.[1]?.toLowerCase()))
     .flatMap((stamp) => {
-      const places = [stamp, ...rightOf(stamp, source)];
-      return places.flatMap((segment) => firstDate(segment, source)).slice(0, 1);
+      const next = nextOf(stamp, source.layout);
+      const own = firstDate(stamp, source);
+      return own.length > 0 || next === undefined ? own : firstDate(next, source);
     });
 }
 
@@ -98,11 +100,4 @@ function firstDate(segment: Segment, { conventions }: Source): readonly Draft[] 
   if (date === undefined || date.from > STAMP_CHARACTERS) return [];
   const { from, to, text, iso } = date;
   return [{ segment, from, to, text, value: iso, kind: 'inline', strictness: 1, score: STAMPED }];
-}
-
-/** What stands next on the row of a text. */
-function rightOf({ words: [first], row }: Segment, { layout: { rows } }: Source): readonly Segment[] {
-  const segments = rows[row]?.segments ?? [];
-  const at = segments.findIndex(({ words }) => words[0] === first);
-  return at < 0 ? [] : segments.slice(at + 1, at + 2);
 }

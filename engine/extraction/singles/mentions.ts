@@ -22,13 +22,10 @@ const PROSE_SCORE = 0.9;
 /** Values right beside the words that name the field, without a mark between: in a short text or a sentence. */
 export function mentions(field: Field, source: Source): readonly Draft[] {
   if (!TYPED.has(shapeOf(field)) && !isPlainText(field)) return [];
-  const { form, speaking } = labelIndexOf(source);
-  return speaking(field.terms)
-    .filter(({ words }) => words.some((word) => !form.blanks.has(word)))
-    .flatMap((segment) => {
-      const values = valuesIn(field, segment, source);
-      return values.flatMap((value) => mentionOf(field, value, source) ?? []);
-    });
+  return labelIndexOf(source)
+    .speaking(field.terms)
+    .flatMap((segment) => valuesIn(field, segment, source))
+    .flatMap((value) => mentionOf(field, value, source) ?? []);
 }
 
 /** A text that no concept says more of may be an identifier; right behind the field's own name it is told as one. */
