@@ -6,6 +6,7 @@ import { batchEvent } from './batch.ts';
 import { billingConfigEvent } from './billingConfig.ts';
 import { conversionEvent, extractionEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
+import { erasureEvent } from './erasure.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
 import { findingEvent, sealEvent } from './finding.ts';
 import { fxRatesEvent } from './fxRates.ts';
@@ -37,6 +38,7 @@ export const EVENT_CATALOGUE = {
   apiKey: apiKeyEvent,
   config: savedConfigEvent,
   document: documentEvent,
+  erasures: erasureEvent,
   extraction: extractionEvent,
   conversion: conversionEvent,
   operation: operationEvent,

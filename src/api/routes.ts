@@ -33,6 +33,7 @@ import {
   presignUpload,
   putUpload,
   eraseDocument,
+  eraseTenant,
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
@@ -256,6 +257,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     createApiKey,
     createProviderPricing,
     deleteRateLimits,
+    eraseTenant,
     flushApiKeyCache,
     flushRateLimitCache,
     getAdminCreditPrices,

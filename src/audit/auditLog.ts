@@ -2,6 +2,7 @@ import { categoryOfStream, decodeAny } from '../../domain/catalogue.ts';
 import { batchStream } from '../../domain/batch.ts';
 import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
+import { ERASURES_STREAM } from '../../domain/erasure.ts';
 import { placesStream } from '../../domain/places.ts';
 import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from './auditedEvent.ts';
 import { type Check, type Finding, type Findings, wrong } from './findings.ts';
@@ -38,9 +39,11 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
 };
 
-/** As `namedAs`, of places. */
-const placesNamedAs = (event: AuditedEvent): string | undefined =>
-  event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
+/** As `namedAs`, of places, and of tenants that are erased. */
+const placesNamedAs = (event: AuditedEvent): string | undefined => {
+  if (event.type === 'TenantErased' || event.type === 'TenantErasureEnded') return ERASURES_STREAM;
+  return event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
+};
 
 /** As `namedAs`, of webhooks and of what they were sent. */
 const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {

@@ -35,7 +35,7 @@ import { doubtsIn, type Question } from '../../domain/doubts.ts';
 import { asksForSomebody, type ReviewPolicy } from '../../domain/review.ts';
 import { deploymentFor, type DeploymentScope } from '../../domain/deployment.ts';
 import { type MergedChannel, overriddenBy } from '../../domain/savedConfig.ts';
-import type { Artifacts, Deployments } from './deployments.ts';
+import { type Artifacts, type Deployments, TamperedArtifact } from './deployments.ts';
 import type { SavedConfigs } from './savedConfigs.ts';
 
 /** Where a page's text comes from, in the words of the interface: who recognised it is in `meta`. */
@@ -304,7 +304,7 @@ export const extractDocument =
 /** Where saved configs, artifacts and deployments are found, and what does the work. */
 interface ExtractFieldsDeps {
   readonly savedConfigs: Pick<SavedConfigs, 'resolve'>;
-  readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
+  readonly artifacts: Pick<Artifacts, 'find' | 'isErased' | 'load'>;
   readonly deployments: Pick<Deployments, 'stateOf'>;
   readonly extract: (request: ExtractRequest) => Promise<Delivered | HandedOver | WorkProblem>;
 }
@@ -411,10 +411,15 @@ export const trainedBy = async (
   tenantId: string,
   artifact_id: string,
 ): Promise<Trained | WorkProblem> => {
+  const unknown = workProblem('artifact_not_found', 'There is no such artifact of this tenant.');
   const found = await artifacts.find(tenantId, artifact_id);
-  if (found === undefined)
-    return workProblem('artifact_not_found', 'There is no such artifact of this tenant.');
-  return { kind: 'trained', artifact_id, file: readArtifactFile(await artifacts.load(found)) };
+  if (found === undefined) return unknown;
+  try {
+    return { kind: 'trained', artifact_id, file: readArtifactFile(await artifacts.load(found)) };
+  } catch (error) {
+    if (error instanceof TamperedArtifact && (await artifacts.isErased(found))) return unknown;
+    throw error;
+  }
 };
 
 /** Worked examples of another schema would teach a model another answer: they are left out. */

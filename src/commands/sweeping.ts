@@ -208,6 +208,8 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Left out: nothing is ever erased. */
   readonly erased?: ErasedDeps;
+  /** Finishes what is left of tenants that were erased; left out: none ever is. */
+  readonly erasedTenants?: () => Promise<Removed>;
   /** How long after it was sent a used upload is kept; 0: for good. */
   readonly retentionDays: number;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
@@ -221,7 +223,7 @@ interface ObjectSweep {
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */
   readonly expired: number;
-  /** Files and results of documents that were erased, and examples of them: what a crash or late work has left. */
+  /** What a crash or late work has left of documents and tenants that were erased. */
   readonly erased: number;
   /** What is left of work that is over: results, requests, files, keys. */
   readonly results: number;
@@ -263,13 +265,14 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
   const results = await removeOver(deps, now);
   const expired = await expireUsed(deps, now);
+  const tenants = (await deps.erasedTenants?.()) ?? { removed: 0, left: 0 };
   const erased = await removeErased(deps);
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
-    erased: erased.removed,
+    erased: erased.removed + tenants.removed,
     results: results.removed,
-    left: uploads.left + expired.left + results.left + erased.left,
+    left: uploads.left + expired.left + results.left + erased.left + tenants.left,
   };
   deps.onSweep?.(report);
   return report;

@@ -30,6 +30,8 @@ import { operations } from '../commands/operations.ts';
 import { reviewNeedsUntil } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
+import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
+import { artifactsEverOf, heldByTenant, jobsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import type { ApiDeps } from '../api/routes.ts';
@@ -85,6 +87,46 @@ const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
   ...{ objects, clock, jobs: trainingJobs(log), examples: exampleStreams(log) },
 });
 
+/** What takes away all that a tenant has: each thing as its own route does. */
+export const tenantErasing = (from: Context): EraseTenantDeps => {
+  const { log: store, objects } = from.parts;
+  const { readSql: sql, reads, api, clock, logger, documents: own } = from;
+  const isDone = ({ kind }: { readonly kind: string }) => kind === 'done';
+  const isAnswered = ({ kind }: { readonly kind: string }) => kind === 'answered';
+  return {
+    ...{ store, objects, clock, documents: own, replays: from.replays },
+    heldBy: heldByTenant(sql),
+    learnedBy: async (erasure) => ({
+      artifacts: await artifactsEverOf(sql)(erasure),
+      jobs: await jobsEverOf(sql)(erasure),
+    }),
+    remove: {
+      key: async (_, key_id, meta) => {
+        const { key } = await api.apiKeys.stateOf(key_id);
+        const isRevoked = isDone(await api.apiKeys.revoke(key_id, meta));
+        if (isRevoked && key !== null) from.authenticator.refuse(key.key_hash);
+        return isRevoked;
+      },
+      webhook: async (tenant_id, webhook_id, meta) =>
+        isDone(await api.webhooks.remove({ tenant_id, webhook_id }, meta)),
+      operation: async (tenant_id, operation_id, meta) =>
+        isAnswered(await api.operations.cancel({ tenant_id, operation_id }, meta)),
+      batch: async (tenant_id, batch_id, meta) =>
+        isAnswered(await api.batches.cancel({ tenant_id, batch_id }, meta)),
+      job: async (tenant_id, job_id, meta) =>
+        isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
+      config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
+      document: async (tenant_id, document_id, meta) =>
+        (await api.eraseDocument({ tenant_id, allTenants: false }, document_id, meta)) === undefined,
+    },
+    settle: async (tenantId) => {
+      reads.note(tenantId, await store.head());
+      await reads.settle(tenantId);
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'erasing a tenant', err })),
+  };
+};
+
 /** What a sweep of objects works on, and whom it tells. */
 export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   const logger = from.logger;
@@ -106,6 +148,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       ofJobs: erasedOfJobs(sql),
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
     },
+    erasedTenants: () => sweepErasures(tenantErasing(from))(),
     retentionDays: from.config.uploadRetentionDays,
     clock: from.clock,
     onSweep: (report) => {

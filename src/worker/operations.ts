@@ -70,7 +70,7 @@ export type TaskBeginner = (
 ) => Answer;
 
 interface BeginDeps {
-  readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
+  readonly artifacts: Pick<Artifacts, 'find' | 'isErased' | 'load'>;
   readonly extract: (request: ExtractRequest) => Answer;
   readonly convert: (request: ConvertRequest) => Answer;
 }

@@ -111,6 +111,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
 const changeOf = (actor: Actor, id: string): ((requests: Requests) => Promise<Answer>) | undefined => {
   switch (actor.kind) {
     case 'later':
+      if (actor.erasesTenant === true) return (requests) => requests.eraseTenant();
       return actor.eraseAfterMs === undefined
         ? (requests) => requests.cancelOperation(id)
         : (requests) => requests.eraseDocument(documentIdOfOperation(id));

@@ -332,7 +332,12 @@ export const watchOver = (deps: WatchDeps) => {
     CreditsBurned: (event) => burned(event),
     CreditsGranted: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
     CreditsRefunded: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
+    DocumentRegistered: ({ data }) => void known.registered.add(data.document_id),
     DocumentErased: ({ data }) => void known.erased.add(data.document_id),
+    TenantErased: () => {
+      for (const { accepted: work } of known.works.values())
+        if (work != null) known.toErase.add(work.document_id);
+    },
     CreditsAdjusted: ({ data }) => void known.adjusted.add(data.idempotency_key ?? ''),
     OperationAccepted: ({ data }) => accepted(data),
     TrainingJobCreated: ({ data }) => {
@@ -492,6 +497,9 @@ export const watchOver = (deps: WatchDeps) => {
 
   /** Of a document that was erased nothing is left but its bill. */
   const nothingErased = async (): Promise<void> => {
+    for (const id of known.toErase)
+      if (known.registered.has(id) && !known.erased.has(id))
+        say('erased-left', `${id} is of an erased tenant`);
     for (const work of known.works.values()) {
       if (!isErased(work)) continue;
       for (const folder of [

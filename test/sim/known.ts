@@ -57,7 +57,10 @@ export const started = () => ({
   firstBurns: new Map<string, number>(),
   adjusted: new Set<string>(),
   /** Documents. */
+  registered: new Set<string>(),
   erased: new Set<string>(),
+  /** Those of work that was accepted before its tenant was erased. */
+  toErase: new Set<string>(),
   /** Fingerprints of what was booked, by the payment. */
   booked: new Map<string, string>(),
   /** When a request was first accepted, by what it asks for. */

@@ -31,6 +31,7 @@ import {
 } from '../../src/commands/sweeping.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
 import { eraseDocument } from '../../src/commands/erasing.ts';
+import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
 import {
   createTrainingJob,
   exampleStreams,
@@ -360,6 +361,30 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
   };
 };
 
+const tenantErasing = (
+  env: ProcessEnv,
+  { objects, clock, store }: Deps,
+  requests: {
+    readonly eraseDocument: (id: string) => Promise<Answer>;
+    readonly cancelOperation: (id: string) => Promise<Answer>;
+  },
+): EraseTenantDeps => {
+  const isOk = ({ kind }: Answer) => kind === 'ok';
+  const never = () => Promise.resolve(false);
+  return {
+    ...{ store, objects, clock, documents: documents(store), replays: env.replays, onError: env.onError },
+    heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
+    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
+    remove: {
+      ...{ key: never, webhook: never, batch: never, job: never, config: never },
+      operation: async (_, id) => isOk(await requests.cancelOperation(id)),
+      document: async (_, id) => isOk(await requests.eraseDocument(id)),
+    },
+    // Read models that are late are waited for, and not for ever.
+    settle: () => Promise.resolve(),
+  };
+};
+
 interface AskedReview {
   readonly operation_id: string;
   /** The key of whoever looks at it. */
@@ -401,7 +426,11 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
   };
 };
 
-const erasing = (env: ProcessEnv, deps: Deps) => {
+const erasing = (
+  env: ProcessEnv,
+  deps: Deps,
+  { cancelOperation }: { readonly cancelOperation: (id: string) => Promise<Answer> },
+) => {
   const { objects, clock, store, jobs } = deps;
   const erase = eraseDocument({
     ...{ objects, clock, jobs, documents: documents(store), examples: exampleStreams(store) },
@@ -413,12 +442,19 @@ const erasing = (env: ProcessEnv, deps: Deps) => {
     // Read models that are late are waited for, and not for ever.
     settle: () => Promise.resolve(),
   });
+  const erasing = async (document_id: string): Promise<Answer> => {
+    const by = { tenant_id: TENANT, allTenants: false };
+    const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
+    return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
+  };
+  const tenant = tenantErasing(env, deps, { eraseDocument: erasing, cancelOperation });
   return {
-    eraseDocument: async (document_id: string): Promise<Answer> => {
-      const by = { tenant_id: TENANT, allTenants: false };
-      const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
-      return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
+    eraseDocument: erasing,
+    eraseTenant: async (): Promise<Answer> => {
+      const done = await eraseTenant(tenant)(TENANT, metaOf(env, CALLER, 'erase the tenant'));
+      return 'kind' in done ? problem(done) : { kind: 'ok', id: TENANT, body: null };
     },
+    sweepErasures: sweepErasures(tenant),
   };
 };
 
@@ -616,7 +652,7 @@ const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
   const worker = operationWorker({
     ...deps,
     begin: beginTask({
-      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
     }),
@@ -678,7 +714,7 @@ const batchLoops = (
     ...deps,
     operations: { accept, cancel, abandon, streams: deps.operations },
     begin: beginTask({
-      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
     }),
@@ -725,7 +761,11 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: 
   };
 };
 
-const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+const sweeperLoops = (
+  env: ProcessEnv,
+  deps: Deps,
+  { sweepErasures: erasedTenants }: Pick<ReturnType<typeof erasing>, 'sweepErasures'>,
+): readonly Loop[] => {
   const { objects, clock, accounts, facts, store } = deps;
   const nothing = () => Promise.resolve([]);
   const holds = holdSweeper({
@@ -748,6 +788,7 @@ const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
       ofJobs: nothing,
       forgetExamples: none,
     },
+    erasedTenants,
     onError: env.onError,
   });
   const unfinished = unfinishedSweeper({
@@ -807,10 +848,11 @@ export type SimProcess = ReturnType<typeof simProcess>;
 export const simProcess = (env: ProcessEnv) => {
   const deps = depsOf(env);
   const { requests, ...own } = operationRequests(env, deps);
+  const { sweepErasures: swept, ...erasures } = erasing(env, deps, requests);
   return {
     requests: {
       ...requests,
-      ...erasing(env, deps),
+      ...erasures,
       ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
       ...paymentRequests(env, deps),
@@ -822,7 +864,7 @@ export const simProcess = (env: ProcessEnv) => {
       operations: operationLoops(env, deps),
       batches: batchLoops(env, deps, { ...own, requests }),
       jobs: jobLoops(env, deps),
-      sweepers: sweeperLoops(env, deps),
+      sweepers: sweeperLoops(env, deps, { sweepErasures: swept }),
       webhooks: senderLoops(env, deps),
       watch: watchLoops(env, deps),
     } satisfies Readonly<Record<string, readonly Loop[]>>,

@@ -23,6 +23,8 @@ interface Request {
   readonly cancelAfterMs?: number;
   /** So long after it was accepted, ms, its document is erased. */
   readonly eraseAfterMs?: number;
+  /** Erases the tenant instead, with all that it has. */
+  readonly erasesTenant?: true;
 }
 
 /** Somebody outside, who wants something. */
@@ -109,6 +111,8 @@ export const SMALL: readonly World[] = [
   single('operation cancelled', [work('a', { cancelAfterMs: 5 })]),
   single('document erased', [work('a', { eraseAfterMs: 20_000, tries: 1 })]),
   single('document erased while it is worked on', [work('a', { eraseAfterMs: 1_030, tries: 8 })]),
+  single('tenant erased', [work('a', { eraseAfterMs: 20_000, erasesTenant: true })]),
+  single('tenant erased while it works', [work('a', { eraseAfterMs: 1_030, erasesTenant: true, tries: 8 })]),
   single('review', [
     reviewedWork,
     { kind: 'webhook', key: 'w', at: 0, via: 1, tries: 3, url: 'https://w.example' },

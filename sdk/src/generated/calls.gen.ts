@@ -48,6 +48,8 @@ import type {
   EndSessionResponses,
   EraseDocumentData,
   EraseDocumentResponses,
+  EraseTenantData,
+  EraseTenantResponses,
   ExtractData,
   ExtractResponses,
   FlushApiKeyCacheData,
@@ -235,6 +237,7 @@ export const CALLS = {
   deleteRateLimits: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   endSession: { method: 'DELETE', path: '/v1/session' },
   eraseDocument: { method: 'DELETE', path: '/v1/documents/{document_id}' },
+  eraseTenant: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/data' },
   extract: { method: 'POST', path: '/v1/extract', isForm: true, isKeyed: true },
   flushApiKeyCache: { method: 'POST', path: '/v1/admin/api-keys/cache/flush' },
   flushRateLimitCache: { method: 'POST', path: '/v1/admin/tenants/rate-limits/cache/flush' },
@@ -479,6 +482,13 @@ export interface Api {
    * For good, wherever it is kept: its file, the results of work on it, examples that training jobs made of it, kept answers and its `file_name`. Its bill, its pages and its times stay, and its row in the list has `erased_at`. A repeat answers the same. While work on it waits or runs, or a training job learns from it: 409 `document_in_use`. An artifact that learned from it stays; so do backups, and events of the log, which nobody can change. Another tenant’s document is 404; service and admin keys may erase those of all.
    */
   eraseDocument(input: Input<EraseDocumentData>, options?: CallOptions): Promise<Answer<EraseDocumentResponses>>;
+
+  /**
+   * Erase what a tenant’s people wrote and sent.
+   *
+   * For good, up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept answers and names of files; its keys are revoked, which ends their sessions, and its open work is cancelled. Money, pages and times stay. It is written down first, and finished by the service whatever happens. A repeat erases what came since.
+   */
+  eraseTenant(input: Input<EraseTenantData>, options?: CallOptions): Promise<Answer<EraseTenantResponses>>;
 
   /**
    * Data from a document, by a JSON Schema.

@@ -8273,6 +8273,25 @@ export type TaskCostTotals = {
     margin_usd: string;
 };
 
+export type TenantErasedResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    erased_at: string;
+    /**
+     * `erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells.
+     */
+    status: 'erased' | 'erasing';
+    /**
+     * What could not be removed yet; null: not known yet.
+     */
+    left: number | null;
+};
+
 export type TenantInfoResponse = {
     /**
      * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
@@ -12660,6 +12679,78 @@ export type EraseDocumentResponses = {
 };
 
 export type EraseDocumentResponse = EraseDocumentResponses[keyof EraseDocumentResponses];
+
+export type EraseTenantData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/data';
+};
+
+export type EraseTenantErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type EraseTenantError = EraseTenantErrors[keyof EraseTenantErrors];
+
+export type EraseTenantResponses = {
+    /**
+     * Success.
+     */
+    202: TenantErasedResponse;
+};
+
+export type EraseTenantResponse = EraseTenantResponses[keyof EraseTenantResponses];
 
 export type ExtractData = {
     body: ExtractForm;

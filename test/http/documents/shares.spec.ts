@@ -17,7 +17,15 @@ const SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
 const WITHOUT_CHILDREN = [
   ...['getHealth', 'getLiveness', 'getReadiness', 'getMetrics', 'getOpenApi', 'getDocs', 'getDocsAsset'],
   ...['getProblemPage', 'createApiKey', 'listApiKeys', 'revokeApiKey', 'rotateApiKey', 'flushApiKeyCache'],
-  ...['addCredits', 'refundCredits', 'adjustCredits', 'setPlan', 'setBillingRate', 'getBillingConfig'],
+  ...[
+    'addCredits',
+    'refundCredits',
+    'adjustCredits',
+    'eraseTenant',
+    'setPlan',
+    'setBillingRate',
+    'getBillingConfig',
+  ],
   ...['createBillingConfig', 'createAdminBillingConfig', 'getBillingConfigHistory', 'getAdminCreditPrices'],
   ...['publishCreditPrices', 'getRateLimits', 'setRateLimits', 'deleteRateLimits', 'flushRateLimitCache'],
   ...['getFxRate', 'getMarginReport', 'listLlmCosts', 'getLlmCostsOfJob', 'createProviderPricing'],

@@ -74,6 +74,12 @@ export class Walk {
     return target;
   }
 
+  /** A tenant that leaves: it has a key, and nothing else. */
+  async leaver(): Promise<string> {
+    await this.#api.newKey('globex');
+    return 'globex';
+  }
+
   /** An extraction that waits for the worker. Gives its ID. */
   async accepted(fields: Readonly<Record<string, string>>): Promise<string> {
     const headers = { prefer: 'respond-async' };
@@ -252,6 +258,7 @@ const administer = async (walk: Walk): Promise<void> => {
       reason: 'not used',
     },
   });
+  await walk.call('eraseTenant', { path: { tenant_id: await walk.leaver() } });
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
   await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
   await walk.call('getRateLimits', tenant);
