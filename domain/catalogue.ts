@@ -7,6 +7,7 @@ import { billingConfigEvent } from './billingConfig.ts';
 import { conversionEvent, extractionEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
 import { erasureEvent } from './erasure.ts';
+import { evaluationEvent, evaluationSetEvent } from './evaluation.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
 import { findingEvent, sealEvent } from './finding.ts';
 import { fxRatesEvent } from './fxRates.ts';
@@ -45,6 +46,8 @@ export const EVENT_CATALOGUE = {
   batch: batchEvent,
   trainingJob: trainingJobEvent,
   examples: examplesEvent,
+  set: evaluationSetEvent,
+  evaluation: evaluationEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
   review: reviewEvent,

@@ -6,6 +6,7 @@ import { billingConfigsProjector } from './billingConfigs.ts';
 import { deploymentsProjector } from './deployments.ts';
 import { documentsProjector } from './documents.ts';
 import type { Projector } from './engine/table.ts';
+import { evaluationsProjector } from './evaluations.ts';
 import { grantsProjector } from './grants.ts';
 import { ledgerProjector } from './ledger.ts';
 import { llmCostsProjector } from './llmCosts.ts';
@@ -39,6 +40,7 @@ export const READ_MODELS: readonly Projector[] = [
   trainingJobsProjector,
   operationsProjector,
   batchesProjector,
+  evaluationsProjector,
   artifactsProjector,
   deploymentsProjector,
   webhooksProjector,

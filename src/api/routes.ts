@@ -30,6 +30,7 @@ import { canonical, type CanonicalDeps } from './canonical.ts';
 import {
   countPages,
   listDocuments,
+  getOutcomes,
   presignUpload,
   putUpload,
   eraseDocument,
@@ -133,6 +134,19 @@ import {
   startAudit,
   type AuditsDeps,
 } from './audits.ts';
+import {
+  cancelEvaluationRun,
+  createEvaluationRun,
+  createEvaluationSet,
+  getEvaluationRun,
+  getEvaluationRunDocument,
+  getEvaluationSet,
+  getEvaluationSetExamples,
+  listEvaluationRuns,
+  listEvaluationSets,
+  removeEvaluationSet,
+  type EvaluationsDeps,
+} from './evaluations.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -155,6 +169,7 @@ export type ApiDeps = AccountsDeps &
   CreditsDeps &
   DeploymentsDeps &
   DocumentsDeps &
+  EvaluationsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PricesDeps &
@@ -182,6 +197,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Uploads: {
     listDocuments,
+    getOutcomes,
     presignUpload,
     putUpload,
     eraseDocument,
@@ -242,6 +258,18 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listArtifacts,
     listDeployments,
     listTrainingJobs,
+  },
+  Evaluations: {
+    cancelEvaluationRun,
+    createEvaluationRun,
+    createEvaluationSet,
+    getEvaluationRun,
+    getEvaluationRunDocument,
+    getEvaluationSet,
+    getEvaluationSetExamples,
+    listEvaluationRuns,
+    listEvaluationSets,
+    removeEvaluationSet,
   },
   Sessions: {
     createSession,

@@ -1,4 +1,5 @@
 import { categoryOfStream, decodeAny } from '../../domain/catalogue.ts';
+import { evaluationStream, setStream } from '../../domain/evaluation.ts';
 import { batchStream } from '../../domain/batch.ts';
 import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
@@ -13,6 +14,7 @@ import { type Books, checkTimes } from './rules.ts';
 import { accountsCheck } from './accounts.ts';
 import { claimsCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
+import { evaluationsCheck } from './evaluations.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
 import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
@@ -37,6 +39,12 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
   if (type === 'ExamplesErased') return `examples-${data.job_id}`;
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
+};
+
+/** As `namedAs`, of sets of examples and their runs. */
+const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
+  if (type === 'EvaluationSetPublished' || type === 'EvaluationSetRemoved') return setStream(data.set_id);
+  return type === 'EvaluationScored' ? evaluationStream(data.run_id) : undefined;
 };
 
 /** As `namedAs`, of places, and of tenants that are erased. */
@@ -69,6 +77,7 @@ const otherwiseNamedAs = (event: AuditedEvent): string | undefined =>
   documentNamedAs(event) ??
   queuedNamedAs(event) ??
   pipelineNamedAs(event) ??
+  evaluationNamedAs(event) ??
   placesNamedAs(event) ??
   webhookNamedAs(event);
 
@@ -151,6 +160,7 @@ const rulesOf = (books: Books) => {
   const operations = operationsCheck(books, accounts.bookOf);
   const batches = batchesCheck(books);
   const reviews = reviewsCheck(books);
+  const evaluations = evaluationsCheck(books);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -164,6 +174,7 @@ const rulesOf = (books: Books) => {
       operations.apply(event);
       batches(event);
       reviews(event);
+      evaluations(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {

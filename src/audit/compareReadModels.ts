@@ -25,6 +25,7 @@ import {
   trainingJobRows,
   webhookRows,
 } from './expectedRows.ts';
+import { evaluationRows } from './evaluations.ts';
 import { documentRows, usageEventRows } from './expectedDocuments.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
@@ -60,6 +61,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   webhookRows,
   savedConfigRows,
   reviewRows,
+  evaluationRows,
 ];
 
 /** Rows of one table and tenant: how many, and a sum that does not depend on their order. */

@@ -38,6 +38,8 @@ interface WithdrawDeps {
   ) => Promise<readonly JobName[]>;
   readonly cancelJob: (job: JobName, meta: CommandMeta) => Promise<unknown>;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  /** Removes what sets of examples and their runs keep of a document. */
+  readonly forgetInEvaluations: (documentId: string) => Promise<void>;
   /** Waits until the read models have what was written for the tenant up to there. */
   readonly settle: (tenantId: string, position: bigint | undefined) => Promise<void>;
 }
@@ -92,6 +94,7 @@ export const removeUpload =
     if (refused !== undefined) return refused;
     await deps.objects.remove(uploadKeyOf(documentId));
     deps.stock.forget(tenant_id, documentId);
+    await deps.forgetInEvaluations(document_id);
     return undefined;
   };
 
@@ -206,6 +209,7 @@ const forgetDocument = async (deps: EraseDocumentDeps, document: DocumentName): 
   }
   for (const job of await deps.learningFrom(document, { open: false }))
     await forgetExamples(deps, document_id, job);
+  await deps.forgetInEvaluations(document_id);
   await replays.forget(tenant_id);
 };
 

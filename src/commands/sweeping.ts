@@ -10,6 +10,7 @@ import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
 import { REVIEWS_PREFIX } from './reviews.ts';
+import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from './evaluations.ts';
 import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
 import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/services.ts';
@@ -110,7 +111,7 @@ export type WorkFate =
   | { readonly kind: 'unknown' };
 
 export interface WorkObjectsDeps {
-  /** Of an operation, batch or training job by its ID, from the log. `keeps`: a key that it needs after its end. */
+  /** Of an operation, batch, training job, set or run by its ID, from the log. `keeps`: a key that it needs after its end. */
   readonly queuedFate: (id: string) => Promise<WorkFate & { readonly keeps?: string }>;
   /** Of an extraction or conversion by its ID, from the log: it ended when it was billed, or failed. */
   readonly workFate: (id: string) => Promise<WorkFate>;
@@ -126,6 +127,7 @@ const NEW_MS = HOUR_MS;
 const WORK_PREFIXES = [
   OPERATIONS_PREFIX,
   TRAINING_PREFIX,
+  EVALUATIONS_PREFIX,
   RESULTS_PREFIX,
   REVIEWS_PREFIX,
   'secrets/',
@@ -134,7 +136,7 @@ const WORK_PREFIXES = [
 /** Younger than that is not looked at, ms. */
 const WORK_AGE_MS = NEW_MS;
 
-const QUEUED = /^(?:operations|training|secrets)\/((?:op|bat|job)_[A-Za-z0-9-]+)(?:\/|$)/;
+const QUEUED = /^(?:operations|training|evaluations|secrets)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
 const REVIEWED = /^(?:operations|reviews)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
 
 /** The operation, batch or training job that an object is of; of a review, its operation. */
@@ -195,6 +197,8 @@ interface ErasedDeps {
   ) => Promise<readonly (JobName & { readonly document_id: string })[]>;
   /** False: there was nothing to take. */
   readonly forgetExamples: (documentId: string, job: JobName) => Promise<boolean>;
+  /** Removes what sets and runs keep of a document. */
+  readonly forgetInEvaluations: (documentId: string) => Promise<void>;
 }
 
 export interface ObjectSweeperDeps extends WorkObjectsDeps {
@@ -202,7 +206,7 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly documents: Documents;
   /** Those of the documents that a read model knows as used and kept. May be late; the log decides. */
   readonly usedOf: (documentIds: readonly string[]) => Promise<readonly KeptDocument[]>;
-  /** Those of the documents that a training job was given: its examples can be exported later. */
+  /** Those of the documents that a training job was given, for its examples can be exported, or that a set has. */
   readonly learnedOf: (documents: readonly KeptDocument[]) => Promise<ReadonlySet<string>>;
   /** Those of the documents that wait in a batch for their turn. */
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -389,7 +393,7 @@ const nameOfKey = (key: string): string | undefined => {
 const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
   if (deps.erased === undefined || !(await deps.erased.any())) return done;
-  const { among, ofJobs, forgetExamples } = deps.erased;
+  const { among, ofJobs, forgetExamples, forgetInEvaluations } = deps.erased;
   const each = async <Item>(
     items: readonly Item[],
     remove: (item: Item) => Promise<boolean>,
@@ -408,6 +412,10 @@ const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
       const theirs = keys.filter((key) => erased.has(nameOfKey(key) ?? ''));
       await each(theirs, (key) => deps.objects.remove(key).then(() => true));
     }
+  for await (const keys of oldKeys(deps, EVALUATIONS_PREFIX, Infinity)) {
+    const erased = await among(keys.flatMap((key) => documentIdOfEvaluation(key) ?? []));
+    await each([...erased], (documentId) => forgetInEvaluations(documentId).then(() => true));
+  }
   for await (const keys of oldKeys(deps, TRAINING_PREFIX, Infinity)) {
     const jobs = await ofJobs([...new Set(keys.flatMap((key) => key.split('/')[1] ?? []))]);
     await each(jobs, (job) => forgetExamples(job.document_id, job));

@@ -14,6 +14,8 @@ import { batchesOfTenant, progressOfBatch } from '../../projections/batches.ts';
 import type * as balances from '../../projections/balances.ts';
 import { balanceOf, balanceRows, openHoldsOfTenant, tenants } from '../../projections/balances.ts';
 import { documentsOfTenant } from '../../projections/documents.ts';
+import type * as evaluations from '../../projections/evaluations.ts';
+import { runBefore, runById, runsOfTenant, setsOfTenant } from '../../projections/evaluations.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
@@ -38,6 +40,7 @@ import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { marginFlows } from '../../projections/margin.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
+import { outcomesOfTenant } from '../../projections/usageEvents.ts';
 import { deploymentsOfTenant } from '../../projections/deployments.ts';
 import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
 import type * as webhooks from '../../projections/webhooks.ts';
@@ -78,6 +81,7 @@ export interface Queries {
   readonly providerPrices: On<typeof prices.providerPrices>;
   readonly missingPrices: On<typeof prices.missingPrices>;
   readonly documentsOfTenant: On<typeof documentsOfTenant>;
+  readonly outcomesOfTenant: On<typeof outcomesOfTenant>;
   readonly costsByTask: On<typeof costs.costsByTask>;
   readonly costsByDocument: On<typeof costs.costsByDocument>;
   readonly costOfOperation: On<typeof operations.costOfOperation>;
@@ -85,6 +89,10 @@ export interface Queries {
   readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
   readonly batchesOfTenant: On<typeof batches.batchesOfTenant>;
+  readonly evaluationSetsOfTenant: On<typeof evaluations.setsOfTenant>;
+  readonly evaluationRunsOfTenant: On<typeof evaluations.runsOfTenant>;
+  readonly evaluationRun: On<typeof evaluations.runById>;
+  readonly runBefore: On<typeof evaluations.runBefore>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
   readonly webhooksOfTenant: On<typeof webhooks.webhooksOfTenant>;
   readonly failingSince: On<typeof webhooks.failingSince>;
@@ -208,6 +216,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
   documentsOfTenant: documentsOfTenant(sql),
+  outcomesOfTenant: outcomesOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
@@ -215,6 +224,10 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),
   batchesOfTenant: batchesOfTenant(sql),
+  evaluationSetsOfTenant: setsOfTenant(sql),
+  evaluationRunsOfTenant: runsOfTenant(sql),
+  evaluationRun: runById(sql),
+  runBefore: runBefore(sql),
   chargeOfJob: chargeOfJob(sql),
   webhooksOfTenant: webhooksOfTenant(sql),
   failingSince: failingSince(sql),

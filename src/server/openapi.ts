@@ -26,6 +26,7 @@ export const TAGS = [
   { name: 'Webhooks', description: 'Receivers that are told what happens, and what each was told.' },
   { name: 'Billing', description: 'Credits, prices and quotes of a tenant.' },
   { name: 'Pipelines', description: 'Training on examples, and which artifact answers.' },
+  { name: 'Evaluations', description: 'Sets of examples, and how well configs and artifacts read them.' },
   { name: 'Sessions', description: 'Signing in and out with a browser.' },
   { name: 'Administration', description: 'Keys, plans, limits, rates and prices; for admin keys.' },
   { name: 'Reports', description: 'Margin, reconciliation, usage and model costs; for admin keys.' },

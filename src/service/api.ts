@@ -40,7 +40,9 @@ import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
+import { lastRunOfSubject } from '../../projections/evaluations.ts';
+import { heldBack } from '../commands/gates.ts';
+import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { tenantErasing, uploadCommands } from './uploads.ts';
 import { eraseTenant } from '../commands/eraseTenant.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
@@ -193,6 +195,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const uploadParts = uploadCommands(from, work);
   const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
   const savedConfigs = from.savedConfigs;
+  const batches = batchCommands(from, work);
   const sales = {
     reference: from.reference,
     clock: work.clock,
@@ -227,7 +230,13 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
       operations: operations(work.store),
       schemas: parts.workers.schemaValidator,
     }),
-    batches: batchCommands(from, work),
+    batches,
+    evaluations: evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
+    heldBack: heldBack({
+      ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
+      lastRunOfSubject: lastRunOfSubject(from.readSql),
+      runById: from.queries.evaluationRun,
+    }),
     ...uploadParts,
     eraseTenant: (tenantId, meta) => eraseTenant(tenantErasing(from))(tenantId, meta),
     pipelines,

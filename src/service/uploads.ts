@@ -26,6 +26,9 @@ import {
 import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../commands/sweeping.ts';
 import { usageEndedAt } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
+import { batchIdOfRun } from '../../domain/evaluation.ts';
+import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
+import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewNeedsUntil } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
@@ -52,6 +55,7 @@ const workFates = (from: Context): WorkObjectsDeps => {
   const { log } = from.parts;
   const usage = from.usageLog;
   const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
+  const sets = evaluationSets(log);
   const examples = exampleStreams(log);
   const unknown = { kind: 'unknown' } as const;
   return {
@@ -69,7 +73,14 @@ const workFates = (from: Context): WorkObjectsDeps => {
         const kept = await examples.keptOf(state.accepted);
         return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, kept.input_sha256) };
       }
-      const { accepted, ended } = await bats.stateOf(id);
+      if (id.startsWith('set_')) {
+        const { versions, removed_at } = await sets.stateOf(id);
+        return versions.length === 0 ? unknown : ENDED_OR_OPEN({ finished_at: removed_at });
+      }
+      const isRun = id.startsWith('evr_');
+      const { accepted, ended } = await bats.stateOf(isRun ? batchIdOfRun(id) : id);
+      // What a run found stays.
+      if (isRun && accepted !== null) return { kind: 'open' };
       return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
     },
     workFate: async (operation_id) => {
@@ -126,6 +137,13 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
     onError: unlessDiverged((err) => logger.error({ msg: 'erasing a tenant', err })),
   };
 };
+/** What sets of examples and their runs keep of a document. */
+const inEvaluations = (from: Context) =>
+  forgetInEvaluations({
+    ...{ store: from.parts.log, objects: from.parts.objects, clock: from.clock },
+    wrote: (tenantId, position) => from.reads.note(tenantId, position),
+    keeping: evaluationsOfDocument(from.readSql),
+  });
 
 /** What a sweep of objects works on, and whom it tells. */
 export const sweptObjects = (from: Context): ObjectSweeperDeps => {
@@ -139,7 +157,8 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
     usedOf: usedOf(sql),
     learnedOf: async (documents) => {
       const learned = await jobsLearningFrom(sql)(documents, { open: false });
-      return new Set(learned.map(({ document_id }) => document_id));
+      const inSets = await documentsInSets(sql)(documents.map(({ document_id }) => document_id));
+      return new Set([...learned.map(({ document_id }) => document_id), ...inSets]);
     },
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
     erased: {
@@ -147,6 +166,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       among: async (names) => new Set(await erasedAmong(sql)(names)),
       ofJobs: erasedOfJobs(sql),
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
+      forgetInEvaluations: inEvaluations(from),
     },
     erasedTenants: () => sweepErasures(tenantErasing(from))(),
     retentionDays: from.config.uploadRetentionDays,
@@ -218,6 +238,7 @@ const removals = (
     learningFrom: (document, which) => learningFrom([document], which),
     cancelJob: (name, meta) => cancelWork(jobs, jobMoney(jobs), { name, meta }),
     clock,
+    forgetInEvaluations: inEvaluations(from),
     settle: async (tenantId, position) => {
       reads.note(tenantId, position);
       await reads.settle(tenantId);

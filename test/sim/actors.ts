@@ -98,7 +98,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
         return requests.sale({ ...asked, credits: actor.credits });
       case 'batch': {
         const documents = uploadsOf(on, actor);
-        return requests.batch({ ...asked, documents });
+        return requests.batch({ ...asked, documents, measured: actor.measured === true });
       }
       case 'job':
         return requests.job({ ...asked, tier: actor.tier, ownKey: actor.ownKey ?? null });

@@ -378,6 +378,11 @@ export const watchOver = (deps: WatchDeps) => {
       const batch = known.batches.get(data.batch_id);
       if (batch !== undefined) batch.ended = data;
     },
+    EvaluationScored: ({ data }) => {
+      if (known.scored.has(data.batch_id)) say('scored-twice', `${data.run_id} was scored twice`);
+      known.scored.add(data.batch_id);
+    },
+    BatchCancelled: ({ data }) => void known.cancelled.add(data.batch_id),
     WebhookCreated: () => {
       known.webhooks += 1;
       count('webhooks', known.webhooks, WEBHOOKS_MAX);
@@ -421,6 +426,12 @@ export const watchOver = (deps: WatchDeps) => {
         say('work-left', `${data.batch_id} has not ended`);
         continue;
       }
+      const isMeasured = data.evaluated !== undefined && !known.cancelled.has(data.batch_id);
+      if (isMeasured !== known.scored.has(data.batch_id))
+        say(
+          'scored',
+          `${data.batch_id} is a run that was ${isMeasured ? 'never scored' : 'scored all the same'}`,
+        );
       const works = data.document_ids.flatMap(
         (_, index) => known.works.get(operationIdOfDocument({ ...data, index })) ?? [],
       );

@@ -51,6 +51,9 @@ export const started = () => ({
   batches: new Map<string, Batch>(),
   batchOf: new Map<string, Batch>(),
   reviews: new Map<string, SeenReview>(),
+  cancelled: new Set<string>(),
+  /** Runs that were scored, by their batch. */
+  scored: new Set<string>(),
   webhooks: 0,
   /** Burns by the key of the call that they are for. */
   burnsOfCalls: new Map<string, Set<string>>(),

@@ -30,6 +30,10 @@ import {
   type WorkObjectsDeps,
 } from '../../src/commands/sweeping.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
+import { acceptRun, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
+import { batchIdOfRun } from '../../domain/evaluation.ts';
+import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
+import { evaluationWorker } from '../../src/worker/evaluations.ts';
 import { eraseDocument } from '../../src/commands/erasing.ts';
 import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
 import {
@@ -439,6 +443,7 @@ const erasing = (
     awaitedOf: () => Promise.resolve(new Set<string>()),
     learningFrom: () => Promise.resolve([]),
     cancelJob: none,
+    forgetInEvaluations: () => Promise.resolve(),
     // Read models that are late are waited for, and not for ever.
     settle: () => Promise.resolve(),
   });
@@ -512,17 +517,47 @@ const batchRequests = (env: ProcessEnv, deps: Deps) => {
   const accept = acceptBatch({ ...deps, batches: streams, openOf });
   const cancel = cancelBatch({ batches: streams, wrote });
   const begin = extractDocument(deps);
+  const publish = publishSet({
+    ...deps,
+    examples: (_, reference) =>
+      Promise.resolve(
+        'examples' in reference
+          ? reference.examples.map(({ document_id = '', expected }) => ({ document_id, expected }))
+          : [],
+      ),
+  });
+  /** A set of the documents, and a run of it. */
+  const measure = async (
+    request: Omit<Parameters<ReturnType<typeof acceptRun>>[0], 'set_id'>,
+    { key, print }: Pick<Asked, 'key' | 'print'>,
+    ids: readonly string[],
+  ): Promise<Answer> => {
+    const meta = metaOf(env, CALLER, `set ${key}`);
+    const named = { set_id: null, set_name: undefined, project_id: undefined, task_id: undefined };
+    const examples = ids.map((document_id) => ({ document_id, expected: { total: 1 } }));
+    const identity = { idempotency_key: `set ${key}`, fingerprint: print };
+    const set = await publish({ ...request, ...named, examples: { examples }, identity }, meta);
+    if (set.kind === 'problem') return problem(set);
+    const { set_id } = set.version;
+    const run = await acceptRun({ ...deps, accept })({ ...request, set_id }, (work) =>
+      begin({ ...asked(1), ...work }),
+    );
+    if (run.kind === 'problem') return problem(run);
+    return { kind: 'ok', id: batchIdOfRun(run.run_id), body: null, replayed: run.replayed };
+  };
   return {
     batch: async ({
       key,
       print,
       attempt,
       documents: ids,
-    }: Asked & { readonly documents: readonly string[] }): Promise<Answer> => {
+      measured,
+    }: Asked & { readonly documents: readonly string[]; readonly measured: boolean }): Promise<Answer> => {
       const { file: _, ...request } = asked(1, {
         correlation_id: `${key}#${String(attempt)}`,
         idempotency: { idempotency_key: key, fingerprint: print },
       });
+      if (measured) return measure(request, { key, print }, ids);
       const answer = await accept({ ...request, document_ids: ids }, (work) =>
         begin({ ...asked(1), ...work }),
       );
@@ -547,6 +582,7 @@ export interface AskedJob extends Asked {
 const jobRequests = (env: ProcessEnv, deps: Deps) => {
   const create = createTrainingJob({
     ...deps,
+    setExamples: setExamplesOn(deps),
     documents: documents(deps.store),
     countPages: async ({ documents: named }) => {
       await env.work('count');
@@ -727,7 +763,20 @@ const batchLoops = (
     },
     onError: env.onError,
   });
-  return [{ name: 'batches', everyMs: 1_000, overlaps: false, run: worker.look }];
+  const scorer = evaluationWorker({
+    ...deps,
+    score: async ({ expected, answer }) => {
+      await env.work('score');
+      return { kind: 'scored', scored: scoredAnswer(expected, JSON.parse(answer) as JsonObject) };
+    },
+    scoreDeadlineMs: 1_000,
+    toScore: (limit) => ask('to score', (one) => one.toScore(limit)),
+    onError: env.onError,
+  });
+  return [
+    { name: 'batches', everyMs: 1_000, overlaps: false, run: worker.look },
+    { name: 'evaluations', everyMs: 1_000, overlaps: false, run: scorer.look },
+  ];
 };
 
 /** As `workFates` of the composition. */
@@ -749,6 +798,8 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: 
         if (state.accepted === null) return unknown;
         return { ...fateOf(state.finished_at), keeps: trainingInputKeyOf(id, state.accepted.input_sha256) };
       }
+      // Nobody removes a set here.
+      if (id.startsWith('set_') || id.startsWith('evr_')) return { kind: 'open' };
       const { accepted, ended } = await bats.stateOf(id);
       return accepted === null ? unknown : fateOf(ended?.ended_at ?? null);
     },
@@ -787,6 +838,7 @@ const sweeperLoops = (
       among: (names) => env.ask('erased', (one) => one.documents.erasedAmong(names)),
       ofJobs: nothing,
       forgetExamples: none,
+      forgetInEvaluations: () => Promise.resolve(),
     },
     erasedTenants,
     onError: env.onError,

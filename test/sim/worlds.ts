@@ -51,7 +51,12 @@ export type Actor =
   | (Request & { readonly kind: 'money'; readonly credits: number; readonly resendAt?: number })
   /** A payment; `refundAfterMs` after it was booked, half of it is refunded. */
   | (Request & { readonly kind: 'sale'; readonly credits: number; readonly refundAfterMs?: number })
-  | (Request & { readonly kind: 'batch'; readonly documents: readonly FileFacts[] })
+  /** `measured`: the documents are a set of examples, and the batch is a run of it. */
+  | (Request & {
+      readonly kind: 'batch';
+      readonly documents: readonly FileFacts[];
+      readonly measured?: boolean;
+    })
   | (Request & { readonly kind: 'job'; readonly tier: 'light' | 'heavy'; readonly ownKey?: string })
   | (Request & { readonly kind: 'webhook'; readonly url: string; readonly changeAfterMs?: number })
   /** An operator puts a copy back that was made so long before. */
@@ -158,6 +163,19 @@ export const SMALL: readonly World[] = [
     ],
     { balance: 20 },
   ),
+  single('run', [
+    {
+      ...{ kind: 'batch', key: 'b', at: 0, via: 0, tries: 3, measured: true },
+      documents: [page('one'), { ...page('two'), ends: 'badly' }],
+    },
+    { kind: 'batch', key: 'b', at: 5, via: 1, tries: 3, measured: true, documents: [page('one')] },
+  ]),
+  single('run cancelled', [
+    {
+      ...{ kind: 'batch', key: 'b', at: 0, via: 0, tries: 3, measured: true, cancelAfterMs: 1_010 },
+      documents: [page('one', 3)],
+    },
+  ]),
   single(
     'job',
     [
@@ -259,7 +277,8 @@ const actorOf = (seed: number, at: number): Actor => {
   const reviewed = fraction(seed, 'reviewed', at) < 0.4;
   if (r < 0.35) return { ...how, ...cancel, kind: 'later', file, ownKey, reviewed };
   if (r < 0.5) return { ...how, kind: 'now', file, ownKey };
-  if (r < 0.65) return { ...how, ...cancel, kind: 'batch', documents: [file, page('other', 2)] };
+  const measured = fraction(seed, 'measured', at) < 0.4;
+  if (r < 0.65) return { ...how, ...cancel, kind: 'batch', documents: [file, page('other', 2)], measured };
   if (r < 0.75)
     return { ...how, ...cancel, kind: 'job', tier: 'light', ...(ownKey && { ownKey: `sk ${String(at)}` }) };
   if (r < 0.85)

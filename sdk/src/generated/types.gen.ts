@@ -4054,6 +4054,33 @@ export type ExtractionResult = {
     };
 };
 
+export type FailureItem = {
+    /**
+     * ID of the extraction or conversion.
+     */
+    id: string;
+    /**
+     * What was asked for.
+     */
+    operation: 'extract' | 'to_markdown';
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * The code of the problem that was answered.
+     */
+    problem_code: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    failed_at: string;
+};
+
 /**
  * Field encryption is not configured. RFC 9457; what to do: /docs/problems/field_encryption_not_configured.
  */
@@ -6156,6 +6183,49 @@ export type OriginalGrantNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type OutcomesResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Those that gave all that was asked for.
+     */
+    succeeded: number;
+    /**
+     * Those that gave data of which some does not fit the schema.
+     */
+    partial: number;
+    /**
+     * Those that gave nothing; they are not billed.
+     */
+    failed: number;
+    /**
+     * Those that go on, or whose process died and is not told of yet.
+     */
+    running: number;
+    /**
+     * Pages of those that gave something, billed or not.
+     */
+    pages: number;
+    /**
+     * Milliseconds that half of those which ended well took at most; null where none did.
+     */
+    median_ms: number | null;
+    /**
+     * Milliseconds that 95 of 100 of them took at most.
+     */
+    p95_ms: number | null;
+    /**
+     * The oldest that was looked at, where there may be older ones; null where all were.
+     */
+    counted_from: string | null;
+    /**
+     * The last that failed, newest first.
+     */
+    failures: Array<FailureItem>;
 };
 
 /**
@@ -14505,6 +14575,76 @@ export type GetOperationResponses = {
 };
 
 export type GetOperationResponse = GetOperationResponses[keyof GetOperationResponses];
+
+export type GetOutcomesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        from_date?: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        to_date?: string;
+    };
+    url: '/v1/documents/outcomes';
+};
+
+export type GetOutcomesErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetOutcomesError = GetOutcomesErrors[keyof GetOutcomesErrors];
+
+export type GetOutcomesResponses = {
+    /**
+     * Success.
+     */
+    200: OutcomesResponse;
+};
+
+export type GetOutcomesResponse = GetOutcomesResponses[keyof GetOutcomesResponses];
 
 export type GetPricingData = {
     body?: never;

@@ -36,6 +36,7 @@ const WITHOUT_CHILDREN = [
   ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
   ...['activateDeployment', 'getCurrentDeployment', 'presignUpload', 'listDocuments', 'putUpload'],
+  'getOutcomes',
   'eraseDocument',
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
@@ -44,6 +45,9 @@ const WITHOUT_CHILDREN = [
   ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'reopenReview'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
+  ...['createEvaluationRun', 'getEvaluationRun', 'listEvaluationRuns', 'cancelEvaluationRun'],
+  ...['getEvaluationRunDocument', 'getEvaluationSet', 'listEvaluationSets', 'removeEvaluationSet'],
+  'getEvaluationSetExamples',
   ...['getConfig', 'listConfigs', 'listArtifacts', 'listDeployments', 'listTrainingJobs'],
 ];
 
@@ -152,6 +156,13 @@ describe('work in children is charged to the tenant that asked for it', () => {
         const review_id = await needed();
         shares.clear();
         return post(`/v1/reviews/${review_id}/decision`, { result: { total: 12 } });
+      },
+    ],
+    [
+      ...(['createEvaluationSet', 'with examples'] as const),
+      async () => {
+        const { tenant_id, examples } = await jobAsked();
+        return post('/v1/evaluations/sets', { tenant_id, examples });
       },
     ],
     ['createTrainingJob', 'with examples', async () => post('/v1/training/jobs', await jobAsked())],
