@@ -284,29 +284,39 @@ interface Side {
   readonly value: Json | undefined;
 }
 
-/** Calls `see` for each leaf of the decided value, with what the machine has in its place. */
-const eachLeaf = (now: Side, before: Side, see: (now: Side, before: Side) => void): void => {
-  const { at, value } = now;
-  if (!isParent(value) || (Array.isArray(value) ? value.length : Object.keys(value).length) === 0) {
-    see(now, before);
-    return;
-  }
-  if (Array.isArray(value)) {
-    const old = Array.isArray(before.value) ? (before.value as readonly Json[]) : [];
-    const rows = rowsFor(value as readonly Json[], old);
-    for (const [index, item] of (value as readonly Json[]).entries()) {
-      const row = rows[index];
-      const was = {
-        at: pointer(before.at, String(row ?? '-')),
-        value: row === undefined ? undefined : old[row],
-      };
-      eachLeaf({ at: pointer(at, String(index)), value: item }, was, see);
-    }
-    return;
-  }
+interface Pair {
+  readonly now: Side;
+  readonly before: Side;
+}
+
+const rowPairs = (decided: readonly Json[], now: Side, before: Side): readonly Pair[] => {
+  const old = Array.isArray(before.value) ? (before.value as readonly Json[]) : [];
+  const rows = rowsFor(decided, old);
+  return decided.map((value, index) => {
+    const row = rows[index];
+    return {
+      now: { at: pointer(now.at, String(index)), value },
+      before: { at: pointer(before.at, String(row ?? '-')), value: row === undefined ? undefined : old[row] },
+    };
+  });
+};
+
+const memberPairs = (decided: JsonObject, now: Side, before: Side): readonly Pair[] => {
   const old = isParent(before.value) && !Array.isArray(before.value) ? (before.value as JsonObject) : {};
-  for (const [name, item] of Object.entries(value as JsonObject))
-    eachLeaf({ at: pointer(at, name), value: item }, { at: pointer(before.at, name), value: old[name] }, see);
+  return Object.entries(decided).map(([name, value]) => ({
+    now: { at: pointer(now.at, name), value },
+    before: { at: pointer(before.at, name), value: old[name] },
+  }));
+};
+
+/** Each leaf of the decided value, with what the machine has in its place. */
+const leafPairs = (now: Side, before: Side): readonly Pair[] => {
+  const { value } = now;
+  if (!isParent(value) || Object.keys(value).length === 0) return [{ now, before }];
+  const below = Array.isArray(value)
+    ? rowPairs(value as readonly Json[], now, before)
+    : memberPairs(value as JsonObject, now, before);
+  return below.flatMap((pair) => leafPairs(pair.now, pair.before));
 };
 
 /** Whether a doubt about a path is one about what stands at another: itself, or a part of it. */
@@ -323,11 +333,11 @@ export const originsOf = (
   doubts: readonly string[],
 ): Readonly<Record<string, Origin>> => {
   const origins: Record<string, Origin> = {};
-  eachLeaf({ at: '', value: decided }, { at: '', value: machine }, (now, before) => {
+  for (const { now, before } of leafPairs({ at: '', value: decided }, { at: '', value: machine })) {
     // What the machine left out and what is null say the same: the document does not say it.
     const isSame = canonicalJson(before.value ?? null) === canonicalJson(now.value ?? null);
     if (!isSame) origins[now.at] = 'corrected';
     else origins[now.at] = doubts.some((doubt) => covers(doubt, before.at)) ? 'confirmed' : 'read';
-  });
+  }
   return origins;
 };

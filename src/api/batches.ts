@@ -1,6 +1,7 @@
 import type { OperationCommands } from '../commands/operations.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
+import { reviewIn } from './reviewSchemas.ts';
 import {
   BATCH_DOCUMENTS_MAX,
   type BatchState,
@@ -40,7 +41,6 @@ import {
   modelsForIn,
   shownIn,
   requireGroundingIn,
-  reviewIn,
   ocrChannelIn,
   openingFields,
 } from './workSchemas.ts';

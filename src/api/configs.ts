@@ -1,5 +1,6 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
+import { reviewIn } from './reviewSchemas.ts';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { reviewPolicy } from '../../domain/review.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
@@ -9,7 +10,6 @@ import {
   modelChannelIn,
   modelsForIn,
   requireGroundingIn,
-  reviewIn,
 } from './workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { routesOver } from '../server/routes.ts';

@@ -1,18 +1,13 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import {
-  holderOf,
-  origin,
-  reviewKeptUntil,
-  type ReviewRejection,
-  reviewReason,
-} from '../../domain/review.ts';
+import { holderOf, reviewKeptUntil, type ReviewRejection, reviewReason } from '../../domain/review.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { KnownReview, ReviewCommands } from '../commands/reviews.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { neverRejected, problem, type Sentences, workFailure } from '../server/problems.ts';
 import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
 import { checkKnown, instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import { originsOut } from './reviewSchemas.ts';
 import { citation, page, validationErrorItem, warning } from './workSchemas.ts';
 
 /** What these routes need. */
@@ -86,7 +81,7 @@ const decisionOut = z
   .strictObject({
     generation: z.int(),
     counts: counted,
-    origins: z.record(z.string(), origin).meta({ description: 'Of each leaf, by its JSON Pointer.' }),
+    origins: originsOut,
     note: z.string().nullable(),
     decided_by: z.string(),
     decided_at: instantOut,
@@ -167,7 +162,8 @@ const decisionOf = ({ state }: KnownReview, found: Standing | undefined): Review
   return { generation, counts: { read, confirmed, corrected }, origins, note, decided_by, decided_at };
 };
 
-type Answer = Pick<ReviewBody, 'result' | 'validation_errors'> & {
+type Answer = Pick<ReviewBody, 'result'> & {
+  readonly validation_errors: ReviewBody['validation_errors'] | null;
   readonly meta: Pick<ReviewBody, 'citations' | 'warnings'> & NonNullable<ReviewBody['document']>;
 };
 
@@ -306,10 +302,10 @@ export const decideReview = post(
     summary: 'Say what the document says',
     description:
       'All of the result, also what stays. It has to fit the schema: 422 `output_schema_mismatch` with ' +
-      '`validation_errors`. Then the operation is `succeeded` with it, and `meta.origins` says where each value comes ' +
-      'from. Nothing is billed. The same decision again is answered as the first; another one is 409 `review_decided` ' +
-      'until the review is opened again. Nobody has to lease it first, but somebody else’s lease is 409 ' +
-      '`review_leased`.',
+      '`validation_errors`. Then the operation is `succeeded` with it, and `meta.origins` says where each value ' +
+      'comes from. Nothing is billed. The same decision again is answered as the first; another one is 409 ' +
+      '`review_decided` until the review is opened again. Nobody has to lease it first, but somebody else’s lease ' +
+      'is 409 `review_leased`.',
     access: 'any',
     idempotency: KEPT_A_DAY,
     params: reviewParams,

@@ -84,11 +84,7 @@ export const runExtraction = async (
   if (answer.kind === 'to_queue') {
     const begin = (one: WorkRequest) => deps.extract(fields, one);
     // Where a person has to look at it, the answer is an operation.
-    return (await doneSoon(deps, request, {
-      work,
-      endpoint: 'extract',
-      begin,
-    })) as unknown as ExtractionAnswer;
+    return (await doneSoon(deps, request, { work, endpoint: 'extract', begin })) as ExtractionAnswer;
   }
   if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
   // The work is billed by now: its shape is held by specs, never by a refusal here.

@@ -10,7 +10,7 @@ import {
   wholeNumberText,
 } from './basics.ts';
 import { billingType } from '../../domain/account/messages.ts';
-import { origin, reviewPolicy } from '../../domain/review.ts';
+import { originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 
 const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' });
 
@@ -163,31 +163,6 @@ const REQUIRE_GROUNDING =
   'it as `not_grounded`. Default: false, it stays, with `grounding: none`.';
 
 export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
-
-const REVIEW =
-  'When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a ' +
-  'value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is ' +
-  'kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 ' +
-  'to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation ' +
-  '(202) with the status `needs_review`, and is billed as any other.';
-
-export const reviewIn = reviewPolicy.meta({ id: 'ReviewPolicy', description: REVIEW });
-
-const jsonOf = (text: string, context: z.RefinementCtx): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    context.addIssue({ code: 'custom', message: 'Expected JSON.' });
-    return z.NEVER;
-  }
-};
-
-/** The same in a form: its text. */
-const reviewText = z
-  .string()
-  .transform(jsonOf)
-  .pipe(reviewPolicy)
-  .meta({ 'x-wire': { type: 'string', description: `JSON of a \`ReviewPolicy\`. ${REVIEW}` } });
 
 /** Pages of a document, spelled alike whoever names them. */
 const pageChoiceIn = z
@@ -385,12 +360,8 @@ export const citation = z
 
 const readBy = z
   .strictObject({
-    engine: z
-      .array(z.string())
-      .meta({ description: 'Read surely by the embedded engine; no model was asked.' }),
-    model: z
-      .array(z.string())
-      .meta({ description: 'Read by the model alone, or otherwise than by the engine.' }),
+    engine: z.array(z.string()).meta({ description: 'Read surely by the engine; no model was asked.' }),
+    model: z.array(z.string()).meta({ description: 'Read by the model alone, or in another way.' }),
     both: z.array(z.string()).meta({ description: 'Read alike by both, each by itself.' }),
   })
   .meta({ id: 'ReadBy', description: 'JSON Pointers into `result`, of members and of whole lists.' });
@@ -466,14 +437,7 @@ export const extractResponse = z
       read_by: readBy.nullable().meta({
         description: 'Where a model was asked for what was doubtful (`models_for`); else null.',
       }),
-      origins: z
-        .record(z.string(), origin)
-        .optional()
-        .meta({
-          description:
-            'Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was ' +
-            'in doubt, and stayed.',
-        }),
+      origins: originsOut.optional(),
     }),
   })
   .meta({ id: 'ExtractionResult' });

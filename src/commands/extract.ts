@@ -191,16 +191,10 @@ const run = async (
   if (answer.kind === 'invalid_schema') return workProblem('invalid_schema', answer.detail);
   if (answer.kind !== 'ok') return parseProblem(answer);
   const { extraction } = answer;
-  const fits = extraction.validationErrors.length === 0;
   const isCut = extraction.warnings.some(isOfMissingPages);
   const question = questionOf(extraction, request);
-  if (!fits && !isCut && !request.allow_partial && !isAskedFor(extraction, question))
-    return workProblem(
-      'output_schema_mismatch',
-      'What the document says does not fit the schema, and nothing was billed. Send ' +
-        'allow_partial=true to get what fits.',
-      { validation_errors: extraction.validationErrors },
-    );
+  if (!isCut && !request.allow_partial && !isAskedFor(extraction, question)) return mismatch(extraction);
+  const fits = extraction.validationErrors.length === 0;
   const status = fits && !isCut ? 'success' : 'partial';
   const use = task.keyUse();
   return {
@@ -223,10 +217,19 @@ const questionOf = (
   return doubts.length === 0 ? undefined : { schema, doubts };
 };
 
-/** Whether all that does not fit is missing, and a person is asked for it. */
+const mismatch = ({ validationErrors: validation_errors }: Extraction): WorkProblem =>
+  workProblem(
+    'output_schema_mismatch',
+    'What the document says does not fit the schema, and nothing was billed. Send ' +
+      'allow_partial=true to get what fits.',
+    { validation_errors },
+  );
+
+/** Whether all fits, or what does not is missing, and a person is asked for it. */
 const isAskedFor = ({ validationErrors }: Extraction, question: Question | undefined): boolean =>
-  question?.doubts.some(({ code }) => code === 'missing_required') === true &&
-  validationErrors.every(({ keyword }) => keyword === 'required');
+  validationErrors.length === 0 ||
+  (question?.doubts.some(({ code }) => code === 'missing_required') === true &&
+    validationErrors.every(({ keyword }) => keyword === 'required'));
 
 /** The answer as the interface has it: what was done, and what it cost. */
 const extractionAnswer = (delivered: Delivered): Delivered => {

@@ -139,10 +139,10 @@ const WORK_AGE_MS = NEW_MS;
 const QUEUED = /^(?:operations|training|evaluations|secrets)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
 const REVIEWED = /^(?:operations|reviews)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
 
-/** The operation that an object of a review is of. */
-const operationOfKey = (key: string): string | undefined => {
+/** The operation, batch or training job that an object is of; of a review, its operation. */
+const queuedOfKey = (key: string): string | undefined => {
   const suffix = key.startsWith(REVIEWS_PREFIX) ? REVIEWED.exec(key)?.[1] : undefined;
-  return suffix === undefined ? undefined : `op_${suffix}`;
+  return suffix === undefined ? QUEUED.exec(key)?.[1] : `op_${suffix}`;
 };
 
 /** Whether nobody needs an object of some work any more. */
@@ -171,7 +171,7 @@ const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): IsOver => {
       if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= KEPT_MS;
       return fate.kind === 'unknown' && age >= KEPT_MS;
     }
-    const queued = QUEUED.exec(key)?.[1] ?? operationOfKey(key);
+    const queued = queuedOfKey(key);
     // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
     if (queued === undefined) return key.startsWith(RESULTS_PREFIX) && age >= KEPT_MS + HOUR_MS;
     const fate = await fateOf(queued, queuedFate);

@@ -67,6 +67,19 @@ const PASSING: ReadonlySet<string> = new Set([
   'internal_error',
 ]);
 
+/** Uploads the documents of a batch. */
+const uploadsOf = (
+  { shared }: Outside,
+  { key, documents }: Extract<Actor, { kind: 'batch' }>,
+): readonly string[] =>
+  documents.flatMap((file, at) =>
+    Array.from({ length: file.tag === 'one' ? Math.max(1, file.pages) : 1 }, (_, n) => {
+      const id = `doc_${key}_${String(at)}_${String(n)}`;
+      shared.files.set(`upload ${id}`, bytesOf({ ...file, pages: file.tag === 'one' ? 1 : file.pages }));
+      return id;
+    }),
+  );
+
 const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
   const { key, print = 'same' } = actor;
   return (requests: Requests, signal: AbortSignal): Promise<Answer> => {
@@ -76,24 +89,15 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
       case 'now': {
         const path = `sent ${key} ${actor.file.tag}`;
         on.shared.files.set(path, bytesOf(actor.file));
-        const { ownKey = false, reviewed = false } = actor;
-        return requests[actor.kind]({ ...asked, path, ownKey, reviewed });
+        const how = { ownKey: actor.ownKey === true, reviewed: actor.reviewed === true };
+        return requests[actor.kind]({ ...asked, path, ...how });
       }
       case 'money':
         return requests.adjust({ ...asked, credits: actor.credits });
       case 'sale':
         return requests.sale({ ...asked, credits: actor.credits });
       case 'batch': {
-        const documents = actor.documents.flatMap((file, at) =>
-          Array.from({ length: file.tag === 'one' ? Math.max(1, file.pages) : 1 }, (_, n) => {
-            const id = `doc_${key}_${String(at)}_${String(n)}`;
-            on.shared.files.set(
-              `upload ${id}`,
-              bytesOf({ ...file, pages: file.tag === 'one' ? 1 : file.pages }),
-            );
-            return id;
-          }),
-        );
+        const documents = uploadsOf(on, actor);
         return requests.batch({ ...asked, documents, measured: actor.measured === true });
       }
       case 'job':

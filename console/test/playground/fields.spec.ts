@@ -12,7 +12,7 @@ import {
   withInside,
   withKind,
 } from '../../src/pages/playground/fields.ts';
-import { TEMPLATE_NAMES, templateText, type SchemaPart } from '../../src/pages/playground/values.ts';
+import { TEMPLATE_NAMES, templateText, type SchemaPart } from '../../src/document/values.ts';
 
 const template = (name: (typeof TEMPLATE_NAMES)[number]) => JSON.parse(templateText(name)) as SchemaPart;
 const namesOf = (schema: SchemaPart) => entriesOf(schema).map(([name]) => name);

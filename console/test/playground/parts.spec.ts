@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { partsOf, valueRows, type Part } from '../../src/pages/playground/values.ts';
+import { partsOf, valueRows, type Part } from '../../src/document/values.ts';
 
 const partsIn = (result: unknown): readonly Part[] =>
   partsOf(valueRows(result, undefined, { citations: [], errors: null }));

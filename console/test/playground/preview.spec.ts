@@ -6,9 +6,9 @@ import {
   placeOf,
   wantedOf,
   type Wanted,
-} from '../../src/pages/playground/preview.ts';
-import { previewMarkdown } from '../../src/pages/playground/previewMarkdown.ts';
-import { valueRows } from '../../src/pages/playground/values.ts';
+} from '../../src/document/preview.ts';
+import { previewMarkdown } from '../../src/document/previewMarkdown.ts';
+import { valueRows } from '../../src/document/values.ts';
 
 const read = (content: string | Buffer, name: string): Promise<string> => {
   const kind = previewKind({ name, type: '' });

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { corrected, readSchema, valueRows } from '../../src/pages/playground/values.ts';
+import { corrected, readSchema, valueRows } from '../../src/document/values.ts';
 
 const schema = {
   type: 'object',

@@ -7569,11 +7569,11 @@ export type RateLimitedProblem = {
  */
 export type ReadBy = {
     /**
-     * Read surely by the embedded engine; no model was asked.
+     * Read surely by the engine; no model was asked.
      */
     engine: Array<string>;
     /**
-     * Read by the model alone, or otherwise than by the engine.
+     * Read by the model alone, or in another way.
      */
     model: Array<string>;
     /**
@@ -8231,7 +8231,7 @@ export type ReviewDecision = {
      */
     counts: ReviewCounts;
     /**
-     * Of each leaf, by its JSON Pointer.
+     * Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was in doubt, and stayed.
      */
     origins: {
         [key: string]: 'read' | 'confirmed' | 'corrected';

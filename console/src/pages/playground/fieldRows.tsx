@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { classes, CONTROL } from '../../ui/style.ts';
 import { added, changed, entriesOf, insideOf, KINDS, kindOf, moved, removed } from './fields.ts';
 import { withInside, withKind, type Entry, type Kind } from './fields.ts';
-import type { SchemaPart } from './values.ts';
+import type { SchemaPart } from '../../document/values.ts';
 
 const { schema: texts } = playground;
 

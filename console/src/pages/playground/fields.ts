@@ -1,4 +1,4 @@
-import type { SchemaPart } from './values.ts';
+import type { SchemaPart } from '../../document/values.ts';
 
 /** What a field holds, as people choose it. */
 export const KINDS = [

@@ -5,13 +5,13 @@ import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/style.ts';
 import { api } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
-import { useReading, VALUES } from './reading.ts';
+import { useReading, VALUES } from '../../document/reading.ts';
 import invoiceUrl from './samples/invoice.pdf?url';
 import twoPagesUrl from './samples/invoice-2-pages.pdf?url';
 import { ForTenant } from '../../ui/forTenant.tsx';
 import { PageHeader } from '../../ui/card.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
-import { templateText } from './values.ts';
+import { templateText } from '../../document/values.ts';
 import { Workbench } from './workbench.tsx';
 
 const { drop: dropTexts } = playground;

@@ -15,7 +15,7 @@ import { Go } from '../../ui/go.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Copy } from '../../ui/values.tsx';
 import { requestCode } from './results.tsx';
-import { isTemplate, readSchema } from './values.ts';
+import { isTemplate, readSchema } from '../../document/values.ts';
 
 const { steps: texts } = playground;
 

@@ -8,10 +8,10 @@ import { useTenantId } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
 import { saveFile } from '../../ui/csv.ts';
-import { corrected, type ValueRow } from './values.ts';
+import { corrected, type ValueRow } from '../../document/values.ts';
 import { ValueTree } from './valueTree.tsx';
 import { Card } from '../../ui/card.tsx';
-import { BlocksTab, Converted, MarkdownTab, TextTab, type Conversion } from './conversion.tsx';
+import { BlocksTab, Converted, MarkdownTab, TextTab, type Conversion } from '../../document/conversion.tsx';
 
 type Language = 'curl' | 'typescript' | 'python';
 

@@ -3,7 +3,7 @@ import { useState, type SyntheticEvent } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/style.ts';
-import type { ValueRow, TableLine, ValueTable } from './values.ts';
+import type { ValueRow, TableLine, ValueTable } from '../../document/values.ts';
 
 const { results: texts } = playground;
 

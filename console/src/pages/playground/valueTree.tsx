@@ -4,7 +4,7 @@ import { playground } from '../../texts/playground.ts';
 import { Badge } from '../../ui/card.tsx';
 import { Button } from '../../ui/button.tsx';
 import { classes, CONTROL } from '../../ui/style.ts';
-import { partsOf, type ValueRow, type ValueTable } from './values.ts';
+import { partsOf, type ValueRow, type ValueTable } from '../../document/values.ts';
 import { Confidence, cellName, ValueTableView } from './valueTable.tsx';
 
 const VALUE = 'button[data-value]';

@@ -2,18 +2,18 @@ import type { ExtractionResult, QuoteResponse, MarkdownResult } from '@quire/cli
 import { useMemo, useState } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
-import { Going, type Conversion } from './conversion.tsx';
-import { useReading, MARKDOWN, type Step, type Asked, type AskedValues, type Reading } from './reading.ts';
+import { Going, type Conversion } from '../../document/conversion.tsx';
+import { useReading, MARKDOWN, type Step, type Asked, type AskedValues, type Reading } from '../../document/reading.ts';
 import { NextSteps } from './nextSteps.tsx';
 import { useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Card } from '../../ui/card.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
-import { DocumentView } from './documentView.tsx';
-import type { Marked } from './overlay.tsx';
+import { DocumentView } from '../../document/documentView.tsx';
+import type { Marked } from '../../document/overlay.tsx';
 import { Results, type Choosing } from './results.tsx';
 import { SchemaPanel, useProposing } from './schemaPanel.tsx';
-import { readSchema, valueRows, type ValueRow } from './values.ts';
+import { readSchema, valueRows, type ValueRow } from '../../document/values.ts';
 
 const { run: runTexts } = playground;
 

@@ -11,8 +11,8 @@ import {
 } from '@quire/client';
 import { useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { quire } from '../../api/connection.ts';
-import { sendUpload } from '../../api/uploads.ts';
+import { quire } from '../api/connection.ts';
+import { sendUpload } from '../api/uploads.ts';
 
 /** Longer documents are read after the answer, so that their pages can be counted. */
 const LONG_PAGES = 5;

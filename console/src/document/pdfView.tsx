@@ -8,7 +8,7 @@ import {
 import workerUrl from 'pdfjs-dist/build/pdf.worker.min.mjs?url';
 import { useEffect, useRef, useState } from 'react';
 import { Overlay, letGo, useNear, type Box, type DrawSmall, type ViewProps } from './overlay.tsx';
-import { Skeleton } from '../../ui/states.tsx';
+import { Skeleton } from '../ui/states.tsx';
 
 GlobalWorkerOptions.workerPort = null;
 GlobalWorkerOptions.workerSrc = workerUrl;

@@ -1,11 +1,11 @@
-import { Minus, PanelLeft, Plus } from '../../ui/icons/icons.tsx';
+import { Minus, PanelLeft, Plus } from '../ui/icons/icons.tsx';
 import { useEffect, useRef, useState, lazy, Suspense, type KeyboardEvent, type RefObject } from 'react';
-import { playground as texts } from '../../texts/playground.ts';
-import { Button } from '../../ui/button.tsx';
-import { Select } from '../../ui/select.tsx';
-import { classes } from '../../ui/style.ts';
+import { playground as texts } from '../texts/playground.ts';
+import { Button } from '../ui/button.tsx';
+import { Select } from '../ui/select.tsx';
+import { classes } from '../ui/style.ts';
 import { letGo, useNear, Overlay, type Opened, type DrawSmall, type ViewProps } from './overlay.tsx';
-import { Skeleton } from '../../ui/states.tsx';
+import { Skeleton } from '../ui/states.tsx';
 import type { Conversion } from './conversion.tsx';
 import type { ValueRow } from './values.ts';
 import { previewKind } from './preview.ts';

@@ -1,9 +1,9 @@
 import { useEffect, useState, lazy, Suspense, useMemo } from 'react';
 import { previewKind, wantedOf } from './preview.ts';
 import type { PreviewAsked, PreviewTold } from './preview.worker.ts';
-import { playground as texts } from '../../texts/playground.ts';
-import { Button } from '../../ui/button.tsx';
-import { ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { playground as texts } from '../texts/playground.ts';
+import { Button } from '../ui/button.tsx';
+import { ProblemNote, Skeleton } from '../ui/states.tsx';
 import { Going, type Conversion } from './conversion.tsx';
 import type { ValueRow } from './values.ts';
 import { Cited } from './cited.tsx';

@@ -1,6 +1,6 @@
 import { useRef, useState, useEffect, type PointerEvent, type RefObject } from 'react';
-import { playground as texts } from '../../texts/playground.ts';
-import { classes } from '../../ui/style.ts';
+import { playground as texts } from '../texts/playground.ts';
+import { classes } from '../ui/style.ts';
 
 /** Left, top, right, bottom, in the measure of its page. */
 export type Box = readonly [number, number, number, number];

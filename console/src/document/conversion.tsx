@@ -1,11 +1,11 @@
 import type { MarkdownResult } from '@quire/client';
 import { lazy, Suspense, type ReactNode } from 'react';
-import { playground } from '../../texts/playground.ts';
-import { Button } from '../../ui/button.tsx';
-import { ProgressBar, ProblemNote, Skeleton } from '../../ui/states.tsx';
+import { playground } from '../texts/playground.ts';
+import { Button } from '../ui/button.tsx';
+import { ProgressBar, ProblemNote, Skeleton } from '../ui/states.tsx';
 import type { Step } from './reading.ts';
-import { Badge } from '../../ui/card.tsx';
-import { Tabs } from '../../ui/tabs.tsx';
+import { Badge } from '../ui/card.tsx';
+import { Tabs } from '../ui/tabs.tsx';
 
 const { run: runTexts } = playground;
 

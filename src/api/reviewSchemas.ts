@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { origin, reviewPolicy } from '../../domain/review.ts';
+
+const REVIEW =
+  'When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a ' +
+  'value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is ' +
+  'kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 ' +
+  'to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation ' +
+  '(202) with the status `needs_review`, and is billed as any other.';
+
+export const reviewIn = reviewPolicy.meta({ id: 'ReviewPolicy', description: REVIEW });
+
+const jsonOf = (text: string, context: z.RefinementCtx): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'Expected JSON.' });
+    return z.NEVER;
+  }
+};
+
+/** The same in a form: its text. */
+export const reviewText = z
+  .string()
+  .transform(jsonOf)
+  .pipe(reviewPolicy)
+  .meta({ 'x-wire': { type: 'string', description: `JSON of a \`ReviewPolicy\`. ${REVIEW}` } });
+
+/** Where each leaf of a decided result comes from. */
+export const originsOut = z.record(z.string(), origin).meta({
+  description:
+    'Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was in ' +
+    'doubt, and stayed.',
+});
