@@ -1,6 +1,7 @@
 import { workFailure } from '../server/problems.ts';
 import type { countPages as count } from '../commands/countPages.ts';
 import type { eraseDocument as erasure, removeUpload as removal } from '../commands/erasing.ts';
+import type { eraseTenant as tenantErasing } from '../commands/eraseTenant.ts';
 import type { presignUpload as presign, UploadReceiver } from '../commands/uploads.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
@@ -15,6 +16,8 @@ import {
   tenantIdText,
   wholeNumberText,
   checkKnown,
+  tenantNotFound,
+  tenantParams,
 } from './basics.ts';
 import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { fileUriOf } from '../../domain/document.ts';
@@ -28,6 +31,7 @@ export interface DocumentsDeps {
   readonly receiver: UploadReceiver;
   readonly removeUpload: ReturnType<typeof removal>;
   readonly eraseDocument: ReturnType<typeof erasure>;
+  readonly eraseTenant: ReturnType<typeof tenantErasing>;
   readonly countPages: ReturnType<typeof count>;
 }
 
@@ -377,5 +381,41 @@ export const removeUpload = remove(
     const refused = await deps.removeUpload(by, params.document_id, meta);
     if (refused !== undefined) throw workFailure(refused);
     return undefined;
+  },
+);
+
+const tenantErased = z
+  .strictObject({
+    tenant_id: z.string(),
+    erased_at: instantOut,
+    status: z.enum(['erased', 'erasing']).meta({
+      description: '`erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells.',
+    }),
+    left: z.int().nullable().meta({ description: 'What could not be removed yet; null: not known yet.' }),
+  })
+  .meta({ id: 'TenantErasedResponse' });
+
+export const eraseTenant = remove(
+  '/v1/admin/tenants/{tenant_id}/data',
+  {
+    summary: 'Erase what a tenant’s people wrote and sent',
+    description:
+      'For good, up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept answers and names ' +
+      'of files; its keys are revoked, which ends their sessions, and its open work is cancelled. Money, pages and ' +
+      'times stay. It is written down first, and finished by the service whatever happens. A repeat erases what ' +
+      'came since.',
+    access: 'admin',
+    tenant: 'path',
+    params: tenantParams,
+    reply: { status: 202, schema: tenantErased },
+    problems: ['tenant_not_found', 'busy', 'storage_error'],
+    reads: 'tenant',
+  },
+  async ({ params: { tenant_id }, meta }, { queries, eraseTenant: erase }) => {
+    if ((await queries.balanceOfTenant(tenant_id)) === undefined) throw tenantNotFound();
+    const report = await erase(tenant_id, meta);
+    if ('kind' in report) throw workFailure(report);
+    const { erased_at, left } = report;
+    return { tenant_id, erased_at, status: left === 0 ? ('erased' as const) : ('erasing' as const), left };
   },
 );

@@ -34,6 +34,7 @@ import {
   presignUpload,
   putUpload,
   eraseDocument,
+  eraseTenant,
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
@@ -78,6 +79,15 @@ import {
   rotateWebhookSecret,
   type WebhooksDeps,
 } from './webhooks.ts';
+import {
+  decideReview,
+  getReview,
+  getReviewFile,
+  leaseReview,
+  listReviews,
+  reopenReview,
+  type ReviewsDeps,
+} from './reviews.ts';
 import {
   deleteRateLimits,
   flushRateLimitCache,
@@ -124,6 +134,19 @@ import {
   startAudit,
   type AuditsDeps,
 } from './audits.ts';
+import {
+  cancelEvaluationRun,
+  createEvaluationRun,
+  createEvaluationSet,
+  getEvaluationRun,
+  getEvaluationRunDocument,
+  getEvaluationSet,
+  getEvaluationSetExamples,
+  listEvaluationRuns,
+  listEvaluationSets,
+  removeEvaluationSet,
+  type EvaluationsDeps,
+} from './evaluations.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -146,11 +169,13 @@ export type ApiDeps = AccountsDeps &
   CreditsDeps &
   DeploymentsDeps &
   DocumentsDeps &
+  EvaluationsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PricesDeps &
   RateLimitsDeps &
   ReportsDeps &
+  ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
   TrainingDeps &
@@ -187,6 +212,14 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getOperation,
     listBatches,
     listOperations,
+  },
+  Reviews: {
+    decideReview,
+    getReview,
+    getReviewFile,
+    leaseReview,
+    listReviews,
+    reopenReview,
   },
   Webhooks: {
     changeWebhook,
@@ -226,6 +259,18 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listDeployments,
     listTrainingJobs,
   },
+  Evaluations: {
+    cancelEvaluationRun,
+    createEvaluationRun,
+    createEvaluationSet,
+    getEvaluationRun,
+    getEvaluationRunDocument,
+    getEvaluationSet,
+    getEvaluationSetExamples,
+    listEvaluationRuns,
+    listEvaluationSets,
+    removeEvaluationSet,
+  },
   Sessions: {
     createSession,
     endSession,
@@ -240,6 +285,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     createApiKey,
     createProviderPricing,
     deleteRateLimits,
+    eraseTenant,
     flushApiKeyCache,
     flushRateLimitCache,
     getAdminCreditPrices,

@@ -11,6 +11,8 @@ import { secretObjectKey } from '../../domain/ports/services.ts';
 import { type ConfigVersion, liveSecrets } from '../../domain/savedConfig.ts';
 import { secretsOfWebhook, type Webhook, webhookAfter, type WebhookEvent } from '../../domain/webhook.ts';
 import { byType } from '../audit/auditedEvent.ts';
+import type { EvaluationSetVersion } from '../../domain/evaluation.ts';
+import { expectedKeyOf, reportKeyOf } from '../commands/evaluations.ts';
 import type { Watcher } from '../audit/auditLog.ts';
 import { operationFileKeyOf, operationInputKeyOf } from '../commands/operationInput.ts';
 import { trainingInputKeyOf } from '../commands/training.ts';
@@ -145,6 +147,36 @@ const openWork = (needs: Map<string, Need>) => {
   };
 };
 
+/** What training made, and what it was made of: an erased tenant needs neither. */
+const learnedNeeds = (needs: Map<string, Need>) => {
+  /** What is kept of the examples of a job: the last that the log names. */
+  const inputs = new Map<string, string>();
+  /** Keys of artifacts and IDs of jobs, by tenant. */
+  const learned = new Map<string, Set<string>>();
+  const erased = new Set<string>();
+  return {
+    learn: (tenant_id: string, name: string): void =>
+      void learned.set(tenant_id, (learned.get(tenant_id) ?? new Set()).add(name)),
+    forget: (tenant_id: string): void => {
+      for (const name of learned.get(tenant_id) ?? []) {
+        needs.delete(name);
+        needs.delete(inputs.get(name) ?? '');
+        erased.add(name);
+      }
+      learned.delete(tenant_id);
+    },
+    needExamples: (
+      stream: string,
+      { job_id, input_sha256: sha256 }: { readonly job_id: string; readonly input_sha256: string },
+    ): void => {
+      needs.delete(inputs.get(job_id) ?? '');
+      if (erased.has(job_id)) return;
+      inputs.set(job_id, trainingInputKeyOf(job_id, sha256));
+      needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 });
+    },
+  };
+};
+
 /** Collects the objects that the events of a log refer to, by key, while an audit reads them. */
 export const objectNeeds = (): {
   readonly watcher: Watcher;
@@ -160,6 +192,7 @@ export const objectNeeds = (): {
   };
   const seeWebhook = webhookSecrets(replaceSecrets);
   const work = openWork(needs);
+  const { learn, forget, needExamples } = learnedNeeds(needs);
   const inputs = new Map<string, string>();
   /** What is kept of the examples of a job: the last that the log names. */
   const needExamples = (
@@ -170,6 +203,20 @@ export const objectNeeds = (): {
     inputs.set(job_id, trainingInputKeyOf(job_id, sha256));
     needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 });
   };
+  const expected = new Map<string, readonly string[]>();
+  /** What the documents of the latest version of a set are expected to say. */
+  const needExpected = (
+    stream: string,
+    { set_id, examples }: Pick<EvaluationSetVersion, 'set_id' | 'examples'>,
+  ): void => {
+    for (const key of expected.get(set_id) ?? []) needs.delete(key);
+    const named = examples.map(({ document_id, expected_sha256: sha256 }) => {
+      const key = expectedKeyOf(set_id, document_id, sha256);
+      needs.set(key, { stream, sha256 });
+      return key;
+    });
+    expected.set(set_id, named);
+  };
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
     DocumentRegistered: ({ stream, data }) => {
@@ -178,14 +225,24 @@ export const objectNeeds = (): {
         needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
     },
     UploadRemoved: ({ data }) => void needs.delete(uploadKeyOf(data.document_id)),
-    ArtifactPublished: ({ stream, data: { sha256 } }) =>
-      void needs.set(artifactKeyOf(sha256), { stream, sha256 }),
-    TrainingJobCreated: ({ stream, data }) => needExamples(stream, data),
+    ArtifactPublished: ({ stream, data: { sha256, tenant_id } }) => {
+      needs.set(artifactKeyOf(sha256), { stream, sha256 });
+      learn(tenant_id, artifactKeyOf(sha256));
+    },
+    TrainingJobCreated: ({ stream, data }) => {
+      needExamples(stream, data);
+      learn(data.tenant_id, data.job_id);
+    },
+    TenantErased: ({ data }) => forget(data.tenant_id),
     ExamplesErased: ({ stream, data }) => needExamples(stream, data),
     OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256, file_sha256 } }) => {
       work.accept(stream, operation_id, sha256);
       work.needFile(stream, operation_id, file_sha256);
     },
+    EvaluationSetPublished: ({ stream, data }) => needExpected(stream, data),
+    EvaluationSetRemoved: ({ stream, data: { set_id } }) => needExpected(stream, { set_id, examples: [] }),
+    EvaluationScored: ({ stream, data: { run_id, report_sha256: sha256 } }) =>
+      void needs.set(reportKeyOf(run_id, sha256), { stream, sha256 }),
     BatchAccepted: ({ stream, data }) => work.accept(stream, data.batch_id, data.input_sha256),
     BatchEnded: ({ data }) => work.end(data.batch_id),
     OperationSucceeded: ({ data }) => work.end(data.operation_id),

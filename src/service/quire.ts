@@ -255,7 +255,7 @@ const workersOf = (from: Context): readonly { readonly start: () => void; stop: 
   const sealer = from.logSealer;
   return [
     ...[from.sweeper, from.objectSweeper],
-    ...[from.trainingWorker, from.operationWorker, from.batchWorker],
+    ...[from.trainingWorker, from.operationWorker, from.batchWorker, from.evaluationWorker],
     from.webhookSender,
     ...(sealer === null ? [] : [sealer]),
   ];

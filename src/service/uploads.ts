@@ -26,9 +26,15 @@ import {
 import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../commands/sweeping.ts';
 import { usageEndedAt } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
+import { batchIdOfRun } from '../../domain/evaluation.ts';
+import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
+import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
+import { reviewNeedsUntil } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
+import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
+import { artifactsEverOf, heldByTenant, jobsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import type { ApiDeps } from '../api/routes.ts';
@@ -49,13 +55,17 @@ const workFates = (from: Context): WorkObjectsDeps => {
   const { log } = from.parts;
   const usage = from.usageLog;
   const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
+  const sets = evaluationSets(log);
   const examples = exampleStreams(log);
   const unknown = { kind: 'unknown' } as const;
   return {
     queuedFate: async (id) => {
       if (id.startsWith('op_')) {
         const state = await ops.stateOf(id);
-        return state.accepted === null ? unknown : ENDED_OR_OPEN(state);
+        if (state.accepted === null) return unknown;
+        const until = await reviewNeedsUntil({ store: log }, state);
+        if (until !== undefined && until > from.clock.now()) return { kind: 'open' };
+        return ENDED_OR_OPEN(state);
       }
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
@@ -63,7 +73,14 @@ const workFates = (from: Context): WorkObjectsDeps => {
         const kept = await examples.keptOf(state.accepted);
         return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, kept.input_sha256) };
       }
-      const { accepted, ended } = await bats.stateOf(id);
+      if (id.startsWith('set_')) {
+        const { versions, removed_at } = await sets.stateOf(id);
+        return versions.length === 0 ? unknown : ENDED_OR_OPEN({ finished_at: removed_at });
+      }
+      const isRun = id.startsWith('evr_');
+      const { accepted, ended } = await bats.stateOf(isRun ? batchIdOfRun(id) : id);
+      // What a run found stays.
+      if (isRun && accepted !== null) return { kind: 'open' };
       return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
     },
     workFate: async (operation_id) => {
@@ -81,6 +98,53 @@ const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
   ...{ objects, clock, jobs: trainingJobs(log), examples: exampleStreams(log) },
 });
 
+/** What takes away all that a tenant has: each thing as its own route does. */
+export const tenantErasing = (from: Context): EraseTenantDeps => {
+  const { log: store, objects } = from.parts;
+  const { readSql: sql, reads, api, clock, logger, documents: own } = from;
+  const isDone = ({ kind }: { readonly kind: string }) => kind === 'done';
+  const isAnswered = ({ kind }: { readonly kind: string }) => kind === 'answered';
+  return {
+    ...{ store, objects, clock, documents: own, replays: from.replays },
+    heldBy: heldByTenant(sql),
+    learnedBy: async (erasure) => ({
+      artifacts: await artifactsEverOf(sql)(erasure),
+      jobs: await jobsEverOf(sql)(erasure),
+    }),
+    remove: {
+      key: async (_, key_id, meta) => {
+        const { key } = await api.apiKeys.stateOf(key_id);
+        const isRevoked = isDone(await api.apiKeys.revoke(key_id, meta));
+        if (isRevoked && key !== null) from.authenticator.refuse(key.key_hash);
+        return isRevoked;
+      },
+      webhook: async (tenant_id, webhook_id, meta) =>
+        isDone(await api.webhooks.remove({ tenant_id, webhook_id }, meta)),
+      operation: async (tenant_id, operation_id, meta) =>
+        isAnswered(await api.operations.cancel({ tenant_id, operation_id }, meta)),
+      batch: async (tenant_id, batch_id, meta) =>
+        isAnswered(await api.batches.cancel({ tenant_id, batch_id }, meta)),
+      job: async (tenant_id, job_id, meta) =>
+        isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
+      config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
+      document: async (tenant_id, document_id, meta) =>
+        (await api.eraseDocument({ tenant_id, allTenants: false }, document_id, meta)) === undefined,
+    },
+    settle: async (tenantId) => {
+      reads.note(tenantId, await store.head());
+      await reads.settle(tenantId);
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'erasing a tenant', err })),
+  };
+};
+/** What sets of examples and their runs keep of a document. */
+const inEvaluations = (from: Context) =>
+  forgetInEvaluations({
+    ...{ store: from.parts.log, objects: from.parts.objects, clock: from.clock },
+    wrote: (tenantId, position) => from.reads.note(tenantId, position),
+    keeping: evaluationsOfDocument(from.readSql),
+  });
+
 /** What a sweep of objects works on, and whom it tells. */
 export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   const logger = from.logger;
@@ -93,7 +157,8 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
     usedOf: usedOf(sql),
     learnedOf: async (documents) => {
       const learned = await jobsLearningFrom(sql)(documents, { open: false });
-      return new Set(learned.map(({ document_id }) => document_id));
+      const inSets = await documentsInSets(sql)(documents.map(({ document_id }) => document_id));
+      return new Set([...learned.map(({ document_id }) => document_id), ...inSets]);
     },
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
     erased: {
@@ -101,7 +166,9 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       among: async (names) => new Set(await erasedAmong(sql)(names)),
       ofJobs: erasedOfJobs(sql),
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
+      forgetInEvaluations: inEvaluations(from),
     },
+    erasedTenants: () => sweepErasures(tenantErasing(from))(),
     retentionDays: from.config.uploadRetentionDays,
     clock: from.clock,
     onSweep: (report) => {
@@ -171,6 +238,7 @@ const removals = (
     learningFrom: (document, which) => learningFrom([document], which),
     cancelJob: (name, meta) => cancelWork(jobs, jobMoney(jobs), { name, meta }),
     clock,
+    forgetInEvaluations: inEvaluations(from),
     settle: async (tenantId, position) => {
       reads.note(tenantId, position);
       await reads.settle(tenantId);

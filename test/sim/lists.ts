@@ -1,3 +1,4 @@
+import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { DeliveryRow } from '../../projections/webhooks.ts';
 import { DONE, type BatchRow, type DocumentRow, type HoldRow, type Rows, type WorkRow } from './readModel.ts';
@@ -192,6 +193,13 @@ const batchLists = (rows: Rows) => ({
     }
     return { counts, pages, credits_charged };
   },
+  toScore: (limit: number) =>
+    [...rows.batches.values()]
+      .filter(({ measured, scored }) => measured && !scored)
+      .filter(({ finished_at, cancelled_at }) => finished_at !== null && cancelled_at === null)
+      .sort(by(({ position }) => position))
+      .map(({ batch_id, tenant_id }) => ({ run_id: runIdOfBatch(batch_id), batch_id, tenant_id }))
+      .slice(0, limit),
   openOfTenant: (tenant: string) =>
     openBatches(rows).flatMap(({ tenant_id, batch_id }) => (tenant_id === tenant ? [batch_id] : [])),
 });
@@ -312,6 +320,15 @@ const documentLists = (rows: Rows) => {
       const erased = new Set([...rows.erased, ...works.map(({ work_id }) => work_id)]);
       return new Set(names.filter((name) => erased.has(name)));
     },
+    heldBy: ({ position }: { readonly position: bigint }) => [
+      ...unfinished(rows.operations)
+        .filter((one) => one.position <= position)
+        .map(({ id }) => ({ kind: 'operation', id })),
+      ...operations()
+        .filter((one) => one.position <= position && rows.registered.has(one.document_id))
+        .filter(({ document_id }) => !rows.erased.has(document_id))
+        .map(({ document_id: id }) => ({ kind: 'document', id })),
+    ],
     workOn: (documentId: string) =>
       operations()
         .filter(({ document_id }) => document_id === documentId)

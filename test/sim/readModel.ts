@@ -42,6 +42,8 @@ export interface BatchRow {
   begun: number;
   cancelled_at: string | null;
   finished_at: string | null;
+  readonly measured: boolean;
+  scored: boolean;
 }
 
 export type HoldRow = Row<typeof openHolds>;
@@ -108,6 +110,7 @@ const jobRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>): Wor
 const batchRow = ({ data, position }: ProjectedEventOf<'BatchAccepted'>): BatchRow => ({
   ...{ batch_id: data.batch_id, tenant_id: data.tenant_id, position },
   ...{ begun: 0, cancelled_at: null, finished_at: null },
+  ...{ measured: data.evaluated !== undefined, scored: false },
   documents: data.document_ids.map((document_id, index) => ({
     ...{ index, document_id, begun_at: null, problem_code: null },
     operation_id: operationIdOfDocument({ ...data, index }),
@@ -124,6 +127,7 @@ const emptyRows = () => ({
   running: new Map<string, UsageRow>(),
   begun: new Set<string>(),
   /** Documents. */
+  registered: new Set<string>(),
   erased: new Set<string>(),
   webhooks: new Map<string, WebhookRow>(),
   deliveries: new Map<string, DeliveryRow>(),
@@ -204,6 +208,10 @@ const batchHandlers = (rows: Rows) => ({
     const batch = rows.batches.get(data.batch_id);
     if (batch !== undefined) batch.finished_at = data.ended_at;
   },
+  EvaluationScored: ({ data }: ProjectedEventOf<'EvaluationScored'>): void => {
+    const batch = rows.batches.get(data.batch_id);
+    if (batch !== undefined) batch.scored = true;
+  },
 });
 
 const appliedTo = (rows: Rows) => {
@@ -217,6 +225,7 @@ const appliedTo = (rows: Rows) => {
     TrainingJobCreated: (event) => {
       if (!rows.jobs.has(event.data.job_id)) rows.jobs.set(event.data.job_id, jobRow(event));
     },
+    DocumentRegistered: ({ data }) => void rows.registered.add(data.document_id),
     DocumentErased: ({ data }) => void rows.erased.add(data.document_id),
     CreditsHeld: ({ data, stream }) => {
       const tenant_id = tenantIn(stream);

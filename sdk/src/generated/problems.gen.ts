@@ -51,6 +51,10 @@ import type {
   RefundExceedsOriginalProblem,
   RefundMismatchProblem,
   RequestInProgressProblem,
+  ReviewDecidedProblem,
+  ReviewExpiredProblem,
+  ReviewLeasedProblem,
+  ReviewNotFoundProblem,
   SessionExpiredProblem,
   ShuttingDownProblem,
   SourceUnavailableProblem,
@@ -126,6 +130,10 @@ export type Problem =
   | RefundExceedsOriginalProblem
   | RefundMismatchProblem
   | RequestInProgressProblem
+  | ReviewDecidedProblem
+  | ReviewExpiredProblem
+  | ReviewLeasedProblem
+  | ReviewNotFoundProblem
   | SessionExpiredProblem
   | ShuttingDownProblem
   | SourceUnavailableProblem

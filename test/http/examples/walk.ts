@@ -6,6 +6,7 @@ import { presigned, put } from '../documents/uploads.suite.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import type { Example } from './example.ts';
 import { shownAudit } from './shownAudit.ts';
+import { reviewIdOf } from '../../../domain/review.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 
 interface Sent {
@@ -73,6 +74,12 @@ export class Walk {
     return target;
   }
 
+  /** A tenant that leaves: it has a key, and nothing else. */
+  async leaver(): Promise<string> {
+    await this.#api.newKey('globex');
+    return 'globex';
+  }
+
   /** An extraction that waits for the worker. Gives its ID. */
   async accepted(fields: Readonly<Record<string, string>>): Promise<string> {
     const headers = { prefer: 'respond-async' };
@@ -80,6 +87,21 @@ export class Walk {
     if (reply.status !== 202) throw new Error(reply.text);
     await this.#api.deps.reads.settleAll();
     return String(reply.body['operation_id']);
+  }
+
+  /** A run that is scored, and one that waits still. */
+  async measured(json: object): Promise<{ readonly run_id: string; readonly left: string }> {
+    const run_id = String((await this.call('createEvaluationRun', { json })).body['run_id']);
+    const { batches, operations, evaluations, deps } = this.#api;
+    await until(async () => {
+      await batches.look();
+      await operations.drain();
+      await deps.reads.settleAll();
+      return (await evaluations.look()) > 0;
+    });
+    await deps.reads.settleAll();
+    const left = await this.#api.call('post', '/v1/evaluations/runs', { json });
+    return { run_id, left: String(left.body['run_id']) };
   }
 
   async trained(job_id: string): Promise<Reply> {
@@ -125,6 +147,43 @@ const batchOf = async (walk: Walk, file_uris: readonly string[]): Promise<void> 
   await walk.call('cancelBatch', { path });
 };
 
+const lookAtResults = async (walk: Walk, api: TestApi): Promise<void> => {
+  const operation_id = await walk.accepted({
+    ...{ tenant_id: TENANT, schema: INVOICE_SCHEMA, mode: 'fast', review: '{"below": 1}' },
+  });
+  await until(async () => {
+    await api.operations.drain();
+    return (await api.deps.operations.streams.stateOf(operation_id)).success !== null;
+  });
+  const path = { review_id: reviewIdOf(operation_id) };
+  const listed = async () =>
+    (await walk.call('listReviews', { query: { tenant_id: TENANT, status: 'open' } })).body;
+  await until(async () => (await listed())['total'] === 1);
+  await walk.call('getReviewFile', { path });
+  await walk.call('leaseReview', { path });
+  await walk.call('getReview', { path });
+  const result = { invoice_number: 'Q-1001', total: 120.05 };
+  await walk.call('decideReview', { path, json: { result, note: 'The cents were hard to read.' } });
+  await walk.call('reopenReview', { path });
+};
+
+/** A set of one invoice, and a run of it. */
+const measure = async (walk: Walk, document_id: string): Promise<void> => {
+  const examples = [{ document_id, expected: { invoice_number: 'R-2026-0017', total: 119 } }];
+  const json = { tenant_id: TENANT, name: 'Invoices of January', task_id: 'invoices', examples };
+  const { body } = await walk.call('createEvaluationSet', { json });
+  const set_id = String(body['set_id']);
+  await walk.call('listEvaluationSets', { query: { tenant_id: TENANT } });
+  await walk.call('getEvaluationSet', { path: { set_id } });
+  await walk.call('getEvaluationSetExamples', { path: { set_id } });
+  const { run_id, left } = await walk.measured({ tenant_id: TENANT, set_id, schema: SCHEMA });
+  await walk.call('getEvaluationRun', { path: { run_id } });
+  await walk.call('getEvaluationRunDocument', { path: { run_id, document_id } });
+  await walk.call('listEvaluationRuns', { query: { tenant_id: TENANT, set_id } });
+  await walk.call('cancelEvaluationRun', { path: { run_id: left } });
+  await walk.call('removeEvaluationSet', { path: { set_id } });
+};
+
 const workOnDocuments = async (walk: Walk): Promise<void> => {
   const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA };
   await walk.call('extract', { form });
@@ -134,6 +193,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
   await walk.call('listOperations', { query: { tenant_id: TENANT } });
   const { file_uri, document_id } = await walk.upload();
   await batchOf(walk, [file_uri, (await walk.upload()).file_uri]);
+  await measure(walk, (await walk.upload()).document_id);
   await walk.call('countPages', { json: { documents: [{ file_uri }] } });
   await walk.call('ocrToMarkdown', { json: { tenant_id: TENANT, file_uri } });
   await walk.call('canonical', {
@@ -232,6 +292,7 @@ const administer = async (walk: Walk): Promise<void> => {
       reason: 'not used',
     },
   });
+  await walk.call('eraseTenant', { path: { tenant_id: await walk.leaver() } });
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
   await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
   await walk.call('getRateLimits', tenant);
@@ -313,6 +374,7 @@ export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string,
     beTold,
     report,
     lookIntoTheLog,
+    lookAtResults,
   ])
     await part(walk, api);
   return walk.examples;
