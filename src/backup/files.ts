@@ -193,16 +193,6 @@ export const objectNeeds = (): {
   const seeWebhook = webhookSecrets(replaceSecrets);
   const work = openWork(needs);
   const { learn, forget, needExamples } = learnedNeeds(needs);
-  const inputs = new Map<string, string>();
-  /** What is kept of the examples of a job: the last that the log names. */
-  const needExamples = (
-    stream: string,
-    { job_id, input_sha256: sha256 }: { readonly job_id: string; readonly input_sha256: string },
-  ): void => {
-    needs.delete(inputs.get(job_id) ?? '');
-    inputs.set(job_id, trainingInputKeyOf(job_id, sha256));
-    needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 });
-  };
   const expected = new Map<string, readonly string[]>();
   /** What the documents of the latest version of a set are expected to say. */
   const needExpected = (

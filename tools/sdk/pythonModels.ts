@@ -111,16 +111,35 @@ export class PythonTypes {
     if (this.#classes.has(name)) throw new Error(`two schemas would be ${name}`);
     // Its place, before those of its members.
     this.#classes.set(name, '');
-    const members = Object.entries(schema.properties ?? {}).map(([member, inner]) => {
-      const own = `${name}${pascal(member)}`;
-      const type = GIVEN[`${name}.${member}`] ?? this.typeOf(inner, taken.has(own) ? `${own}Value` : own);
+    if (Object.keys(schema.properties ?? {}).some((member) => KEYWORDS.includes(member)))
+      return this.#byCall(name, schema, taken);
+    const members = this.#members(name, schema, taken).map(({ member, given, inner }) => {
       const said = inner.description === undefined ? '' : docstring([inner.description], INDENT);
-      const given = schema.required?.includes(member) === true ? type : `NotRequired[${type}]`;
       return fitted(`${INDENT}${checkedName(member)}: ${given}`) + said;
     });
     const doc = schema.description === undefined ? '' : `${docstring([schema.description], INDENT)}\n`;
     const body = `${doc}${members.join('')}`;
     this.#classes.set(name, `class ${name}(TypedDict):\n${body === '' ? `${INDENT}pass\n` : body}`);
+    return name;
+  }
+
+  #members(name: string, schema: Schema, taken: ReadonlySet<string>) {
+    return Object.entries(schema.properties ?? {}).map(([member, inner]) => {
+      const own = `${name}${pascal(member)}`;
+      const type = GIVEN[`${name}.${member}`] ?? this.typeOf(inner, taken.has(own) ? `${own}Value` : own);
+      const given = schema.required?.includes(member) === true ? type : `NotRequired[${type}]`;
+      return { member, given, inner };
+    });
+  }
+
+  /** A class cannot have a member that is named as a word of the language; a call can. */
+  #byCall(name: string, schema: Schema, taken: ReadonlySet<string>): string {
+    const members = this.#members(name, schema, taken).map(
+      ({ member, given }) => `${INDENT}${INDENT}"${member}": ${JSON.stringify(given)},\n`,
+    );
+    const said = schema.description === undefined ? '' : docstring([schema.description], '');
+    const call = `TypedDict(\n${INDENT}"${name}",\n${INDENT}{\n${members.join('')}${INDENT}},\n)\n`;
+    this.#classes.set(name, `${name} = ${call}${said}`);
     return name;
   }
 }

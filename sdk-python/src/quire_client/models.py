@@ -16,6 +16,23 @@ elif TYPE_CHECKING:
     from typing_extensions import NotRequired
 
 
+class AcceptedEvaluationRun(TypedDict):
+    run_id: str
+    """ID of the run, `evr_…`."""
+    batch_id: str
+    """ID of the batch, `bat_…`."""
+    set_id: str
+    """ID of the set of examples, `set_…`."""
+    set_version: int
+    """Version of the set that is measured by."""
+    status: Literal["queued"]
+    """It waits."""
+    documents: int
+    """Documents of the set."""
+    accepted_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
 class ActivateDeploymentRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
@@ -31,6 +48,8 @@ class ActivateDeploymentRequest(TypedDict):
     """Where the artifact is stored."""
     rollout: NotRequired[DeploymentRollout | None]
     """How much of the work the deployment gets."""
+    gate: NotRequired[Gate | None]
+    """What has to be measured before this is published; left out: nothing."""
 
 
 class AddCreditsRequest(TypedDict):
@@ -842,6 +861,8 @@ class BatchRequest(TypedDict):
     """true: what an extraction model told and what stands nowhere in the document is left out, and
     `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
     """
+    review: NotRequired[ReviewPolicy | Literal[""]]
+    """When a person has to look at the result; see `ReviewPolicy`."""
     pages: NotRequired[str]
     """Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
@@ -1133,6 +1154,13 @@ class CancelledBatch(TypedDict):
     """false when it was cancelled or had ended before."""
 
 
+class CancelledEvaluationRun(TypedDict):
+    run_id: str
+    """ID of the run, `evr_…`."""
+    cancelled: bool
+    """false when it was cancelled or had ended before."""
+
+
 class CancelledOperation(TypedDict):
     operation_id: str
     """ID of the operation, `op_…`."""
@@ -1146,8 +1174,19 @@ class CancelledOperation(TypedDict):
     """Task that the work is counted for; default `default`."""
     document_id: str
     """ID of the document, `doc_…`."""
-    status: Literal["queued", "running", "succeeded", "partial", "failed", "cancelled"]
-    """`partial`: it succeeded with data of which some does not fit the schema."""
+    status: Literal[
+        "queued",
+        "running",
+        "succeeded",
+        "partial",
+        "needs_review",
+        "failed",
+        "cancelled",
+    ]
+    """`partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it
+    succeeded, was billed, and a person has to look at the result; once they have decided, it is
+    `succeeded`.
+    """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -1162,6 +1201,8 @@ class CancelledOperation(TypedDict):
     """The problem that the synchronous call would have answered."""
     cost: CancelledOperationCost | None
     """null until it was billed; nothing is billed unless it succeeds."""
+    review_id: str | None
+    """Of the review that it needs, or needed; else null."""
     cancelled: bool
     """false when it had ended already."""
 
@@ -1308,6 +1349,8 @@ class CanonicalInferenceExtractPayload(TypedDict):
     """true: what an extraction model told and what stands nowhere in the document is left out, and
     `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
     """
+    review: NotRequired[ReviewPolicy | Literal[""]]
+    """When a person has to look at the result; see `ReviewPolicy`."""
     file_name: NotRequired[str | Literal[""]]
     """Name of the file as it was sent; null where it had none."""
     pages: NotRequired[str]
@@ -1502,9 +1545,11 @@ class CanonicalTrainingCreatePayload(TypedDict):
     schema: Any
     """The JSON Schema that the pipeline fills in."""
     examples: NotRequired[list[TrainingExample] | None]
-    """At least 2, or a `dataset_id`."""
+    """At least 2, or a `dataset_id`, or a `set_id`."""
     dataset_id: NotRequired[str | None]
     """An upload of kind `dataset`: NDJSON of `{document_id, expected}`."""
+    set_id: NotRequired[str | None]
+    """A set of examples of `POST /v1/evaluations/sets`, in its latest version."""
     optimizer_tier: NotRequired[Literal["light", "medium", "heavy"]]
     """How thoroughly a training searches: `light`, `medium` or `heavy`."""
     max_metric_calls: NotRequired[int | None]
@@ -1635,6 +1680,8 @@ class ConfigResponse(TypedDict):
     """
     require_grounding: bool | None
     """What a model told and what stands nowhere in the document is left out, with a warning."""
+    review: ConfigResponseReview | None
+    """When a person has to look at the result; see `ReviewPolicy`."""
     llm: SavedChannel | None
     """The channel that fills the schema; null: the local engine."""
     ocr: SavedChannel | None
@@ -1643,6 +1690,19 @@ class ConfigResponse(TypedDict):
     """RFC 3339 UTC with milliseconds."""
     published_by: str
     """ID of the key that published it, or `system`."""
+
+
+class ConfigResponseReview(TypedDict):
+    below: NotRequired[float]
+    """0 to 1: values that are less sure than that, or were left out for it."""
+    missing_required: NotRequired[bool]
+    """A required value is missing; the rest of the result is kept for the review."""
+    rules: NotRequired[bool]
+    """Items do not add up to their total, or two readings of a value differ."""
+    sample: NotRequired[float]
+    """0 to 1: the share of files that are looked at whatever was read; the same file always is, or
+    never.
+    """
 
 
 class ConfigUpsertRequest(TypedDict):
@@ -1666,10 +1726,14 @@ class ConfigUpsertRequest(TypedDict):
     """
     require_grounding: NotRequired[bool | None]
     """What a model told and what stands nowhere in the document is left out, with a warning."""
+    review: NotRequired[ReviewPolicy | None]
+    """When a person has to look at the result; see `ReviewPolicy`."""
     llm: NotRequired[ModelChannel | None]
     """The channel that fills the schema; null: the local engine."""
     ocr: NotRequired[ModelChannel | None]
     """The channel that recognises pages without text; null: the built-in engines."""
+    gate: NotRequired[Gate | None]
+    """What has to be measured before this is published; left out: nothing."""
 
 
 class ConfigVersions(TypedDict):
@@ -1761,9 +1825,11 @@ class CreateTrainingJobRequest(TypedDict):
     schema: Any
     """The JSON Schema that the pipeline fills in."""
     examples: NotRequired[list[TrainingExample] | None]
-    """At least 2, or a `dataset_id`."""
+    """At least 2, or a `dataset_id`, or a `set_id`."""
     dataset_id: NotRequired[str | None]
     """An upload of kind `dataset`: NDJSON of `{document_id, expected}`."""
+    set_id: NotRequired[str | None]
+    """A set of examples of `POST /v1/evaluations/sets`, in its latest version."""
     optimizer_tier: NotRequired[Literal["light", "medium", "heavy"]]
     """How thoroughly a training searches: `light`, `medium` or `heavy`."""
     max_metric_calls: NotRequired[int | None]
@@ -2254,6 +2320,323 @@ class EmptyFileProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class EvaluationRun(TypedDict):
+    run_id: str
+    """ID of the run, `evr_…`."""
+    batch_id: str
+    """The batch that the run is: its operations and results."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    set_id: str
+    """ID of the set of examples, `set_…`."""
+    set_version: int
+    """Version of the set that is measured by."""
+    config_id: str | None
+    """ID of a saved config, `cfg-…`."""
+    config_version: int | None
+    """Version of the config that was measured; null without one."""
+    artifact_id: str | None
+    """ID of a trained artifact, `art_…`, or the name of a deployed one."""
+    examples: int | None
+    """Examples that the artifact learned from; null without one."""
+    mode: str
+    """How thoroughly the documents were read."""
+    schema_sha256: str
+    """Digest of the schema that was asked with."""
+    status: Literal["queued", "running", "cancelling", "scoring", "succeeded", "cancelled"]
+    """`scoring`: every document has its outcome, and they are compared with the set."""
+    documents: int
+    """Documents of the run."""
+    scored: int | None
+    """Documents that were compared; null until they are."""
+    left_out: int | None
+    """Documents that say nothing of quality: not paid for, or gone."""
+    precision: float | None
+    """Right ones among the values that were read; null: there are none."""
+    recall: float | None
+    """Right ones among the values that should be read; null: there are none."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
+    pages: int | None
+    """Pages of the documents that succeeded; null until it has ended."""
+    credits_used: int | None
+    """What its documents cost; null until it has ended."""
+    accepted_at: str
+    """RFC 3339 UTC with milliseconds."""
+    started_at: str | None
+    """When its first document was begun; null while it waits."""
+    finished_at: str | None
+    """When its last document had its outcome and was paid for; null until then."""
+    scored_at: str | None
+    """When it was compared with the set; null until then."""
+    schema: dict[str, Any] | None
+    """What was asked with."""
+    calibration: list[EvaluationRunCalibration]
+    """Of the values at least so sure, how many there are and how many are right."""
+    per_field: list[EvaluationRunPerField]
+    """`*` stands for places in lists, and for names that the schema does not have."""
+    per_document: list[EvaluationRunPerDocument]
+    """In the order of the set."""
+    previous: EvaluationRunPrevious | None
+    """The run of this set before it."""
+
+
+EvaluationRunCalibration = TypedDict(
+    "EvaluationRunCalibration",
+    {
+        "from": "float",
+        "values": "int",
+        "right": "int",
+    },
+)
+
+
+class EvaluationRunPerField(TypedDict):
+    path: str
+    """The field, as a JSON Pointer into the result."""
+    tp: int
+    """Values that are right."""
+    fp: int
+    """Values that are wrong, or that should not be there."""
+    fn: int
+    """Values that are missing, or wrong."""
+    precision: float | None
+    """Right ones among the values that were read; null: there are none."""
+    recall: float | None
+    """Right ones among the values that should be read; null: there are none."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
+    change: float | None
+    """F1 less that of the previous run; null where either has none."""
+
+
+class EvaluationRunPerDocument(TypedDict):
+    document_id: str
+    """ID of the document, `doc_…`."""
+    operation_id: str | None
+    """ID of the operation, `op_…`."""
+    left_out: str | None
+    """Why it was not compared."""
+    tp: int
+    """Values that are right."""
+    fp: int
+    """Values that are wrong, or that should not be there."""
+    fn: int
+    """Values that are missing, or wrong."""
+    precision: float | None
+    """Right ones among the values that were read; null: there are none."""
+    recall: float | None
+    """Right ones among the values that should be read; null: there are none."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
+    change: float | None
+    """F1 less that of the previous run; null where either has none."""
+
+
+class EvaluationRunPrevious(TypedDict):
+    run_id: str
+    """ID of the run, `evr_…`."""
+    set_version: int
+    """Version of the set that is measured by."""
+    precision: float | None
+    """Right ones among the values that were read; null: there are none."""
+    recall: float | None
+    """Right ones among the values that should be read; null: there are none."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
+    change: float | None
+    """F1 less that of the previous run; null where either has none."""
+
+
+class EvaluationRunDocument(TypedDict):
+    run_id: str
+    """ID of the run, `evr_…`."""
+    document_id: str
+    """ID of the document, `doc_…`."""
+    operation_id: str | None
+    """ID of the operation, `op_…`."""
+    left_out: str | None
+    """Why it was not compared; null: it was."""
+    tp: int
+    """Values that are right."""
+    fp: int
+    """Values that are wrong, or that should not be there."""
+    fn: int
+    """Values that are missing, or wrong."""
+    precision: float | None
+    """Right ones among the values that were read; null: there are none."""
+    recall: float | None
+    """Right ones among the values that should be read; null: there are none."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
+    wrong: list[EvaluationWrongValue] | None
+    """At most 1,000; null where the document was erased since."""
+
+
+class EvaluationRunItem(TypedDict):
+    run_id: str
+    """ID of the run, `evr_…`."""
+    batch_id: str
+    """The batch that the run is: its operations and results."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    set_id: str
+    """ID of the set of examples, `set_…`."""
+    set_version: int
+    """Version of the set that is measured by."""
+    config_id: str | None
+    """ID of a saved config, `cfg-…`."""
+    config_version: int | None
+    """Version of the config that was measured; null without one."""
+    artifact_id: str | None
+    """ID of a trained artifact, `art_…`, or the name of a deployed one."""
+    examples: int | None
+    """Examples that the artifact learned from; null without one."""
+    mode: str
+    """How thoroughly the documents were read."""
+    schema_sha256: str
+    """Digest of the schema that was asked with."""
+    status: Literal["queued", "running", "cancelling", "scoring", "succeeded", "cancelled"]
+    """`scoring`: every document has its outcome, and they are compared with the set."""
+    documents: int
+    """Documents of the run."""
+    scored: int | None
+    """Documents that were compared; null until they are."""
+    left_out: int | None
+    """Documents that say nothing of quality: not paid for, or gone."""
+    precision: float | None
+    """Right ones among the values that were read; null: there are none."""
+    recall: float | None
+    """Right ones among the values that should be read; null: there are none."""
+    f1: float | None
+    """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
+    pages: int | None
+    """Pages of the documents that succeeded; null until it has ended."""
+    credits_used: int | None
+    """What its documents cost; null until it has ended."""
+    accepted_at: str
+    """RFC 3339 UTC with milliseconds."""
+    started_at: str | None
+    """When its first document was begun; null while it waits."""
+    finished_at: str | None
+    """When its last document had its outcome and was paid for; null until then."""
+    scored_at: str | None
+    """When it was compared with the set; null until then."""
+
+
+class EvaluationRunList(TypedDict):
+    items: list[EvaluationRunItem]
+    """The entries of this page of the list."""
+    total: int
+    """Entries of the whole list."""
+    limit: int
+    """At most so many entries in a page of the list."""
+    offset: int
+    """Entries that are skipped."""
+
+
+class EvaluationRunRequest(TypedDict):
+    tenant_id: NotRequired[str]
+    """For service and admin keys; default: the own."""
+    set_id: str
+    """The set to measure by, in its latest version."""
+    config_id: NotRequired[str | Literal[""]]
+    """The saved config to measure."""
+    artifact_id: NotRequired[str | Literal[""]]
+    """The artifact to measure."""
+    schema: NotRequired[Any]
+    """The JSON Schema to measure, where neither config nor artifact has one."""
+    mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
+    """Default: `standard`; `balanced` is an old name of it."""
+
+
+class EvaluationSet(TypedDict):
+    set_id: str
+    """ID of the set of examples, `set_…`."""
+    version: int
+    """From 1; each change makes the next."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    project_id: str
+    """Project that the work is counted for; default `default`."""
+    task_id: str
+    """Task that the work is counted for; default `default`."""
+    name: str | None
+    """What its caller calls it; null: nothing."""
+    documents: int
+    """Documents of this version."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+    published_at: str
+    """When this version was."""
+    document_ids: list[str]
+    """Documents of this version, in their order."""
+
+
+class EvaluationSetItem(TypedDict):
+    set_id: str
+    """ID of the set of examples, `set_…`."""
+    version: int
+    """From 1; each change makes the next."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    project_id: str
+    """Project that the work is counted for; default `default`."""
+    task_id: str
+    """Task that the work is counted for; default `default`."""
+    name: str | None
+    """What its caller calls it; null: nothing."""
+    documents: int
+    """Documents of this version."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+    published_at: str
+    """When this version was."""
+
+
+class EvaluationSetList(TypedDict):
+    items: list[EvaluationSetItem]
+    """The entries of this page of the list."""
+    total: int
+    """Entries of the whole list."""
+    limit: int
+    """At most so many entries in a page of the list."""
+    offset: int
+    """Entries that are skipped."""
+
+
+class EvaluationSetRequest(TypedDict):
+    tenant_id: NotRequired[str]
+    """For service and admin keys; default: the own."""
+    set_id: NotRequired[str | Literal[""]]
+    """Of the set to publish a new version of; left out: a new set."""
+    name: NotRequired[str]
+    """Stays in the log for good: put no names of people into it. A new version keeps it."""
+    project_id: NotRequired[str]
+    """Where its runs are booked; `default`. A new version keeps it."""
+    task_id: NotRequired[str]
+    """As `project_id`."""
+    examples: NotRequired[list[TrainingExample] | None]
+    """All of them: at least one, each document once. Or a `dataset_id`."""
+    dataset_id: NotRequired[str | None]
+    """An upload of kind `dataset`: NDJSON of `{document_id, expected}`."""
+
+
+class EvaluationWrongValue(TypedDict):
+    path: str
+    """The field, with `*` for places in lists."""
+    at: str | None
+    """JSON Pointer into the result; null: nothing is there."""
+    expected: str | None
+    """As JSON, at most 300 characters; null: nothing."""
+    got: str | None
+    """As `expected`."""
+    confidence: float | None
+    """How sure the value said to be, 0 to 1; null: it does not say."""
+    page: int | None
+    """Where it was read."""
+
+
 class EventPlace(TypedDict):
     position: str
     """Place in the whole log, as text."""
@@ -2305,6 +2688,14 @@ class ExtractForm(TypedDict):
     require_grounding: NotRequired[bool]
     """true: what an extraction model told and what stands nowhere in the document is left out, and
     `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+    """
+    review: NotRequired[str]
+    """JSON of a `ReviewPolicy`. When a person has to look at the result; takes the place of all
+    that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for
+    it. `missing_required`: a required value is missing; the rest is kept for the review.
+    `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0
+    to 1, the share of files that are looked at whatever was read. Such a result is answered as
+    an operation (202) with the status `needs_review`, and is billed as any other.
     """
     source_url: NotRequired[str]
     """Where the document is fetched from, instead of a file: an `https` URL at a public host. At
@@ -2435,6 +2826,25 @@ class ExtractionResultMeta(TypedDict):
     """Where each value stands in the document; in a request, false leaves them out."""
     read_by: ReadBy | None
     """Where a model was asked for what was doubtful (`models_for`); else null."""
+    origins: NotRequired[dict[str, Literal["read", "confirmed", "corrected"]]]
+    """Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer.
+    `confirmed`: it was in doubt, and stayed.
+    """
+
+
+class FailureItem(TypedDict):
+    id: str
+    """ID of the extraction or conversion."""
+    operation: Literal["extract", "to_markdown"]
+    """What was asked for."""
+    document_id: str
+    """ID of the document, `doc_…`."""
+    pages: int
+    """How many pages."""
+    problem_code: str
+    """The code of the problem that was answered."""
+    failed_at: str
+    """RFC 3339 UTC with milliseconds."""
 
 
 class FieldEncryptionNotConfiguredProblem(TypedDict):
@@ -2557,6 +2967,36 @@ class FxRatesResponse(TypedDict):
     """False when the same rates were known already."""
     published_at: str | None
     """When it was published; null for what is built in."""
+
+
+class Gate(TypedDict):
+    """The last run that measured the same with the latest version of the set has to pass; else 409
+    `gate_not_passed`.
+    """
+
+    set_id: str
+    """ID of the set of examples, `set_…`."""
+    min_f1: NotRequired[float]
+    """F1 over all fields."""
+    not_worse_than: NotRequired[str]
+    """A run of the same version of the set, whose F1 has to be reached."""
+
+
+class GateNotPassedProblem(TypedDict):
+    """The gate was not passed. RFC 9457; what to do: /docs/problems/gate_not_passed."""
+
+    type: Literal["/docs/problems/gate_not_passed"]
+    """The page of the problem, at this service."""
+    title: Literal["The gate was not passed"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Of the HTTP answer."""
+    code: Literal["gate_not_passed"]
+    """The machine's word for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
 
 
 class GrantHistoryResponse(TypedDict):
@@ -3475,8 +3915,19 @@ class Operation(TypedDict):
     """Task that the work is counted for; default `default`."""
     document_id: str
     """ID of the document, `doc_…`."""
-    status: Literal["queued", "running", "succeeded", "partial", "failed", "cancelled"]
-    """`partial`: it succeeded with data of which some does not fit the schema."""
+    status: Literal[
+        "queued",
+        "running",
+        "succeeded",
+        "partial",
+        "needs_review",
+        "failed",
+        "cancelled",
+    ]
+    """`partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it
+    succeeded, was billed, and a person has to look at the result; once they have decided, it is
+    `succeeded`.
+    """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
@@ -3491,6 +3942,8 @@ class Operation(TypedDict):
     """The problem that the synchronous call would have answered."""
     cost: OperationCost | None
     """null until it was billed; nothing is billed unless it succeeds."""
+    review_id: str | None
+    """Of the review that it needs, or needed; else null."""
 
 
 class OperationError(TypedDict):
@@ -3680,6 +4133,29 @@ class OriginalGrantNotFoundProblem(TypedDict):
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
+
+
+class OutcomesResponse(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    succeeded: int
+    """Those that gave all that was asked for."""
+    partial: int
+    """Those that gave data of which some does not fit the schema."""
+    failed: int
+    """Those that gave nothing; they are not billed."""
+    running: int
+    """Those that go on, or whose process died and is not told of yet."""
+    pages: int
+    """Pages of those that gave something, billed or not."""
+    median_ms: int | None
+    """Milliseconds that half of those which ended well took at most; null where none did."""
+    p95_ms: int | None
+    """Milliseconds that 95 of 100 of them took at most."""
+    counted_from: str | None
+    """The oldest that was looked at, where there may be older ones; null where all were."""
+    failures: list[FailureItem]
+    """The last that failed, newest first."""
 
 
 class OutputSchemaMismatchProblem(TypedDict):
@@ -4329,6 +4805,312 @@ class ResolvedDeploymentRollout(TypedDict):
     """Share of the work that the deployment gets."""
 
 
+class Review(TypedDict):
+    review_id: str
+    """ID of a review: of the operation whose result a person has to look at."""
+    operation_id: str
+    """ID of the operation, `op_…`."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    project_id: str
+    """Project that the work is counted for; default `default`."""
+    task_id: str
+    """Task that the work is counted for; default `default`."""
+    status: Literal["open", "leased", "decided", "expired"]
+    """`leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+    """
+    generation: int
+    """From 1; a review that is opened again has the next one."""
+    opened_at: str
+    """RFC 3339 UTC with milliseconds."""
+    expires_at: str
+    """When it is too late to decide; of a decided one, when the decision and the document go."""
+    lease: ReviewLease | None
+    """null: nobody looks at it now."""
+    document: ReviewDocument
+    reasons: list[ReviewReason]
+    """Why a person has to look at it, and at what."""
+    schema: dict[str, Any] | None
+    """A decision has to fit it."""
+    result: dict[str, Any] | None
+    """What was decided last, or what was read; null once it is kept no more."""
+    citations: list[Citation]
+    """Where what was read stands."""
+    warnings: list[Warning]
+    """What the caller should know though the work was done."""
+    validation_errors: list[OutputValidationError]
+    """What does not fit the schema; null where all fits."""
+    decision: ReviewDecision | None
+    """The last one; of an open review, the one before."""
+
+
+class ReviewLease(TypedDict):
+    held_by: str
+    """The key of who looks at it."""
+    lease_until: str
+    """RFC 3339 UTC with milliseconds."""
+
+
+class ReviewCounts(TypedDict):
+    read: int
+    """Values that nobody doubted, and that stayed."""
+    confirmed: int
+    """Values in doubt that stayed."""
+    corrected: int
+    """Values that a person has said."""
+
+
+class ReviewDecidedMessage(TypedDict):
+    type: Literal["review.decided"]
+    """Type of event."""
+    version: Literal["1"]
+    """Of the payload: members may be added to it, none is renamed or removed."""
+    timestamp: str
+    """When it happened; repeats say the same."""
+    tenant_id: str | None
+    """Whom it is about; null: the whole service."""
+    data: ReviewDecidedMessageData
+    """IDs and figures."""
+
+
+class ReviewDecidedMessageData(TypedDict):
+    """IDs and figures."""
+
+    review_id: str
+    """ID of a review: of the operation whose result a person has to look at."""
+    operation_id: str
+    """ID of the operation, `op_…`."""
+    generation: int
+    """From 1; a review that is opened again has the next one."""
+    read: int
+    """How many values nobody doubted, and stayed."""
+    confirmed: int
+    """How many values were in doubt, and stayed."""
+    corrected: int
+    """How many values a person has said."""
+
+
+class ReviewDecidedProblem(TypedDict):
+    """The review was decided already. RFC 9457; what to do: /docs/problems/review_decided."""
+
+    type: Literal["/docs/problems/review_decided"]
+    """The page of the problem, at this service."""
+    title: Literal["The review was decided already"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Of the HTTP answer."""
+    code: Literal["review_decided"]
+    """The machine's word for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    generation: NotRequired[int]
+    """The generation of the review now."""
+
+
+class ReviewDecision(TypedDict):
+    generation: int
+    """From 1; a review that is opened again has the next one."""
+    counts: ReviewCounts
+    """How many values come from where; null while it is open."""
+    origins: dict[str, Literal["read", "confirmed", "corrected"]]
+    """Of each leaf, by its JSON Pointer."""
+    note: str | None
+    """A note for people."""
+    decided_by: str
+    """The key of who decided; null while it is open."""
+    decided_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
+class ReviewDecisionRequest(TypedDict):
+    result: dict[str, Any]
+    """All of it, as the schema has it."""
+    note: NotRequired[str | Literal[""] | None]
+    """A note for people."""
+    generation: NotRequired[int | Literal[""]]
+    """That was looked at; another one is 409 `review_decided`. Default: the one that is open."""
+
+
+class ReviewDocument(TypedDict):
+    document_id: str
+    """ID of the document, `doc_…`."""
+    file_name: str | None
+    """Name of the file as it was sent; null where it had none."""
+    mime_type: str
+    """Type of the file as its bytes tell it; null where it could not be told."""
+    pages: list[PageSummary]
+    """How many pages."""
+
+
+class ReviewExpiredProblem(TypedDict):
+    """The review is kept no more. RFC 9457; what to do: /docs/problems/review_expired."""
+
+    type: Literal["/docs/problems/review_expired"]
+    """The page of the problem, at this service."""
+    title: Literal["The review is kept no more"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Of the HTTP answer."""
+    code: Literal["review_expired"]
+    """The machine's word for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class ReviewItem(TypedDict):
+    review_id: str
+    """ID of a review: of the operation whose result a person has to look at."""
+    operation_id: str
+    """ID of the operation, `op_…`."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    project_id: str
+    """Project that the work is counted for; default `default`."""
+    task_id: str
+    """Task that the work is counted for; default `default`."""
+    status: Literal["open", "leased", "decided", "expired"]
+    """`leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+    """
+    generation: int
+    """From 1; a review that is opened again has the next one."""
+    opened_at: str
+    """RFC 3339 UTC with milliseconds."""
+    expires_at: str
+    """When it is too late to decide; of a decided one, when the decision and the document go."""
+    lease: ReviewItemLease | None
+    """null: nobody looks at it now."""
+    document_id: str
+    """ID of the document, `doc_…`."""
+    file_name: str | None
+    """Name of the file as it was sent; null where it had none."""
+    pages: int
+    """How many pages."""
+    reasons: list[Literal["below", "missing_required", "rules", "sample"]]
+    """Why a person has to look at it: the members of the policy that it meets."""
+    decided_at: str | None
+    """When it was decided; null while it is open."""
+    decided_by: str | None
+    """The key of who decided; null while it is open."""
+    counts: ReviewCounts | None
+    """How many values come from where; null while it is open."""
+
+
+class ReviewItemLease(TypedDict):
+    held_by: str
+    """The key of who looks at it."""
+    lease_until: str
+    """RFC 3339 UTC with milliseconds."""
+
+
+class ReviewLeasedProblem(TypedDict):
+    """Somebody else has the review. RFC 9457; what to do: /docs/problems/review_leased."""
+
+    type: Literal["/docs/problems/review_leased"]
+    """The page of the problem, at this service."""
+    title: Literal["Somebody else has the review"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Of the HTTP answer."""
+    code: Literal["review_leased"]
+    """The machine's word for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    lease_until: NotRequired[str]
+    """Until when somebody else has it, unless they go on."""
+
+
+class ReviewList(TypedDict):
+    items: list[ReviewItem]
+    """The entries of this page of the list."""
+    total: int
+    """Entries of the whole list."""
+    limit: int
+    """At most so many entries in a page of the list."""
+    offset: int
+    """Entries that are skipped."""
+
+
+class ReviewNeededMessage(TypedDict):
+    type: Literal["review.needed"]
+    """Type of event."""
+    version: Literal["1"]
+    """Of the payload: members may be added to it, none is renamed or removed."""
+    timestamp: str
+    """When it happened; repeats say the same."""
+    tenant_id: str | None
+    """Whom it is about; null: the whole service."""
+    data: ReviewNeededMessageData
+    """IDs and figures."""
+
+
+class ReviewNeededMessageData(TypedDict):
+    """IDs and figures."""
+
+    review_id: str
+    """ID of a review: of the operation whose result a person has to look at."""
+    operation_id: str
+    """ID of the operation, `op_…`."""
+    duration_ms: int
+    """Time from the request to its answer, in milliseconds."""
+    reasons: list[Literal["below", "missing_required", "rules", "sample"]]
+    """Why a person has to look at it: the members of the policy that it meets."""
+
+
+class ReviewNotFoundProblem(TypedDict):
+    """There is no such review. RFC 9457; what to do: /docs/problems/review_not_found."""
+
+    type: Literal["/docs/problems/review_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such review"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Of the HTTP answer."""
+    code: Literal["review_not_found"]
+    """The machine's word for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class ReviewPolicy(TypedDict):
+    """When a person has to look at the result; takes the place of all that the config says of it.
+    `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a
+    required value is missing; the rest is kept for the review. `rules`: items do not add up to
+    their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are
+    looked at whatever was read. Such a result is answered as an operation (202) with the status
+    `needs_review`, and is billed as any other.
+    """
+
+    below: NotRequired[float]
+    """0 to 1: values that are less sure than that, or were left out for it."""
+    missing_required: NotRequired[bool]
+    """A required value is missing; the rest of the result is kept for the review."""
+    rules: NotRequired[bool]
+    """Items do not add up to their total, or two readings of a value differ."""
+    sample: NotRequired[float]
+    """0 to 1: the share of files that are looked at whatever was read; the same file always is, or
+    never.
+    """
+
+
+class ReviewReason(TypedDict):
+    code: Literal["below", "missing_required", "rules", "sample"]
+    """The machine's word for it."""
+    path: str
+    """JSON Pointer into `result`; empty: all of it."""
+    confidence: NotRequired[float]
+    """Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly
+    and how uniquely the value stands on the pages, and is not calibrated.
+    """
+
+
 class RotatedWebhookSecret(TypedDict):
     webhook_id: str
     """ID of the webhook, `wh_…`."""
@@ -4336,6 +5118,23 @@ class RotatedWebhookSecret(TypedDict):
     """Verifies signatures: `whsec_…`. Shown this once."""
     old_secret_until: str
     """Until then messages carry a signature of each secret."""
+
+
+class RunNotFoundProblem(TypedDict):
+    """There is no such run. RFC 9457; what to do: /docs/problems/run_not_found."""
+
+    type: Literal["/docs/problems/run_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such run"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Of the HTTP answer."""
+    code: Literal["run_not_found"]
+    """The machine's word for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
 
 
 class SavedChannel(TypedDict):
@@ -4504,6 +5303,23 @@ class SessionResponse2(TypedDict):
     """Ways to sign in that this service offers."""
 
 
+class SetNotFoundProblem(TypedDict):
+    """There is no such set of examples. RFC 9457; what to do: /docs/problems/set_not_found."""
+
+    type: Literal["/docs/problems/set_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such set of examples"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Of the HTTP answer."""
+    code: Literal["set_not_found"]
+    """The machine's word for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
 class ShuttingDownProblem(TypedDict):
     """Shutting down. RFC 9457; what to do: /docs/problems/shutting_down."""
 
@@ -4610,6 +5426,17 @@ class TaskCostTotals(TypedDict):
     """US dollars as exact decimal text."""
     margin_usd: str
     """List value − model cost."""
+
+
+class TenantErasedResponse(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    erased_at: str
+    """RFC 3339 UTC with milliseconds."""
+    status: Literal["erased", "erasing"]
+    """`erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells."""
+    left: int | None
+    """What could not be removed yet; null: not known yet."""
 
 
 class TenantInfoResponse(TypedDict):
@@ -5554,6 +6381,8 @@ class WebhookChangeRequest(TypedDict):
             "operation.partial",
             "operation.failed",
             "operation.cancelled",
+            "review.needed",
+            "review.decided",
             "batch.ended",
             "training.succeeded",
             "training.failed",
@@ -5591,6 +6420,8 @@ class WebhookCreateRequest(TypedDict):
             "operation.partial",
             "operation.failed",
             "operation.cancelled",
+            "review.needed",
+            "review.decided",
             "batch.ended",
             "training.succeeded",
             "training.failed",
@@ -5756,6 +6587,11 @@ CanonicalEnvelope = Union[
     CanonicalArtifactGet,
     CanonicalArtifactList,
 ]
+ReviewDocument = Union[
+    ReviewDocument,
+    None,
+]
+"""null once it is kept no more."""
 SessionResponse = Union[
     SessionResponse1,
     SessionResponse2,
@@ -5782,6 +6618,7 @@ Problem = Union[
     FieldEncryptionNotConfiguredProblem,
     FileTooLargeProblem,
     FxRateNotFoundProblem,
+    GateNotPassedProblem,
     HTTPValidationError,
     HttpsRequiredProblem,
     IdempotencyKeyReusedProblem,
@@ -5811,7 +6648,13 @@ Problem = Union[
     RefundExceedsOriginalProblem,
     RefundMismatchProblem,
     RequestInProgressProblem,
+    ReviewDecidedProblem,
+    ReviewExpiredProblem,
+    ReviewLeasedProblem,
+    ReviewNotFoundProblem,
+    RunNotFoundProblem,
     SessionExpiredProblem,
+    SetNotFoundProblem,
     ShuttingDownProblem,
     SourceUnavailableProblem,
     StorageErrorProblem,
@@ -5839,6 +6682,8 @@ WebhookMessage = Union[
     OperationPartialMessage,
     OperationFailedMessage,
     OperationCancelledMessage,
+    ReviewNeededMessage,
+    ReviewDecidedMessage,
     BatchEndedMessage,
     TrainingSucceededMessage,
     TrainingFailedMessage,

@@ -139,6 +139,12 @@ class FxRateNotFound(ProblemError, code="fx_rate_not_found"):
     problem: models.FxRateNotFoundProblem
 
 
+class GateNotPassed(ProblemError, code="gate_not_passed"):
+    """The gate was not passed. RFC 9457; what to do: /docs/problems/gate_not_passed."""
+
+    problem: models.GateNotPassedProblem
+
+
 class ValidationError(ProblemError, code="validation_error"):
     """The request does not fit its schema. RFC 9457; what to do: /docs/problems/validation_error.
     """
@@ -329,10 +335,46 @@ class RequestInProgress(ProblemError, code="request_in_progress"):
     problem: models.RequestInProgressProblem
 
 
+class ReviewDecided(ProblemError, code="review_decided"):
+    """The review was decided already. RFC 9457; what to do: /docs/problems/review_decided."""
+
+    problem: models.ReviewDecidedProblem
+
+
+class ReviewExpired(ProblemError, code="review_expired"):
+    """The review is kept no more. RFC 9457; what to do: /docs/problems/review_expired."""
+
+    problem: models.ReviewExpiredProblem
+
+
+class ReviewLeased(ProblemError, code="review_leased"):
+    """Somebody else has the review. RFC 9457; what to do: /docs/problems/review_leased."""
+
+    problem: models.ReviewLeasedProblem
+
+
+class ReviewNotFound(ProblemError, code="review_not_found"):
+    """There is no such review. RFC 9457; what to do: /docs/problems/review_not_found."""
+
+    problem: models.ReviewNotFoundProblem
+
+
+class RunNotFound(ProblemError, code="run_not_found"):
+    """There is no such run. RFC 9457; what to do: /docs/problems/run_not_found."""
+
+    problem: models.RunNotFoundProblem
+
+
 class SessionExpired(ProblemError, code="session_expired"):
     """The session has ended. RFC 9457; what to do: /docs/problems/session_expired."""
 
     problem: models.SessionExpiredProblem
+
+
+class SetNotFound(ProblemError, code="set_not_found"):
+    """There is no such set of examples. RFC 9457; what to do: /docs/problems/set_not_found."""
+
+    problem: models.SetNotFoundProblem
 
 
 class ShuttingDown(ProblemError, code="shutting_down"):

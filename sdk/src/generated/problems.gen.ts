@@ -22,6 +22,7 @@ import type {
   FieldEncryptionNotConfiguredProblem,
   FileTooLargeProblem,
   FxRateNotFoundProblem,
+  GateNotPassedProblem,
   HttpValidationError,
   HttpsRequiredProblem,
   IdempotencyKeyReusedProblem,
@@ -55,7 +56,9 @@ import type {
   ReviewExpiredProblem,
   ReviewLeasedProblem,
   ReviewNotFoundProblem,
+  RunNotFoundProblem,
   SessionExpiredProblem,
+  SetNotFoundProblem,
   ShuttingDownProblem,
   SourceUnavailableProblem,
   StorageErrorProblem,
@@ -101,6 +104,7 @@ export type Problem =
   | FieldEncryptionNotConfiguredProblem
   | FileTooLargeProblem
   | FxRateNotFoundProblem
+  | GateNotPassedProblem
   | HttpValidationError
   | HttpsRequiredProblem
   | IdempotencyKeyReusedProblem
@@ -134,7 +138,9 @@ export type Problem =
   | ReviewExpiredProblem
   | ReviewLeasedProblem
   | ReviewNotFoundProblem
+  | RunNotFoundProblem
   | SessionExpiredProblem
+  | SetNotFoundProblem
   | ShuttingDownProblem
   | SourceUnavailableProblem
   | StorageErrorProblem

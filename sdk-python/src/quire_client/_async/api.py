@@ -108,6 +108,25 @@ class AsyncApi:
         )
         return cast("models.CancelledBatch", await self._sender.data(call))
 
+    async def cancel_evaluation_run(
+        self,
+        run_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.CancelledEvaluationRun:
+        """Cancel a run that has not ended.
+
+        As a batch: what was not begun is not billed. A cancelled run is not scored; one that had
+        ended stays as it is.
+        """
+        call = Call(
+            "POST",
+            "/v1/evaluations/runs/{run_id}/cancel",
+            path={"run_id": run_id},
+            timeout=timeout,
+        )
+        return cast("models.CancelledEvaluationRun", await self._sender.data(call))
+
     async def cancel_operation(
         self,
         operation_id: str,
@@ -280,6 +299,49 @@ class AsyncApi:
         call = Call("POST", "/v1/billing/config", body=body, timeout=timeout)
         return cast("models.BillingConfigResponse", await self._sender.data(call))
 
+    async def create_evaluation_run(
+        self,
+        body: models.EvaluationRunRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.AcceptedEvaluationRun:
+        """Measure a config, an artifact or a schema by a set of examples.
+
+        The documents of the set are extracted as a batch, billed as always, and compared with
+        what should be read. With the same `Idempotency-Key` there is one run.
+        """
+        call = Call(
+            "POST",
+            "/v1/evaluations/runs",
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.AcceptedEvaluationRun", await self._sender.data(call))
+
+    async def create_evaluation_set(
+        self,
+        body: models.EvaluationSetRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.EvaluationSet:
+        """Publish a set of examples, or a new version of one.
+
+        Documents with what should be read in them, to measure configs and artifacts by. A
+        version is complete, not a patch, and a version that changes nothing is none. Documents
+        are uploads; one that is erased or removed is taken out of every set.
+        """
+        call = Call(
+            "POST",
+            "/v1/evaluations/sets",
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.EvaluationSet", await self._sender.data(call))
+
     async def create_provider_pricing(
         self,
         body: models.CreateProviderPricingRequest,
@@ -345,6 +407,33 @@ class AsyncApi:
         call = Call("POST", "/v1/webhooks", body=body, timeout=timeout)
         return cast("models.CreatedWebhook", await self._sender.data(call))
 
+    async def decide_review(
+        self,
+        review_id: str,
+        body: models.ReviewDecisionRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Review:
+        """Say what the document says.
+
+        All of the result, also what stays. It has to fit the schema: 422
+        `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with
+        it, and `meta.origins` says where each value comes from. Nothing is billed. The same
+        decision again is answered as the first; another one is 409 `review_decided` until the
+        review is opened again. Nobody has to lease it first, but somebody else’s lease is 409
+        `review_leased`.
+        """
+        call = Call(
+            "POST",
+            "/v1/reviews/{review_id}/decision",
+            path={"review_id": review_id},
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.Review", await self._sender.data(call))
+
     async def delete_rate_limits(
         self,
         tenant_id: str,
@@ -389,6 +478,27 @@ class AsyncApi:
             timeout=timeout,
         )
         await self._sender.data(call)
+
+    async def erase_tenant(
+        self,
+        tenant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.TenantErasedResponse:
+        """Erase what a tenant’s people wrote and sent.
+
+        For good, up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept
+        answers and names of files; its keys are revoked, which ends their sessions, and its open
+        work is cancelled. Money, pages and times stay. It is written down first, and finished by
+        the service whatever happens. A repeat erases what came since.
+        """
+        call = Call(
+            "DELETE",
+            "/v1/admin/tenants/{tenant_id}/data",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.TenantErasedResponse", await self._sender.data(call))
 
     async def extract(
         self,
@@ -656,6 +766,63 @@ class AsyncApi:
         )
         return cast("models.ResolvedDeployment", await self._sender.data(call))
 
+    async def get_evaluation_run(
+        self,
+        run_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.EvaluationRun:
+        """A run: in all, by field, by document.
+
+        Ask until `status` is `succeeded` or `cancelled`. Changes are against the run of the same
+        set before it. What was wrong in a document is in `GET
+        /v1/evaluations/runs/{run_id}/documents/{document_id}`.
+        """
+        call = Call(
+            "GET",
+            "/v1/evaluations/runs/{run_id}",
+            path={"run_id": run_id},
+            timeout=timeout,
+        )
+        return cast("models.EvaluationRun", await self._sender.data(call))
+
+    async def get_evaluation_run_document(
+        self,
+        run_id: str,
+        document_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.EvaluationRunDocument:
+        """What was wrong in a document of a run.
+
+        Each value that differs from what should be read, with where it was read and how surely.
+        """
+        call = Call(
+            "GET",
+            "/v1/evaluations/runs/{run_id}/documents/{document_id}",
+            path={"run_id": run_id, "document_id": document_id},
+            timeout=timeout,
+        )
+        return cast("models.EvaluationRunDocument", await self._sender.data(call))
+
+    async def get_evaluation_set(
+        self,
+        set_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.EvaluationSet:
+        """A set of examples by its latest version.
+
+        What its documents should say is in `GET /v1/evaluations/sets/{set_id}/examples`.
+        """
+        call = Call(
+            "GET",
+            "/v1/evaluations/sets/{set_id}",
+            path={"set_id": set_id},
+            timeout=timeout,
+        )
+        return cast("models.EvaluationSet", await self._sender.data(call))
+
     async def get_free_tier_subsidy(
         self,
         *,
@@ -785,6 +952,28 @@ class AsyncApi:
         )
         return cast("models.Operation", await self._sender.data(call))
 
+    async def get_outcomes(
+        self,
+        *,
+        tenant_id: str,
+        from_date: str | None = None,
+        to_date: str | None = None,
+        timeout: float | None = None,
+    ) -> models.OutcomesResponse:
+        """What became of a tenant's extractions and conversions, and how long they took.
+
+        Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that
+        failed. The newest 10,000 are looked at. Requests that were refused before they began are
+        not among them.
+        """
+        call = Call(
+            "GET",
+            "/v1/documents/outcomes",
+            query={"tenant_id": tenant_id, "from_date": from_date, "to_date": to_date},
+            timeout=timeout,
+        )
+        return cast("models.OutcomesResponse", await self._sender.data(call))
+
     async def get_pricing(
         self,
         model_name: str,
@@ -878,6 +1067,20 @@ class AsyncApi:
             timeout=timeout,
         )
         return cast("models.ReconciliationResponse", await self._sender.data(call))
+
+    async def get_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
+        """A result that a person has to look at, and why.
+
+        With the schema, where each value stands, and what was decided. Its file is at `…/file`.
+        What was not decided within a day has expired; a decision is kept for 30 days.
+        """
+        call = Call(
+            "GET",
+            "/v1/reviews/{review_id}",
+            path={"review_id": review_id},
+            timeout=timeout,
+        )
+        return cast("models.Review", await self._sender.data(call))
 
     async def get_service_state(self, *, timeout: float | None = None) -> models.ServiceState:
         """How the service does: its parts, read models, slots and open work.
@@ -1031,6 +1234,20 @@ class AsyncApi:
             timeout=timeout,
         )
         return cast("models.Webhook", await self._sender.data(call))
+
+    async def lease_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
+        """Say that you look at a review.
+
+        For 15 minutes nobody with another key can decide; a repeat begins them anew. While
+        somebody else has it: 409 `review_leased` with `lease_until`.
+        """
+        call = Call(
+            "POST",
+            "/v1/reviews/{review_id}/lease",
+            path={"review_id": review_id},
+            timeout=timeout,
+        )
+        return cast("models.Review", await self._sender.data(call))
 
     async def list_api_keys(
         self,
@@ -1218,6 +1435,61 @@ class AsyncApi:
         )
         return cast("models.DocumentListResponse", await self._sender.data(call))
 
+    async def list_evaluation_runs(
+        self,
+        *,
+        tenant_id: str,
+        limit: int | None = None,
+        offset: int | None = None,
+        set_id: str | None = None,
+        status: Literal[
+            "queued",
+            "running",
+            "cancelling",
+            "scoring",
+            "succeeded",
+            "cancelled",
+        ] | None = None,
+        timeout: float | None = None,
+    ) -> models.EvaluationRunList:
+        """The runs of a tenant, newest first.
+
+        By field and by document they are in `GET /v1/evaluations/runs/{run_id}`.
+        """
+        call = Call(
+            "GET",
+            "/v1/evaluations/runs",
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "set_id": set_id,
+                "status": status,
+            },
+            timeout=timeout,
+        )
+        return cast("models.EvaluationRunList", await self._sender.data(call))
+
+    async def list_evaluation_sets(
+        self,
+        *,
+        tenant_id: str,
+        limit: int | None = None,
+        offset: int | None = None,
+        timeout: float | None = None,
+    ) -> models.EvaluationSetList:
+        """The sets of examples of a tenant, last changed first.
+
+        Each by its latest version.
+        """
+        call = Call(
+            "GET",
+            "/v1/evaluations/sets",
+            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            timeout=timeout,
+        )
+        return cast("models.EvaluationSetList", await self._sender.data(call))
+
     async def list_grants(
         self,
         tenant_id: str,
@@ -1287,6 +1559,7 @@ class AsyncApi:
             "running",
             "succeeded",
             "partial",
+            "needs_review",
             "failed",
             "cancelled",
         ] | None = None,
@@ -1330,6 +1603,27 @@ class AsyncApi:
         """
         call = Call("GET", "/v1/admin/provider-pricing", timeout=timeout)
         return cast("models.ProviderPricingResponse", await self._sender.data(call))
+
+    async def list_reviews(
+        self,
+        *,
+        tenant_id: str,
+        status: Literal["open", "leased", "decided"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        timeout: float | None = None,
+    ) -> models.ReviewList:
+        """Results that a person has to look at, newest first.
+
+        Without `status` those that have expired too.
+        """
+        call = Call(
+            "GET",
+            "/v1/reviews",
+            query={"tenant_id": tenant_id, "status": status, "limit": limit, "offset": offset},
+            timeout=timeout,
+        )
+        return cast("models.ReviewList", await self._sender.data(call))
 
     async def list_seals(self, *, timeout: float | None = None) -> models.SealList:
         """The seals of the log, newest first.
@@ -1624,6 +1918,20 @@ class AsyncApi:
         )
         return cast("models.RefundResponse", await self._sender.data(call))
 
+    async def remove_evaluation_set(self, set_id: str, *, timeout: float | None = None) -> None:
+        """Remove a set of examples with all its versions.
+
+        For good: what its documents should say is removed, too. The documents and the figures of
+        its runs stay.
+        """
+        call = Call(
+            "DELETE",
+            "/v1/evaluations/sets/{set_id}",
+            path={"set_id": set_id},
+            timeout=timeout,
+        )
+        await self._sender.data(call)
+
     async def remove_upload(self, document_id: str, *, timeout: float | None = None) -> None:
         """Remove the file of an upload.
 
@@ -1654,6 +1962,20 @@ class AsyncApi:
             timeout=timeout,
         )
         await self._sender.data(call)
+
+    async def reopen_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
+        """Doubt a decision: the review is open again.
+
+        The operation is `needs_review` again, with what was decided as the result to look at.
+        One that is open stays as it is, and so does `expires_at`.
+        """
+        call = Call(
+            "POST",
+            "/v1/reviews/{review_id}/reopen",
+            path={"review_id": review_id},
+            timeout=timeout,
+        )
+        return cast("models.Review", await self._sender.data(call))
 
     async def resend_webhook_delivery(
         self,
@@ -2043,6 +2365,55 @@ class AsyncLists:
         )
         return self._sender.entries(call)
 
+    def list_evaluation_runs(
+        self,
+        *,
+        tenant_id: str,
+        limit: int | None = None,
+        offset: int | None = None,
+        set_id: str | None = None,
+        status: Literal[
+            "queued",
+            "running",
+            "cancelling",
+            "scoring",
+            "succeeded",
+            "cancelled",
+        ] | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.EvaluationRunItem]:
+        """Each entry of `api.list_evaluation_runs`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/evaluations/runs",
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "set_id": set_id,
+                "status": status,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def list_evaluation_sets(
+        self,
+        *,
+        tenant_id: str,
+        limit: int | None = None,
+        offset: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.EvaluationSetItem]:
+        """Each entry of `api.list_evaluation_sets`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/evaluations/sets",
+            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
     def list_grants(
         self,
         tenant_id: str,
@@ -2070,6 +2441,7 @@ class AsyncLists:
             "running",
             "succeeded",
             "partial",
+            "needs_review",
             "failed",
             "cancelled",
         ] | None = None,
@@ -2095,6 +2467,24 @@ class AsyncLists:
                 "limit": limit,
                 "offset": offset,
             },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def list_reviews(
+        self,
+        *,
+        tenant_id: str,
+        status: Literal["open", "leased", "decided"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.ReviewItem]:
+        """Each entry of `api.list_reviews`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/reviews",
+            query={"tenant_id": tenant_id, "status": status, "limit": limit, "offset": offset},
             timeout=timeout,
         )
         return self._sender.entries(call)
