@@ -36,6 +36,10 @@ export interface Asked {
 /** Asked for a document's values. */
 export interface AskedValues extends Asked {
   readonly schema: string;
+  /** Left out: as the service reads where nothing is said. */
+  readonly mode?: 'fast' | 'standard' | 'robust';
+  /** `provider/model`, with the platform's key. */
+  readonly model?: string;
 }
 
 interface Running {
@@ -58,21 +62,28 @@ interface Way<Of extends Asked, Result> {
   readonly envelope: (asked: Of) => Envelope;
 }
 
-const formOf = ({ file, schema, tenant_id }: AskedValues) => ({
-  file,
-  schema,
-  tenant_id,
-  allow_partial: true,
+/** How it is read, where that is said. */
+const wayOf = ({ mode, model }: AskedValues) => ({
+  ...(mode === undefined ? {} : { mode }),
+  ...(model === undefined ? {} : { llm_provider_model: model }),
 });
+
+const formOf = (asked: AskedValues) => {
+  const { file, schema, tenant_id } = asked;
+  return { file, schema, tenant_id, allow_partial: true, ...wayOf(asked) };
+};
 
 /** For its values. */
 export const VALUES: Way<AskedValues, ExtractionResult> = {
-  textOf: ({ schema }) => schema,
+  textOf: (asked) => JSON.stringify([asked.schema, wayOf(asked)]),
   now: (asked, options) => quire.extract(formOf(asked), options),
   later: (asked, options) => quire.extractLater(formOf(asked), options),
-  envelope: ({ schema }) => ({
+  envelope: (asked) => ({
     operation: 'inference.extract',
-    payload: { schema: JSON.parse(schema) as Record<string, unknown>, allow_partial: true },
+    payload: {
+      ...{ schema: JSON.parse(asked.schema) as Record<string, unknown>, allow_partial: true },
+      ...wayOf(asked),
+    },
   }),
 };
 

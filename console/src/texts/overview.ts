@@ -28,8 +28,8 @@ export const overview = {
     title: 'What waits',
     none: 'No document waits or is being read.',
     pages: (pages: number) => counted(pages, 'page'),
+    reviews: (count: number) => `${counted(count, 'result')} to be looked at by a person.`,
     more: (count: number) => `and ${count.toLocaleString('en')} more`,
-    held: (credits: string) => `${credits} credits are held for running work.`,
   },
   failures: {
     title: 'What went wrong last',

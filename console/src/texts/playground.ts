@@ -76,11 +76,42 @@ export const playground = {
     saveWhyNot: 'Only an operator can save configs. Copy the JSON and ask one.',
     saved: (id: string) => `Saved as ${id}`,
   },
+  beside: {
+    open: 'Compare',
+    title: 'Schemas side by side',
+    say: 'What differs from the first one is marked.',
+    now: 'As it is now',
+    proposal: 'Proposed from the document',
+    config: (name: string, version: number) => `Config: ${name}, version ${String(version)}`,
+    template: (name: string) => `Template: ${name}`,
+    column: (at: number) => `Schema ${String(at)}`,
+    use: 'Read by this one',
+    same: (same: number, all: number) => `${String(same)} of ${counted(all, 'field')} are the same in each.`,
+  },
+  readings: {
+    tab: 'Compare',
+    title: 'Two readings side by side',
+    mode: 'Mode of the other reading',
+    modes: { fast: 'Fast', standard: 'Standard', robust: 'Robust' },
+    model: 'Model of the other reading',
+    modelSay: 'provider/model, or none',
+    read: 'Read again so',
+    say: (credits: number | undefined) =>
+      credits === undefined
+        ? 'Another reading is billed by the page.'
+        : `Another reading costs ${counted(credits, 'credit')} by the service’s own engine or key.`,
+    value: 'Value',
+    sure: (percent: number) => `${String(percent)} %`,
+    differ: (different: number, all: number) =>
+      different === 0
+        ? `All ${counted(all, 'value')} are the same.`
+        : `${String(different)} of ${counted(all, 'value')} differ.`,
+    only: 'Only what differs',
+  },
   steps: {
     title: 'Next',
     key: {
-      title: 'Call it from a program',
-      say: 'A key, and the same request as a line of curl.',
+      say: 'With the same request as a line of curl.',
       do: 'Get a key',
       line: 'The request with your key',
       once: 'The key is not shown again. Store it where your program reads its secrets.',
@@ -90,7 +121,7 @@ export const playground = {
     },
     schema: {
       title: 'Read what you need',
-      say: 'Your own JSON Schema in place of the template.',
+      say: 'Your own in place of the template.',
       do: 'Give your schema',
       dialog: 'A JSON object with "type": "object" and "properties". The document is read by it at once.',
       text: 'Your JSON Schema',

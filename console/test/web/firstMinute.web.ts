@@ -67,7 +67,7 @@ describe('the first minute', () => {
     expect(answer.status).to.equal(200);
     expect(((await answer.json()) as { result: object }).result).to.include({ invoice_number: 'A-7' });
     await page.getByRole('button', { name: 'I have stored it' }).click();
-    expect(await page.getByText('Call it from a program').count()).to.equal(0);
+    expect(await page.getByRole('button', { name: 'Get a key' }).count()).to.equal(0);
   });
 
   it('sells credits in place', async () => {

@@ -126,6 +126,14 @@ function OpenLine({ operation, status, pages, accepted_at }: OpenOperation) {
   );
 }
 
+/** Results that a person has to look at; nothing where there are none. */
+function Reviews() {
+  const tenant_id = useTenantId();
+  const { data } = useRead('listReviews', { query: { tenant_id, status: 'open', limit: 1 } });
+  if (data === undefined || data.total === 0) return null;
+  return <p className="mb-2 text-warn">{texts.waits.reviews(data.total)}</p>;
+}
+
 /** Operations that have not ended. */
 function Waits() {
   const tenant_id = useTenantId();
@@ -231,6 +239,7 @@ function OfTenant({ isAdmin }: { isAdmin: boolean }) {
         </Card>
       )}
       <Card title={texts.waits.title}>
+        <Reviews />
         <Waits />
       </Card>
       {!isEmpty && <Failures items={ofMonth.data.failures} />}

@@ -102,8 +102,8 @@ function Playground() {
     const { pages } = sample;
     const query = { operation: 'extract', billing_type: 'full_service', pages, tenant_id } as const;
     const [file, quote] = await Promise.all([loadSample(sample), api.getQuote({ query })]);
-    give(file);
     if (quote.credits === 0) values.reading.mutate({ file, schema: schemaText, pages, tenant_id });
+    give(file);
   };
   if (given === undefined)
     return (

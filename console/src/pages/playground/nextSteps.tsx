@@ -20,21 +20,18 @@ import { isTemplate, readSchema } from '../../document/values.ts';
 const { steps: texts } = playground;
 
 interface StepProps {
-  readonly step: { readonly title: string; readonly say: string; readonly do: string };
+  readonly step: { readonly say: string; readonly do: string };
   readonly isBusy?: boolean;
   readonly onDo: () => void;
 }
 
 function Step({ step, isBusy = false, onDo }: StepProps) {
   return (
-    <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
-      <div className="min-w-0">
-        <p className="font-medium">{step.title}</p>
-        <p className="text-[13px] text-soft">{step.say}</p>
-      </div>
+    <div className="flex flex-col items-start gap-1">
       <Button isBusy={isBusy} onClick={onDo}>
         {step.do}
       </Button>
+      <p className="text-[13px] text-soft">{step.say}</p>
     </div>
   );
 }
@@ -66,7 +63,7 @@ function KeyStep({ name, schema }: { name: string; schema: string }) {
   const line = requestCode('curl', { url: window.location.origin, name, schema });
   const text = line.replace('$QUIRE_API_KEY', key);
   return (
-    <li className="flex flex-col gap-2">
+    <li className="col-span-full flex flex-col gap-2">
       <p className="text-warn">{texts.key.once}</p>
       <pre
         tabIndex={0}
@@ -196,7 +193,7 @@ function SellStep() {
 function Steps({ children }: { children: ReactNode }) {
   return (
     <Card title={texts.title} className="not-has-[li]:hidden">
-      <ul className="flex flex-col gap-3">{children}</ul>
+      <ul className="grid gap-3 sm:grid-cols-3">{children}</ul>
     </Card>
   );
 }

@@ -8,6 +8,7 @@ import { useTenantId } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { ProblemNote } from '../../ui/states.tsx';
 import { saveFile } from '../../ui/csv.ts';
+import { ReadingsBeside } from './readingsBeside.tsx';
 import { corrected, type ValueRow } from '../../document/values.ts';
 import { ValueTree } from './valueTree.tsx';
 import { Card } from '../../ui/card.tsx';
@@ -186,7 +187,10 @@ function DataTab({ file, answer, rows, choosing }: DataTabProps) {
 
 interface ResultsProps {
   readonly file: File;
+  readonly pages: number | undefined;
+  /** As it stands now, and as the answer was read by. */
   readonly schema: string;
+  readonly ran: string;
   readonly answer: ExtractionResult | undefined;
   readonly rows: readonly ValueRow[];
   readonly choosing: Choosing;
@@ -194,7 +198,7 @@ interface ResultsProps {
 }
 
 /** What was read, in all the ways to look at it, and the request as a program sends it. */
-export function Results({ file, schema, answer, rows, choosing, conversion }: ResultsProps) {
+export function Results({ file, pages, schema, ran, answer, rows, choosing, conversion }: ResultsProps) {
   const data =
     answer === undefined ? (
       <p className="text-soft">{playground.run.first}</p>
@@ -207,6 +211,16 @@ export function Results({ file, schema, answer, rows, choosing, conversion }: Re
     const content = <Converted conversion={conversion}>{(one) => <Way result={one} />}</Converted>;
     return { id, name: texts[id], content };
   });
+  const compared = {
+    id: 'compare',
+    name: playground.readings.tab,
+    content:
+      answer === undefined ? (
+        <p className="text-soft">{playground.run.first}</p>
+      ) : (
+        <ReadingsBeside file={file} pages={pages} schema={ran} answer={answer} />
+      ),
+  };
   return (
     <Card>
       <Tabs
@@ -214,6 +228,7 @@ export function Results({ file, schema, answer, rows, choosing, conversion }: Re
         tabs={[
           { id: 'data', name: texts.data, content: data },
           ...ways,
+          compared,
           { id: 'code', name: texts.code, content: <CodeTab name={file.name} schema={schema} /> },
         ]}
       />

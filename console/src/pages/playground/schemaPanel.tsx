@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { FieldRows } from './fieldRows.tsx';
+import { CompareSchemas } from './schemasBeside.tsx';
 import { readSchema, TEMPLATE_NAMES, templateText, type SchemaPart, type TemplateName } from '../../document/values.ts';
 import { ProblemNote } from '../../ui/states.tsx';
 import { Going, type Conversion } from '../../document/conversion.tsx';
@@ -115,6 +116,13 @@ export function SchemaPanel({ text, onChange, proposing }: SchemaPanelProps) {
             />
           </div>
           <ProposeButton proposing={proposing} />
+          {schema !== undefined && (
+            <CompareSchemas
+              now={schema}
+              proposed={proposing.conversion.data?.proposed_schema ?? undefined}
+              onUse={(used) => onChange(JSON.stringify(used, undefined, 2))}
+            />
+          )}
         </div>
         <Proposed proposing={proposing} />
         <Tabs

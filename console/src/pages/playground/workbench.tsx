@@ -118,6 +118,8 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
   const [isBroken, mark] = useState(false);
   const [ran, keepRan] = useState(schemaText);
   const { reading, step, stop } = values;
+  /** What is read at once is looked at before its schema. */
+  const [isResultFirst] = useState(reading.isPending);
   const choosing = useChoosing();
   const quote = useQuote('extract', pages);
   const answer = reading.data;
@@ -139,6 +141,7 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
   const converting = useConverting({ file, pages, tenant_id });
   const proposing = useProposing(converting, onSchema);
   const { editing, edit } = choosing;
+  const schemaPanel = <SchemaPanel text={schemaText} onChange={onSchema} proposing={proposing} />;
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <Card
@@ -170,7 +173,7 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
         />
       </Card>
       <div className="flex min-w-0 flex-col gap-4">
-        <SchemaPanel text={schemaText} onChange={onSchema} proposing={proposing} />
+        {!isResultFirst && schemaPanel}
         <RunBar
           quote={quote}
           step={step}
@@ -193,12 +196,15 @@ export function Workbench({ file, schemaText, values, onSchema, onOther }: Workb
         )}
         <Results
           file={file}
+          pages={pages}
           schema={schemaText}
+          ran={ran}
           answer={answer}
           rows={rows}
           choosing={choosing}
           conversion={converting}
         />
+        {isResultFirst && schemaPanel}
       </div>
     </div>
   );
