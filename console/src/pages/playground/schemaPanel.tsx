@@ -3,7 +3,13 @@ import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { FieldRows } from './fieldRows.tsx';
 import { CompareSchemas } from './schemasBeside.tsx';
-import { readSchema, TEMPLATE_NAMES, templateText, type SchemaPart, type TemplateName } from '../../document/values.ts';
+import {
+  readSchema,
+  TEMPLATE_NAMES,
+  templateText,
+  type SchemaPart,
+  type TemplateName,
+} from '../../document/values.ts';
 import { ProblemNote } from '../../ui/states.tsx';
 import { Going, type Conversion } from '../../document/conversion.tsx';
 import { useChange } from '../../api/connection.ts';

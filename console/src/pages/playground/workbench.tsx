@@ -3,7 +3,14 @@ import { useMemo, useState } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { Going, type Conversion } from '../../document/conversion.tsx';
-import { useReading, MARKDOWN, type Step, type Asked, type AskedValues, type Reading } from '../../document/reading.ts';
+import {
+  useReading,
+  MARKDOWN,
+  type Step,
+  type Asked,
+  type AskedValues,
+  type Reading,
+} from '../../document/reading.ts';
 import { NextSteps } from './nextSteps.tsx';
 import { useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
