@@ -23,7 +23,7 @@ import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
 import { findTotals, isTotal } from './tables/totals.ts';
-import { scoredSingles } from '../reader/scorer.ts';
+import { scoredSingles, type Singles } from '../reader/scorer.ts';
 
 export interface LocalExtraction {
   readonly value: JsonObject;
@@ -49,7 +49,7 @@ export interface Reading {
   readonly source: Source;
   readonly totals: ReadonlyMap<string, Finding>;
   /** The values of the single fields by their pointers; made when they are asked for first. */
-  readonly singles: () => ReadonlyMap<string, Finding>;
+  readonly singles: () => Singles;
   readonly pace: Pace;
 }
 
@@ -90,7 +90,7 @@ export function readingOf(
     fields.flatMap(({ phrases }) => phrases),
   );
   const totals = findTotals(fields.filter(isTotal), source);
-  let singles: ReadonlyMap<string, Finding> | undefined;
+  let singles: Singles | undefined;
   const pace = paceOf(isLate);
   const byRules = rulesFor(fields, { source, totals, pace });
   const isFinal = (field: Field): boolean => factFor(field, source) !== undefined;
@@ -233,7 +233,7 @@ export function foundByRules(
   { singles }: Pick<Reading, 'singles'>,
   least = MIN_CONFIDENCE,
 ): Finding | undefined {
-  const found = singles().get(field.pointer);
+  const found = singles().findings.get(field.pointer);
   return found !== undefined && found.confidence >= least ? found : undefined;
 }
 

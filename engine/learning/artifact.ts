@@ -7,9 +7,9 @@ import { FEATURES } from './weights/hashing.ts';
 import { PRIOR_TRUST } from './weights/trust.ts';
 
 /** Raised when features or weights mean something else than before. */
-export const ENGINE_VERSION = 'local-2';
+export const ENGINE_VERSION = 'local-3';
 /** Artifacts of these versions are read: what they lack has a default. */
-const READ_VERSIONS = ['local-1', ENGINE_VERSION] as const;
+const READ_VERSIONS = ['local-1', 'local-2', ENGINE_VERSION] as const;
 
 const path = z.string().max(1_000);
 const label = z.string().max(400);

@@ -54,7 +54,8 @@ export function valueFor(asked: Asked, span: Span): Json | undefined {
 /** A value as text. */
 export const textOf = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-const squeezed = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
+/** A text without case, spaces and marks. */
+export const squeezed = (text: string): string => text.replace(/[^\p{L}\p{N}]/gu, '').toUpperCase();
 const NEAR = 0.005;
 
 /** Whether two values are the same but for case, spaces and marks. */

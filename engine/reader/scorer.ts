@@ -8,7 +8,7 @@ import { isNoValue } from '../extraction/singles/vetoes.ts';
 import type { Source } from '../extraction/source.ts';
 import { askedOf, type Asked } from './asked.ts';
 import { isSame } from './candidates.ts';
-import { candidatesOf, FEATURES, type Candidate, type Ruled } from './features.ts';
+import { candidatesOf as candidatesIn, FEATURES, type Candidate, type Ruled } from './features.ts';
 import { opinionsOf, toldFor, type Opinion } from './opinions.ts';
 import { placesOf, type Places } from './places.ts';
 import { spanAt, spansOf, type Span } from './spans.ts';
@@ -81,7 +81,7 @@ export function weighed(fields: readonly Field[], source: Source, byRules: ByRul
     segments: source.layout.segments.length,
     isRecognised: source.document.pages.some((page) => page.source === 'ocr'),
   };
-  return { asked, ruled, candidates: candidatesOf(scene, (one) => answers.get(one)) };
+  return { asked, ruled, candidates: candidatesIn(scene, (one) => answers.get(one)) };
 }
 
 /** Where a finding of the rules stands; undefined where it was read from no single line. */
@@ -110,6 +110,16 @@ export interface Rules {
   readonly isLate?: (() => boolean) | undefined;
 }
 
+/** What was weighed, and what is chosen of it. */
+export interface Singles {
+  /** The values by the pointers of their fields. */
+  readonly findings: ReadonlyMap<string, Finding>;
+  /** Everything that could be the value of a field. */
+  readonly candidatesOf: (field: Field) => readonly Candidate[];
+  /** Log odds of a candidate by what was learned before it shipped. */
+  readonly oddsOf: (candidate: Candidate) => number;
+}
+
 /**
  * The values of a schema's single fields: what the rules found is weighed beside everything else that stands on
  * the pages. The same document, schema and weights give the same values.
@@ -118,16 +128,17 @@ export function scoredSingles(
   fields: readonly Field[],
   source: Source,
   { byRules, isFinal, isLate }: Rules,
-): ReadonlyMap<string, Finding> {
+): Singles {
   const decided = new Map<string, Finding>();
   const decide = (field: Field, finding: Finding | undefined): void => {
     if (finding !== undefined) decided.set(field.pointer, finding);
     else decided.delete(field.pointer);
   };
   for (const field of fields) decide(field, byRules(field));
-  if (isLate?.() === true) return decided;
-  const { asked, ruled, candidates } = weighed(fields, source, byRules);
   const scorer = shippedScorer();
+  const oddsOf = ({ row }: Candidate): number => scorer.odds(row);
+  if (isLate?.() === true) return { findings: decided, candidatesOf: () => [], oddsOf };
+  const { asked, ruled, candidates } = weighed(fields, source, byRules);
   const opinions = opinionsOf(asked, candidates, scorer.odds);
   const isKnown = isTrade(fields);
   for (const opinion of opinions) {
@@ -138,7 +149,9 @@ export function scoredSingles(
     const may = own.confidence >= leastFor(one, opinion, isKnown) && !isNoValue(field, own, source);
     decide(field, joined(ruled[opinion.field], own, may));
   }
-  return decided;
+  const candidatesOf = ({ pointer }: Field): readonly Candidate[] =>
+    candidates[asked.findIndex(({ field }) => field.pointer === pointer)] ?? [];
+  return { findings: decided, candidatesOf, oddsOf };
 }
 
 /** What the rules know and do not find is found so surely or not at all. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
 import type { Counts } from '../scoring/scoring.ts';
-import { NEVER, SILENT, type Gate, type Side } from './sides.ts';
+import { NEVER, type Gate, type Side } from './sides.ts';
 import { isRefused, type Following, type Opinion } from './leafModel.ts';
 import { trustIn, type Trial, type Trust } from './trust.ts';
 
@@ -85,37 +85,56 @@ const REFUSALS_MIN = 2;
 export type Sides = Readonly<Record<keyof Gate, readonly Attempt[]>>;
 
 /**
- * How far a target may be followed, by its attempts on documents that were left out. Where each layout has one
- * example, none could be tried as known: what holds on layouts never seen then holds on those too.
+ * How far a target may be followed, by its attempts on documents that were left out. A leaf that shows too little
+ * there goes by what all leaves show together, unless it lost anything itself. Where each layout has one example,
+ * none could be tried as known: what holds on layouts never seen then holds on those too.
  */
-export function followedFrom(sides: Sides, trust: Trust): Gate {
-  const unseen = { ...sideOf(sides.unseen, trust, isGoodUnseen), mayRefuse: false };
+export function followedFrom(sides: Sides, all: Sides, trust: Trust): Gate {
+  const side = (of: keyof Gate, isGood: IsGood): Side =>
+    sideOf({ attempts: sides[of], all: all[of].filter(({ isOfLeaf }) => isOfLeaf), trust, isGood });
+  const unseen = { ...side('unseen', isGoodUnseen), mayRefuse: false };
   const isTested = sides.known.some(
     ({ trial, isRefusal, isOfLeaf }) => trial !== undefined || isRefusal || !isOfLeaf,
   );
-  return { known: isTested ? sideOf(sides.known, trust, isGoodKnown) : unseen, unseen };
+  return { known: isTested ? side('known', isGoodKnown) : unseen, unseen };
 }
+
+type IsGood = (balance: Balance) => boolean;
 
 const isGoodKnown = ({ gained, lost }: Balance): boolean => gained > LOSS_WEIGHT * lost;
 
 const isGoodUnseen = ({ gained, lost, won }: Balance): boolean =>
   won >= UNSEEN_WON_MIN && lost <= UNSEEN_LOST_SHARE * gained;
 
-function sideOf(attempts: readonly Attempt[], trust: Trust, isGood: (balance: Balance) => boolean): Side {
+interface Judged {
+  readonly attempts: readonly Attempt[];
+  /** Those of all leaves. */
+  readonly all: readonly Attempt[];
+  readonly trust: Trust;
+  readonly isGood: IsGood;
+}
+
+function sideOf({ attempts, all, trust, isGood }: Judged): Side {
   const refusals = balanceOf(attempts, { from: NEVER, mayRefuse: true, trust });
-  const mayRefuse =
-    attempts.some(({ isOfLeaf }) => isOfLeaf) && refusals.won >= REFUSALS_MIN && refusals.lost === 0;
-  const levels = LEVELS.map((from) => ({
+  const isOfLeaf = attempts.some((one) => one.isOfLeaf);
+  const mayRefuse = isOfLeaf && refusals.won >= REFUSALS_MIN && refusals.lost === 0;
+  const own = levelFor(attempts, trust, isGood);
+  if (own !== undefined || !isOfLeaf) return { from: own ?? NEVER, mayRefuse };
+  const shared = levelFor(all, trust, isGood) ?? NEVER;
+  const { lost } = balanceOf(attempts, { from: shared, mayRefuse: false, trust });
+  return { from: lost > 0 ? NEVER : shared, mayRefuse };
+}
+
+/** The chance from which on following is worth most; undefined where it is not good at any. */
+function levelFor(attempts: readonly Attempt[], trust: Trust, isGood: IsGood): number | undefined {
+  const balances = LEVELS.map((from) => ({
     from,
     balance: balanceOf(attempts, { from, mayRefuse: false, trust }),
-  }));
-  const best = levels
-    .filter(({ balance }) => isGood(balance))
-    .reduce<(typeof levels)[number] | undefined>(
-      (most, one) => (most === undefined || netOf(one.balance) > netOf(most.balance) ? one : most),
-      undefined,
-    );
-  return best === undefined ? { ...SILENT, mayRefuse } : { from: best.from, mayRefuse };
+  })).filter(({ balance }) => isGood(balance));
+  return balances.reduce<(typeof balances)[number] | undefined>(
+    (most, one) => (most === undefined || netOf(one.balance) > netOf(most.balance) ? one : most),
+    undefined,
+  )?.from;
 }
 
 const netOf = ({ gained, lost }: Balance): number => gained - LOSS_WEIGHT * lost;

@@ -16,9 +16,13 @@ export interface Gated {
   readonly unseen: { readonly rules: Counts; readonly model: Counts } | undefined;
 }
 
-/** Targets where the rules leave nothing to learn cannot become better. */
-const learnable = (targets: readonly Target[], examples: readonly Example[]): readonly Target[] =>
-  targets.filter((target) => examples.some((example) => f1(rulesCounts(target, example)) < 1));
+/** What the rules read rightly in all examples cannot become better; a leaf can in other documents. */
+function learnable(targets: readonly Target[], examples: readonly Example[]): readonly Target[] {
+  const wrong = targets.filter((target) => examples.some((example) => f1(rulesCounts(target, example)) < 1));
+  return targets.filter(
+    (target) => wrong.includes(target) || (wrong.length > 0 && target.node.kind === 'leaf'),
+  );
+}
 
 const rulesCounts = (target: Target, { asRead, byRules }: Example): Counts =>
   countsOf(target, { expected: asRead.get(target.pointer), got: byRules.get(target.pointer) });
@@ -49,7 +53,10 @@ export function* decideGates(
     attempts.push(...(yield* attemptsOn({ examples, targets, seed, fold, side: 'unseen' })));
   const trust = trustFrom(attempts.flatMap(({ trial }) => trial ?? []));
   const gates = new Map(
-    targets.map(({ pointer }) => [pointer, followedFrom(sidesOf(attempts, pointer), trust)]),
+    targets.map(({ pointer }) => [
+      pointer,
+      followedFrom(sidesOf(attempts.filter((one) => one.pointer === pointer)), sidesOf(attempts), trust),
+    ]),
   );
   const others = all.filter((target) => !targets.includes(target));
   const rest = examples
@@ -126,13 +133,10 @@ function attempt(model: Model, target: Target, { example, match, side }: Held): 
   });
 }
 
-const sidesOf = (attempts: readonly Attempt[], pointer: string): Sides => {
-  const ofTarget = attempts.filter((attempt) => attempt.pointer === pointer);
-  return {
-    known: ofTarget.filter(({ side }) => side === 'known'),
-    unseen: ofTarget.filter(({ side }) => side === 'unseen'),
-  };
-};
+const sidesOf = (attempts: readonly Attempt[]): Sides => ({
+  known: attempts.filter(({ side }) => side === 'known'),
+  unseen: attempts.filter(({ side }) => side === 'unseen'),
+});
 
 function unseenSums(
   { attempts, gates, trust }: { readonly attempts: readonly Attempt[] } & Pick<Gated, 'gates' | 'trust'>,

@@ -51,12 +51,13 @@ const suretyFeature = (surety: number): number =>
   featureOf(`rules=${String(Math.min(SURETY_STEPS - 1, Math.floor(SURETY_STEPS * surety)))}`);
 
 function choicesOf(options: readonly Option[], match: Match | undefined): readonly Choice[] {
-  return options.map(({ seen, byRules, surety, labelScore }) => {
-    const { general, position } = seen?.features ?? NOWHERE;
+  return options.map(({ seen, byRules, surety, labelScore, liking, sights }) => {
+    const { general: own, position } = seen?.features ?? NOWHERE;
+    const general = [...own, ...sights];
     const anchors = seen === undefined ? [] : (match?.anchorsOf(seen) ?? []);
     return byRules
-      ? { general, position, anchors: [...anchors, suretyFeature(surety)], byRules, labelScore }
-      : { general, position, anchors, byRules, labelScore };
+      ? { general, position, anchors: [...anchors, suretyFeature(surety)], byRules, labelScore, liking }
+      : { general, position, anchors, byRules, labelScore, liking };
   });
 }
 

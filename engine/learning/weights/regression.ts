@@ -1,4 +1,4 @@
-import { BIAS, BY_RULES, FEATURES, LABEL_SCORE } from './hashing.ts';
+import { BIAS, BY_RULES, BY_SCORER, FEATURES, LABEL_SCORE } from './hashing.ts';
 import { seeded, shuffled } from '../seeded.ts';
 
 /** A value to choose, as the model sees it. */
@@ -8,6 +8,8 @@ export interface Choice {
   readonly anchors: ArrayLike<number>;
   readonly byRules: boolean;
   readonly labelScore: number;
+  /** 0..1: how the shipped scorer likes it. */
+  readonly liking: number;
 }
 
 /** The choices of one document. None of them is right where the document does not say the value. */
@@ -25,10 +27,11 @@ export const PRIOR: ReadonlyMap<number, number> = new Map([
   [BY_RULES, 4],
   [LABEL_SCORE, 0.5],
   [BIAS, -3],
+  [BY_SCORER, 2],
 ]);
 
 const EPOCHS = 8;
-const RATE = 0.12;
+const RATE = 0.3;
 /** Pull back to the prior, per step. */
 const PULL = 0.004;
 /** Wrong choices that a step looks at: some by lot, and those that the model likes best. */
@@ -39,8 +42,11 @@ const LOOKED_UP = new Set([1, 3, 5]);
 
 /** The logit of a choice against "nothing stands there"; positions count by `share`, 0..1. */
 export function logit(weights: Float64Array, choice: Choice, share: number): number {
-  const { general, position, anchors, byRules, labelScore } = choice;
-  const prior = (byRules ? at(weights, BY_RULES) : 0) + labelScore * at(weights, LABEL_SCORE);
+  const { general, position, anchors, byRules, labelScore, liking } = choice;
+  const prior =
+    (byRules ? at(weights, BY_RULES) : 0) +
+    labelScore * at(weights, LABEL_SCORE) +
+    liking * at(weights, BY_SCORER);
   const near = sumOf(weights, general) + sumOf(weights, anchors);
   return prior + at(weights, BIAS) + near + share * sumOf(weights, position);
 }
@@ -133,6 +139,7 @@ function move(weights: Float64Array, choice: Choice, by: number): void {
   moveAll(weights, choice.anchors, by);
   if (choice.byRules) weights[BY_RULES] = at(weights, BY_RULES) + by;
   weights[LABEL_SCORE] = at(weights, LABEL_SCORE) + by * choice.labelScore;
+  weights[BY_SCORER] = at(weights, BY_SCORER) + by * choice.liking;
   weights[BIAS] = at(weights, BIAS) + by;
 }
 

@@ -93,6 +93,17 @@ describe('learning from examples', () => {
     expect(scoreOf(movedForms(10, 99, 200), withArtifact(one))).to.be.above(0.95);
   });
 
+  it('learns from three examples of as many layouts', () => {
+    const one = trained([0, 40, 80].flatMap((by) => movedForms(1, 7 + by, by)));
+    expect(scoreOf(movedForms(10, 99, 200), withArtifact(one))).to.be.above(0.7);
+  });
+
+  it('says as its baseline what is read without it', () => {
+    const examples = [...madeUpForms('plain', 3, 5), ...madeUpForms('ledger', 3, 5)];
+    const { report } = trained(examples);
+    expect(report.baseline_score).to.be.closeTo(scoreOf(examples, extract), 1e-4).and.within(0.1, 0.9);
+  });
+
   it('needs three examples of one layout', () => {
     for (const layout of ['ledger', 'card'] as const)
       expect(scoreOf(unseen(layout), withArtifact(trained(madeUpForms(layout, 3, 11))))).to.be.above(0.95);

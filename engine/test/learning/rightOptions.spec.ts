@@ -4,7 +4,15 @@ import type { Option } from '../../learning/options.ts';
 import { asRead, rightOptions } from '../../learning/weights/rightOptions.ts';
 
 const optionsOf = (...values: readonly Json[]): readonly Option[] =>
-  values.map((value) => ({ value, seen: undefined, byRules: false, surety: 0, labelScore: 0 }));
+  values.map((value) => ({
+    value,
+    seen: undefined,
+    byRules: false,
+    surety: 0,
+    labelScore: 0,
+    liking: 0,
+    sights: [],
+  }));
 
 describe('the options that an example means', () => {
   it('are those that say it to the letter, where there are any', () => {

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { followedFrom, type Attempt } from '../../learning/weights/attempts.ts';
+import { logit, regression } from '../../learning/weights/regression.ts';
+import { NEVER } from '../../learning/weights/sides.ts';
 import { PRIOR_TRUST, trustFrom, trustIn, type Signals, type Trial } from '../../learning/weights/trust.ts';
 
 const signalsAt = (score: number): Signals => ({
@@ -32,5 +35,50 @@ describe('the chance that a learned choice is right', () => {
   it('is a number for a choice without a rival', () => {
     const alone = { ...signalsAt(3), lead: Number.POSITIVE_INFINITY };
     expect(trustIn(PRIOR_TRUST, alone)).to.be.within(0.5, 1);
+  });
+});
+
+describe('how far a learned leaf is followed in layouts that no example had', () => {
+  const right = { tp: 1, fp: 0, fn: 0 };
+  const wrong = { tp: 0, fp: 1, fn: 1 };
+  const signals = { score: 4, lead: 4, isLabelKnown: true, isLayoutKnown: false };
+  const attempt = (pointer: string, isRight: boolean): Attempt => ({
+    pointer,
+    side: 'unseen',
+    rules: isRight ? wrong : right,
+    model: isRight ? right : wrong,
+    trial: { signals, isRight },
+    isRefusal: false,
+    isOpen: false,
+    isOfLeaf: true,
+  });
+  const fromOf = (pointer: string, unseen: readonly Attempt[]): number => {
+    const own = unseen.filter((one) => one.pointer === pointer);
+    return followedFrom({ known: [], unseen: own }, { known: [], unseen }, PRIOR_TRUST).unseen.from;
+  };
+
+  it('is what all leaves show together, where it shows too little itself', () => {
+    const all = [attempt('/a', true), attempt('/b', true), attempt('/c', true)];
+    expect(fromOf('/a', all)).to.be.at.most(0.5);
+    expect(
+      fromOf('/nothing tried', [...all, { ...attempt('/nothing tried', true), trial: undefined }]),
+    ).to.be.at.most(0.5);
+  });
+
+  it('is nowhere where it lost, whatever others show, and where all show too little', () => {
+    const all = ['/a', '/b', '/c', '/d', '/e', '/f'].map((pointer) => attempt(pointer, true));
+    expect(fromOf('/g', [...all, attempt('/g', false)])).to.equal(NEVER);
+    expect(fromOf('/a', [attempt('/a', true)])).to.equal(NEVER);
+    expect(fromOf('/a', [attempt('/a', true), attempt('/b', false), attempt('/c', true)])).to.equal(NEVER);
+  });
+});
+
+describe('before any example', () => {
+  it('what the rules choose wins, then what the shipped scorer likes best', () => {
+    const weights = regression([], 1);
+    const logitOf = (byRules: boolean, liking: number): number =>
+      logit(weights, { general: [], position: [], anchors: [], byRules, labelScore: 0, liking }, 1);
+    expect(logitOf(true, 0)).to.be.above(logitOf(false, 1));
+    expect(logitOf(false, 0.9)).to.be.above(logitOf(false, 0.2));
   });
 });
