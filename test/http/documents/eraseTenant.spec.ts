@@ -2,6 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { decodeAny } from '../../../domain/catalogue.ts';
+import { until } from '../../../engine/test/support/until.ts';
+import { dumpReadModel } from '../../../projections/engine/building.ts';
+import type { ProjectedEvent } from '../../../projections/engine/ports.ts';
+import { ddlOf } from '../../../projections/engine/table.ts';
+import { READ_MODELS } from '../../../projections/readModels.ts';
 import { erasuresIn } from '../../../domain/erasure.ts';
 import { objectSweeper } from '../../../src/commands/sweeping.ts';
 import { workerOver } from '../../support/apiWorker.ts';
@@ -203,6 +209,32 @@ describe('erasing a tenant', () => {
     return [...new Set(found)].sort();
   };
 
+  /** The audit of the log finds nothing, and read models made anew have the same rows. */
+  const isSound = async () => {
+    const { body } = await ok('post', '/v1/admin/audits', { json: { log_only: true } });
+    const path = `/v1/admin/audits/${String(body['audit_id'])}`;
+    await until(async () => (await ok('get', path)).body['status'] !== 'running');
+    expect((await ok('get', path)).body['report']).to.include({ total: 0 });
+    await api.deps.reads.settleAll();
+    const events: ProjectedEvent[] = [];
+    const end = new AbortController();
+    for await (const item of api.log.subscribe({ signal: end.signal })) {
+      if (item.kind === 'event') events.push({ ...item.event, ...decodeAny(item.event) });
+      if (item.kind === 'caught_up') end.abort();
+    }
+    await api.sql.script('create schema again');
+    for (const model of READ_MODELS) {
+      await api.sql.script(ddlOf(model.tables, 'again'));
+      const own = events.filter(({ type }) => (model.eventTypes as readonly string[]).includes(type));
+      await api.sql.transaction((tx) => model.apply(tx, { schema: 'again', events: own }));
+      const [before, after] = [
+        await dumpReadModel(api.sql, model),
+        await dumpReadModel(api.sql, model, 'again'),
+      ];
+      expect(after, model.name).to.deep.equal(before);
+    }
+  };
+
   /** What lists show of the words. */
   const shownOf = async (tenant: string, planted: ReadonlyMap<string, string>) => {
     const lists = [
@@ -252,6 +284,7 @@ describe('erasing a tenant', () => {
     const form = formOf(fields, new Blob(['Total: 1'], { type: 'text/plain' }), 'a.txt');
     expect((await api.call('post', '/v1/extract', { form })).code).to.equal('artifact_not_found');
     expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
+    await isSound();
   });
 
   it('is ended by the sweeper an hour later, and takes nothing that came since', async () => {
