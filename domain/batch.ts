@@ -9,6 +9,7 @@ import {
   reject,
   type StreamKind,
 } from './kernel/decider.ts';
+import { extractionMode } from './account/messages.ts';
 import { creditsFromZero, instant, pages, tenantId } from './kernel/amounts.ts';
 import { operationIdFor } from './operation.ts';
 import { digestText } from './leased.ts';
@@ -22,6 +23,19 @@ const index = count.max(BATCH_DOCUMENTS_MAX - 1);
 
 const named = { batch_id: z.string(), tenant_id: tenantId };
 
+/** What a batch that is a run of a set of examples measures; its subject is all that decides what is read. */
+export const evaluated = z.strictObject({
+  set_id: z.string(),
+  set_version: z.number().int().min(1),
+  config_id: z.string().nullable(),
+  config_version: z.number().int().min(1).nullable(),
+  artifact_id: z.string().nullable(),
+  mode: extractionMode,
+  schema_sha256: z.string(),
+  /** Digest of schema, mode, artifact, models and thresholds: what has the same one reads the same. */
+  subject_sha256: z.string(),
+});
+
 /**
  * Uploaded documents are to be worked on alike. Each is an operation of its own, whose ID follows from the batch's
  * and from its place in the list. What is to be done lies in object storage under `input_sha256`, without keys.
@@ -34,6 +48,8 @@ const batchAccepted = event('BatchAccepted', {
   /** In the order of the request. */
   document_ids: z.array(z.string()).min(1).max(BATCH_DOCUMENTS_MAX),
   input_sha256: z.string(),
+  /** Left out where nothing is measured. */
+  evaluated: evaluated.optional(),
   /** Digest of the request: the same identity with another one is refused. */
   fingerprint: z.string(),
   api_key_id: z.string(),

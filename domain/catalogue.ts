@@ -7,6 +7,7 @@ import { billingConfigEvent } from './billingConfig.ts';
 import { conversionEvent, extractionEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
 import { erasureEvent } from './erasure.ts';
+import { evaluationEvent, evaluationSetEvent } from './evaluation.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
 import { findingEvent, sealEvent } from './finding.ts';
 import { fxRatesEvent } from './fxRates.ts';
@@ -17,6 +18,7 @@ import { placesEvent } from './places.ts';
 import { paymentEvent, paymentUpcasters } from './payment.ts';
 import type { RecordedEvent } from './ports/log.ts';
 import { priceListEvent } from './priceList.ts';
+import { reviewEvent } from './review.ts';
 import { providerPricingEvent } from './modelPrices.ts';
 import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
@@ -44,8 +46,11 @@ export const EVENT_CATALOGUE = {
   batch: batchEvent,
   trainingJob: trainingJobEvent,
   examples: examplesEvent,
+  set: evaluationSetEvent,
+  evaluation: evaluationEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
+  review: reviewEvent,
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
   places: placesEvent,

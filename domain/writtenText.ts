@@ -14,6 +14,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   UploadPresigned: ['file_name'],
   DocumentRegistered: ['file_name'],
   ConfigPublished: ['name', 'schema'],
+  EvaluationSetPublished: ['set_name'],
   TrainingJobCreated: ['name'],
   WebhookCreated: ['url', 'description'],
   WebhookChanged: ['url', 'description'],

@@ -6,6 +6,7 @@ import { billingConfigsProjector } from './billingConfigs.ts';
 import { deploymentsProjector } from './deployments.ts';
 import { documentsProjector } from './documents.ts';
 import type { Projector } from './engine/table.ts';
+import { evaluationsProjector } from './evaluations.ts';
 import { grantsProjector } from './grants.ts';
 import { ledgerProjector } from './ledger.ts';
 import { llmCostsProjector } from './llmCosts.ts';
@@ -14,6 +15,7 @@ import { openClaimsProjector } from './openClaims.ts';
 import { operationsProjector } from './operations.ts';
 import { priceListsProjector } from './priceLists.ts';
 import { rateLimitsProjector } from './rateLimits.ts';
+import { reviewsProjector } from './reviews.ts';
 import { savedConfigsProjector } from './savedConfigs.ts';
 import { trainingJobsProjector } from './trainingJobs.ts';
 import { usageProjector } from './usage.ts';
@@ -38,10 +40,12 @@ export const READ_MODELS: readonly Projector[] = [
   trainingJobsProjector,
   operationsProjector,
   batchesProjector,
+  evaluationsProjector,
   artifactsProjector,
   deploymentsProjector,
   webhooksProjector,
   savedConfigsProjector,
+  reviewsProjector,
 ];
 
 /**

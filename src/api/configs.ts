@@ -1,6 +1,7 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
+import { reviewPolicy } from '../../domain/review.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
 import {
   extractModeIn,
@@ -8,9 +9,12 @@ import {
   modelChannelIn,
   modelsForIn,
   requireGroundingIn,
+  reviewIn,
 } from './workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { routesOver } from '../server/routes.ts';
+import { type DeploymentsDeps, GATE_PROBLEMS, passGate } from './deployments.ts';
+import { gateIn } from './pipelineSchemas.ts';
 import { sightOf } from './training.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { type DraftDeps, configDraft, type SavedConfigs } from '../commands/savedConfigs.ts';
@@ -22,6 +26,7 @@ export interface ConfigsDeps extends DraftDeps {
   /** The log itself, for auditors. */
   readonly log: LogToRead;
   readonly savedConfigs: SavedConfigs;
+  readonly heldBack: DeploymentsDeps['heldBack'];
 }
 
 const { get, post, remove } = routesOver<ConfigsDeps>();
@@ -38,6 +43,7 @@ const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
   min_confidence: version.min_confidence ?? null,
   models_for: version.models_for ?? null,
   require_grounding: version.require_grounding ?? null,
+  review: version.review ?? null,
   llm: channelAnswer(llm),
   ocr: channelAnswer(ocr),
 });
@@ -58,8 +64,10 @@ const configUpsertRequest = z
     min_confidence: minConfidenceIn.nullish(),
     models_for: modelsForIn.nullish(),
     require_grounding: requireGroundingIn.nullish(),
+    review: reviewIn.nullish(),
     llm: modelChannelIn.nullish(),
     ocr: modelChannelIn.nullish(),
+    gate: gateIn.nullish(),
   })
   .meta({ id: 'ConfigUpsertRequest' });
 
@@ -87,6 +95,7 @@ const configResponse = z
     min_confidence: z.number().nullable(),
     models_for: z.enum(['all', 'doubtful']).nullable(),
     require_grounding: z.boolean().nullable(),
+    review: reviewPolicy.nullable(),
     llm: savedChannel.nullable(),
     ocr: savedChannel.nullable(),
     published_at: instantOut,
@@ -151,6 +160,16 @@ export const listConfigs = get(
   },
 );
 
+type Draft = Extract<Awaited<ReturnType<typeof configDraft>>, { readonly kind: 'draft' }>['draft'];
+
+/** A draft as it will be: a channel that it does not name stays as the version before has it. */
+const publishedSubject = async ({ log }: ConfigsDeps, draft: Draft) => {
+  const isKept = draft.llm === undefined || draft.ocr === undefined;
+  const before = isKept ? (await configHistory(log, draft.config_id))?.versions.at(-1) : undefined;
+  const { llm = before?.llm, ocr = before?.ocr } = draft;
+  return { ...draft, llm: llm ?? {}, ocr: ocr ?? {} };
+};
+
 export const publishConfig = post(
   '/v1/configs',
   {
@@ -174,11 +193,17 @@ export const publishConfig = post(
       'field_encryption_not_configured',
       'storage_error',
       'busy',
+      ...GATE_PROBLEMS,
+      'missing_schema',
     ],
   },
-  async ({ body, meta, doneOr }, deps) => {
+  async (request, deps) => {
+    const { meta, doneOr } = request;
+    const { gate, ...body } = request.body;
     const checked = await configDraft(deps, body);
     if (checked.kind === 'problem') throw workFailure(checked);
+    const subject = await publishedSubject(deps, checked.draft);
+    await passGate(deps, request, { tenant_id: body.tenant_id, subject, gate });
     const outcome = await deps.savedConfigs.publish(checked.draft, meta);
     if (outcome.kind === 'problem') throw workFailure(outcome);
     const { state, position } = doneOr(outcome, {

@@ -7,6 +7,7 @@ import {
   type Rollout,
 } from '../../domain/deployment.ts';
 import type { Artifact, PipelineCommands } from '../commands/deployments.ts';
+import { deployedSubject, type Gate, type heldBack } from '../commands/gates.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';
 import { invalid, problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
@@ -28,9 +29,37 @@ export interface DeploymentsDeps {
   readonly queries: Pick<Queries, 'artifactsOfTenant' | 'balanceOfTenant' | 'deploymentsOfTenant'>;
   readonly reads: ReadYourWrites;
   readonly pipelines: PipelineCommands;
+  readonly heldBack: ReturnType<typeof heldBack>;
 }
 
 const { get, post } = routesOver<DeploymentsDeps>();
+
+/** What a gate may end with. */
+export const GATE_PROBLEMS = [
+  'set_not_found',
+  'run_not_found',
+  'gate_not_passed',
+] as const satisfies readonly ProblemCode[];
+
+/** Throws the problem that answers why something may not be published. */
+export const passGate = async (
+  deps: Pick<DeploymentsDeps, 'heldBack' | 'reads'>,
+  request: Pick<AnyRequest, 'answer'>,
+  {
+    tenant_id,
+    subject,
+    gate,
+  }: {
+    readonly tenant_id: string;
+    readonly subject: Parameters<DeploymentsDeps['heldBack']>[1];
+    readonly gate: Gate | null | undefined;
+  },
+): Promise<void> => {
+  if (gate == null) return;
+  await settleReads(deps.reads, request, tenant_id);
+  const refused = await deps.heldBack(tenant_id, subject, gate);
+  if (refused !== undefined) throw workFailure(refused);
+};
 
 const membersOf = ({ replaces: _, ...activation }: Activation) => ({
   ...activation,
@@ -112,6 +141,7 @@ export const artifactList = async (
 
 /** What creating a training job may end with. */
 export const TRAINING_PROBLEMS = [
+  'set_not_found',
   'invalid_schema',
   'schema_beyond_limits',
   'document_not_found',
@@ -148,10 +178,11 @@ export const activateDeployment = post(
     tenant: 'body',
     body: activateDeploymentRequest,
     reply: { status: 200, schema: deploymentResponse },
-    problems: ['artifact_not_found', 'busy'],
+    problems: ['artifact_not_found', 'busy', ...GATE_PROBLEMS],
   },
-  (request, deps) => {
-    const { tenant_id, project_id, task_id, environment, ...fields } = request.body;
+  async (request, deps) => {
+    const { tenant_id, project_id, task_id, environment, gate, ...fields } = request.body;
+    await passGate(deps, request, { tenant_id, subject: deployedSubject(fields.artifact_id), gate });
     return activate(deps, request, { scope: { tenant_id, project_id, task_id, environment }, fields });
   },
 );

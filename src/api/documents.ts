@@ -8,6 +8,7 @@ import { z } from 'zod';
 import {
   booleanText,
   fromBoundary,
+  toBoundary,
   instantOut,
   pageOf,
   pagingQuery,
@@ -24,7 +25,7 @@ import { baseName } from '../server/files.ts';
 
 /** What these routes need. */
 export interface DocumentsDeps {
-  readonly queries: Pick<Queries, 'balanceOfTenant' | 'documentsOfTenant'>;
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'documentsOfTenant' | 'outcomesOfTenant'>;
   readonly reads: ReadYourWrites;
   readonly presign: ReturnType<typeof presign>;
   readonly receiver: UploadReceiver;
@@ -204,6 +205,61 @@ export const listDocuments = get(
     const { items, total } = await queries.documentsOfTenant(request.query);
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
     return { items: [...items], total, limit, offset };
+  },
+);
+
+const whole = z.int().min(0);
+const milliseconds = whole.nullable();
+
+const failure = z
+  .strictObject({
+    id: z.string(),
+    operation: z.enum(['extract', 'to_markdown']),
+    document_id: z.string(),
+    pages: whole,
+    problem_code: z.string(),
+    failed_at: instantOut,
+  })
+  .meta({ id: 'FailureItem' });
+
+const outcomes = z
+  .strictObject({
+    tenant_id: z.string(),
+    succeeded: whole,
+    partial: whole,
+    failed: whole,
+    running: whole,
+    pages: whole,
+    median_ms: milliseconds,
+    p95_ms: milliseconds,
+    counted_from: instantOut.nullable(),
+    failures: z.array(failure),
+  })
+  .meta({ id: 'OutcomesResponse' });
+
+export const getOutcomes = get(
+  '/v1/documents/outcomes',
+  {
+    summary: "What became of a tenant's extractions and conversions, and how long they took",
+    description:
+      'Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that failed. The newest ' +
+      '10,000 are looked at. Requests that were refused before they began are not among them.',
+    access: 'any',
+    tenant: 'query',
+    serviceActsForAll: true,
+    query: z.object({
+      tenant_id: tenantIdText,
+      from_date: fromBoundary.optional(),
+      to_date: toBoundary.optional(),
+    }),
+    reply: { status: 200, schema: outcomes },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ query: { tenant_id, from_date: from, to_date: to } }, { queries }) => {
+    await checkKnown({ queries }, tenant_id, { isEmpty: true });
+    const { failures, ...found } = await queries.outcomesOfTenant({ tenant_id, from, to });
+    return { tenant_id, ...found, failures: [...failures] };
   },
 );
 

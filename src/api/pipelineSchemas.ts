@@ -3,10 +3,11 @@ import { creditsOut, instantOut, pageOf, pagingQuery, plainText, tenantIdText, u
 import { extractModeIn } from './workSchemas.ts';
 
 /** Part of a stream's name: no half of a surrogate pair, which cannot be written in one. */
-const scopeName = (max = 128) =>
+export const scopeName = (max = 128) =>
   plainText(1, max).refine((text) => !/\p{Cs}/u.test(text), { error: 'Must be well-formed text.' });
 
-const example = z
+/** A document, and what should be read in it. */
+export const example = z
   .strictObject({
     document_id: plainText(1, 100).optional(),
     file_uri: plainText(1, 200).optional().meta({ description: 'Instead of `document_id`.' }),
@@ -20,10 +21,17 @@ const example = z
 const trainingJobMembers = {
   name: plainText(1, 200).nullish(),
   schema: z.unknown().meta({ description: 'The JSON Schema that the pipeline fills in.' }),
-  examples: z.array(example).max(1_000).nullish().meta({ description: 'At least 2, or a `dataset_id`.' }),
+  examples: z
+    .array(example)
+    .max(1_000)
+    .nullish()
+    .meta({ description: 'At least 2, or a `dataset_id`, or a `set_id`.' }),
   dataset_id: plainText(1, 100)
     .nullish()
     .meta({ description: 'An upload of kind `dataset`: NDJSON of `{document_id, expected}`.' }),
+  set_id: plainText(1, 128)
+    .nullish()
+    .meta({ description: 'A set of examples of `POST /v1/evaluations/sets`, in its latest version.' }),
   optimizer_tier: z.enum(['light', 'medium', 'heavy']).default('light'),
   max_metric_calls: z.int().min(1).max(100_000).nullish(),
   validation_split: z.number().min(0).max(0.5).default(0.2),
@@ -91,6 +99,21 @@ export const cancelledTrainingJob = z
   })
   .meta({ id: 'CancelTrainingJobResponse' });
 
+/** What has to be measured before something is published. */
+export const gateIn = z
+  .strictObject({
+    set_id: plainText(1, 128),
+    min_f1: z.number().min(0).max(1).optional().meta({ description: 'F1 over all fields.' }),
+    not_worse_than: plainText(1, 128)
+      .optional()
+      .meta({ description: 'A run of the same version of the set, whose F1 has to be reached.' }),
+  })
+  .meta({
+    id: 'Gate',
+    description:
+      'The last run that measured the same with the latest version of the set has to pass; else 409 `gate_not_passed`.',
+  });
+
 const rolloutIn = z
   .strictObject({
     strategy: z.enum(['all_at_once', 'canary']).default('all_at_once'),
@@ -107,6 +130,7 @@ export const activateDeploymentRequest = z
     artifact_id: plainText(1, 128),
     artifact_uri: plainText(1, 500),
     rollout: rolloutIn.nullish(),
+    gate: gateIn.nullish(),
   })
   .meta({ id: 'ActivateDeploymentRequest' });
 

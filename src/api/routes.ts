@@ -30,6 +30,7 @@ import { canonical, type CanonicalDeps } from './canonical.ts';
 import {
   countPages,
   listDocuments,
+  getOutcomes,
   presignUpload,
   putUpload,
   eraseDocument,
@@ -79,6 +80,15 @@ import {
   type WebhooksDeps,
 } from './webhooks.ts';
 import {
+  decideReview,
+  getReview,
+  getReviewFile,
+  leaseReview,
+  listReviews,
+  reopenReview,
+  type ReviewsDeps,
+} from './reviews.ts';
+import {
   deleteRateLimits,
   flushRateLimitCache,
   getRateLimits,
@@ -124,6 +134,19 @@ import {
   startAudit,
   type AuditsDeps,
 } from './audits.ts';
+import {
+  cancelEvaluationRun,
+  createEvaluationRun,
+  createEvaluationSet,
+  getEvaluationRun,
+  getEvaluationRunDocument,
+  getEvaluationSet,
+  getEvaluationSetExamples,
+  listEvaluationRuns,
+  listEvaluationSets,
+  removeEvaluationSet,
+  type EvaluationsDeps,
+} from './evaluations.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -146,11 +169,13 @@ export type ApiDeps = AccountsDeps &
   CreditsDeps &
   DeploymentsDeps &
   DocumentsDeps &
+  EvaluationsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PricesDeps &
   RateLimitsDeps &
   ReportsDeps &
+  ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
   TrainingDeps &
@@ -172,6 +197,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Uploads: {
     listDocuments,
+    getOutcomes,
     presignUpload,
     putUpload,
     eraseDocument,
@@ -186,6 +212,14 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getOperation,
     listBatches,
     listOperations,
+  },
+  Reviews: {
+    decideReview,
+    getReview,
+    getReviewFile,
+    leaseReview,
+    listReviews,
+    reopenReview,
   },
   Webhooks: {
     changeWebhook,
@@ -224,6 +258,18 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listArtifacts,
     listDeployments,
     listTrainingJobs,
+  },
+  Evaluations: {
+    cancelEvaluationRun,
+    createEvaluationRun,
+    createEvaluationSet,
+    getEvaluationRun,
+    getEvaluationRunDocument,
+    getEvaluationSet,
+    getEvaluationSetExamples,
+    listEvaluationRuns,
+    listEvaluationSets,
+    removeEvaluationSet,
   },
   Sessions: {
     createSession,

@@ -51,14 +51,19 @@ interface JobScope {
   readonly task_id: string;
 }
 
-const referenceOf = ({ examples, dataset_id }: TrainingJobFields): CreateTrainingRequest['examples'] => {
-  if ((examples == null) === (dataset_id == null))
+const referenceOf = ({
+  examples,
+  dataset_id,
+  set_id,
+}: TrainingJobFields): CreateTrainingRequest['examples'] => {
+  if ([examples, dataset_id, set_id].filter((one) => one != null).length !== 1)
     throw invalid({
       loc: ['body', 'examples'],
-      msg: 'Send examples or a dataset_id, one of the two.',
+      msg: 'Send examples, a dataset_id or a set_id: one of the three.',
       type: 'missing',
     });
   if (dataset_id != null) return { dataset_id };
+  if (set_id != null) return { set_id };
   const named = (examples ?? []).map(({ expected, ...reference }) => ({
     ...reference,
     expected: expected as JsonObject,

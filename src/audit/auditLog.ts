@@ -1,4 +1,5 @@
 import { categoryOfStream, decodeAny } from '../../domain/catalogue.ts';
+import { evaluationStream, setStream } from '../../domain/evaluation.ts';
 import { batchStream } from '../../domain/batch.ts';
 import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
@@ -13,7 +14,9 @@ import { type Books, checkTimes } from './rules.ts';
 import { accountsCheck } from './accounts.ts';
 import { claimsCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
+import { evaluationsCheck } from './evaluations.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
+import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
 import { compactSet, type Reading, readThrough } from './streams.ts';
 import { type AuditedLog, chainsCheck, type StoredWatcher } from './chains.ts';
@@ -24,6 +27,7 @@ const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 /** As `namedAs`, of work that is done later. */
 const queuedNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type.startsWith('Batch') && 'batch_id' in data) return batchStream(data.batch_id);
+  if ('review_id' in data) return `review-${data.review_id}`;
   return type.startsWith('Operation') && 'operation_id' in data
     ? `operation-${data.operation_id}`
     : undefined;
@@ -35,6 +39,12 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type === 'DeploymentActivated' || type === 'DeploymentRetired') return deploymentStream(data);
   if (type === 'ExamplesErased') return `examples-${data.job_id}`;
   return type.startsWith('TrainingJob') && 'job_id' in data ? `trainingJob-${data.job_id ?? ''}` : undefined;
+};
+
+/** As `namedAs`, of sets of examples and their runs. */
+const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
+  if (type === 'EvaluationSetPublished' || type === 'EvaluationSetRemoved') return setStream(data.set_id);
+  return type === 'EvaluationScored' ? evaluationStream(data.run_id) : undefined;
 };
 
 /** As `namedAs`, of places, and of tenants that are erased. */
@@ -67,6 +77,7 @@ const otherwiseNamedAs = (event: AuditedEvent): string | undefined =>
   documentNamedAs(event) ??
   queuedNamedAs(event) ??
   pipelineNamedAs(event) ??
+  evaluationNamedAs(event) ??
   placesNamedAs(event) ??
   webhookNamedAs(event);
 
@@ -148,6 +159,8 @@ const rulesOf = (books: Books) => {
   const pipelines = pipelinesCheck(books);
   const operations = operationsCheck(books, accounts.bookOf);
   const batches = batchesCheck(books);
+  const reviews = reviewsCheck(books);
+  const evaluations = evaluationsCheck(books);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -160,6 +173,8 @@ const rulesOf = (books: Books) => {
       pipelines.apply(event);
       operations.apply(event);
       batches(event);
+      reviews(event);
+      evaluations(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {

@@ -20,10 +20,12 @@ import {
   operationRows,
   priceListRows,
   rateLimitRows,
+  reviewRows,
   savedConfigRows,
   trainingJobRows,
   webhookRows,
 } from './expectedRows.ts';
+import { evaluationRows } from './evaluations.ts';
 import { documentRows, usageEventRows } from './expectedDocuments.ts';
 import type { AuditedEvent, Emit, ExpectedModel } from './auditedEvent.ts';
 import { marginRows } from './margin.ts';
@@ -58,6 +60,8 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   deploymentRows,
   webhookRows,
   savedConfigRows,
+  reviewRows,
+  evaluationRows,
 ];
 
 /** Rows of one table and tenant: how many, and a sum that does not depend on their order. */

@@ -11,6 +11,8 @@ import { secretObjectKey } from '../../domain/ports/services.ts';
 import { type ConfigVersion, liveSecrets } from '../../domain/savedConfig.ts';
 import { secretsOfWebhook, type Webhook, webhookAfter, type WebhookEvent } from '../../domain/webhook.ts';
 import { byType } from '../audit/auditedEvent.ts';
+import type { EvaluationSetVersion } from '../../domain/evaluation.ts';
+import { expectedKeyOf, reportKeyOf } from '../commands/evaluations.ts';
 import type { Watcher } from '../audit/auditLog.ts';
 import { operationFileKeyOf, operationInputKeyOf } from '../commands/operationInput.ts';
 import { trainingInputKeyOf } from '../commands/training.ts';
@@ -191,6 +193,20 @@ export const objectNeeds = (): {
   const seeWebhook = webhookSecrets(replaceSecrets);
   const work = openWork(needs);
   const { learn, forget, needExamples } = learnedNeeds(needs);
+  const expected = new Map<string, readonly string[]>();
+  /** What the documents of the latest version of a set are expected to say. */
+  const needExpected = (
+    stream: string,
+    { set_id, examples }: Pick<EvaluationSetVersion, 'set_id' | 'examples'>,
+  ): void => {
+    for (const key of expected.get(set_id) ?? []) needs.delete(key);
+    const named = examples.map(({ document_id, expected_sha256: sha256 }) => {
+      const key = expectedKeyOf(set_id, document_id, sha256);
+      needs.set(key, { stream, sha256 });
+      return key;
+    });
+    expected.set(set_id, named);
+  };
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
     DocumentRegistered: ({ stream, data }) => {
@@ -213,6 +229,10 @@ export const objectNeeds = (): {
       work.accept(stream, operation_id, sha256);
       work.needFile(stream, operation_id, file_sha256);
     },
+    EvaluationSetPublished: ({ stream, data }) => needExpected(stream, data),
+    EvaluationSetRemoved: ({ stream, data: { set_id } }) => needExpected(stream, { set_id, examples: [] }),
+    EvaluationScored: ({ stream, data: { run_id, report_sha256: sha256 } }) =>
+      void needs.set(reportKeyOf(run_id, sha256), { stream, sha256 }),
     BatchAccepted: ({ stream, data }) => work.accept(stream, data.batch_id, data.input_sha256),
     BatchEnded: ({ data }) => work.end(data.batch_id),
     OperationSucceeded: ({ data }) => work.end(data.operation_id),

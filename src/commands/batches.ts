@@ -7,10 +7,12 @@ import {
   batchStream,
   isBatchAbandoned,
 } from '../../domain/batch.ts';
+import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
+import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import { batchInputs, type OperationInputDeps, secretsIn } from './operationInput.ts';
-import type { Delivered, HandedOver, WorkPlan, WorkRequest } from './work.ts';
+import type { Delivered, HandedOver, ToQueue, WorkPlan, WorkRequest } from './work.ts';
 import { namedWork } from './queue.ts';
 import { reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
@@ -33,6 +35,13 @@ interface AcceptBatchDeps extends OperationInputDeps {
 export type BatchRequest = Omit<WorkRequest, 'file' | 'document' | 'handOver'> & {
   /** In the order in which they are begun and answered. */
   readonly document_ids: readonly string[];
+  /** The version of a set that it measures; left out: none. */
+  readonly evaluates?: {
+    readonly set_id: string;
+    readonly set_version: number;
+    /** Stores the schema that is asked with, before the batch is accepted; gives its digest. */
+    readonly keepSchema: (batchId: string, schema: JsonObject) => Promise<string>;
+  };
 };
 
 interface AcceptedBatch {
@@ -42,7 +51,7 @@ interface AcceptedBatch {
   readonly replayed: boolean;
 }
 
-type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | ToQueue | WorkProblem>;
 
 /** How long an Idempotency-Key names its batch, and how long documents of one are begun, ms. */
 const DAY_MS = 24 * 3_600_000;
@@ -74,7 +83,7 @@ const notKept = (): WorkProblem =>
 
 /** What the request asks for, completed by its config; all that the synchronous call refuses is refused. */
 const planned = async (
-  { document_ids: _, ...request }: BatchRequest,
+  { document_ids: _, evaluates: __, ...request }: BatchRequest,
   begin: Begin,
 ): Promise<{ readonly kind: 'planned'; readonly task: WorkPlan['task'] } | WorkProblem> => {
   let task: WorkPlan['task'] | undefined;
@@ -91,6 +100,47 @@ const planned = async (
   return { kind: 'planned', task };
 };
 
+type ExtractTask = Extract<WorkPlan['task'], { readonly kind: 'extract' }>;
+
+/** What decides what an extraction reads: of a task, or of a version of a saved config. */
+export interface Subject extends Pick<
+  ExtractTask,
+  'schema' | 'mode' | 'artifact_id' | 'min_confidence' | 'models_for' | 'require_grounding'
+> {
+  readonly llm: SubjectChannel;
+  readonly ocr: SubjectChannel;
+}
+type SubjectChannel = {
+  readonly [Member in 'provider_model' | 'api_base' | 'max_tokens' | 'temperature']?:
+    ExtractTask['llm'][Member] | null | undefined;
+};
+
+const channelFacts = ({ provider_model, api_base, max_tokens, temperature }: SubjectChannel) =>
+  [provider_model, api_base, max_tokens, temperature].map((said) => said ?? null);
+
+/** The same for whatever reads the same: with whose key a model is asked, and how often, changes nothing. */
+export const subjectSha256 = (of: Subject): string =>
+  sha256(
+    canonicalJson([
+      ...[of.schema, of.mode, of.artifact_id, of.min_confidence ?? null, of.models_for ?? null],
+      ...[of.require_grounding ?? false, channelFacts(of.llm), channelFacts(of.ocr)],
+    ] as Json),
+  );
+
+/** What a run measures, for its event. */
+const evaluatedIn = async (
+  batch_id: string,
+  task: ExtractTask,
+  { set_id, set_version, keepSchema }: NonNullable<BatchRequest['evaluates']>,
+) => ({
+  ...{ set_id, set_version },
+  config_id: task.config?.config_id ?? null,
+  config_version: task.config?.version ?? null,
+  ...{ artifact_id: task.artifact_id, mode: task.mode },
+  schema_sha256: await keepSchema(batch_id, task.schema as JsonObject),
+  subject_sha256: subjectSha256(task),
+});
+
 const written = async (
   deps: AcceptBatchDeps,
   { batch_id, task }: { readonly batch_id: string; readonly task: WorkPlan['task'] },
@@ -105,6 +155,7 @@ const written = async (
   const meta = metaOf(deps, caller, correlation_id);
   const data = {
     ...{ batch_id, tenant_id, project_id, task_id, kind: task.kind, document_ids: [...document_ids] },
+    ...(request.evaluates && { evaluated: await evaluatedIn(batch_id, task, request.evaluates) }),
     ...{ input_sha256, fingerprint: request.idempotency?.fingerprint ?? '', correlation_id },
     ...{ api_key_id: caller.key_id, api_key_role: caller.role, expires_at: laterBy(meta.now, DAY_MS) },
   };

@@ -7,6 +7,8 @@ import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { ownDocument, ownUpload, type UploadReader } from './fetchUpload.ts';
 import { dropAll, dropInputs } from './operationInput.ts';
 import { operationProblems } from './operations.ts';
+import { reviewFolderOf } from './reviews.ts';
+import { reviewIdOf } from '../../domain/review.ts';
 import { resultFolderOf } from './storedResult.ts';
 import {
   type ExampleStreams,
@@ -36,6 +38,8 @@ interface WithdrawDeps {
   ) => Promise<readonly JobName[]>;
   readonly cancelJob: (job: JobName, meta: CommandMeta) => Promise<unknown>;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  /** Removes what sets of examples and their runs keep of a document. */
+  readonly forgetInEvaluations: (documentId: string) => Promise<void>;
   /** Waits until the read models have what was written for the tenant up to there. */
   readonly settle: (tenantId: string, position: bigint | undefined) => Promise<void>;
 }
@@ -90,6 +94,7 @@ export const removeUpload =
     if (refused !== undefined) return refused;
     await deps.objects.remove(uploadKeyOf(documentId));
     deps.stock.forget(tenant_id, documentId);
+    await deps.forgetInEvaluations(document_id);
     return undefined;
   };
 
@@ -202,9 +207,11 @@ const forgetDocument = async (deps: EraseDocumentDeps, document: DocumentName): 
     if (operation_id === null) continue;
     await operationProblems(objects).remove(operation_id);
     await dropInputs(objects, operation_id);
+    await dropAll(objects, reviewFolderOf(reviewIdOf(operation_id)));
   }
   for (const job of await deps.learningFrom(document, { open: false }))
     await forgetExamples(deps, document_id, job);
+  await deps.forgetInEvaluations(document_id);
   await replays.forget(tenant_id);
 };
 

@@ -9,6 +9,8 @@ import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
+import { REVIEWS_PREFIX } from './reviews.ts';
+import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from './evaluations.ts';
 import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
 import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/services.ts';
@@ -109,7 +111,7 @@ export type WorkFate =
   | { readonly kind: 'unknown' };
 
 export interface WorkObjectsDeps {
-  /** Of an operation, batch or training job by its ID, from the log. `keeps`: a key that it needs after its end. */
+  /** Of an operation, batch, training job, set or run by its ID, from the log. `keeps`: a key that it needs after its end. */
   readonly queuedFate: (id: string) => Promise<WorkFate & { readonly keeps?: string }>;
   /** Of an extraction or conversion by its ID, from the log: it ended when it was billed, or failed. */
   readonly workFate: (id: string) => Promise<WorkFate>;
@@ -122,12 +124,26 @@ const KEPT_MS = 24 * HOUR_MS;
 const NEW_MS = HOUR_MS;
 
 /** Where requests, files, parts, keys and results of work lie. */
-const WORK_PREFIXES = [OPERATIONS_PREFIX, TRAINING_PREFIX, RESULTS_PREFIX, 'secrets/'] as const;
+const WORK_PREFIXES = [
+  OPERATIONS_PREFIX,
+  TRAINING_PREFIX,
+  EVALUATIONS_PREFIX,
+  RESULTS_PREFIX,
+  REVIEWS_PREFIX,
+  'secrets/',
+] as const;
 
 /** Younger than that is not looked at, ms. */
 const WORK_AGE_MS = NEW_MS;
 
-const QUEUED = /^(?:operations|training|secrets)\/((?:op|bat|job)_[A-Za-z0-9-]+)(?:\/|$)/;
+const QUEUED = /^(?:operations|training|evaluations|secrets)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
+const REVIEWED = /^(?:operations|reviews)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
+
+/** The operation that an object of a review is of. */
+const operationOfKey = (key: string): string | undefined => {
+  const suffix = key.startsWith(REVIEWS_PREFIX) ? REVIEWED.exec(key)?.[1] : undefined;
+  return suffix === undefined ? undefined : `op_${suffix}`;
+};
 
 /** Whether nobody needs an object of some work any more. */
 type IsOver = (
@@ -155,7 +171,7 @@ const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): IsOver => {
       if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= KEPT_MS;
       return fate.kind === 'unknown' && age >= KEPT_MS;
     }
-    const queued = QUEUED.exec(key)?.[1];
+    const queued = QUEUED.exec(key)?.[1] ?? operationOfKey(key);
     // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
     if (queued === undefined) return key.startsWith(RESULTS_PREFIX) && age >= KEPT_MS + HOUR_MS;
     const fate = await fateOf(queued, queuedFate);
@@ -181,6 +197,8 @@ interface ErasedDeps {
   ) => Promise<readonly (JobName & { readonly document_id: string })[]>;
   /** False: there was nothing to take. */
   readonly forgetExamples: (documentId: string, job: JobName) => Promise<boolean>;
+  /** Removes what sets and runs keep of a document. */
+  readonly forgetInEvaluations: (documentId: string) => Promise<void>;
 }
 
 export interface ObjectSweeperDeps extends WorkObjectsDeps {
@@ -188,7 +206,7 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly documents: Documents;
   /** Those of the documents that a read model knows as used and kept. May be late; the log decides. */
   readonly usedOf: (documentIds: readonly string[]) => Promise<readonly KeptDocument[]>;
-  /** Those of the documents that a training job was given: its examples can be exported later. */
+  /** Those of the documents that a training job was given, for its examples can be exported, or that a set has. */
   readonly learnedOf: (documents: readonly KeptDocument[]) => Promise<ReadonlySet<string>>;
   /** Those of the documents that wait in a batch for their turn. */
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -365,13 +383,17 @@ const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Remov
   return done;
 };
 
-const nameOfKey = (key: string): string | undefined => documentIdOfKey(key) ?? workIdOfResult(key);
+/** What an object is of, by the ID of its document or of its extraction. */
+const nameOfKey = (key: string): string | undefined => {
+  const suffix = REVIEWED.exec(key)?.[1];
+  return documentIdOfKey(key) ?? workIdOfResult(key) ?? (suffix === undefined ? undefined : `ext_${suffix}`);
+};
 
 /** Removes what is there and is of an erased document; without one nothing is looked at. */
 const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
   if (deps.erased === undefined || !(await deps.erased.any())) return done;
-  const { among, ofJobs, forgetExamples } = deps.erased;
+  const { among, ofJobs, forgetExamples, forgetInEvaluations } = deps.erased;
   const each = async <Item>(
     items: readonly Item[],
     remove: (item: Item) => Promise<boolean>,
@@ -384,12 +406,16 @@ const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
         done.left += 1;
       }
   };
-  for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX])
+  for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX, OPERATIONS_PREFIX, REVIEWS_PREFIX])
     for await (const keys of oldKeys(deps, prefix, Infinity)) {
       const erased = await among(keys.flatMap((key) => nameOfKey(key) ?? []));
       const theirs = keys.filter((key) => erased.has(nameOfKey(key) ?? ''));
       await each(theirs, (key) => deps.objects.remove(key).then(() => true));
     }
+  for await (const keys of oldKeys(deps, EVALUATIONS_PREFIX, Infinity)) {
+    const erased = await among(keys.flatMap((key) => documentIdOfEvaluation(key) ?? []));
+    await each([...erased], (documentId) => forgetInEvaluations(documentId).then(() => true));
+  }
   for await (const keys of oldKeys(deps, TRAINING_PREFIX, Infinity)) {
     const jobs = await ofJobs([...new Set(keys.flatMap((key) => key.split('/')[1] ?? []))]);
     await each(jobs, (job) => forgetExamples(job.document_id, job));

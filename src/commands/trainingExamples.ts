@@ -102,6 +102,7 @@ const datasetLines = async ({
   return examples;
 };
 
+/** A job learns from at least so many. */
 const EXAMPLES_MIN = 2;
 
 /** An example as a caller names it. */
@@ -111,13 +112,20 @@ interface NamedExample {
   readonly expected: JsonObject;
 }
 
-/** Where a job's examples are: in the request, or in a dataset that was uploaded. */
+/** Where examples are: in the request, in a dataset that was uploaded, or in a set. */
 export type ExamplesReference =
-  { readonly examples: readonly NamedExample[] } | { readonly dataset_id: string };
+  | { readonly examples: readonly NamedExample[] }
+  | { readonly dataset_id: string }
+  | { readonly set_id: string };
 
 export interface TrainingExamplesDeps {
   readonly uploads: Uploads;
   readonly countPages: (request: CountRequest) => Promise<readonly PageCount[] | WorkProblem>;
+  /** The examples of the latest version of a tenant's set. */
+  readonly setExamples: (
+    tenantId: string,
+    setId: string,
+  ) => Promise<readonly TrainingExample[] | WorkProblem>;
 }
 
 const datasetOf = async (
@@ -166,9 +174,12 @@ const tooMuch = (named: readonly NamedExample[]): WorkProblem | undefined => {
   return undefined;
 };
 
-const atLeast = (count: number): WorkProblem | undefined =>
-  count < EXAMPLES_MIN
-    ? misfit(['body', 'examples'], `A job learns from at least ${String(EXAMPLES_MIN)} examples.`)
+const atLeast = (count: number, least: number): WorkProblem | undefined =>
+  count < least
+    ? misfit(
+        ['body', 'examples'],
+        `At least ${String(least)} examples are needed; there are ${String(count)}.`,
+      )
     : undefined;
 
 /** Each with its document, or why one cannot be used. */
@@ -187,21 +198,31 @@ const withDocuments = (
   return examples;
 };
 
+const namedIn = (
+  deps: TrainingExamplesDeps,
+  tenantId: string,
+  reference: ExamplesReference,
+): Promise<readonly NamedExample[] | WorkProblem> => {
+  if ('examples' in reference) return Promise.resolve(reference.examples);
+  return 'set_id' in reference
+    ? deps.setExamples(tenantId, reference.set_id)
+    : datasetOf(deps, tenantId, reference.dataset_id);
+};
+
 /**
- * A job's examples, each with a document that was uploaded and can be read. Documents that were never used
- * are registered, so that they stay until the job has read them.
+ * Examples, each with a document that was uploaded and can be read. Documents that were never used
+ * are registered, so that they stay until they were read. `least`: how many there have to be.
  */
 export const trainingExamples =
   (deps: TrainingExamplesDeps) =>
   async (
-    asked: Omit<CountRequest, 'by' | 'documents'> & { readonly tenant_id: string },
+    asked: Omit<CountRequest, 'by' | 'documents'> & { readonly tenant_id: string; readonly least?: number },
     reference: ExamplesReference,
   ): Promise<readonly TrainingExample[] | WorkProblem> => {
-    const { tenant_id, ...request } = asked;
-    const named =
-      'examples' in reference ? reference.examples : await datasetOf(deps, tenant_id, reference.dataset_id);
+    const { tenant_id, least = EXAMPLES_MIN, ...request } = asked;
+    const named = await namedIn(deps, tenant_id, reference);
     if (isProblem(named)) return named;
-    const refused = atLeast(named.length) ?? tooMuch(named);
+    const refused = atLeast(named.length, least) ?? tooMuch(named);
     if (refused !== undefined) return refused;
     const documents = named.map(({ document_id, file_uri }) => ({ document_id, file_uri }));
     const by = { tenant_id, allTenants: false };

@@ -35,10 +35,14 @@ import type { ServiceStateBody } from '../api/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
 import { claimantOf } from '../commands/paymentClaims.ts';
 import { convertDocument } from '../commands/convert.ts';
+import { operations } from '../commands/operations.ts';
+import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import type { ApiDeps } from '../api/routes.ts';
-import { pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
+import { lastRunOfSubject } from '../../projections/evaluations.ts';
+import { heldBack } from '../commands/gates.ts';
+import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { tenantErasing, uploadCommands } from './uploads.ts';
 import { eraseTenant } from '../commands/eraseTenant.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
@@ -191,6 +195,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   const uploadParts = uploadCommands(from, work);
   const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
   const savedConfigs = from.savedConfigs;
+  const batches = batchCommands(from, work);
   const sales = {
     reference: from.reference,
     clock: work.clock,
@@ -220,7 +225,18 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
-    batches: batchCommands(from, work),
+    reviews: reviewCommands({
+      ...work,
+      operations: operations(work.store),
+      schemas: parts.workers.schemaValidator,
+    }),
+    batches,
+    evaluations: evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
+    heldBack: heldBack({
+      ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
+      lastRunOfSubject: lastRunOfSubject(from.readSql),
+      runById: from.queries.evaluationRun,
+    }),
     ...uploadParts,
     eraseTenant: (tenantId, meta) => eraseTenant(tenantErasing(from))(tenantId, meta),
     pipelines,

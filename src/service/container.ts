@@ -41,7 +41,7 @@ import { countedAccounts, observedLog } from '../telemetry/businessMetrics.ts';
 import { watchedDocuments } from '../telemetry/processMetrics.ts';
 import { apiDeps, webhooksParts } from './api.ts';
 import { logWatchParts, unlessDiverged, unfinishedParts, auditsParts } from './upkeep.ts';
-import { batchesParts, operationsParts, trainingParts } from './work.ts';
+import { batchesParts, evaluationsParts, operationsParts, trainingParts } from './work.ts';
 import { sealerParts } from './seals.ts';
 import { uploadsParts } from './uploads.ts';
 import { EXTRACT_DEADLINES_MS } from './documents.ts';
@@ -286,6 +286,7 @@ export const contextOver = (config: Config, parts: Parts, outside: Outside): Con
     ...operationsParts,
     ...webhooksParts,
     ...batchesParts,
+    ...evaluationsParts,
     ...uploadsParts,
     ...logWatchParts,
     ...unfinishedParts,

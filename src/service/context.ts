@@ -35,6 +35,7 @@ import type { HealthReport } from '../api/serviceSchemas.ts';
 import type { BucketsInUse, TenantLimits } from '../server/limits.ts';
 import type { CountSwept, DriftCheck, ProjectionCounters } from '../telemetry/businessMetrics.ts';
 import type { BatchWorker } from '../worker/batches.ts';
+import type { EvaluationWorker } from '../worker/evaluations.ts';
 import type { QueueWorker } from '../worker/queue.ts';
 import type { WebhookSender } from '../worker/webhooks.ts';
 import type { Parts } from './parts.ts';
@@ -119,6 +120,7 @@ export interface Context {
   readonly reportDrift: ReturnType<typeof reportDrift>;
   /** Worker of batches. */
   readonly batchWorker: BatchWorker;
+  readonly evaluationWorker: EvaluationWorker;
   /** Model providers. */
   readonly models: ModelProviders;
   /** Deadlines of extraction by mode, ms. */

@@ -27,7 +27,11 @@ import {
 import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../commands/sweeping.ts';
 import { usageEndedAt } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
+import { batchIdOfRun } from '../../domain/evaluation.ts';
+import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
+import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
+import { reviewNeedsUntil } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
@@ -52,13 +56,17 @@ const workFates = (from: Context): WorkObjectsDeps => {
   const { log } = from.parts;
   const usage = from.usageLog;
   const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
+  const sets = evaluationSets(log);
   const examples = exampleStreams(log);
   const unknown = { kind: 'unknown' } as const;
   return {
     queuedFate: async (id) => {
       if (id.startsWith('op_')) {
         const state = await ops.stateOf(id);
-        return state.accepted === null ? unknown : ENDED_OR_OPEN(state);
+        if (state.accepted === null) return unknown;
+        const until = await reviewNeedsUntil({ store: log }, state);
+        if (until !== undefined && until > from.clock.now()) return { kind: 'open' };
+        return ENDED_OR_OPEN(state);
       }
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
@@ -66,7 +74,14 @@ const workFates = (from: Context): WorkObjectsDeps => {
         const kept = await examples.keptOf(state.accepted);
         return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, kept.input_sha256) };
       }
-      const { accepted, ended } = await bats.stateOf(id);
+      if (id.startsWith('set_')) {
+        const { versions, removed_at } = await sets.stateOf(id);
+        return versions.length === 0 ? unknown : ENDED_OR_OPEN({ finished_at: removed_at });
+      }
+      const isRun = id.startsWith('evr_');
+      const { accepted, ended } = await bats.stateOf(isRun ? batchIdOfRun(id) : id);
+      // What a run found stays.
+      if (isRun && accepted !== null) return { kind: 'open' };
       return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
     },
     workFate: async (operation_id) => {
@@ -115,6 +130,8 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
         isAnswered(await api.batches.cancel({ tenant_id, batch_id }, meta)),
       job: async (tenant_id, job_id, meta) =>
         isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
+      set: async (tenant_id, set_id, meta) =>
+        (await api.evaluations.removeSet(set_id, tenant_id, meta)) === undefined,
       config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
       document: async (tenant_id, document_id, meta) =>
         (await api.eraseDocument({ tenant_id, allTenants: false }, document_id, meta)) === undefined,
@@ -126,6 +143,13 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
     onError: unlessDiverged((err) => logger.error({ msg: 'erasing a tenant', err })),
   };
 };
+/** What sets of examples and their runs keep of a document. */
+const inEvaluations = (from: Context) =>
+  forgetInEvaluations({
+    ...{ store: from.parts.log, objects: from.parts.objects, clock: from.clock },
+    wrote: (tenantId, position) => from.reads.note(tenantId, position),
+    keeping: evaluationsOfDocument(from.readSql),
+  });
 
 /** What a sweep of objects works on, and whom it tells. */
 export const sweptObjects = (from: Context): ObjectSweeperDeps => {
@@ -139,7 +163,8 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
     usedOf: usedOf(sql),
     learnedOf: async (documents) => {
       const learned = await jobsLearningFrom(sql)(documents, { open: false });
-      return new Set(learned.map(({ document_id }) => document_id));
+      const inSets = await documentsInSets(sql)(documents.map(({ document_id }) => document_id));
+      return new Set([...learned.map(({ document_id }) => document_id), ...inSets]);
     },
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
     erased: {
@@ -147,6 +172,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       among: async (names) => new Set(await erasedAmong(sql)(names)),
       ofJobs: erasedOfJobs(sql),
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
+      forgetInEvaluations: inEvaluations(from),
     },
     erasedTenants: () => sweepErasures(tenantErasing(from))(),
     retentionDays: from.config.uploadRetentionDays,
@@ -219,6 +245,7 @@ const removals = (
     learningFrom: (document, which) => learningFrom([document], which),
     cancelJob: (name, meta) => cancelWork(jobs, jobMoney(jobs), { name, meta }),
     clock,
+    forgetInEvaluations: inEvaluations(from),
     settle: async (tenantId, position) => {
       reads.note(tenantId, position);
       await reads.settle(tenantId);

@@ -55,6 +55,22 @@ import {
   progressOfBatch,
 } from '../../projections/batches.ts';
 import { acceptBatch, batches, cancelBatch, type BatchCommands } from '../commands/batches.ts';
+import { runsToScore } from '../../projections/evaluations.ts';
+import type { EvaluationCommands } from '../api/evaluations.ts';
+import {
+  acceptRun,
+  examplesOfSet,
+  findSet,
+  ownerOfSet,
+  publishSet,
+  removeSet,
+  reports,
+  runSchemas,
+  setExamplesOn,
+  wrongValues,
+} from '../commands/evaluations.ts';
+import { trainingExamples } from '../commands/trainingExamples.ts';
+import { evaluationWorker, type EvaluationWorker } from '../worker/evaluations.ts';
 import { uploads, type Uploads } from '../commands/fetchUpload.ts';
 import { heavySlots } from '../commands/slots.ts';
 import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../worker/batches.ts';
@@ -237,6 +253,46 @@ export const batchesParts = {
   batchWorker: batchWorkerOf,
 } satisfies SomeFactories;
 
+/** What the routes of sets and runs call. */
+export const evaluationCommands = (
+  work: WorkDeps,
+  { uploads, countPages, accept }: Pick<ApiDeps, 'uploads' | 'countPages'> & Pick<BatchCommands, 'accept'>,
+): EvaluationCommands => {
+  const { store, objects, clock, wrote } = work;
+  const deps = { store, objects, clock, wrote };
+  return {
+    publishSet: publishSet({
+      ...deps,
+      examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
+    }),
+    removeSet: removeSet(deps),
+    findSet: (tenantId, setId) => findSet(deps, tenantId, setId),
+    ownerOf: (setId) => ownerOfSet(deps, setId),
+    examplesOf: (set) => examplesOfSet(deps, set),
+    acceptRun: acceptRun({ ...deps, accept }),
+    reportOf: (runId, digest) => reports(objects).get(runId, digest),
+    schemaOf: (runId, digest) => runSchemas(objects).get(runId, digest),
+    wrongIn: (...place) => wrongValues(objects).get(...place),
+  };
+};
+
+const evaluationWorkerOf = (from: Context): EvaluationWorker => {
+  const { objects, clock, wrote, store } = workDeps(from);
+  const logger = from.logger;
+  return evaluationWorker({
+    ...{ store, objects, clock, wrote, batches: batches(store), operations: operations(store) },
+    score: from.parts.workers.tools.score,
+    scoreDeadlineMs: from.config.localDeadlinesMs.standard,
+    toScore: runsToScore(from.readSql),
+    onError: unlessDiverged((err) => logger.error({ msg: 'evaluation', err })),
+  });
+};
+
+/** The worker that scores runs whose documents are done. */
+export const evaluationsParts = {
+  evaluationWorker: evaluationWorkerOf,
+} satisfies SomeFactories;
+
 /** Documents of examples, from where clients uploaded them to. */
 export const uploadedExamples = (uploads: Uploads): ExampleSource => ({
   fetch: async (tenant_id, document_id) => {
@@ -262,7 +318,7 @@ export const pipelineCommands = (
   const { store, objects, clock, wrote } = work;
   const jobs = trainingJobs(store);
   const found = artifacts({ store, objects, jobs });
-  const deps = { ...work, ...api, jobs, secrets };
+  const deps = { ...work, ...api, jobs, secrets, setExamples: setExamplesOn({ store, objects }) };
   const source = uploadedExamples(api.uploads);
   return {
     createJob: createTrainingJob(deps),

@@ -259,7 +259,7 @@ export const withSealed = async <Data extends object>(
 };
 
 /** Settings that people write. */
-const SETTINGS: ReadonlySet<string> = new Set(['url', 'description']);
+const SETTINGS: ReadonlySet<string> = new Set(['url', 'description', 'set_name']);
 
 /** Seals the keys of all tenants with the current key; `lost`: those that no known key opens. */
 export const rotateVaultKeys = async (

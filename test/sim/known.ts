@@ -33,6 +33,15 @@ export interface Batch {
   ended: BatchEventOf<'BatchEnded'>['data'] | null;
 }
 
+/** A review, as its events tell it. */
+export interface SeenReview {
+  /** '': nobody. */
+  heldBy: string;
+  heldUntil: string;
+  /** Digests of decisions by their generation. */
+  readonly decided: Map<number, string>;
+}
+
 /** What is known of a log before its first event. */
 export const started = () => ({
   works: new Map<string, Work>(),
@@ -41,6 +50,10 @@ export const started = () => ({
   usage: new Map<string, string[]>(),
   batches: new Map<string, Batch>(),
   batchOf: new Map<string, Batch>(),
+  reviews: new Map<string, SeenReview>(),
+  cancelled: new Set<string>(),
+  /** Runs that were scored, by their batch. */
+  scored: new Set<string>(),
   webhooks: 0,
   /** Burns by the key of the call that they are for. */
   burnsOfCalls: new Map<string, Set<string>>(),

@@ -1,3 +1,4 @@
+import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { DeliveryRow } from '../../projections/webhooks.ts';
 import { DONE, type BatchRow, type DocumentRow, type HoldRow, type Rows, type WorkRow } from './readModel.ts';
@@ -192,6 +193,13 @@ const batchLists = (rows: Rows) => ({
     }
     return { counts, pages, credits_charged };
   },
+  toScore: (limit: number) =>
+    [...rows.batches.values()]
+      .filter(({ measured, scored }) => measured && !scored)
+      .filter(({ finished_at, cancelled_at }) => finished_at !== null && cancelled_at === null)
+      .sort(by(({ position }) => position))
+      .map(({ batch_id, tenant_id }) => ({ run_id: runIdOfBatch(batch_id), batch_id, tenant_id }))
+      .slice(0, limit),
   openOfTenant: (tenant: string) =>
     openBatches(rows).flatMap(({ tenant_id, batch_id }) => (tenant_id === tenant ? [batch_id] : [])),
 });

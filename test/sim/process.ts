@@ -17,6 +17,8 @@ import {
   type OperationName,
   operations,
 } from '../../src/commands/operations.ts';
+import { type KnownReview, reviewCommands, reviewNeedsUntil } from '../../src/commands/reviews.ts';
+import { reviewIdOf } from '../../domain/review.ts';
 import { recordingOn, storedResultOf } from '../support/recording.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments, type PaymentResult } from '../../src/commands/payments.ts';
@@ -31,6 +33,10 @@ import { artifacts } from '../../src/commands/deployments.ts';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { textVault } from '../../src/writer/vault.ts';
+import { acceptRun, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
+import { batchIdOfRun } from '../../domain/evaluation.ts';
+import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
+import { evaluationWorker } from '../../src/worker/evaluations.ts';
 import { eraseDocument } from '../../src/commands/erasing.ts';
 import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
 import {
@@ -120,6 +126,8 @@ export interface Asked {
 export interface AskedWork extends Asked {
   readonly path: string;
   readonly ownKey: boolean;
+  /** A person has to look at the result. */
+  readonly reviewed: boolean;
 }
 
 /** Work that a process does by itself, again and again. */
@@ -292,13 +300,17 @@ type Deps = ReturnType<typeof depsOf>;
 
 const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => digestOf(fileAt(path));
 
-const workOf = (env: ProcessEnv, { key, print, path, ownKey, attempt, signal }: AskedWork): ExtractRequest =>
+const workOf = (
+  env: ProcessEnv,
+  { key, print, path, ownKey, reviewed, attempt, signal }: AskedWork,
+): ExtractRequest =>
   asked(1, {
     correlation_id: `${key}#${String(attempt)}`,
     idempotency: { idempotency_key: key, fingerprint: print },
     signal,
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
     ...(ownKey && { llm: OWN_KEY }),
+    ...(reviewed && { review: { sample: 1 } }),
   });
 
 const idempotencyOf = (env: ProcessEnv, endpoint: string, { key, print }: Asked) => ({
@@ -377,12 +389,53 @@ const tenantErasing = (
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
     learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
     remove: {
-      ...{ key: never, webhook: never, batch: never, job: never, config: never },
+      ...{ key: never, webhook: never, batch: never, job: never, config: never, set: never },
       operation: async (_, id) => isOk(await requests.cancelOperation(id)),
       document: async (_, id) => isOk(await requests.eraseDocument(id)),
     },
     // Read models that are late are waited for, and not for ever.
     settle: () => Promise.resolve(),
+  };
+};
+
+interface AskedReview {
+  readonly operation_id: string;
+  /** The key of whoever looks at it. */
+  readonly by: string;
+}
+
+const reviewRequests = (env: ProcessEnv, deps: Deps) => {
+  const { store, operations: ops, objects, clock, wrote } = deps;
+  const commands = reviewCommands({
+    ...{ store, operations: ops, objects, clock, wrote },
+    schemas: {
+      validate: async (_, value) => {
+        await env.work('validate');
+        return { kind: 'ok', value, errors: [] };
+      },
+    },
+  });
+  const move =
+    <Wanted extends AskedReview>(
+      how: (known: KnownReview, meta: CommandMeta, wanted: Wanted) => ReturnType<typeof commands.lease>,
+    ) =>
+    async (wanted: Wanted): Promise<Answer> => {
+      const known = await commands.find(reviewIdOf(wanted.operation_id));
+      if (known === undefined) return problem({ code: 'review_not_found' });
+      const caller = { key_id: wanted.by, role: 'tenant' } as const;
+      const outcome = await how(known, metaOf(env, caller, `review by ${wanted.by}`), wanted);
+      if (outcome.kind === 'problem') return problem(outcome);
+      if (outcome.kind === 'rejected') return problem({ code: outcome.rejection.code });
+      if (outcome.kind !== 'done') return problem({ code: 'busy' });
+      return { kind: 'ok', id: known.review_id, body: outcome.state.generation };
+    };
+  const { signal } = new AbortController();
+  return {
+    leaseReview: move((known, meta) => commands.lease(known, meta)),
+    reopenReview: move((known, meta) => commands.reopen(known, meta)),
+    decideReview: move((known, meta, { says }: AskedReview & { readonly says: string }) =>
+      commands.decide(known, { result: { says }, note: null, generation: undefined, signal }, meta),
+    ),
   };
 };
 
@@ -399,6 +452,7 @@ const erasing = (
     awaitedOf: () => Promise.resolve(new Set<string>()),
     learningFrom: () => Promise.resolve([]),
     cancelJob: none,
+    forgetInEvaluations: () => Promise.resolve(),
     // Read models that are late are waited for, and not for ever.
     settle: () => Promise.resolve(),
   });
@@ -472,17 +526,47 @@ const batchRequests = (env: ProcessEnv, deps: Deps) => {
   const accept = acceptBatch({ ...deps, batches: streams, openOf });
   const cancel = cancelBatch({ batches: streams, wrote });
   const begin = extractDocument(deps);
+  const publish = publishSet({
+    ...deps,
+    examples: (_, reference) =>
+      Promise.resolve(
+        'examples' in reference
+          ? reference.examples.map(({ document_id = '', expected }) => ({ document_id, expected }))
+          : [],
+      ),
+  });
+  /** A set of the documents, and a run of it. */
+  const measure = async (
+    request: Omit<Parameters<ReturnType<typeof acceptRun>>[0], 'set_id'>,
+    { key, print }: Pick<Asked, 'key' | 'print'>,
+    ids: readonly string[],
+  ): Promise<Answer> => {
+    const meta = metaOf(env, CALLER, `set ${key}`);
+    const named = { set_id: null, set_name: undefined, project_id: undefined, task_id: undefined };
+    const examples = ids.map((document_id) => ({ document_id, expected: { total: 1 } }));
+    const identity = { idempotency_key: `set ${key}`, fingerprint: print };
+    const set = await publish({ ...request, ...named, examples: { examples }, identity }, meta);
+    if (set.kind === 'problem') return problem(set);
+    const { set_id } = set.version;
+    const run = await acceptRun({ ...deps, accept })({ ...request, set_id }, (work) =>
+      begin({ ...asked(1), ...work }),
+    );
+    if (run.kind === 'problem') return problem(run);
+    return { kind: 'ok', id: batchIdOfRun(run.run_id), body: null, replayed: run.replayed };
+  };
   return {
     batch: async ({
       key,
       print,
       attempt,
       documents: ids,
-    }: Asked & { readonly documents: readonly string[] }): Promise<Answer> => {
+      measured,
+    }: Asked & { readonly documents: readonly string[]; readonly measured: boolean }): Promise<Answer> => {
       const { file: _, ...request } = asked(1, {
         correlation_id: `${key}#${String(attempt)}`,
         idempotency: { idempotency_key: key, fingerprint: print },
       });
+      if (measured) return measure(request, { key, print }, ids);
       const answer = await accept({ ...request, document_ids: ids }, (work) =>
         begin({ ...asked(1), ...work }),
       );
@@ -507,6 +591,7 @@ export interface AskedJob extends Asked {
 const jobRequests = (env: ProcessEnv, deps: Deps) => {
   const create = createTrainingJob({
     ...deps,
+    setExamples: setExamplesOn(deps),
     documents: documents(deps.store),
     countPages: async ({ documents: named }) => {
       await env.work('count');
@@ -687,11 +772,24 @@ const batchLoops = (
     },
     onError: env.onError,
   });
-  return [{ name: 'batches', everyMs: 1_000, overlaps: false, run: worker.look }];
+  const scorer = evaluationWorker({
+    ...deps,
+    score: async ({ expected, answer }) => {
+      await env.work('score');
+      return { kind: 'scored', scored: scoredAnswer(expected, JSON.parse(answer) as JsonObject) };
+    },
+    scoreDeadlineMs: 1_000,
+    toScore: (limit) => ask('to score', (one) => one.toScore(limit)),
+    onError: env.onError,
+  });
+  return [
+    { name: 'batches', everyMs: 1_000, overlaps: false, run: worker.look },
+    { name: 'evaluations', everyMs: 1_000, overlaps: false, run: scorer.look },
+  ];
 };
 
 /** As `workFates` of the composition. */
-const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObjectsDeps => {
+const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: Deps): WorkObjectsDeps => {
   const unknown = { kind: 'unknown' } as const;
   const fateOf = (finished_at: string | null): WorkFate =>
     finished_at === null ? { kind: 'open' } : { kind: 'ended', at: finished_at };
@@ -699,13 +797,18 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObj
     queuedFate: async (id) => {
       if (id.startsWith('op_')) {
         const state = await ops.stateOf(id);
-        return state.accepted === null ? unknown : fateOf(state.finished_at);
+        if (state.accepted === null) return unknown;
+        const until = await reviewNeedsUntil({ store }, state);
+        if (until !== undefined && until > clock.now()) return { kind: 'open' };
+        return fateOf(state.finished_at);
       }
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
         if (state.accepted === null) return unknown;
         return { ...fateOf(state.finished_at), keeps: trainingInputKeyOf(id, state.accepted.input_sha256) };
       }
+      // Nobody removes a set here.
+      if (id.startsWith('set_') || id.startsWith('evr_')) return { kind: 'open' };
       const { accepted, ended } = await bats.stateOf(id);
       return accepted === null ? unknown : fateOf(ended?.ended_at ?? null);
     },
@@ -744,6 +847,7 @@ const sweeperLoops = (
       among: (names) => env.ask('erased', (one) => one.documents.erasedAmong(names)),
       ofJobs: nothing,
       forgetExamples: none,
+      forgetInEvaluations: () => Promise.resolve(),
     },
     erasedTenants,
     onError: env.onError,
@@ -810,6 +914,7 @@ export const simProcess = (env: ProcessEnv) => {
     requests: {
       ...requests,
       ...erasures,
+      ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
       ...paymentRequests(env, deps),
       ...batchRequests(env, deps),

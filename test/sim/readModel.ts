@@ -42,6 +42,8 @@ export interface BatchRow {
   begun: number;
   cancelled_at: string | null;
   finished_at: string | null;
+  readonly measured: boolean;
+  scored: boolean;
 }
 
 export type HoldRow = Row<typeof openHolds>;
@@ -108,6 +110,7 @@ const jobRow = ({ data, position }: ProjectedEventOf<'TrainingJobCreated'>): Wor
 const batchRow = ({ data, position }: ProjectedEventOf<'BatchAccepted'>): BatchRow => ({
   ...{ batch_id: data.batch_id, tenant_id: data.tenant_id, position },
   ...{ begun: 0, cancelled_at: null, finished_at: null },
+  ...{ measured: data.evaluated !== undefined, scored: false },
   documents: data.document_ids.map((document_id, index) => ({
     ...{ index, document_id, begun_at: null, problem_code: null },
     operation_id: operationIdOfDocument({ ...data, index }),
@@ -204,6 +207,10 @@ const batchHandlers = (rows: Rows) => ({
   BatchEnded: ({ data }: ProjectedEventOf<'BatchEnded'>): void => {
     const batch = rows.batches.get(data.batch_id);
     if (batch !== undefined) batch.finished_at = data.ended_at;
+  },
+  EvaluationScored: ({ data }: ProjectedEventOf<'EvaluationScored'>): void => {
+    const batch = rows.batches.get(data.batch_id);
+    if (batch !== undefined) batch.scored = true;
   },
 });
 

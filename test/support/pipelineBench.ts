@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setExamplesOn } from '../../src/commands/evaluations.ts';
 import { openObjectFolder } from '../../adapters/local/objectFolder.ts';
 import { accountStream } from '../../domain/account/messages.ts';
 import { DEFAULT_RATES, DEFAULT_TERMS } from '../../domain/billingConfig.ts';
@@ -175,6 +176,7 @@ export const pipelineBench = async (
     const create = createTrainingJob({
       ...deps,
       uploads: { fetch: () => Promise.reject(new Error('there is no dataset here')) },
+      setExamples: setExamplesOn(deps),
       countPages: ({ documents }) =>
         Promise.resolve(
           documents.map(({ document_id = null }) => ({

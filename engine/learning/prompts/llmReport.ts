@@ -10,7 +10,7 @@ export const totalOf = (answers: readonly ScoredAnswer[]): number =>
 
 const byPath = (answers: readonly ScoredAnswer[]): ReadonlyMap<string, Counts> => {
   const sums = new Map<string, Counts>();
-  for (const [path, counts] of answers.flatMap(({ leaves }) => leaves))
+  for (const { path, counts } of answers.flatMap(({ leaves }) => leaves))
     sums.set(path, added(sums.get(path) ?? NONE, counts));
   return sums;
 };

@@ -1,6 +1,7 @@
 import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isEmpty, sameValue } from './agreement.ts';
 import { bestPairs } from '../../kernel/assignment.ts';
+import { escapeToken } from '../../extraction/schema/schemaParts.ts';
 
 /** Leaves that were right, leaves that were wrong or too many, leaves that are missing. */
 export interface Counts {
@@ -20,13 +21,19 @@ export const added = (a: Counts, b: Counts): Counts => ({
 export const f1 = ({ tp, fp, fn }: Counts): number =>
   tp + fp + fn === 0 ? 1 : (2 * tp) / (2 * tp + fp + fn);
 
-/** Receives the counts of each leaf by its path, with `*` for places in lists. */
-export type Note = (path: string, counts: Counts) => void;
-
-interface Compared {
+/** Two values to compare. */
+export interface Compared {
   readonly expected: Json | undefined;
   readonly got: Json | undefined;
+  /** JSON Pointer of `got` in the whole answer; left out where it has no place there. */
+  readonly at?: string | undefined;
 }
+
+/** Receives the counts of each leaf by its path, with `*` for places in lists, and what was compared. */
+export type Note = (path: string, counts: Counts, leaf: Compared) => void;
+
+const below = (at: string | undefined, key: string | number): string | undefined =>
+  at === undefined ? undefined : `${at}/${escapeToken(String(key))}`;
 
 const asObject = (value: Json | undefined): JsonObject | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
@@ -36,9 +43,9 @@ const asObject = (value: Json | undefined): JsonObject | undefined =>
  * best way before their leaves are counted.
  */
 export function compared(pair: Compared, path: string, note: Note): Counts {
-  const { expected, got } = pair;
+  const { expected, got, at } = pair;
   if (Array.isArray(expected) || (isEmpty(expected) && Array.isArray(got)))
-    return comparedLists({ expected: listOf(expected), got: listOf(got) }, path, note);
+    return comparedLists({ expected: listOf(expected), got: listOf(got), at }, path, note);
   const object = asObject(expected);
   if (object !== undefined || (isEmpty(expected) && asObject(got) !== undefined)) {
     const other = asObject(got) ?? {};
@@ -46,13 +53,17 @@ export function compared(pair: Compared, path: string, note: Note): Counts {
       (sum, key) =>
         added(
           sum,
-          compared({ expected: ownMember(object, key), got: ownMember(other, key) }, `${path}/${key}`, note),
+          compared(
+            { expected: ownMember(object, key), got: ownMember(other, key), at: below(at, key) },
+            `${path}/${escapeToken(key)}`,
+            note,
+          ),
         ),
       NONE,
     );
   }
   const counts = comparedLeaf(pair);
-  note(path, counts);
+  note(path, counts, pair);
   return counts;
 }
 
@@ -69,23 +80,27 @@ function comparedLeaf({ expected, got }: Compared): Counts {
 
 const unheard: Note = () => undefined;
 
-function comparedLists(
-  { expected, got }: { readonly expected: readonly Json[]; readonly got: readonly Json[] },
-  path: string,
-  note: Note,
-): Counts {
+interface ComparedLists extends Pick<Compared, 'at'> {
+  readonly expected: readonly Json[];
+  readonly got: readonly Json[];
+}
+
+function comparedLists({ expected, got, at }: ComparedLists, path: string, note: Note): Counts {
   const cells = expected.map((a) => got.map((b) => compared({ expected: a, got: b }, path, unheard)));
   const pairs = bestPairs(cells.map((row) => row.map(({ tp, fp, fn }) => tp * 1000 - fp - fn))).filter(
     ([i, j]) => (cells[i]?.[j]?.tp ?? 0) > 0,
   );
-  const paired = pairs.map(([i, j]) => compared({ expected: expected[i], got: got[j] }, `${path}/*`, note));
+  const paired = pairs.map(([i, j]) =>
+    compared({ expected: expected[i], got: got[j], at: below(at, j) }, `${path}/*`, note),
+  );
+  const [rows, columns] = [new Set(pairs.map(([row]) => row)), new Set(pairs.map(([, column]) => column))];
+  const missing = expected.filter((_, i) => !rows.has(i));
+  const surplus = [...got.entries()].filter(([j]) => !columns.has(j));
   const lone = [
-    ...expected
-      .filter((_, i) => !pairs.some(([row]) => row === i))
-      .map((row) => compared({ expected: row, got: undefined }, `${path}/*`, note)),
-    ...got
-      .filter((_, j) => !pairs.some(([, column]) => column === j))
-      .map((row) => compared({ expected: undefined, got: row }, `${path}/*`, note)),
+    ...missing.map((row) => compared({ expected: row, got: undefined }, `${path}/*`, note)),
+    ...surplus.map(([j, row]) =>
+      compared({ expected: undefined, got: row, at: below(at, j) }, `${path}/*`, note),
+    ),
   ];
   return [...paired, ...lone].reduce(added, NONE);
 }

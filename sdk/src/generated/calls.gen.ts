@@ -12,6 +12,8 @@ import type {
   CancelAuditResponses,
   CancelBatchData,
   CancelBatchResponses,
+  CancelEvaluationRunData,
+  CancelEvaluationRunResponses,
   CancelOperationData,
   CancelOperationResponses,
   CancelTrainingJobData,
@@ -32,6 +34,10 @@ import type {
   CreateBatchResponses,
   CreateBillingConfigData,
   CreateBillingConfigResponses,
+  CreateEvaluationRunData,
+  CreateEvaluationRunResponses,
+  CreateEvaluationSetData,
+  CreateEvaluationSetResponses,
   CreateProviderPricingData,
   CreateProviderPricingResponses,
   CreateSessionData,
@@ -40,6 +46,8 @@ import type {
   CreateTrainingJobResponses,
   CreateWebhookData,
   CreateWebhookResponses,
+  DecideReviewData,
+  DecideReviewResponses,
   DeleteRateLimitsData,
   DeleteRateLimitsResponses,
   EndSessionData,
@@ -80,6 +88,12 @@ import type {
   GetCreditPricesResponses,
   GetCurrentDeploymentData,
   GetCurrentDeploymentResponses,
+  GetEvaluationRunData,
+  GetEvaluationRunResponses,
+  GetEvaluationRunDocumentData,
+  GetEvaluationRunDocumentResponses,
+  GetEvaluationSetData,
+  GetEvaluationSetResponses,
   GetFreeTierSubsidyData,
   GetFreeTierSubsidyResponses,
   GetFxRateData,
@@ -98,6 +112,8 @@ import type {
   GetOpenApiResponses,
   GetOperationData,
   GetOperationResponses,
+  GetOutcomesData,
+  GetOutcomesResponses,
   GetPricingData,
   GetPricingResponses,
   GetQuoteData,
@@ -108,6 +124,8 @@ import type {
   GetReadinessResponses,
   GetReconciliationData,
   GetReconciliationResponses,
+  GetReviewData,
+  GetReviewResponses,
   GetServiceStateData,
   GetServiceStateResponses,
   GetSessionData,
@@ -124,6 +142,8 @@ import type {
   GetUsageStatsResponses,
   GetWebhookData,
   GetWebhookResponses,
+  LeaseReviewData,
+  LeaseReviewResponses,
   ListApiKeysData,
   ListApiKeysResponses,
   ListArtifactsData,
@@ -138,6 +158,10 @@ import type {
   ListDeploymentsResponses,
   ListDocumentsData,
   ListDocumentsResponses,
+  ListEvaluationRunsData,
+  ListEvaluationRunsResponses,
+  ListEvaluationSetsData,
+  ListEvaluationSetsResponses,
   ListGrantsData,
   ListGrantsResponses,
   ListLlmCostsData,
@@ -146,6 +170,8 @@ import type {
   ListOperationsResponses,
   ListProviderPricingData,
   ListProviderPricingResponses,
+  ListReviewsData,
+  ListReviewsResponses,
   ListSealsData,
   ListSealsResponses,
   ListTenantLedgerData,
@@ -174,10 +200,14 @@ import type {
   PublishFxRatesResponses,
   RefundCreditsData,
   RefundCreditsResponses,
+  RemoveEvaluationSetData,
+  RemoveEvaluationSetResponses,
   RemoveUploadData,
   RemoveUploadResponses,
   RemoveWebhookData,
   RemoveWebhookResponses,
+  ReopenReviewData,
+  ReopenReviewResponses,
   ResendWebhookDeliveryData,
   ResendWebhookDeliveryResponses,
   RevokeApiKeyData,
@@ -209,6 +239,7 @@ export const CALLS = {
   adjustCredits: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/adjust-credits', isKeyed: true },
   cancelAudit: { method: 'POST', path: '/v1/admin/audits/{audit_id}/cancel' },
   cancelBatch: { method: 'POST', path: '/v1/batches/{batch_id}/cancel' },
+  cancelEvaluationRun: { method: 'POST', path: '/v1/evaluations/runs/{run_id}/cancel' },
   cancelOperation: { method: 'POST', path: '/v1/operations/{operation_id}/cancel' },
   cancelTrainingJob: { method: 'POST', path: '/v1/training/jobs/{job_id}/cancel' },
   canonical: { method: 'POST', path: '/v1/canonical', isKeyed: true },
@@ -219,10 +250,13 @@ export const CALLS = {
   createApiKey: { method: 'POST', path: '/v1/api-keys' },
   createBatch: { method: 'POST', path: '/v1/batches', isKeyed: true },
   createBillingConfig: { method: 'POST', path: '/v1/billing/config' },
+  createEvaluationRun: { method: 'POST', path: '/v1/evaluations/runs', isKeyed: true },
+  createEvaluationSet: { method: 'POST', path: '/v1/evaluations/sets', isKeyed: true },
   createProviderPricing: { method: 'POST', path: '/v1/admin/provider-pricing' },
   createSession: { method: 'POST', path: '/v1/session' },
   createTrainingJob: { method: 'POST', path: '/v1/training/jobs', isKeyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks' },
+  decideReview: { method: 'POST', path: '/v1/reviews/{review_id}/decision', isKeyed: true },
   deleteRateLimits: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   endSession: { method: 'DELETE', path: '/v1/session' },
   eraseDocument: { method: 'DELETE', path: '/v1/documents/{document_id}' },
@@ -243,6 +277,9 @@ export const CALLS = {
   getCostsByTask: { method: 'GET', path: '/v1/admin/costs/by-task' },
   getCreditPrices: { method: 'GET', path: '/v1/billing/credit-prices' },
   getCurrentDeployment: { method: 'GET', path: '/v1/inference/deployments/current' },
+  getEvaluationRun: { method: 'GET', path: '/v1/evaluations/runs/{run_id}' },
+  getEvaluationRunDocument: { method: 'GET', path: '/v1/evaluations/runs/{run_id}/documents/{document_id}' },
+  getEvaluationSet: { method: 'GET', path: '/v1/evaluations/sets/{set_id}' },
   getFreeTierSubsidy: { method: 'GET', path: '/v1/admin/free-tier-subsidy' },
   getFxRate: { method: 'GET', path: '/v1/admin/fx-rate' },
   getHealth: { method: 'GET', path: '/health' },
@@ -252,11 +289,13 @@ export const CALLS = {
   getMissingPricing: { method: 'GET', path: '/v1/admin/llm/missing-pricing' },
   getOpenApi: { method: 'GET', path: '/openapi.json' },
   getOperation: { method: 'GET', path: '/v1/operations/{operation_id}' },
+  getOutcomes: { method: 'GET', path: '/v1/documents/outcomes' },
   getPricing: { method: 'GET', path: '/v1/pricing/{model_name}' },
   getQuote: { method: 'GET', path: '/v1/billing/quote' },
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   getReadiness: { method: 'GET', path: '/health/ready' },
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
+  getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
@@ -265,6 +304,7 @@ export const CALLS = {
   getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
+  leaseReview: { method: 'POST', path: '/v1/reviews/{review_id}/lease' },
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
   listAudits: { method: 'GET', path: '/v1/admin/audits' },
@@ -272,10 +312,13 @@ export const CALLS = {
   listConfigs: { method: 'GET', path: '/v1/configs' },
   listDeployments: { method: 'GET', path: '/v1/inference/deployments' },
   listDocuments: { method: 'GET', path: '/v1/documents' },
+  listEvaluationRuns: { method: 'GET', path: '/v1/evaluations/runs' },
+  listEvaluationSets: { method: 'GET', path: '/v1/evaluations/sets' },
   listGrants: { method: 'GET', path: '/v1/billing/grants/{tenant_id}' },
   listLlmCosts: { method: 'GET', path: '/v1/admin/llm-costs' },
   listOperations: { method: 'GET', path: '/v1/operations' },
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
+  listReviews: { method: 'GET', path: '/v1/reviews' },
   listSeals: { method: 'GET', path: '/v1/admin/seals' },
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
@@ -290,8 +333,10 @@ export const CALLS = {
   publishCreditPrices: { method: 'POST', path: '/v1/admin/credit-prices' },
   publishFxRates: { method: 'POST', path: '/v1/admin/fx-rates' },
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
+  removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
+  reopenReview: { method: 'POST', path: '/v1/reviews/{review_id}/reopen' },
   resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
   revokeApiKey: { method: 'DELETE', path: '/v1/api-keys/{key}' },
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
@@ -341,6 +386,13 @@ export interface Api {
    * Documents that wait are cancelled and their holds given back; those that are worked on are finished and billed. It is `cancelled` once all have their outcome.
    */
   cancelBatch(input: Input<CancelBatchData>, options?: CallOptions): Promise<Answer<CancelBatchResponses>>;
+
+  /**
+   * Cancel a run that has not ended.
+   *
+   * As a batch: what was not begun is not billed. A cancelled run is not scored; one that had ended stays as it is.
+   */
+  cancelEvaluationRun(input: Input<CancelEvaluationRunData>, options?: CallOptions): Promise<Answer<CancelEvaluationRunResponses>>;
 
   /**
    * Cancel an operation that has not ended.
@@ -413,6 +465,20 @@ export interface Api {
   createBillingConfig(input: Input<CreateBillingConfigData>, options?: CallOptions): Promise<Answer<CreateBillingConfigResponses>>;
 
   /**
+   * Measure a config, an artifact or a schema by a set of examples.
+   *
+   * The documents of the set are extracted as a batch, billed as always, and compared with what should be read. With the same `Idempotency-Key` there is one run.
+   */
+  createEvaluationRun(input: Input<CreateEvaluationRunData>, options?: CallOptions): Promise<Answer<CreateEvaluationRunResponses>>;
+
+  /**
+   * Publish a set of examples, or a new version of one.
+   *
+   * Documents with what should be read in them, to measure configs and artifacts by. A version is complete, not a patch, and a version that changes nothing is none. Documents are uploads; one that is erased or removed is taken out of every set.
+   */
+  createEvaluationSet(input: Input<CreateEvaluationSetData>, options?: CallOptions): Promise<Answer<CreateEvaluationSetResponses>>;
+
+  /**
    * Publish a provider's price for a model.
    *
    * Append-only: a correction is a further price. The first price of a model also covers the calls before it.
@@ -439,6 +505,13 @@ export interface Api {
    * Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. Whatever happens from now on is told.
    */
   createWebhook(input: Input<CreateWebhookData>, options?: CallOptions): Promise<Answer<CreateWebhookResponses>>;
+
+  /**
+   * Say what the document says.
+   *
+   * All of the result, also what stays. It has to fit the schema: 422 `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with it, and `meta.origins` says where each value comes from. Nothing is billed. The same decision again is answered as the first; another one is 409 `review_decided` until the review is opened again. Nobody has to lease it first, but somebody else’s lease is 409 `review_leased`.
+   */
+  decideReview(input: Input<DecideReviewData>, options?: CallOptions): Promise<Answer<DecideReviewResponses>>;
 
   /**
    * Remove a tenant's rate-limit override.
@@ -581,6 +654,27 @@ export interface Api {
   getCurrentDeployment(input: Input<GetCurrentDeploymentData>, options?: CallOptions): Promise<Answer<GetCurrentDeploymentResponses>>;
 
   /**
+   * A run: in all, by field, by document.
+   *
+   * Ask until `status` is `succeeded` or `cancelled`. Changes are against the run of the same set before it. What was wrong in a document is in `GET /v1/evaluations/runs/{run_id}/documents/{document_id}`.
+   */
+  getEvaluationRun(input: Input<GetEvaluationRunData>, options?: CallOptions): Promise<Answer<GetEvaluationRunResponses>>;
+
+  /**
+   * What was wrong in a document of a run.
+   *
+   * Each value that differs from what should be read, with where it was read and how surely.
+   */
+  getEvaluationRunDocument(input: Input<GetEvaluationRunDocumentData>, options?: CallOptions): Promise<Answer<GetEvaluationRunDocumentResponses>>;
+
+  /**
+   * A set of examples by its latest version.
+   *
+   * What its documents should say is in `GET /v1/evaluations/sets/{set_id}/examples`.
+   */
+  getEvaluationSet(input: Input<GetEvaluationSetData>, options?: CallOptions): Promise<Answer<GetEvaluationSetResponses>>;
+
+  /**
    * What models cost the platform for free pages, by day.
    *
    * An operation with free and paid pages counts with the share of its free pages.
@@ -644,6 +738,13 @@ export interface Api {
   getOperation(input: Input<GetOperationData>, options?: CallOptions): Promise<Answer<GetOperationResponses>>;
 
   /**
+   * What became of a tenant's extractions and conversions, and how long they took.
+   *
+   * Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that failed. The newest 10,000 are looked at. Requests that were refused before they began are not among them.
+   */
+  getOutcomes(input: Input<GetOutcomesData>, options?: CallOptions): Promise<Answer<GetOutcomesResponses>>;
+
+  /**
    * The price of a model.
    *
    * `<provider>/<model>` or the bare name; the slash may be encoded or not.
@@ -677,6 +778,13 @@ export interface Api {
    * Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; where the balance is right, what the ledger has.
    */
   getReconciliation(input?: Input<GetReconciliationData>, options?: CallOptions): Promise<Answer<GetReconciliationResponses>>;
+
+  /**
+   * A result that a person has to look at, and why.
+   *
+   * With the schema, where each value stands, and what was decided. Its file is at `…/file`. What was not decided within a day has expired; a decision is kept for 30 days.
+   */
+  getReview(input: Input<GetReviewData>, options?: CallOptions): Promise<Answer<GetReviewResponses>>;
 
   /**
    * How the service does: its parts, read models, slots and open work.
@@ -735,6 +843,13 @@ export interface Api {
   getWebhook(input: Input<GetWebhookData>, options?: CallOptions): Promise<Answer<GetWebhookResponses>>;
 
   /**
+   * Say that you look at a review.
+   *
+   * For 15 minutes nobody with another key can decide; a repeat begins them anew. While somebody else has it: 409 `review_leased` with `lease_until`.
+   */
+  leaseReview(input: Input<LeaseReviewData>, options?: CallOptions): Promise<Answer<LeaseReviewResponses>>;
+
+  /**
    * List a tenant's keys.
    *
    * What is known of each key, newest first; the keys themselves are not stored.
@@ -784,6 +899,20 @@ export interface Api {
   listDocuments(input: Input<ListDocumentsData>, options?: CallOptions): Promise<Answer<ListDocumentsResponses>>;
 
   /**
+   * The runs of a tenant, newest first.
+   *
+   * By field and by document they are in `GET /v1/evaluations/runs/{run_id}`.
+   */
+  listEvaluationRuns(input: Input<ListEvaluationRunsData>, options?: CallOptions): Promise<Answer<ListEvaluationRunsResponses>>;
+
+  /**
+   * The sets of examples of a tenant, last changed first.
+   *
+   * Each by its latest version.
+   */
+  listEvaluationSets(input: Input<ListEvaluationSetsData>, options?: CallOptions): Promise<Answer<ListEvaluationSetsResponses>>;
+
+  /**
    * A tenant's purchases and refunds, newest first.
    *
    * What was bought and what was given back, with its money.
@@ -810,6 +939,13 @@ export interface Api {
    * `current` has the price in force of each provider and model; `history` has all.
    */
   listProviderPricing(input?: Input<ListProviderPricingData>, options?: CallOptions): Promise<Answer<ListProviderPricingResponses>>;
+
+  /**
+   * Results that a person has to look at, newest first.
+   *
+   * Without `status` those that have expired too.
+   */
+  listReviews(input: Input<ListReviewsData>, options?: CallOptions): Promise<Answer<ListReviewsResponses>>;
 
   /**
    * The seals of the log, newest first.
@@ -910,6 +1046,13 @@ export interface Api {
   refundCredits(input: Input<RefundCreditsData>, options?: CallOptions): Promise<Answer<RefundCreditsResponses>>;
 
   /**
+   * Remove a set of examples with all its versions.
+   *
+   * For good: what its documents should say is removed, too. The documents and the figures of its runs stay.
+   */
+  removeEvaluationSet(input: Input<RemoveEvaluationSetData>, options?: CallOptions): Promise<Answer<RemoveEvaluationSetResponses>>;
+
+  /**
    * Remove the file of an upload.
    *
    * For good: its bytes count no more for the quota, its URL takes no file, and requests that name it get 404. What was billed for the document stays, as does its row in the list, with `removed_at`. A repeat answers the same. A document that a training job learns from is 409 `document_in_use` until the job has ended; after that its examples are exported without its text. Another tenant’s upload is 404; service and admin keys may remove those of all.
@@ -922,6 +1065,13 @@ export interface Api {
    * For good: its secret is removed, and what waits is not sent.
    */
   removeWebhook(input: Input<RemoveWebhookData>, options?: CallOptions): Promise<Answer<RemoveWebhookResponses>>;
+
+  /**
+   * Doubt a decision: the review is open again.
+   *
+   * The operation is `needs_review` again, with what was decided as the result to look at. One that is open stays as it is, and so does `expires_at`.
+   */
+  reopenReview(input: Input<ReopenReviewData>, options?: CallOptions): Promise<Answer<ReopenReviewResponses>>;
 
   /**
    * Send a message again.
@@ -1011,8 +1161,11 @@ export const LISTS = [
   'listConfigs',
   'listDeployments',
   'listDocuments',
+  'listEvaluationRuns',
+  'listEvaluationSets',
   'listGrants',
   'listOperations',
+  'listReviews',
   'listTenantLedger',
   'listTenants',
   'listTrainingJobs',
@@ -1047,11 +1200,20 @@ export interface Lists {
   /** Each entry of `api.listDocuments`, page by page. */
   listDocuments(input: Input<ListDocumentsData>, options?: CallOptions): AsyncGenerator<Entry<ListDocumentsResponses>, void, undefined>;
 
+  /** Each entry of `api.listEvaluationRuns`, page by page. */
+  listEvaluationRuns(input: Input<ListEvaluationRunsData>, options?: CallOptions): AsyncGenerator<Entry<ListEvaluationRunsResponses>, void, undefined>;
+
+  /** Each entry of `api.listEvaluationSets`, page by page. */
+  listEvaluationSets(input: Input<ListEvaluationSetsData>, options?: CallOptions): AsyncGenerator<Entry<ListEvaluationSetsResponses>, void, undefined>;
+
   /** Each entry of `api.listGrants`, page by page. */
   listGrants(input: Input<ListGrantsData>, options?: CallOptions): AsyncGenerator<Entry<ListGrantsResponses>, void, undefined>;
 
   /** Each entry of `api.listOperations`, page by page. */
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): AsyncGenerator<Entry<ListOperationsResponses>, void, undefined>;
+
+  /** Each entry of `api.listReviews`, page by page. */
+  listReviews(input: Input<ListReviewsData>, options?: CallOptions): AsyncGenerator<Entry<ListReviewsResponses>, void, undefined>;
 
   /** Each entry of `api.listTenantLedger`, page by page. */
   listTenantLedger(input: Input<ListTenantLedgerData>, options?: CallOptions): AsyncGenerator<Entry<ListTenantLedgerResponses>, void, undefined>;

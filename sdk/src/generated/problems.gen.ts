@@ -22,6 +22,7 @@ import type {
   FieldEncryptionNotConfiguredProblem,
   FileTooLargeProblem,
   FxRateNotFoundProblem,
+  GateNotPassedProblem,
   HttpValidationError,
   HttpsRequiredProblem,
   IdempotencyKeyReusedProblem,
@@ -51,7 +52,13 @@ import type {
   RefundExceedsOriginalProblem,
   RefundMismatchProblem,
   RequestInProgressProblem,
+  ReviewDecidedProblem,
+  ReviewExpiredProblem,
+  ReviewLeasedProblem,
+  ReviewNotFoundProblem,
+  RunNotFoundProblem,
   SessionExpiredProblem,
+  SetNotFoundProblem,
   ShuttingDownProblem,
   SourceUnavailableProblem,
   StorageErrorProblem,
@@ -97,6 +104,7 @@ export type Problem =
   | FieldEncryptionNotConfiguredProblem
   | FileTooLargeProblem
   | FxRateNotFoundProblem
+  | GateNotPassedProblem
   | HttpValidationError
   | HttpsRequiredProblem
   | IdempotencyKeyReusedProblem
@@ -126,7 +134,13 @@ export type Problem =
   | RefundExceedsOriginalProblem
   | RefundMismatchProblem
   | RequestInProgressProblem
+  | ReviewDecidedProblem
+  | ReviewExpiredProblem
+  | ReviewLeasedProblem
+  | ReviewNotFoundProblem
+  | RunNotFoundProblem
   | SessionExpiredProblem
+  | SetNotFoundProblem
   | ShuttingDownProblem
   | SourceUnavailableProblem
   | StorageErrorProblem

@@ -4,7 +4,38 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+
+export type AcceptedEvaluationRun = {
+    /**
+     * ID of the run, `evr_…`.
+     */
+    run_id: string;
+    /**
+     * ID of the batch, `bat_…`.
+     */
+    batch_id: string;
+    /**
+     * ID of the set of examples, `set_…`.
+     */
+    set_id: string;
+    /**
+     * Version of the set that is measured by.
+     */
+    set_version: number;
+    /**
+     * It waits.
+     */
+    status: 'queued';
+    /**
+     * Documents of the set.
+     */
+    documents: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    accepted_at: string;
+};
 
 export type ActivateDeploymentRequest = {
     /**
@@ -35,6 +66,10 @@ export type ActivateDeploymentRequest = {
      * How much of the work the deployment gets.
      */
     rollout?: DeploymentRollout | null;
+    /**
+     * What has to be measured before this is published; left out: nothing.
+     */
+    gate?: Gate | null;
 };
 
 export type AddCreditsRequest = {
@@ -1420,6 +1455,10 @@ export type BatchRequest = {
      */
     require_grounding?: boolean | '';
     /**
+     * When a person has to look at the result; see `ReviewPolicy`.
+     */
+    review?: ReviewPolicy | '';
+    /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -1911,6 +1950,17 @@ export type CancelledBatch = {
     cancelled: boolean;
 };
 
+export type CancelledEvaluationRun = {
+    /**
+     * ID of the run, `evr_…`.
+     */
+    run_id: string;
+    /**
+     * false when it was cancelled or had ended before.
+     */
+    cancelled: boolean;
+};
+
 export type CancelledOperation = {
     /**
      * ID of the operation, `op_…`.
@@ -1937,9 +1987,9 @@ export type CancelledOperation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded with data of which some does not fit the schema.
+     * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
      */
-    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -2001,6 +2051,10 @@ export type CancelledOperation = {
          */
         balance_remaining: number | null;
     } | null;
+    /**
+     * Of the review that it needs, or needed; else null.
+     */
+    review_id: string | null;
     /**
      * false when it had ended already.
      */
@@ -2176,6 +2230,10 @@ export type CanonicalInferenceExtract = {
          * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
          */
         require_grounding?: boolean | '';
+        /**
+         * When a person has to look at the result; see `ReviewPolicy`.
+         */
+        review?: ReviewPolicy | '';
         /**
          * Name of the file as it was sent; null where it had none.
          */
@@ -2431,13 +2489,17 @@ export type CanonicalTrainingCreate = {
          */
         schema: unknown;
         /**
-         * At least 2, or a `dataset_id`.
+         * At least 2, or a `dataset_id`, or a `set_id`.
          */
         examples?: Array<TrainingExample> | null;
         /**
          * An upload of kind `dataset`: NDJSON of `{document_id, expected}`.
          */
         dataset_id?: string | null;
+        /**
+         * A set of examples of `POST /v1/evaluations/sets`, in its latest version.
+         */
+        set_id?: string | null;
         /**
          * How thoroughly a training searches: `light`, `medium` or `heavy`.
          */
@@ -2663,6 +2725,27 @@ export type ConfigResponse = {
      */
     require_grounding: boolean | null;
     /**
+     * When a person has to look at the result; see `ReviewPolicy`.
+     */
+    review: {
+        /**
+         * 0 to 1: values that are less sure than that, or were left out for it.
+         */
+        below?: number;
+        /**
+         * A required value is missing; the rest of the result is kept for the review.
+         */
+        missing_required?: boolean;
+        /**
+         * Items do not add up to their total, or two readings of a value differ.
+         */
+        rules?: boolean;
+        /**
+         * 0 to 1: the share of files that are looked at whatever was read; the same file always is, or never.
+         */
+        sample?: number;
+    } | null;
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -2718,6 +2801,10 @@ export type ConfigUpsertRequest = {
      */
     require_grounding?: boolean | null;
     /**
+     * When a person has to look at the result; see `ReviewPolicy`.
+     */
+    review?: ReviewPolicy | null;
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm?: ModelChannel | null;
@@ -2725,6 +2812,10 @@ export type ConfigUpsertRequest = {
      * The channel that recognises pages without text; null: the built-in engines.
      */
     ocr?: ModelChannel | null;
+    /**
+     * What has to be measured before this is published; left out: nothing.
+     */
+    gate?: Gate | null;
 };
 
 export type ConfigVersions = {
@@ -2883,13 +2974,17 @@ export type CreateTrainingJobRequest = {
      */
     schema: unknown;
     /**
-     * At least 2, or a `dataset_id`.
+     * At least 2, or a `dataset_id`, or a `set_id`.
      */
     examples?: Array<TrainingExample> | null;
     /**
      * An upload of kind `dataset`: NDJSON of `{document_id, expected}`.
      */
     dataset_id?: string | null;
+    /**
+     * A set of examples of `POST /v1/evaluations/sets`, in its latest version.
+     */
+    set_id?: string | null;
     /**
      * How thoroughly a training searches: `light`, `medium` or `heavy`.
      */
@@ -3736,6 +3831,590 @@ export type EmptyFileProblem = {
     request_id: string;
 };
 
+export type EvaluationRun = {
+    /**
+     * ID of the run, `evr_…`.
+     */
+    run_id: string;
+    /**
+     * The batch that the run is: its operations and results.
+     */
+    batch_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * ID of the set of examples, `set_…`.
+     */
+    set_id: string;
+    /**
+     * Version of the set that is measured by.
+     */
+    set_version: number;
+    /**
+     * ID of a saved config, `cfg-…`.
+     */
+    config_id: string | null;
+    /**
+     * Version of the config that was measured; null without one.
+     */
+    config_version: number | null;
+    /**
+     * ID of a trained artifact, `art_…`, or the name of a deployed one.
+     */
+    artifact_id: string | null;
+    /**
+     * Examples that the artifact learned from; null without one.
+     */
+    examples: number | null;
+    /**
+     * How thoroughly the documents were read.
+     */
+    mode: string;
+    /**
+     * Digest of the schema that was asked with.
+     */
+    schema_sha256: string;
+    /**
+     * `scoring`: every document has its outcome, and they are compared with the set.
+     */
+    status: 'queued' | 'running' | 'cancelling' | 'scoring' | 'succeeded' | 'cancelled';
+    /**
+     * Documents of the run.
+     */
+    documents: number;
+    /**
+     * Documents that were compared; null until they are.
+     */
+    scored: number | null;
+    /**
+     * Documents that say nothing of quality: not paid for, or gone.
+     */
+    left_out: number | null;
+    /**
+     * Right ones among the values that were read; null: there are none.
+     */
+    precision: number | null;
+    /**
+     * Right ones among the values that should be read; null: there are none.
+     */
+    recall: number | null;
+    /**
+     * 2 tp / (2 tp + fp + fn); null: there is nothing to read.
+     */
+    f1: number | null;
+    /**
+     * Pages of the documents that succeeded; null until it has ended.
+     */
+    pages: number | null;
+    /**
+     * What its documents cost; null until it has ended.
+     */
+    credits_used: number | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    accepted_at: string;
+    /**
+     * When its first document was begun; null while it waits.
+     */
+    started_at: string | null;
+    /**
+     * When its last document had its outcome and was paid for; null until then.
+     */
+    finished_at: string | null;
+    /**
+     * When it was compared with the set; null until then.
+     */
+    scored_at: string | null;
+    /**
+     * What was asked with.
+     */
+    schema: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Of the values at least so sure, how many there are and how many are right.
+     */
+    calibration: Array<{
+        /**
+         * Least confidence of the values.
+         */
+        from: number;
+        /**
+         * Values that are at least so sure.
+         */
+        values: number;
+        /**
+         * Those of them that are right.
+         */
+        right: number;
+    }>;
+    /**
+     * `*` stands for places in lists, and for names that the schema does not have.
+     */
+    per_field: Array<{
+        /**
+         * The field, as a JSON Pointer into the result.
+         */
+        path: string;
+        /**
+         * Values that are right.
+         */
+        tp: number;
+        /**
+         * Values that are wrong, or that should not be there.
+         */
+        fp: number;
+        /**
+         * Values that are missing, or wrong.
+         */
+        fn: number;
+        /**
+         * Right ones among the values that were read; null: there are none.
+         */
+        precision: number | null;
+        /**
+         * Right ones among the values that should be read; null: there are none.
+         */
+        recall: number | null;
+        /**
+         * 2 tp / (2 tp + fp + fn); null: there is nothing to read.
+         */
+        f1: number | null;
+        /**
+         * F1 less that of the previous run; null where either has none.
+         */
+        change: number | null;
+    }>;
+    /**
+     * In the order of the set.
+     */
+    per_document: Array<{
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string | null;
+        /**
+         * Why it was not compared.
+         */
+        left_out: string | null;
+        /**
+         * Values that are right.
+         */
+        tp: number;
+        /**
+         * Values that are wrong, or that should not be there.
+         */
+        fp: number;
+        /**
+         * Values that are missing, or wrong.
+         */
+        fn: number;
+        /**
+         * Right ones among the values that were read; null: there are none.
+         */
+        precision: number | null;
+        /**
+         * Right ones among the values that should be read; null: there are none.
+         */
+        recall: number | null;
+        /**
+         * 2 tp / (2 tp + fp + fn); null: there is nothing to read.
+         */
+        f1: number | null;
+        /**
+         * F1 less that of the previous run; null where either has none.
+         */
+        change: number | null;
+    }>;
+    /**
+     * The run of this set before it.
+     */
+    previous: {
+        /**
+         * ID of the run, `evr_…`.
+         */
+        run_id: string;
+        /**
+         * Version of the set that is measured by.
+         */
+        set_version: number;
+        /**
+         * Right ones among the values that were read; null: there are none.
+         */
+        precision: number | null;
+        /**
+         * Right ones among the values that should be read; null: there are none.
+         */
+        recall: number | null;
+        /**
+         * 2 tp / (2 tp + fp + fn); null: there is nothing to read.
+         */
+        f1: number | null;
+        /**
+         * F1 less that of the previous run; null where either has none.
+         */
+        change: number | null;
+    } | null;
+};
+
+export type EvaluationRunDocument = {
+    /**
+     * ID of the run, `evr_…`.
+     */
+    run_id: string;
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * ID of the operation, `op_…`.
+     */
+    operation_id: string | null;
+    /**
+     * Why it was not compared; null: it was.
+     */
+    left_out: string | null;
+    /**
+     * Values that are right.
+     */
+    tp: number;
+    /**
+     * Values that are wrong, or that should not be there.
+     */
+    fp: number;
+    /**
+     * Values that are missing, or wrong.
+     */
+    fn: number;
+    /**
+     * Right ones among the values that were read; null: there are none.
+     */
+    precision: number | null;
+    /**
+     * Right ones among the values that should be read; null: there are none.
+     */
+    recall: number | null;
+    /**
+     * 2 tp / (2 tp + fp + fn); null: there is nothing to read.
+     */
+    f1: number | null;
+    /**
+     * At most 1,000; null where the document was erased since.
+     */
+    wrong: Array<EvaluationWrongValue> | null;
+};
+
+export type EvaluationRunItem = {
+    /**
+     * ID of the run, `evr_…`.
+     */
+    run_id: string;
+    /**
+     * The batch that the run is: its operations and results.
+     */
+    batch_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * ID of the set of examples, `set_…`.
+     */
+    set_id: string;
+    /**
+     * Version of the set that is measured by.
+     */
+    set_version: number;
+    /**
+     * ID of a saved config, `cfg-…`.
+     */
+    config_id: string | null;
+    /**
+     * Version of the config that was measured; null without one.
+     */
+    config_version: number | null;
+    /**
+     * ID of a trained artifact, `art_…`, or the name of a deployed one.
+     */
+    artifact_id: string | null;
+    /**
+     * Examples that the artifact learned from; null without one.
+     */
+    examples: number | null;
+    /**
+     * How thoroughly the documents were read.
+     */
+    mode: string;
+    /**
+     * Digest of the schema that was asked with.
+     */
+    schema_sha256: string;
+    /**
+     * `scoring`: every document has its outcome, and they are compared with the set.
+     */
+    status: 'queued' | 'running' | 'cancelling' | 'scoring' | 'succeeded' | 'cancelled';
+    /**
+     * Documents of the run.
+     */
+    documents: number;
+    /**
+     * Documents that were compared; null until they are.
+     */
+    scored: number | null;
+    /**
+     * Documents that say nothing of quality: not paid for, or gone.
+     */
+    left_out: number | null;
+    /**
+     * Right ones among the values that were read; null: there are none.
+     */
+    precision: number | null;
+    /**
+     * Right ones among the values that should be read; null: there are none.
+     */
+    recall: number | null;
+    /**
+     * 2 tp / (2 tp + fp + fn); null: there is nothing to read.
+     */
+    f1: number | null;
+    /**
+     * Pages of the documents that succeeded; null until it has ended.
+     */
+    pages: number | null;
+    /**
+     * What its documents cost; null until it has ended.
+     */
+    credits_used: number | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    accepted_at: string;
+    /**
+     * When its first document was begun; null while it waits.
+     */
+    started_at: string | null;
+    /**
+     * When its last document had its outcome and was paid for; null until then.
+     */
+    finished_at: string | null;
+    /**
+     * When it was compared with the set; null until then.
+     */
+    scored_at: string | null;
+};
+
+export type EvaluationRunList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<EvaluationRunItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+export type EvaluationRunRequest = {
+    /**
+     * For service and admin keys; default: the own.
+     */
+    tenant_id?: string;
+    /**
+     * The set to measure by, in its latest version.
+     */
+    set_id: string;
+    /**
+     * The saved config to measure.
+     */
+    config_id?: string | '';
+    /**
+     * The artifact to measure.
+     */
+    artifact_id?: string | '';
+    /**
+     * The JSON Schema to measure, where neither config nor artifact has one.
+     */
+    schema?: unknown;
+    /**
+     * Default: `standard`; `balanced` is an old name of it.
+     */
+    mode?: 'fast' | 'standard' | 'balanced' | 'robust' | '';
+};
+
+export type EvaluationSet = {
+    /**
+     * ID of the set of examples, `set_…`.
+     */
+    set_id: string;
+    /**
+     * From 1; each change makes the next.
+     */
+    version: number;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * What its caller calls it; null: nothing.
+     */
+    name: string | null;
+    /**
+     * Documents of this version.
+     */
+    documents: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+    /**
+     * When this version was.
+     */
+    published_at: string;
+    /**
+     * Documents of this version, in their order.
+     */
+    document_ids: Array<string>;
+};
+
+export type EvaluationSetItem = {
+    /**
+     * ID of the set of examples, `set_…`.
+     */
+    set_id: string;
+    /**
+     * From 1; each change makes the next.
+     */
+    version: number;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * What its caller calls it; null: nothing.
+     */
+    name: string | null;
+    /**
+     * Documents of this version.
+     */
+    documents: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+    /**
+     * When this version was.
+     */
+    published_at: string;
+};
+
+export type EvaluationSetList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<EvaluationSetItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+export type EvaluationSetRequest = {
+    /**
+     * For service and admin keys; default: the own.
+     */
+    tenant_id?: string;
+    /**
+     * Of the set to publish a new version of; left out: a new set.
+     */
+    set_id?: string | '';
+    /**
+     * Stays in the log for good: put no names of people into it. A new version keeps it.
+     */
+    name?: string;
+    /**
+     * Where its runs are booked; `default`. A new version keeps it.
+     */
+    project_id?: string;
+    /**
+     * As `project_id`.
+     */
+    task_id?: string;
+    /**
+     * All of them: at least one, each document once. Or a `dataset_id`.
+     */
+    examples?: Array<TrainingExample> | null;
+    /**
+     * An upload of kind `dataset`: NDJSON of `{document_id, expected}`.
+     */
+    dataset_id?: string | null;
+};
+
+export type EvaluationWrongValue = {
+    /**
+     * The field, with `*` for places in lists.
+     */
+    path: string;
+    /**
+     * JSON Pointer into the result; null: nothing is there.
+     */
+    at: string | null;
+    /**
+     * As JSON, at most 300 characters; null: nothing.
+     */
+    expected: string | null;
+    /**
+     * As `expected`.
+     */
+    got: string | null;
+    /**
+     * How sure the value said to be, 0 to 1; null: it does not say.
+     */
+    confidence: number | null;
+    /**
+     * Where it was read.
+     */
+    page: number | null;
+};
+
 export type EventPlace = {
     /**
      * Place in the whole log, as text.
@@ -3812,6 +4491,10 @@ export type ExtractForm = unknown & {
      * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
      */
     require_grounding?: boolean;
+    /**
+     * JSON of a `ReviewPolicy`. When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation (202) with the status `needs_review`, and is billed as any other.
+     */
+    review?: string;
     /**
      * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
      */
@@ -4004,7 +4687,40 @@ export type ExtractionResult = {
          * Where a model was asked for what was doubtful (`models_for`); else null.
          */
         read_by: ReadBy | null;
+        /**
+         * Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was in doubt, and stayed.
+         */
+        origins?: {
+            [key: string]: 'read' | 'confirmed' | 'corrected';
+        };
     };
+};
+
+export type FailureItem = {
+    /**
+     * ID of the extraction or conversion.
+     */
+    id: string;
+    /**
+     * What was asked for.
+     */
+    operation: 'extract' | 'to_markdown';
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * The code of the problem that was answered.
+     */
+    problem_code: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    failed_at: string;
 };
 
 /**
@@ -4210,6 +4926,54 @@ export type FxRatesResponse = {
      * When it was published; null for what is built in.
      */
     published_at: string | null;
+};
+
+/**
+ * The last run that measured the same with the latest version of the set has to pass; else 409 `gate_not_passed`.
+ */
+export type Gate = {
+    /**
+     * ID of the set of examples, `set_…`.
+     */
+    set_id: string;
+    /**
+     * F1 over all fields.
+     */
+    min_f1?: number;
+    /**
+     * A run of the same version of the set, whose F1 has to be reached.
+     */
+    not_worse_than?: string;
+};
+
+/**
+ * The gate was not passed. RFC 9457; what to do: /docs/problems/gate_not_passed.
+ */
+export type GateNotPassedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/gate_not_passed';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The gate was not passed';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'gate_not_passed';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 export type GrantHistoryResponse = {
@@ -5772,9 +6536,9 @@ export type Operation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded with data of which some does not fit the schema.
+     * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
      */
-    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -5836,6 +6600,10 @@ export type Operation = {
          */
         balance_remaining: number | null;
     } | null;
+    /**
+     * Of the review that it needs, or needed; else null.
+     */
+    review_id: string | null;
 };
 
 export type OperationCancelledMessage = {
@@ -6105,6 +6873,49 @@ export type OriginalGrantNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type OutcomesResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Those that gave all that was asked for.
+     */
+    succeeded: number;
+    /**
+     * Those that gave data of which some does not fit the schema.
+     */
+    partial: number;
+    /**
+     * Those that gave nothing; they are not billed.
+     */
+    failed: number;
+    /**
+     * Those that go on, or whose process died and is not told of yet.
+     */
+    running: number;
+    /**
+     * Pages of those that gave something, billed or not.
+     */
+    pages: number;
+    /**
+     * Milliseconds that half of those which ended well took at most; null where none did.
+     */
+    median_ms: number | null;
+    /**
+     * Milliseconds that 95 of 100 of them took at most.
+     */
+    p95_ms: number | null;
+    /**
+     * The oldest that was looked at, where there may be older ones; null where all were.
+     */
+    counted_from: string | null;
+    /**
+     * The last that failed, newest first.
+     */
+    failures: Array<FailureItem>;
 };
 
 /**
@@ -7228,6 +8039,526 @@ export type ResolvedDeployment = {
     previous_artifact_id: string | null;
 };
 
+export type Review = {
+    /**
+     * ID of a review: of the operation whose result a person has to look at.
+     */
+    review_id: string;
+    /**
+     * ID of the operation, `op_…`.
+     */
+    operation_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * `leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+     */
+    status: 'open' | 'leased' | 'decided' | 'expired';
+    /**
+     * From 1; a review that is opened again has the next one.
+     */
+    generation: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    opened_at: string;
+    /**
+     * When it is too late to decide; of a decided one, when the decision and the document go.
+     */
+    expires_at: string;
+    /**
+     * null: nobody looks at it now.
+     */
+    lease: {
+        /**
+         * The key of who looks at it.
+         */
+        held_by: string;
+        /**
+         * RFC 3339 UTC with milliseconds.
+         */
+        lease_until: string;
+    } | null;
+    document: ReviewDocument;
+    /**
+     * Why a person has to look at it, and at what.
+     */
+    reasons: Array<ReviewReason>;
+    /**
+     * A decision has to fit it.
+     */
+    schema: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * What was decided last, or what was read; null once it is kept no more.
+     */
+    result: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Where what was read stands.
+     */
+    citations: Array<Citation>;
+    /**
+     * What the caller should know though the work was done.
+     */
+    warnings: Array<Warning>;
+    /**
+     * What does not fit the schema; null where all fits.
+     */
+    validation_errors: Array<OutputValidationError>;
+    /**
+     * The last one; of an open review, the one before.
+     */
+    decision: ReviewDecision | null;
+};
+
+export type ReviewCounts = {
+    /**
+     * Values that nobody doubted, and that stayed.
+     */
+    read: number;
+    /**
+     * Values in doubt that stayed.
+     */
+    confirmed: number;
+    /**
+     * Values that a person has said.
+     */
+    corrected: number;
+};
+
+export type ReviewDecidedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'review.decided';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * From 1; a review that is opened again has the next one.
+         */
+        generation: number;
+        /**
+         * How many values nobody doubted, and stayed.
+         */
+        read: number;
+        /**
+         * How many values were in doubt, and stayed.
+         */
+        confirmed: number;
+        /**
+         * How many values a person has said.
+         */
+        corrected: number;
+    };
+};
+
+/**
+ * The review was decided already. RFC 9457; what to do: /docs/problems/review_decided.
+ */
+export type ReviewDecidedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_decided';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The review was decided already';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_decided';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * The generation of the review now.
+     */
+    generation?: number;
+};
+
+export type ReviewDecision = {
+    /**
+     * From 1; a review that is opened again has the next one.
+     */
+    generation: number;
+    /**
+     * How many values come from where; null while it is open.
+     */
+    counts: ReviewCounts;
+    /**
+     * Of each leaf, by its JSON Pointer.
+     */
+    origins: {
+        [key: string]: 'read' | 'confirmed' | 'corrected';
+    };
+    /**
+     * A note for people.
+     */
+    note: string | null;
+    /**
+     * The key of who decided; null while it is open.
+     */
+    decided_by: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    decided_at: string;
+};
+
+export type ReviewDecisionRequest = {
+    /**
+     * All of it, as the schema has it.
+     */
+    result: {
+        [key: string]: unknown;
+    };
+    /**
+     * A note for people.
+     */
+    note?: string | null | '';
+    /**
+     * That was looked at; another one is 409 `review_decided`. Default: the one that is open.
+     */
+    generation?: number | '';
+};
+
+/**
+ * null once it is kept no more.
+ */
+export type ReviewDocument = {
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * Name of the file as it was sent; null where it had none.
+     */
+    file_name: string | null;
+    /**
+     * Type of the file as its bytes tell it; null where it could not be told.
+     */
+    mime_type: string;
+    /**
+     * How many pages.
+     */
+    pages: Array<PageSummary>;
+} | null;
+
+/**
+ * The review is kept no more. RFC 9457; what to do: /docs/problems/review_expired.
+ */
+export type ReviewExpiredProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_expired';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The review is kept no more';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_expired';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type ReviewItem = {
+    /**
+     * ID of a review: of the operation whose result a person has to look at.
+     */
+    review_id: string;
+    /**
+     * ID of the operation, `op_…`.
+     */
+    operation_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * `leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+     */
+    status: 'open' | 'leased' | 'decided' | 'expired';
+    /**
+     * From 1; a review that is opened again has the next one.
+     */
+    generation: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    opened_at: string;
+    /**
+     * When it is too late to decide; of a decided one, when the decision and the document go.
+     */
+    expires_at: string;
+    /**
+     * null: nobody looks at it now.
+     */
+    lease: {
+        /**
+         * The key of who looks at it.
+         */
+        held_by: string;
+        /**
+         * RFC 3339 UTC with milliseconds.
+         */
+        lease_until: string;
+    } | null;
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * Name of the file as it was sent; null where it had none.
+     */
+    file_name: string | null;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Why a person has to look at it: the members of the policy that it meets.
+     */
+    reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
+    /**
+     * When it was decided; null while it is open.
+     */
+    decided_at: string | null;
+    /**
+     * The key of who decided; null while it is open.
+     */
+    decided_by: string | null;
+    /**
+     * How many values come from where; null while it is open.
+     */
+    counts: ReviewCounts | null;
+};
+
+/**
+ * Somebody else has the review. RFC 9457; what to do: /docs/problems/review_leased.
+ */
+export type ReviewLeasedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_leased';
+    /**
+     * The problem in a few words.
+     */
+    title: 'Somebody else has the review';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_leased';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * Until when somebody else has it, unless they go on.
+     */
+    lease_until?: string;
+};
+
+export type ReviewList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<ReviewItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+export type ReviewNeededMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'review.needed';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * Time from the request to its answer, in milliseconds.
+         */
+        duration_ms: number;
+        /**
+         * Why a person has to look at it: the members of the policy that it meets.
+         */
+        reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
+    };
+};
+
+/**
+ * There is no such review. RFC 9457; what to do: /docs/problems/review_not_found.
+ */
+export type ReviewNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such review';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+/**
+ * When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation (202) with the status `needs_review`, and is billed as any other.
+ */
+export type ReviewPolicy = {
+    /**
+     * 0 to 1: values that are less sure than that, or were left out for it.
+     */
+    below?: number;
+    /**
+     * A required value is missing; the rest of the result is kept for the review.
+     */
+    missing_required?: boolean;
+    /**
+     * Items do not add up to their total, or two readings of a value differ.
+     */
+    rules?: boolean;
+    /**
+     * 0 to 1: the share of files that are looked at whatever was read; the same file always is, or never.
+     */
+    sample?: number;
+};
+
+export type ReviewReason = {
+    /**
+     * The machine's word for it.
+     */
+    code: 'below' | 'missing_required' | 'rules' | 'sample';
+    /**
+     * JSON Pointer into `result`; empty: all of it.
+     */
+    path: string;
+    /**
+     * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
+     */
+    confidence?: number;
+};
+
 export type RotatedWebhookSecret = {
     /**
      * ID of the webhook, `wh_…`.
@@ -7241,6 +8572,36 @@ export type RotatedWebhookSecret = {
      * Until then messages carry a signature of each secret.
      */
     old_secret_until: string;
+};
+
+/**
+ * There is no such run. RFC 9457; what to do: /docs/problems/run_not_found.
+ */
+export type RunNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/run_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such run';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'run_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 export type SavedChannel = {
@@ -7510,6 +8871,36 @@ export type SessionResponse = {
      * Ways to sign in that this service offers.
      */
     methods: Array<'api_key' | 'oidc'>;
+};
+
+/**
+ * There is no such set of examples. RFC 9457; what to do: /docs/problems/set_not_found.
+ */
+export type SetNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/set_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such set of examples';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'set_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 /**
@@ -9254,7 +10645,7 @@ export type WebhookChangeRequest = {
     /**
      * What to be told. `*` is everything about the tenant, types of later releases too.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * For people.
      */
@@ -9281,7 +10672,7 @@ export type WebhookCreateRequest = {
     /**
      * What to be told. `*` is everything about the tenant, types of later releases too.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * For people.
      */
@@ -9565,9 +10956,19 @@ export type ActivateDeploymentErrors = {
         code: 'tenant_mismatch';
     } & TenantMismatchProblem);
     /**
-     * `artifact_not_found`
+     * `artifact_not_found`, `set_not_found`, `run_not_found`
      */
-    404: ArtifactNotFoundProblem;
+    404: ({
+        code: 'artifact_not_found';
+    } & ArtifactNotFoundProblem) | ({
+        code: 'set_not_found';
+    } & SetNotFoundProblem) | ({
+        code: 'run_not_found';
+    } & RunNotFoundProblem);
+    /**
+     * `gate_not_passed`
+     */
+    409: GateNotPassedProblem;
     /**
      * `body_too_large`
      */
@@ -9926,6 +11327,70 @@ export type CancelBatchResponses = {
 
 export type CancelBatchResponse = CancelBatchResponses[keyof CancelBatchResponses];
 
+export type CancelEvaluationRunData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the run, `evr_…`.
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/v1/evaluations/runs/{run_id}/cancel';
+};
+
+export type CancelEvaluationRunErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `run_not_found`
+     */
+    404: RunNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CancelEvaluationRunError = CancelEvaluationRunErrors[keyof CancelEvaluationRunErrors];
+
+export type CancelEvaluationRunResponses = {
+    /**
+     * Success.
+     */
+    200: CancelledEvaluationRun;
+};
+
+export type CancelEvaluationRunResponse = CancelEvaluationRunResponses[keyof CancelEvaluationRunResponses];
+
 export type CancelOperationData = {
     body?: never;
     path: {
@@ -10121,7 +11586,7 @@ export type CanonicalErrors = {
         code: 'plan_required';
     } & PlanRequiredProblem);
     /**
-     * `artifact_not_found`, `config_not_found`, `document_not_found`, `job_not_found`, `deployment_not_found`
+     * `artifact_not_found`, `config_not_found`, `document_not_found`, `set_not_found`, `job_not_found`, `deployment_not_found`
      */
     404: ({
         code: 'artifact_not_found';
@@ -10130,6 +11595,8 @@ export type CanonicalErrors = {
     } & ConfigNotFoundProblem) | ({
         code: 'document_not_found';
     } & DocumentNotFoundProblem) | ({
+        code: 'set_not_found';
+    } & SetNotFoundProblem) | ({
         code: 'job_not_found';
     } & JobNotFoundProblem) | ({
         code: 'deployment_not_found';
@@ -11106,6 +12573,374 @@ export type CreateBillingConfigResponses = {
 
 export type CreateBillingConfigResponse = CreateBillingConfigResponses[keyof CreateBillingConfigResponses];
 
+export type ListEvaluationRunsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+        /**
+         * ID of the set of examples, `set_…`.
+         */
+        set_id?: string;
+        /**
+         * `scoring`: every document has its outcome, and they are compared with the set.
+         */
+        status?: 'queued' | 'running' | 'cancelling' | 'scoring' | 'succeeded' | 'cancelled';
+    };
+    url: '/v1/evaluations/runs';
+};
+
+export type ListEvaluationRunsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListEvaluationRunsError = ListEvaluationRunsErrors[keyof ListEvaluationRunsErrors];
+
+export type ListEvaluationRunsResponses = {
+    /**
+     * Success.
+     */
+    200: EvaluationRunList;
+};
+
+export type ListEvaluationRunsResponse = ListEvaluationRunsResponses[keyof ListEvaluationRunsResponses];
+
+export type CreateEvaluationRunData = {
+    body: EvaluationRunRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/evaluations/runs';
+};
+
+export type CreateEvaluationRunErrors = {
+    /**
+     * `malformed_json`, `missing_schema`, `invalid_schema`, `unknown_model_provider`
+     */
+    400: ({
+        code: 'malformed_json';
+    } & MalformedJsonProblem) | ({
+        code: 'missing_schema';
+    } & MissingSchemaProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem) | ({
+        code: 'unknown_model_provider';
+    } & UnknownModelProviderProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `set_not_found`, `artifact_not_found`, `config_not_found`
+     */
+    404: ({
+        code: 'set_not_found';
+    } & SetNotFoundProblem) | ({
+        code: 'artifact_not_found';
+    } & ArtifactNotFoundProblem) | ({
+        code: 'config_not_found';
+    } & ConfigNotFoundProblem);
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `invalid_schema`, `unsafe_api_base`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'invalid_schema';
+    } & InvalidSchemaProblem) | ({
+        code: 'unsafe_api_base';
+    } & UnsafeApiBaseProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `field_encryption_not_configured`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'field_encryption_not_configured';
+    } & FieldEncryptionNotConfiguredProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CreateEvaluationRunError = CreateEvaluationRunErrors[keyof CreateEvaluationRunErrors];
+
+export type CreateEvaluationRunResponses = {
+    /**
+     * Success.
+     */
+    202: AcceptedEvaluationRun;
+};
+
+export type CreateEvaluationRunResponse = CreateEvaluationRunResponses[keyof CreateEvaluationRunResponses];
+
+export type ListEvaluationSetsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/evaluations/sets';
+};
+
+export type ListEvaluationSetsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListEvaluationSetsError = ListEvaluationSetsErrors[keyof ListEvaluationSetsErrors];
+
+export type ListEvaluationSetsResponses = {
+    /**
+     * Success.
+     */
+    200: EvaluationSetList;
+};
+
+export type ListEvaluationSetsResponse = ListEvaluationSetsResponses[keyof ListEvaluationSetsResponses];
+
+export type CreateEvaluationSetData = {
+    body: EvaluationSetRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/evaluations/sets';
+};
+
+export type CreateEvaluationSetErrors = {
+    /**
+     * `malformed_json`, `missing_file`, `unsupported_file_type`
+     */
+    400: ({
+        code: 'malformed_json';
+    } & MalformedJsonProblem) | ({
+        code: 'missing_file';
+    } & MissingFileProblem) | ({
+        code: 'unsupported_file_type';
+    } & UnsupportedFileTypeProblem);
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `tenant_mismatch`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'tenant_mismatch';
+    } & TenantMismatchProblem);
+    /**
+     * `set_not_found`, `document_not_found`
+     */
+    404: ({
+        code: 'set_not_found';
+    } & SetNotFoundProblem) | ({
+        code: 'document_not_found';
+    } & DocumentNotFoundProblem);
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `body_too_large`, `file_too_large`
+     */
+    413: ({
+        code: 'body_too_large';
+    } & BodyTooLargeProblem) | ({
+        code: 'file_too_large';
+    } & FileTooLargeProblem);
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CreateEvaluationSetError = CreateEvaluationSetErrors[keyof CreateEvaluationSetErrors];
+
+export type CreateEvaluationSetResponses = {
+    /**
+     * Success.
+     */
+    201: EvaluationSet;
+};
+
+export type CreateEvaluationSetResponse = CreateEvaluationSetResponses[keyof CreateEvaluationSetResponses];
+
 export type ListProviderPricingData = {
     body?: never;
     path?: never;
@@ -11502,9 +13337,13 @@ export type CreateTrainingJobErrors = {
         code: 'insufficient_credits';
     } & InsufficientCreditsProblem);
     /**
-     * `document_not_found`
+     * `set_not_found`, `document_not_found`
      */
-    404: DocumentNotFoundProblem;
+    404: ({
+        code: 'set_not_found';
+    } & SetNotFoundProblem) | ({
+        code: 'document_not_found';
+    } & DocumentNotFoundProblem);
     /**
      * `request_in_progress`, `version_conflict`
      */
@@ -11734,6 +13573,106 @@ export type CreateWebhookResponses = {
 };
 
 export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
+
+export type DecideReviewData = {
+    body: ReviewDecisionRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/decision';
+};
+
+export type DecideReviewErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `request_in_progress`, `review_expired`, `review_leased`, `review_decided`
+     */
+    409: ({
+        code: 'request_in_progress';
+    } & RequestInProgressProblem) | ({
+        code: 'review_expired';
+    } & ReviewExpiredProblem) | ({
+        code: 'review_leased';
+    } & ReviewLeasedProblem) | ({
+        code: 'review_decided';
+    } & ReviewDecidedProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `output_schema_mismatch`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'output_schema_mismatch';
+    } & OutputSchemaMismatchProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type DecideReviewError = DecideReviewErrors[keyof DecideReviewErrors];
+
+export type DecideReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type DecideReviewResponse = DecideReviewResponses[keyof DecideReviewResponses];
 
 export type DeleteRateLimitsData = {
     body?: never;
@@ -13388,6 +15327,326 @@ export type GetDocsAssetResponses = {
 
 export type GetDocsAssetResponse = GetDocsAssetResponses[keyof GetDocsAssetResponses];
 
+export type GetEvaluationRunData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the run, `evr_…`.
+         */
+        run_id: string;
+    };
+    query?: never;
+    url: '/v1/evaluations/runs/{run_id}';
+};
+
+export type GetEvaluationRunErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `run_not_found`
+     */
+    404: RunNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetEvaluationRunError = GetEvaluationRunErrors[keyof GetEvaluationRunErrors];
+
+export type GetEvaluationRunResponses = {
+    /**
+     * Success.
+     */
+    200: EvaluationRun;
+};
+
+export type GetEvaluationRunResponse = GetEvaluationRunResponses[keyof GetEvaluationRunResponses];
+
+export type GetEvaluationRunDocumentData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the run, `evr_…`.
+         */
+        run_id: string;
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+    };
+    query?: never;
+    url: '/v1/evaluations/runs/{run_id}/documents/{document_id}';
+};
+
+export type GetEvaluationRunDocumentErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `run_not_found`, `document_not_found`
+     */
+    404: ({
+        code: 'run_not_found';
+    } & RunNotFoundProblem) | ({
+        code: 'document_not_found';
+    } & DocumentNotFoundProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetEvaluationRunDocumentError = GetEvaluationRunDocumentErrors[keyof GetEvaluationRunDocumentErrors];
+
+export type GetEvaluationRunDocumentResponses = {
+    /**
+     * Success.
+     */
+    200: EvaluationRunDocument;
+};
+
+export type GetEvaluationRunDocumentResponse = GetEvaluationRunDocumentResponses[keyof GetEvaluationRunDocumentResponses];
+
+export type RemoveEvaluationSetData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the set of examples, `set_…`.
+         */
+        set_id: string;
+    };
+    query?: never;
+    url: '/v1/evaluations/sets/{set_id}';
+};
+
+export type RemoveEvaluationSetErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `set_not_found`
+     */
+    404: SetNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RemoveEvaluationSetError = RemoveEvaluationSetErrors[keyof RemoveEvaluationSetErrors];
+
+export type RemoveEvaluationSetResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type RemoveEvaluationSetResponse = RemoveEvaluationSetResponses[keyof RemoveEvaluationSetResponses];
+
+export type GetEvaluationSetData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the set of examples, `set_…`.
+         */
+        set_id: string;
+    };
+    query?: never;
+    url: '/v1/evaluations/sets/{set_id}';
+};
+
+export type GetEvaluationSetErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `set_not_found`
+     */
+    404: SetNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetEvaluationSetError = GetEvaluationSetErrors[keyof GetEvaluationSetErrors];
+
+export type GetEvaluationSetResponses = {
+    /**
+     * Success.
+     */
+    200: EvaluationSet;
+};
+
+export type GetEvaluationSetResponse = GetEvaluationSetResponses[keyof GetEvaluationSetResponses];
+
+export type GetEvaluationSetExamplesData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the set of examples, `set_…`.
+         */
+        set_id: string;
+    };
+    query?: never;
+    url: '/v1/evaluations/sets/{set_id}/examples';
+};
+
+export type GetEvaluationSetExamplesErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `set_not_found`
+     */
+    404: SetNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetEvaluationSetExamplesError = GetEvaluationSetExamplesErrors[keyof GetEvaluationSetExamplesErrors];
+
+export type GetEvaluationSetExamplesResponses = {
+    /**
+     * Success.
+     */
+    200: string;
+};
+
+export type GetEvaluationSetExamplesResponse = GetEvaluationSetExamplesResponses[keyof GetEvaluationSetExamplesResponses];
+
 export type GetFreeTierSubsidyData = {
     body?: never;
     path?: never;
@@ -13835,6 +16094,76 @@ export type GetOperationResponses = {
 
 export type GetOperationResponse = GetOperationResponses[keyof GetOperationResponses];
 
+export type GetOutcomesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        from_date?: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        to_date?: string;
+    };
+    url: '/v1/documents/outcomes';
+};
+
+export type GetOutcomesErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetOutcomesError = GetOutcomesErrors[keyof GetOutcomesErrors];
+
+export type GetOutcomesResponses = {
+    /**
+     * Success.
+     */
+    200: OutcomesResponse;
+};
+
+export type GetOutcomesResponse = GetOutcomesResponses[keyof GetOutcomesResponses];
+
 export type GetPricingData = {
     body?: never;
     path: {
@@ -13899,7 +16228,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_decided' | 'review_expired' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -14095,6 +16424,126 @@ export type GetReconciliationResponses = {
 };
 
 export type GetReconciliationResponse = GetReconciliationResponses[keyof GetReconciliationResponses];
+
+export type GetReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}';
+};
+
+export type GetReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetReviewError = GetReviewErrors[keyof GetReviewErrors];
+
+export type GetReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type GetReviewResponse = GetReviewResponses[keyof GetReviewResponses];
+
+export type GetReviewFileData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/file';
+};
+
+export type GetReviewFileErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`
+     */
+    409: ReviewExpiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetReviewFileError = GetReviewFileErrors[keyof GetReviewFileErrors];
+
+export type GetReviewFileResponses = {
+    /**
+     * Success.
+     */
+    200: Blob | File;
+};
+
+export type GetReviewFileResponse = GetReviewFileResponses[keyof GetReviewFileResponses];
 
 export type GetServiceStateData = {
     body?: never;
@@ -14550,6 +16999,80 @@ export type GetUsageStatsResponses = {
 
 export type GetUsageStatsResponse = GetUsageStatsResponses[keyof GetUsageStatsResponses];
 
+export type LeaseReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/lease';
+};
+
+export type LeaseReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`, `review_leased`, `review_decided`
+     */
+    409: ({
+        code: 'review_expired';
+    } & ReviewExpiredProblem) | ({
+        code: 'review_leased';
+    } & ReviewLeasedProblem) | ({
+        code: 'review_decided';
+    } & ReviewDecidedProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type LeaseReviewError = LeaseReviewErrors[keyof LeaseReviewErrors];
+
+export type LeaseReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type LeaseReviewResponse = LeaseReviewResponses[keyof LeaseReviewResponses];
+
 export type ListApiKeysData = {
     body?: never;
     path: {
@@ -14917,7 +17440,7 @@ export type PublishConfigData = {
 
 export type PublishConfigErrors = {
     /**
-     * `malformed_json`, `invalid_schema`, `unknown_model_provider`
+     * `malformed_json`, `invalid_schema`, `unknown_model_provider`, `missing_schema`
      */
     400: ({
         code: 'malformed_json';
@@ -14925,7 +17448,9 @@ export type PublishConfigErrors = {
         code: 'invalid_schema';
     } & InvalidSchemaProblem) | ({
         code: 'unknown_model_provider';
-    } & UnknownModelProviderProblem);
+    } & UnknownModelProviderProblem) | ({
+        code: 'missing_schema';
+    } & MissingSchemaProblem);
     /**
      * `invalid_api_key`, `session_expired`
      */
@@ -14943,13 +17468,21 @@ export type PublishConfigErrors = {
         code: 'admin_required';
     } & AdminRequiredProblem);
     /**
-     * `config_not_found`, `artifact_not_found`
+     * `config_not_found`, `artifact_not_found`, `set_not_found`, `run_not_found`
      */
     404: ({
         code: 'config_not_found';
     } & ConfigNotFoundProblem) | ({
         code: 'artifact_not_found';
-    } & ArtifactNotFoundProblem);
+    } & ArtifactNotFoundProblem) | ({
+        code: 'set_not_found';
+    } & SetNotFoundProblem) | ({
+        code: 'run_not_found';
+    } & RunNotFoundProblem);
+    /**
+     * `gate_not_passed`
+     */
+    409: GateNotPassedProblem;
     /**
      * `body_too_large`
      */
@@ -15339,9 +17872,9 @@ export type ListOperationsData = {
          */
         tenant_id: string;
         /**
-         * `partial`: it succeeded with data of which some does not fit the schema.
+         * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
          */
-        status?: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled';
+        status?: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
         /**
          * What was done, by its name in the interface.
          */
@@ -15419,6 +17952,80 @@ export type ListOperationsResponses = {
 };
 
 export type ListOperationsResponse = ListOperationsResponses[keyof ListOperationsResponses];
+
+export type ListReviewsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * How it stands or ended.
+         */
+        status?: 'open' | 'leased' | 'decided';
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/reviews';
+};
+
+export type ListReviewsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListReviewsError = ListReviewsErrors[keyof ListReviewsErrors];
+
+export type ListReviewsResponses = {
+    /**
+     * Success.
+     */
+    200: ReviewList;
+};
+
+export type ListReviewsResponse = ListReviewsResponses[keyof ListReviewsResponses];
 
 export type ListSealsData = {
     body?: never;
@@ -16430,6 +19037,74 @@ export type RemoveUploadResponses = {
 
 export type RemoveUploadResponse = RemoveUploadResponses[keyof RemoveUploadResponses];
 
+export type ReopenReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/reopen';
+};
+
+export type ReopenReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`
+     */
+    409: ReviewExpiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ReopenReviewError = ReopenReviewErrors[keyof ReopenReviewErrors];
+
+export type ReopenReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type ReopenReviewResponse = ReopenReviewResponses[keyof ReopenReviewResponses];
+
 export type ResendWebhookDeliveryData = {
     body?: never;
     path: {
@@ -17157,6 +19832,24 @@ export type ReceiveOperationCancelledWebhookPayload = OperationCancelledMessage;
 export type ReceiveOperationCancelledWebhookRequest = {
     body: ReceiveOperationCancelledWebhookPayload;
     key: 'operation.cancelled';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveReviewNeededWebhookPayload = ReviewNeededMessage;
+
+export type ReceiveReviewNeededWebhookRequest = {
+    body: ReceiveReviewNeededWebhookPayload;
+    key: 'review.needed';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveReviewDecidedWebhookPayload = ReviewDecidedMessage;
+
+export type ReceiveReviewDecidedWebhookRequest = {
+    body: ReceiveReviewDecidedWebhookPayload;
+    key: 'review.decided';
     path?: never;
     query?: never;
 };

@@ -38,6 +38,7 @@ describe('an upload that is removed while a job is created from it', () => {
       // As a read model that is never behind.
       learningFrom: () => Promise.resolve([...jobs].map((job_id) => ({ job_id, tenant_id: TENANT }))),
       cancelJob: (name, at) => cancelWork(process, jobMoney(process), { name, meta: at }),
+      forgetInEvaluations: () => Promise.resolve(),
       clock: process.clock,
       settle: () => Promise.resolve(),
     });

@@ -138,6 +138,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getCurrentDeployment: OWN,
   presignUpload: WORK,
   listDocuments: WORK,
+  getOutcomes: WORK,
   countPages: ANY,
   putUpload: SIGNED,
   removeUpload: ANY,

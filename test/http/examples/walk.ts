@@ -6,6 +6,7 @@ import { presigned, put } from '../documents/uploads.suite.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import type { Example } from './example.ts';
 import { shownAudit } from './shownAudit.ts';
+import { reviewIdOf } from '../../../domain/review.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 
 interface Sent {
@@ -88,6 +89,21 @@ export class Walk {
     return String(reply.body['operation_id']);
   }
 
+  /** A run that is scored, and one that waits still. */
+  async measured(json: object): Promise<{ readonly run_id: string; readonly left: string }> {
+    const run_id = String((await this.call('createEvaluationRun', { json })).body['run_id']);
+    const { batches, operations, evaluations, deps } = this.#api;
+    await until(async () => {
+      await batches.look();
+      await operations.drain();
+      await deps.reads.settleAll();
+      return (await evaluations.look()) > 0;
+    });
+    await deps.reads.settleAll();
+    const left = await this.#api.call('post', '/v1/evaluations/runs', { json });
+    return { run_id, left: String(left.body['run_id']) };
+  }
+
   async trained(job_id: string): Promise<Reply> {
     await this.#api.deps.reads.settleAll();
     await workerOver(this.#api).drain();
@@ -131,6 +147,43 @@ const batchOf = async (walk: Walk, file_uris: readonly string[]): Promise<void> 
   await walk.call('cancelBatch', { path });
 };
 
+const lookAtResults = async (walk: Walk, api: TestApi): Promise<void> => {
+  const operation_id = await walk.accepted({
+    ...{ tenant_id: TENANT, schema: INVOICE_SCHEMA, mode: 'fast', review: '{"below": 1}' },
+  });
+  await until(async () => {
+    await api.operations.drain();
+    return (await api.deps.operations.streams.stateOf(operation_id)).success !== null;
+  });
+  const path = { review_id: reviewIdOf(operation_id) };
+  const listed = async () =>
+    (await walk.call('listReviews', { query: { tenant_id: TENANT, status: 'open' } })).body;
+  await until(async () => (await listed())['total'] === 1);
+  await walk.call('getReviewFile', { path });
+  await walk.call('leaseReview', { path });
+  await walk.call('getReview', { path });
+  const result = { invoice_number: 'Q-1001', total: 120.05 };
+  await walk.call('decideReview', { path, json: { result, note: 'The cents were hard to read.' } });
+  await walk.call('reopenReview', { path });
+};
+
+/** A set of one invoice, and a run of it. */
+const measure = async (walk: Walk, document_id: string): Promise<void> => {
+  const examples = [{ document_id, expected: { invoice_number: 'R-2026-0017', total: 119 } }];
+  const json = { tenant_id: TENANT, name: 'Invoices of January', task_id: 'invoices', examples };
+  const { body } = await walk.call('createEvaluationSet', { json });
+  const set_id = String(body['set_id']);
+  await walk.call('listEvaluationSets', { query: { tenant_id: TENANT } });
+  await walk.call('getEvaluationSet', { path: { set_id } });
+  await walk.call('getEvaluationSetExamples', { path: { set_id } });
+  const { run_id, left } = await walk.measured({ tenant_id: TENANT, set_id, schema: SCHEMA });
+  await walk.call('getEvaluationRun', { path: { run_id } });
+  await walk.call('getEvaluationRunDocument', { path: { run_id, document_id } });
+  await walk.call('listEvaluationRuns', { query: { tenant_id: TENANT, set_id } });
+  await walk.call('cancelEvaluationRun', { path: { run_id: left } });
+  await walk.call('removeEvaluationSet', { path: { set_id } });
+};
+
 const workOnDocuments = async (walk: Walk): Promise<void> => {
   const form = { tenant_id: TENANT, schema: INVOICE_SCHEMA };
   await walk.call('extract', { form });
@@ -140,6 +193,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
   await walk.call('listOperations', { query: { tenant_id: TENANT } });
   const { file_uri, document_id } = await walk.upload();
   await batchOf(walk, [file_uri, (await walk.upload()).file_uri]);
+  await measure(walk, (await walk.upload()).document_id);
   await walk.call('countPages', { json: { documents: [{ file_uri }] } });
   await walk.call('ocrToMarkdown', { json: { tenant_id: TENANT, file_uri } });
   await walk.call('canonical', {
@@ -152,6 +206,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
     },
   });
   await walk.call('listDocuments', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('getOutcomes', { query: { tenant_id: TENANT } });
   await walk.call('removeUpload', { path: { document_id } });
   await walk.call('eraseDocument', { path: { document_id: (await walk.upload()).document_id } });
   const config = await walk.call('publishConfig', {
@@ -319,6 +374,7 @@ export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string,
     beTold,
     report,
     lookIntoTheLog,
+    lookAtResults,
   ])
     await part(walk, api);
   return walk.examples;

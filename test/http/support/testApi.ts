@@ -27,6 +27,7 @@ import { apiRoutes } from '../../../src/api/routes.ts';
 import { VERSION } from '../../../src/version.ts';
 import { listen, type ConnectionLimits } from '../../../src/server/connections.ts';
 import type { BatchWorker } from '../../../src/worker/batches.ts';
+import type { EvaluationWorker } from '../../../src/worker/evaluations.ts';
 import type { QueueWorker } from '../../../src/worker/queue.ts';
 import type { WebhookSender } from '../../../src/worker/webhooks.ts';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
@@ -79,6 +80,8 @@ export interface TestApi extends Client {
   readonly wait: (ms: number) => void;
   /** Its worker of batches, which does nothing by itself. */
   readonly batches: BatchWorker;
+  /** Its scorer of runs, which does nothing by itself. */
+  readonly evaluations: EvaluationWorker;
   /** What its sweeps of objects work on. */
   readonly swept: ObjectSweeperDeps;
   readonly stop: () => Promise<void>;
@@ -225,6 +228,7 @@ export const startApi = async (
       aheadMs += ms;
     },
     batches: from.batchWorker,
+    evaluations: from.evaluationWorker,
     swept: sweptObjects(from),
     stop,
   };

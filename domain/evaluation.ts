@@ -1,0 +1,197 @@
+import { z } from 'zod';
+import { BATCH_DOCUMENTS_MAX } from './batch.ts';
+import {
+  accept,
+  type BareCommand,
+  type Command,
+  type Decider,
+  type Decision,
+  event,
+  recorder,
+  reject,
+  type StreamKind,
+} from './kernel/decider.ts';
+import { instant, tenantId } from './kernel/amounts.ts';
+import { digestText, suffixOf } from './leased.ts';
+
+const count = z.number().int().min(0);
+
+/** An example of a set: what its document is expected to say lies in object storage under its digest. */
+const setExample = z.strictObject({ document_id: z.string(), expected_sha256: z.string() });
+
+/** A version of a set of examples, whole. A run measures one version; a change makes the next. */
+const setPublished = event('EvaluationSetPublished', {
+  set_id: z.string(),
+  tenant_id: tenantId,
+  project_id: z.string(),
+  task_id: z.string(),
+  /** Chosen by the caller; it stays for good. */
+  set_name: z.string().nullable(),
+  /** From 1. */
+  version: z.number().int().min(1),
+  /** Each document once. Empty where all of them were erased. */
+  examples: z.array(setExample).max(BATCH_DOCUMENTS_MAX),
+  /** Digest of the request; empty where documents were taken out because they are gone. */
+  fingerprint: z.string(),
+  /** Of the first version. */
+  created_at: instant,
+  published_at: instant,
+});
+
+/** It is measured no more, and what its documents were expected to say is removed. */
+const setRemoved = event('EvaluationSetRemoved', {
+  set_id: z.string(),
+  tenant_id: tenantId,
+  removed_at: instant,
+});
+
+export const evaluationSetEvent = z.discriminatedUnion('type', [setPublished, setRemoved]);
+type EvaluationSetEvent = z.output<typeof evaluationSetEvent>;
+export type EvaluationSetVersion = z.output<typeof setPublished>['data'];
+
+/** `update`: a new version of a set that is there; otherwise a new set, once for its fingerprint. */
+type PublishSet = Command<
+  'PublishSet',
+  Omit<EvaluationSetVersion, 'version' | 'created_at' | 'published_at'> & { readonly update: boolean }
+>;
+/** Takes documents out of a set because they are erased or removed. */
+type TakeOut = Command<'TakeOut', { readonly document_ids: readonly string[] }>;
+type RemoveSet = BareCommand<'RemoveSet'>;
+
+type SetRejection = { readonly code: 'set_not_found' } | { readonly code: 'idempotency_key_reused' };
+
+export interface EvaluationSetState {
+  /** From version 1 on. */
+  readonly versions: readonly EvaluationSetVersion[];
+  readonly removed_at: string | null;
+}
+
+export type EvaluationSetKind = StreamKind<
+  EvaluationSetState,
+  PublishSet | TakeOut | RemoveSet,
+  EvaluationSetEvent,
+  SetRejection
+>;
+
+type SetDecision = Decision<EvaluationSetEvent, SetRejection>;
+
+const sameExamples = (a: EvaluationSetVersion['examples'], b: EvaluationSetVersion['examples']): boolean =>
+  a.length === b.length &&
+  a.every(
+    ({ document_id, expected_sha256 }, at) =>
+      document_id === b[at]?.document_id && expected_sha256 === b[at].expected_sha256,
+  );
+
+const isSame = (latest: EvaluationSetVersion, { data }: PublishSet): boolean =>
+  latest.set_name === data.set_name &&
+  latest.project_id === data.project_id &&
+  latest.task_id === data.task_id &&
+  sameExamples(latest.examples, data.examples);
+
+const nextVersion = (
+  latest: EvaluationSetVersion,
+  changed: Omit<EvaluationSetVersion, 'version' | 'created_at'>,
+): SetDecision =>
+  accept({
+    type: 'EvaluationSetPublished',
+    data: { ...changed, version: latest.version + 1, created_at: latest.created_at },
+  });
+
+const publish = ({ versions, removed_at }: EvaluationSetState, command: PublishSet): SetDecision => {
+  const { update, ...data } = command.data;
+  const [first, latest] = [versions[0], versions.at(-1)];
+  const published_at = command.meta.now;
+  if (!update) {
+    if (first !== undefined)
+      return first.fingerprint === data.fingerprint && removed_at === null
+        ? accept()
+        : reject({ code: 'idempotency_key_reused' });
+    const created = { ...data, version: 1, created_at: published_at, published_at };
+    return accept({ type: 'EvaluationSetPublished', data: created });
+  }
+  if (latest === undefined || removed_at !== null || latest.tenant_id !== data.tenant_id)
+    return reject({ code: 'set_not_found' });
+  return isSame(latest, command) ? accept() : nextVersion(latest, { ...data, published_at });
+};
+
+const takeOut = ({ versions, removed_at }: EvaluationSetState, { data, meta }: TakeOut): SetDecision => {
+  const latest = versions.at(-1);
+  if (latest === undefined || removed_at !== null) return accept();
+  const gone = new Set(data.document_ids);
+  const examples = latest.examples.filter(({ document_id }) => !gone.has(document_id));
+  if (examples.length === latest.examples.length) return accept();
+  return nextVersion(latest, { ...latest, examples, fingerprint: '', published_at: meta.now });
+};
+
+const remove = ({ versions, removed_at }: EvaluationSetState, { meta }: RemoveSet): SetDecision => {
+  const latest = versions.at(-1);
+  if (latest === undefined) return reject({ code: 'set_not_found' });
+  if (removed_at !== null) return accept();
+  const { set_id, tenant_id } = latest;
+  return accept({ type: 'EvaluationSetRemoved', data: { set_id, tenant_id, removed_at: meta.now } });
+};
+
+/** Sets of examples that versions of a config or an artifact are measured by. */
+export const evaluationSet: Decider<EvaluationSetKind> = {
+  initialState: { versions: [], removed_at: null },
+  decide: (state, command) => {
+    switch (command.type) {
+      case 'PublishSet':
+        return publish(state, command);
+      case 'TakeOut':
+        return takeOut(state, command);
+      case 'RemoveSet':
+        return remove(state, command);
+    }
+  },
+  evolve: (state, { type, data }) =>
+    type === 'EvaluationSetPublished'
+      ? { ...state, versions: [...state.versions, data] }
+      : { ...state, removed_at: data.removed_at },
+};
+
+export const setStream = (setId: string): string => `set-${setId}`;
+
+interface SetIdentity {
+  readonly tenant_id: string;
+  readonly idempotency_key: string;
+  /** Counts reuses after the time of replays. */
+  readonly generation: number;
+}
+
+/** The same request always names the same set. */
+export const setIdFor = ({ tenant_id, idempotency_key, generation }: SetIdentity): string =>
+  `set_${digestText(['evaluation set', tenant_id, idempotency_key, String(generation)].join('\u001f'))}`;
+
+/** Leaves that were right, leaves that were wrong or too many, and leaves that are missing or were wrong. */
+export const leafCounts = { tp: count, fp: count, fn: count };
+
+/**
+ * A run was held against its set: the batch that it is has ended. By field and by document the report says it, which
+ * lies in object storage under its digest; names of fields and values are never in the log.
+ */
+const evaluationScored = event('EvaluationScored', {
+  run_id: z.string(),
+  tenant_id: tenantId,
+  batch_id: z.string(),
+  set_id: z.string(),
+  set_version: z.number().int().min(1),
+  ...leafCounts,
+  /** Documents that were scored, and those that were not: cancelled, not paid for, or gone. */
+  scored: count,
+  left_out: count,
+  report_sha256: z.string(),
+  scored_at: instant,
+});
+
+export const evaluationEvent = z.discriminatedUnion('type', [evaluationScored]);
+export type EvaluationEvent = z.output<typeof evaluationEvent>;
+
+/** A run is scored once; a second scoring does nothing. */
+export const evaluation = recorder<EvaluationEvent>(() => true);
+
+export const evaluationStream = (runId: string): string => `evaluation-${runId}`;
+
+/** A run is a batch: both IDs share what follows the prefix. */
+export const runIdOfBatch = (batchId: string): string => `evr_${suffixOf(batchId)}`;
+export const batchIdOfRun = (runId: string): string => `bat_${suffixOf(runId)}`;
