@@ -135,6 +135,37 @@ export class LogLoginRefused extends LogUnavailable {
   override readonly name = 'LogLoginRefused';
 }
 
+/** Gives tokens for the texts of one tenant, and then keeps those texts. */
+export interface TextSealer {
+  /** What stands in an event of the stream for a text; a token of this tenant stays as it is. */
+  readonly token: (stream: string, text: string) => string;
+  /** Stores every text that it gave a token for; durable when it resolves. */
+  readonly keep: () => Promise<void>;
+}
+
+/** What is forgotten of a tenant's texts. */
+export interface ForgottenTexts {
+  readonly tenant_id: string;
+  /** Those of one stream that has texts of its own; left out: all, and the key that sealed them. */
+  readonly stream?: string;
+  /** Only what was written up to then, RFC 3339 UTC. */
+  readonly until?: string;
+}
+
+/**
+ * Texts that people write, beside the log: sealed with a key of their tenant, and found by the token that an event has
+ * in their place. Every method rejects while the texts or keys cannot be reached.
+ */
+export interface TextVault {
+  readonly sealer: (tenantId: string) => Promise<TextSealer>;
+  /** Texts by token; what was forgotten, or is another tenant's than `of`, is not in it. */
+  readonly texts: (tokens: readonly string[], of?: string) => Promise<ReadonlyMap<string, string>>;
+  readonly forget: (what: ForgottenTexts) => Promise<void>;
+  /** Seals and opens what is kept elsewhere with the tenant's key; null: it does not open any more. */
+  readonly seal: (tenantId: string, text: string) => Promise<string>;
+  readonly open: (tenantId: string, sealed: string) => Promise<string | null>;
+}
+
 /**
  * The log, as those see it who decide and append. A stream that does not exist reads as empty. A read ends
  * when the log says that there is no more, or at its limit; one that is not known to be whole throws
@@ -150,6 +181,8 @@ export interface EventStore {
   readonly epoch?: () => number;
   /** Where it is noted what this process has read and written; left out: nowhere. */
   readonly seen?: SeenEvents;
+  /** Where texts that people write are kept; left out: in the events. */
+  readonly vault?: TextVault | undefined;
   /**
    * With `epoch` it is sent over the connection of that number or not at all. A caller that decided on what it
    * read before names the connection of that read: a stream that ends at the expected revision need not end with

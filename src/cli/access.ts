@@ -201,6 +201,10 @@ const rotate = async (output: Output, { json: asJson }: AsJson): Promise<void> =
   await ask(output, { name: 'secrets.rotate', input: {} }, send);
   if (rotated === undefined) throw new OperatorError('It was stopped before its end. Run it again.');
   await out(asJson === true ? json(rotated) : textOf(rotated));
+  if (rotated.tenant_keys_lost > 0)
+    throw new OperatorError(
+      `${rotated.tenant_keys_lost} keys of tenants could not be opened: their texts are lost.`,
+    );
   if (rotated.lost.length > 0) throw new OperatorError(`${rotated.lost.length} keys could not be opened.`);
 };
 

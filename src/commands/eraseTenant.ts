@@ -10,7 +10,7 @@ import {
 } from '../../domain/erasure.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import type { Clock, EventStore, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
@@ -20,7 +20,7 @@ import type { Documents } from './uploads.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 /** What a tenant has that an event of its own takes away. */
-type HeldKind = 'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'config' | 'document';
+type HeldKind = 'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'config' | 'set' | 'document';
 
 /** Takes one thing away; false: it cannot be now. */
 type Remove = (tenantId: string, id: string, meta: CommandMeta) => Promise<boolean>;
@@ -30,6 +30,7 @@ export interface EraseTenantDeps {
   readonly objects: ObjectStore;
   readonly documents: Pick<Documents, 'stateOf'>;
   readonly replays: Pick<ReplayStore, 'forget'>;
+  readonly forgetTexts: TextVault['forget'];
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
   /** Some of what is left of an erasure, as the read models know, in the order in which it goes. */
   readonly heldBy: (erasure: Erasure) => Promise<readonly { readonly kind: string; readonly id: string }[]>;
@@ -110,6 +111,8 @@ const removeUnused = async (deps: EraseTenantDeps, erasure: Erasure, counts: Cou
 /** Takes away whatever is there. Once more does no harm, also where an earlier time was cut short. */
 const removeAll = async (deps: EraseTenantDeps, erasure: Erasure): Promise<ErasureReport> => {
   const counts: Counted = { removed: 0, left: 0 };
+  const { tenant_id, erased_at: until } = erasure;
+  await deps.forgetTexts({ tenant_id, until });
   await removeHeld(deps, erasure, counts);
   await removeUnused(deps, erasure, counts);
   const { artifacts, jobs } = await deps.learnedBy(erasure);

@@ -1,7 +1,7 @@
-import { type DocumentEvent, isDocumentId, uploadKeyOf } from '../../domain/document.ts';
+import { type DocumentEvent, documentStream, isDocumentId, uploadKeyOf } from '../../domain/document.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { CreatedJob } from '../../domain/trainingJob.ts';
-import type { Clock } from '../../domain/ports/log.ts';
+import type { Clock, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { ownDocument, ownUpload, type UploadReader } from './fetchUpload.ts';
@@ -180,6 +180,7 @@ interface WorkOnDocument {
 
 export interface EraseDocumentDeps extends WithdrawDeps, ForgetExamplesDeps {
   readonly replays: Pick<ReplayStore, 'forget'>;
+  readonly forgetTexts: TextVault['forget'];
   readonly workOn: (document: DocumentName) => Promise<readonly WorkOnDocument[]>;
   /** Those of the documents that wait in a batch for their turn. */
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -199,6 +200,7 @@ const forgetDocument = async (deps: EraseDocumentDeps, document: DocumentName): 
   const { objects, replays, stock } = deps;
   const { document_id, tenant_id } = document;
   await objects.remove(uploadKeyOf(document_id));
+  await deps.forgetTexts({ tenant_id, stream: documentStream(document_id) });
   stock.forget(tenant_id, document_id);
   for (const { work_id, operation_id } of await deps.workOn(document)) {
     await dropAll(objects, resultFolderOf(work_id));

@@ -29,6 +29,7 @@ import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { TrainingExample } from '../../domain/ports/trainer.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { withSealed } from '../writer/vault.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import type { BatchCommands, BatchRequest } from './batches.ts';
 import { dropAll } from './operationInput.ts';
@@ -209,7 +210,17 @@ const runRules = {
 };
 
 /** The streams of sets: which documents each version has. */
-export const evaluationSets = (store: EventStore) => streamsOf<EvaluationSetKind>(setRules, store);
+export const evaluationSets = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<EvaluationSetKind>(setRules, store);
+  return {
+    stateOf,
+    handle: async (setId: string, command: EvaluationSetKind['command'], tenant_id: string) => {
+      if (command.type !== 'PublishSet') return handle(setId, command, tenant_id);
+      const data = await withSealed(store, { tenant_id, stream: setRules.streamOf(setId) }, command.data);
+      return handle(setId, { ...command, data }, tenant_id);
+    },
+  };
+};
 export type EvaluationSets = ReturnType<typeof evaluationSets>;
 
 /** The streams of runs: what came of them. */

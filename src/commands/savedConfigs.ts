@@ -19,6 +19,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { withTexts } from '../writer/vault.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 
 export interface DraftDeps extends Pick<ModelDeps, 'checkBase'> {
@@ -164,7 +165,10 @@ interface SavedConfigDeps {
 const rules = { decider: savedConfig, codec: eventCodec(savedConfigEvent), streamOf: savedConfigStream };
 
 /** The streams of saved configs. */
-export const configStreams = (store: EventStore) => streamsOf<SavedConfigKind>(rules, store);
+export const configStreams = (store: EventStore) => {
+  const { handle, stateOf } = streamsOf<SavedConfigKind>(rules, store);
+  return { handle, stateOf: async (configId: string) => withTexts(store, await stateOf(configId)) };
+};
 
 const notConfigured = (what: string): WorkProblem =>
   workProblem('field_encryption_not_configured', `${what} Ask the operator to set FIELD_ENCRYPTION_KEY.`);

@@ -22,6 +22,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import { streamsOf, type HandlerOptions } from '../writer/commandHandler.ts';
+import { withTexts } from '../writer/vault.ts';
 import type {
   Bucket,
   ObjectStore,
@@ -64,8 +65,8 @@ export const documents = (store: EventStore, options?: HandlerOptions) => {
   return {
     record: (data: DocumentEvent, meta: CommandMeta) =>
       handle(data.data.document_id, { type: 'Record', data, meta }, data.data.tenant_id),
-    /** From the log. */
-    stateOf,
+    /** From the log, with the names that it has. */
+    stateOf: async (documentId: string) => withTexts(store, await stateOf(documentId)),
   };
 };
 

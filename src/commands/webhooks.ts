@@ -22,6 +22,7 @@ import {
   webhookStream,
 } from '../../domain/webhook.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { withSealed, withTexts } from '../writer/vault.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { ABANDONED_AFTER_MS, type PlaceRequest, takePlace } from './places.ts';
@@ -145,10 +146,13 @@ const rules = { decider: webhook, codec: eventCodec(webhookEvent), streamOf: web
 export const webhookStreams = (store: EventStore) => {
   const { handle, stateOf } = streamsOf<WebhookKind>(rules, store);
   return {
-    handle: ({ webhook_id, tenant_id }: WebhookName, command: WebhookCommand) =>
-      handle(webhook_id, command, tenant_id),
+    handle: async ({ webhook_id, tenant_id }: WebhookName, command: WebhookCommand) => {
+      if (!('data' in command)) return handle(webhook_id, command, tenant_id);
+      const data = await withSealed(store, { tenant_id, stream: webhookStream(webhook_id) }, command.data);
+      return handle(webhook_id, { ...command, data } as WebhookCommand, tenant_id);
+    },
     /** From the log; `webhook` is null for one that never was, or is no more. */
-    stateOf,
+    stateOf: async (webhookId: string) => withTexts(store, await stateOf(webhookId)),
   };
 };
 

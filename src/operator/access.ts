@@ -12,6 +12,7 @@ import { decodeAny } from '../../domain/catalogue.ts';
 import { liveSecrets } from '../../domain/savedConfig.ts';
 import { secretsOfWebhook } from '../../domain/webhook.ts';
 import { configStreams } from '../commands/savedConfigs.ts';
+import { rotateVaultKeys, withTexts } from '../writer/vault.ts';
 import { webhookStreams } from '../commands/webhooks.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
 
@@ -124,7 +125,8 @@ export async function* listKeys(
     if (wanted.tenant_id !== undefined && key.tenant_id !== wanted.tenant_id) continue;
     if (wanted.role !== undefined && key.role !== wanted.role) continue;
     const { key_id, role, tenant_id, name, prefix, last4, expires_at } = key;
-    yield { key_id, role, tenant_id, name, prefix, last4, state: standing, created_at, expires_at };
+    const listed = { key_id, role, tenant_id, name, prefix, last4 };
+    yield await withTexts(log, { ...listed, state: standing, created_at, expires_at });
   }
 }
 
@@ -231,7 +233,7 @@ export const nameOfHolder = (holder: SecretHolder): string =>
 
 export interface RotateDeps {
   readonly log: EventStore & EventFeed;
-  readonly objects: Pick<ObjectStore, 'get' | 'put' | 'remove'>;
+  readonly objects: Pick<ObjectStore, 'get' | 'put' | 'remove' | 'list'>;
   /** undefined: there is no key to seal with. */
   readonly box: SecretBox | undefined;
 }
@@ -249,6 +251,8 @@ export interface Rotated {
    * needs a new secret.
    */
   readonly lost: readonly (SecretHolder & { readonly secret_id: string })[];
+  /** Keys of tenants that cannot be opened: what their people wrote cannot be read. */
+  readonly tenant_keys_lost: number;
 }
 
 type Fate = 'rotated' | 'current' | 'lost';
@@ -303,7 +307,11 @@ export const rotateSecrets =
       void send({ progress: { done, of: holders.length } });
     }
     const webhooks = holders.filter((holder) => 'webhook_id' in holder).length;
-    const rotated: Rotated = { configs: holders.length - webhooks, webhooks, ...counts, lost };
+    const keys = await rotateVaultKeys(deps.objects, box);
+    counts.rotated += keys.rotated;
+    counts.current += keys.current;
+    const configs = holders.length - webhooks;
+    const rotated: Rotated = { configs, webhooks, ...counts, lost, tenant_keys_lost: keys.lost };
     await send({ rotated });
   };
 

@@ -150,7 +150,8 @@ export const personalDataReference = (): string =>
     '## Events',
     '',
     'Of each event, the members that are not `ours`; `tenant_id`, which is chosen, is left out. Events are never ' +
-      'changed and never removed.',
+      'changed and never removed. `domain/writtenText.ts` names the words whose text lies in `vault/`: events of ' +
+      'this release have a token in their place, and so have tables.',
     '',
     ...placesHead('event'),
     ...placeRows(textInEvents()),

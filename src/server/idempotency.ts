@@ -1,3 +1,4 @@
+import type { TextVault } from '../../domain/ports/log.ts';
 import type { ReplayBegin, ReplayLease, ReplayScope, ReplayStore } from '../../domain/ports/services.ts';
 import type { Idempotency } from './routes.ts';
 import { invalid, problem, retryLater } from './problems.ts';
@@ -67,6 +68,27 @@ const runLeased = async (
     clearInterval(renewal);
   }
 };
+
+/** Answers that are kept sealed with the key of their tenant: where that is destroyed, they are none any more. */
+export const sealedReplays = (store: ReplayStore, vault: Pick<TextVault, 'seal' | 'open'>): ReplayStore => ({
+  ...store,
+  complete: async (lease, answer) => {
+    const body = answer.body === '' ? '' : await vault.seal(lease.scope.tenant_id, answer.body);
+    return store.complete(lease, { ...answer, body });
+  },
+  begin: async (scope, fingerprint, leaseMs) => {
+    const begin = await store.begin(scope, fingerprint, leaseMs);
+    // Answers of earlier releases are not sealed.
+    if (begin.kind !== 'replay' || !begin.body.startsWith(SEALED)) return begin;
+    const body = await vault.open(scope.tenant_id, begin.body);
+    if (body !== null) return { ...begin, body };
+    await store.forget(scope.tenant_id);
+    return store.begin(scope, fingerprint, leaseMs);
+  },
+});
+
+/** How a sealed answer begins; answers of routes are objects of other members. */
+const SEALED = '{"format":"quire-secret-1"';
 
 /** Runs a request at most once per key, or answers what it was answered before. Only 2xx is kept. */
 export const runOnce = async (replayable: Replayable, run: () => Promise<Sent>): Promise<Sent> => {

@@ -1,5 +1,6 @@
 import type { Request, Response } from 'express';
-import type { Clock } from '../../domain/ports/log.ts';
+import type { Clock, TextVault } from '../../domain/ports/log.ts';
+import { tokensIn, withQuotedTokens } from '../../domain/writtenText.ts';
 import type { ReplayStore } from '../../domain/ports/services.ts';
 import type { BytesInFlight } from '../commands/slots.ts';
 import { tooMuchInFlight } from '../commands/workProblem.ts';
@@ -45,6 +46,8 @@ export interface ServeDeps {
   readonly keys: Authenticator;
   readonly limits: RateLimits;
   readonly replays: ReplayStore;
+  /** Texts that answers have tokens for; left out: none has any. */
+  readonly texts?: TextVault['texts'] | undefined;
   readonly uploads: UploadLimits & { readonly inFlight: BytesInFlight };
   readonly unread: AnswersOut;
   /** How long a caller may read nothing of its answer, ms; left out: 30 s. */
@@ -235,6 +238,15 @@ const send = async (
   else await sendJson(exchange, body, deps);
 };
 
+/** The answer with the texts that its tokens stand for: null for what was forgotten, and for another tenant's. */
+const withTexts = async (sent: Sent, caller: Caller, { texts }: Pick<ServeDeps, 'texts'>): Promise<Sent> => {
+  const tokens = texts === undefined ? [] : tokensIn(sent.body);
+  if (texts === undefined || tokens.length === 0) return sent;
+  const found = await texts(tokens, caller.role === 'tenant' ? caller.tenant_id : undefined);
+  const body = withQuotedTokens(sent.body, (token) => found.get(token));
+  return { ...sent, body };
+};
+
 const answered = async (
   route: ServedRoute,
   exchange: Exchange,
@@ -249,14 +261,14 @@ const answered = async (
   const { idempotency } = route;
   const { tenant_id, idempotency_key } = facts;
   if (idempotency === undefined || idempotency_key === null) {
-    await send(exchange, await run(), { ...route, deps });
+    await send(exchange, await withTexts(await run(), caller, deps), { ...route, deps });
     return;
   }
   const scope = { tenant_id, endpoint: route.operationId, idempotency_key };
   const onStoreError = (error: unknown) => deps.onError(error, exchange.requestId);
   const { fingerprint } = facts;
   const replayable = { store: deps.replays, scope, fingerprint, keepMs: idempotency.keepMs, onStoreError };
-  await send(exchange, await runOnce(replayable, run), { ...route, deps });
+  await send(exchange, await withTexts(await runOnce(replayable, run), caller, deps), { ...route, deps });
 };
 
 /** One request from key to answer, in the order that the interface gives its errors. */

@@ -291,6 +291,7 @@ export const serve = async (from: Context, isApi: boolean): Promise<Served> => {
       inUse: from.bucketsInUse,
     },
     replays: from.replays,
+    texts: parts.log.vault?.texts,
     uploads: {
       dir: parts.uploadDir,
       bytesMax: config.maxUploadBytes,

@@ -4,7 +4,7 @@ import { container as root, type DependencyContainer, type InjectionToken } from
 import type { Logger } from 'pino';
 import { openModelProviders } from '@quire/engine/models/modelProviders';
 import type { Registry } from 'prom-client';
-import { NO_TRACER, type Clock, type Tracer } from '../../domain/ports/log.ts';
+import { NO_TRACER, type Clock, type TextVault, type Tracer } from '../../domain/ports/log.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
 import type { Config } from '../config.ts';
 import type { Parts } from './parts.ts';
@@ -12,7 +12,7 @@ import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import { appliedBy, calledBy, telemetryParts } from './telemetry.ts';
 import { contextOf, type Context, type SomeFactories } from './context.ts';
-import { projectingAs, secretBoxOf } from './stores.ts';
+import { projectingAs, secretBoxOf, vaultOf } from './stores.ts';
 import { runnerInThread, serviceRunner } from './projecting.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { replayStore, replicas, usedOnce } from '../../adapters/sqlTables.ts';
@@ -33,6 +33,7 @@ import { savedConfigs } from '../commands/savedConfigs.ts';
 import { referenceData } from '../commands/reference.ts';
 import { isContradiction } from '../writer/append.ts';
 import { UnreadableStream } from '../writer/streamFold.ts';
+import { sealedReplays } from '../server/idempotency.ts';
 import { authenticator, confirmedKeys } from '../server/keys.ts';
 import { readYourWrites, queriesOn } from '../queries/queries.ts';
 import { bucketsInUse, limitsScope, tenantLimits } from '../server/limits.ts';
@@ -193,11 +194,12 @@ const readParts = {
   usedOnce: (from) => usedOnce(from.parts.sql, nowMs),
   replays: (from) => {
     const { sql, log } = from.parts;
-    return replayStore(sql, nowMs, {
+    const store = replayStore(sql, nowMs, {
       losses: () => log.seen?.losses() ?? 0,
       known: () => log.seen?.all() ?? [],
       has: async (event) => isThere(event, await eventAt(log, event.stream, event.revision)),
     });
+    return log.vault === undefined ? store : sealedReplays(store, log.vault);
   },
   bucketsInUse: () => bucketsInUse(() => performance.now()),
   tenantLimits: (from) =>
@@ -246,12 +248,13 @@ const environment = (config: Config, parts: Parts, outside: Outside): Container 
 /** Parts whose log and document work are counted and traced. */
 const observedParts = (
   parts: Parts,
-  observers: { readonly register: Registry; readonly tracer: Tracer },
+  observers: { readonly register: Registry; readonly tracer: Tracer; readonly vault: TextVault },
 ): Parts => {
   const { parser, localEngine } = parts.workers;
+  const log = observedLog(parts.log, { ...observers, seen: seenEvents(() => parts.log.epoch?.() ?? 0) });
   return {
     ...parts,
-    log: observedLog(parts.log, { ...observers, seen: seenEvents(() => parts.log.epoch?.() ?? 0) }),
+    log: { ...log, vault: observers.vault },
     workers: { ...parts.workers, ...watchedDocuments({ parser, localEngine }, observers) },
   };
 };
@@ -260,7 +263,13 @@ const environmentParts = (container: Container) =>
   ({
     config: () => resolve(container, CONFIG),
     parts: (from) =>
-      observedParts(resolve(container, OPENED), { register: from.registry, tracer: from.tracer }),
+      observedParts(resolve(container, OPENED), {
+        register: from.registry,
+        tracer: from.tracer,
+        vault: vaultOf(from.config, resolve(container, OPENED), (err) =>
+          from.logger.error({ msg: 'texts cannot be read', err }),
+        ),
+      }),
     logger: () => resolve(container, LOGGER),
     tracer: () => resolve(container, TRACER),
     clock: () => resolve(container, CLOCK),

@@ -18,7 +18,7 @@ import {
 import type { KeyDeps, RotateDeps } from '../operator/access.ts';
 import type { PaymentDeps } from '../operator/records.ts';
 import { openObjects } from './parts.ts';
-import { openLog, underLock, withLogReader, withSql, folderKey, secretBoxOf } from './stores.ts';
+import { openLog, underLock, withLogReader, withSql, folderKey, secretBoxOf, vaultOf } from './stores.ts';
 import { openLockedObjects } from './seals.ts';
 import { logOperations, readModelOperations } from '../operator/operations.ts';
 
@@ -56,7 +56,10 @@ const onReadModels = (config: Config, asked: Asked, context: OperationContext): 
   });
 
 const onLog = async (config: Config, asked: Asked, context: OperationContext): Promise<void> => {
-  const log = await openLog(config);
+  const objects = (await openObjects(config))[0];
+  const ofFolder = await folderKey(config);
+  const opened = await openLog(config);
+  const log = { ...opened, vault: vaultOf(config, { objects, folderKey: ofFolder }) };
   const clock = systemClock();
   await openedLog(log, clock.now());
   const writer = accountWriter({ store: log });
@@ -66,8 +69,8 @@ const onLog = async (config: Config, asked: Asked, context: OperationContext): P
     reference: referenceData({ store: log }),
     apiKeys: apiKeys({ store: log, writer }),
     payments: payments({ store: log, writer, clock }),
-    objects: (await openObjects(config))[0],
-    box: secretBoxOf(config, await folderKey(config)),
+    objects,
+    box: secretBoxOf(config, ofFolder),
     locked: await openLockedObjects(config),
   });
   try {

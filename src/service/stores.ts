@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { aesSecretBox } from '../../adapters/local/local.ts';
@@ -11,7 +12,9 @@ import { messageOf } from '../../domain/kernel/json.ts';
 import { lockDataDir } from '../../adapters/local/dataFolder.ts';
 import type { SqliteEventLog, SqliteEventLogOptions } from '../../adapters/sqlite/eventLog.ts';
 import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
-import { type EventFeed, type EventStore, LogLoginRefused } from '../../domain/ports/log.ts';
+import { type EventFeed, type EventStore, LogLoginRefused, type TextVault } from '../../domain/ports/log.ts';
+import { textVault } from '../writer/vault.ts';
+import type { Parts } from './parts.ts';
 import { complain } from './output.ts';
 
 /** The file of the key that a service makes in its data folder where it was given none. */
@@ -42,6 +45,21 @@ export const secretBoxOf = (
     secretKeys === undefined ? [undefined, []] : [secretKeys.current, [...secretKeys.old, ...own]];
   return current === undefined ? undefined : aesSecretBox({ current, old });
 };
+
+/** Texts that people write, beside the log: in the same store as all other objects. */
+export const vaultOf = (
+  config: Pick<Config, 'secretKeys'>,
+  { objects, folderKey: ofFolder }: Pick<Parts, 'objects' | 'folderKey'>,
+  onError?: (error: unknown) => void,
+): TextVault =>
+  textVault({
+    objects,
+    box: secretBoxOf(config, ofFolder),
+    boxOf: aesSecretBox,
+    nowMs: () => Date.now(),
+    random: (bytes) => randomBytes(bytes),
+    ...(onError !== undefined && { onError }),
+  });
 
 /** A server that the configuration names and that a start cannot do without. */
 interface NeededServer {

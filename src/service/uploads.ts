@@ -9,6 +9,7 @@ import {
   uploadedBytesOfTenant,
 } from '../../projections/documents.ts';
 import { workOnDocument } from '../../projections/usageEvents.ts';
+import type { TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
@@ -98,6 +99,9 @@ const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
   ...{ objects, clock, jobs: trainingJobs(log), examples: exampleStreams(log) },
 });
 
+const forgetTexts = ({ parts: { log } }: Context): TextVault['forget'] =>
+  log.vault?.forget ?? (() => Promise.resolve());
+
 /** What takes away all that a tenant has: each thing as its own route does. */
 export const tenantErasing = (from: Context): EraseTenantDeps => {
   const { log: store, objects } = from.parts;
@@ -105,7 +109,7 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
   const isDone = ({ kind }: { readonly kind: string }) => kind === 'done';
   const isAnswered = ({ kind }: { readonly kind: string }) => kind === 'answered';
   return {
-    ...{ store, objects, clock, documents: own, replays: from.replays },
+    ...{ store, objects, clock, documents: own, replays: from.replays, forgetTexts: forgetTexts(from) },
     heldBy: heldByTenant(sql),
     learnedBy: async (erasure) => ({
       artifacts: await artifactsEverOf(sql)(erasure),
@@ -126,6 +130,8 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
         isAnswered(await api.batches.cancel({ tenant_id, batch_id }, meta)),
       job: async (tenant_id, job_id, meta) =>
         isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
+      set: async (tenant_id, set_id, meta) =>
+        (await api.evaluations.removeSet(set_id, tenant_id, meta)) === undefined,
       config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
       document: async (tenant_id, document_id, meta) =>
         (await api.eraseDocument({ tenant_id, allTenants: false }, document_id, meta)) === undefined,
@@ -233,6 +239,7 @@ const removals = (
     objects,
     stock,
     replays: from.replays,
+    forgetTexts: forgetTexts(from),
     workOn: ({ document_id }) => workOnDocument(sql)(document_id),
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
     learningFrom: (document, which) => learningFrom([document], which),

@@ -17,7 +17,9 @@ import {
   type ExpectedRevision,
   LogUnavailable,
   type NewEvent,
+  type TextSealer,
 } from '../../domain/ports/log.ts';
+import { withWritten } from '../../domain/writtenText.ts';
 import { eventAt } from '../../domain/eventLog/eventLog.ts';
 import { epochOf, hashOf, LogContradicts } from './streamFold.ts';
 
@@ -69,7 +71,23 @@ export interface Encoding<Event> {
   readonly stream: string;
   readonly tenantId: string | null;
   readonly codec: Codec<Event>;
+  /** Puts tokens in the place of written text; `later`: it has to be had first. Left out: text stays. */
+  readonly texts?: TextSealer | 'later' | undefined;
 }
+
+/** An event has text that people write, and what gives tokens for it is not at hand. */
+export class NeedsSealer extends Error {
+  override readonly name = 'NeedsSealer';
+}
+
+/** The data of an event as the log is to have it. */
+const asStored = <Event>({ stream, texts }: Encoding<Event>, type: string, data: JsonObject): JsonObject =>
+  texts === undefined
+    ? data
+    : withWritten(type, data, (text) => {
+        if (texts === 'later') throw new NeedsSealer();
+        return texts.token(stream, text);
+      });
 
 /** Events ready to append, and the link that the next one is chained to. */
 export interface Chained<Event> {
@@ -86,10 +104,11 @@ export interface Chained<Event> {
  * must not look like a repetition of what is stored, or the chain would go on from the wrong link.
  */
 export const encodeEvents = <Event extends DomainEvent>(
-  { stream, tenantId, codec }: Encoding<Event>,
+  encoding: Encoding<Event>,
   { events, meta }: { readonly events: readonly Event[]; readonly meta: CommandMeta },
   from: ChainLink,
 ): Chained<Event> => {
+  const { stream, tenantId, codec } = encoding;
   const encoded: NewEvent[] = [];
   const decoded: Event[] = [];
   let { nextRevision, hash } = from;
@@ -100,10 +119,12 @@ export const encodeEvents = <Event extends DomainEvent>(
     const unplaced = { id: '', stream, revision, position: -1n, type, data: made as JsonObject, metadata };
     // What decoding makes has its members in the schema's order, always the same: quicker to go on with.
     const clean = codec.decode(unplaced);
-    const event = hashed({ stream, revision, type, data: clean.data as JsonObject, metadata });
+    const data = asStored(encoding, type, clean.data as JsonObject);
+    const event = hashed({ stream, revision, type, data, metadata });
     ({ hash } = event);
     nextRevision += 1n;
-    decoded.push(clean);
+    // Only strings of it are others: it fits its schema as it did.
+    decoded.push(data === clean.data ? clean : { ...clean, data });
     encoded.push(event.event);
   }
   return { decoded, events: encoded, link: { nextRevision, hash, hashVersion: HASH_VERSION } };

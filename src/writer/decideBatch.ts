@@ -6,7 +6,14 @@ import {
   type EventStore,
   type NewEvent,
 } from '../../domain/ports/log.ts';
-import { type Chained, encodeEvents, type Encoding, type Pacing, type Persistence } from './append.ts';
+import {
+  type Chained,
+  encodeEvents,
+  type Encoding,
+  NeedsSealer,
+  type Pacing,
+  type Persistence,
+} from './append.ts';
 import {
   type Folded,
   type FoldRules,
@@ -38,7 +45,7 @@ interface BatchRules<Kind extends AnyKind> {
   readonly isKnown: (commandId: string) => boolean;
 }
 
-/** Decides commands in order, each on what those before it leave, and encodes what they say. */
+/** Decides commands in order, each on what those before it leave, and encodes what they say. Throws NeedsSealer. */
 export const decideBatch = <Kind extends AnyKind>(
   rules: BatchRules<Kind>,
   from: Folded<Kind['state']>,
@@ -75,7 +82,7 @@ interface Judged<Kind extends AnyKind> {
   readonly chained: Chained<Kind['event']> | undefined;
 }
 
-/** A command that cannot be decided, evolved or encoded fails alone. */
+/** A command that cannot be decided, evolved or encoded fails alone. Throws NeedsSealer. */
 const verdictOn = <Kind extends AnyKind>(
   { decider: { decide, evolve }, encoding }: BatchRules<Kind>,
   { state, link }: { readonly state: Kind['state']; readonly link: ChainLink },
@@ -91,6 +98,7 @@ const verdictOn = <Kind extends AnyKind>(
     const events = chained.decoded;
     return { verdict: { kind: 'done', events, state: events.reduce(evolve, state) }, chained };
   } catch (error) {
+    if (error instanceof NeedsSealer) throw error;
     return { verdict: { kind: 'failed', error }, chained: undefined };
   }
 };

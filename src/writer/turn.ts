@@ -1,5 +1,11 @@
 import type { AnyKind, CommandMeta } from '../../domain/kernel/decider.ts';
-import { NO_TRACER, type AppendResult, type Span, type Tracer } from '../../domain/ports/log.ts';
+import {
+  NO_TRACER,
+  type AppendResult,
+  type Span,
+  type TextSealer,
+  type Tracer,
+} from '../../domain/ports/log.ts';
 import {
   BUSY,
   CONTENDED,
@@ -20,7 +26,7 @@ import {
   UnreadableStream,
 } from './streamFold.ts';
 import { categoryOf } from '../../domain/kernel/chain.ts';
-import { backOff, isContradiction, settleAppend } from './append.ts';
+import { backOff, type Encoding, isContradiction, NeedsSealer, settleAppend } from './append.ts';
 
 /** A caller waiting for its command's outcome. `command` undefined: it only asks for the state. */
 export interface Entry<Kind extends AnyKind> {
@@ -246,6 +252,8 @@ interface Turn<Kind extends AnyKind> {
   /** Whether the log was read to its end, or appended to, since the turn began. */
   confirmed: boolean;
   readonly report: TurnReport<Kind>;
+  /** Of the tenant; undefined until an event has text that people write. */
+  sealer: TextSealer | undefined;
 }
 
 /**
@@ -260,7 +268,7 @@ export const runTurn = async <Kind extends AnyKind>(
   box.inFlight = entries;
   const told = { stream: box.stream, hooks: rules.hooks, tracer: rules.store.tracer ?? NO_TRACER };
   const report = turnReport<Kind>(told);
-  const turn = { rules, box, entries, confirmed: false, report };
+  const turn: Turn<Kind> = { rules, box, entries, confirmed: false, report, sealer: undefined };
   try {
     if (box.halted !== undefined) throw box.halted;
     for (let attempt = 1; attempt <= rules.attemptsMax; attempt += 1) {
@@ -288,7 +296,7 @@ const attemptTurn = async <Kind extends AnyKind>(turn: Turn<Kind>): Promise<Next
   const from = box.warm ?? (await load(turn));
   dropGone(turn);
   if (turn.entries.length === 0) return 'over';
-  const batch = decide(turn, from);
+  const batch = await decideWithTexts(turn, from);
   return batch.events.length === 0 ? answerUnwritten(turn, batch) : append(turn, from, batch);
 };
 
@@ -308,6 +316,7 @@ const append = async <Kind extends AnyKind>(
   batch: DecidedBatch<Kind>,
 ): Promise<Next> => {
   const { rules, box } = turn;
+  await reached(turn, () => turn.sealer?.keep());
   if ((await rules.mayAppend?.()) === false || isStale(turn)) {
     answerAll(turn, CONTENDED);
     return 'over';
@@ -341,7 +350,43 @@ const forgetIn = <Kind extends AnyKind>(box: Mailbox<Kind>): void => {
   box.recent.clear();
 };
 
-/** Decides the commands that wait, and gives back those for which the batch had no room. */
+/** Where texts cannot be kept now, nothing is done. */
+const reached = async <Kind extends AnyKind, T>(
+  { box }: Turn<Kind>,
+  work: () => Promise<T> | undefined,
+): Promise<T | undefined> => {
+  try {
+    return await work();
+  } catch (error) {
+    throw new UnreachedTexts(`texts of stream ${box.stream} cannot be kept: ${String(error)}`, {
+      cause: error,
+    });
+  }
+};
+
+/** Decides; where an event has text that people write, once more with what gives tokens for it. */
+const decideWithTexts = async <Kind extends AnyKind>(
+  turn: Turn<Kind>,
+  from: Folded<Kind['state']>,
+): Promise<DecidedBatch<Kind>> => {
+  try {
+    return decide(turn, from);
+  } catch (error) {
+    if (!(error instanceof NeedsSealer)) throw error;
+    const { rules, box } = turn;
+    turn.sealer = await reached(turn, () => rules.store.vault?.sealer(box.tenantId ?? ''));
+    return decide(turn, from);
+  }
+};
+
+/** Nobody's texts are nobody's to erase: they stay in their events. */
+const textsOf = <Kind extends AnyKind>({ rules, box, sealer }: Turn<Kind>): Encoding<unknown>['texts'] =>
+  rules.store.vault === undefined || box.tenantId === null ? undefined : (sealer ?? 'later');
+
+/**
+ * Decides the commands that wait, and gives back those for which the batch had no room. Throws NeedsSealer, and has
+ * changed nothing then.
+ */
 const decide = <Kind extends AnyKind>(turn: Turn<Kind>, from: Folded<Kind['state']>): DecidedBatch<Kind> => {
   const { rules, box } = turn;
   const commands: Kind['command'][] = [];
@@ -354,7 +399,8 @@ const decide = <Kind extends AnyKind>(turn: Turn<Kind>, from: Folded<Kind['state
       commands.push(turn.report.commandOf(entry, entry.command));
     }
   }
-  const encoding = { stream: box.stream, tenantId: box.tenantId, codec: rules.fold.codec };
+  const { stream, tenantId } = box;
+  const encoding = { stream, tenantId, codec: rules.fold.codec, texts: textsOf(turn) };
   const isKnown = (commandId: string) => box.recent.has(commandId);
   const batch = decideBatch({ decider: rules.decider, encoding, isKnown }, from, commands);
   giveBack(box, writers.splice(batch.verdicts.length));
@@ -441,7 +487,7 @@ const failTurn = <Kind extends AnyKind>(turn: Turn<Kind>, error: unknown): void 
   const { box, rules, entries } = turn;
   box.warm = undefined;
   rules.hooks.onError?.(error, box.stream);
-  if (error instanceof UnreadableLog) {
+  if (error instanceof UnreadableLog || error instanceof UnreachedTexts) {
     answerAll(turn, BUSY);
     return;
   }
@@ -483,6 +529,10 @@ const confirm = async <Kind extends AnyKind>(
     throw new UnreadableLog(`stream ${turn.box.stream} cannot be read: ${String(error)}`, { cause: error });
   }
 };
+
+class UnreachedTexts extends Error {
+  override readonly name = 'UnreachedTexts';
+}
 
 class UnreadableLog extends Error {
   override readonly name = 'UnreadableLog';

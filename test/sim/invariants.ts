@@ -334,7 +334,8 @@ export const watchOver = (deps: WatchDeps) => {
     CreditsRefunded: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
     DocumentRegistered: ({ data }) => void known.registered.add(data.document_id),
     DocumentErased: ({ data }) => void known.erased.add(data.document_id),
-    TenantErased: () => {
+    TenantErased: ({ data }) => {
+      known.tenantErasedAt = data.erased_at;
       for (const { accepted: work } of known.works.values())
         if (work != null) known.toErase.add(work.document_id);
     },
@@ -508,6 +509,8 @@ export const watchOver = (deps: WatchDeps) => {
 
   /** Of a document that was erased nothing is left but its bill. */
   const nothingErased = async (): Promise<void> => {
+    for await (const { key, modified_at } of raw.list('vault/'))
+      if (modified_at < known.tenantErasedAt) say('erased-left', `${key} is of an erased tenant`);
     for (const id of known.toErase)
       if (known.registered.has(id) && !known.erased.has(id))
         say('erased-left', `${id} is of an erased tenant`);

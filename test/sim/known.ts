@@ -64,6 +64,7 @@ export const started = () => ({
   erased: new Set<string>(),
   /** Those of work that was accepted before its tenant was erased. */
   toErase: new Set<string>(),
+  tenantErasedAt: '',
   /** Fingerprints of what was booked, by the payment. */
   booked: new Map<string, string>(),
   /** When a request was first accepted, by what it asks for. */

@@ -30,6 +30,9 @@ import {
   type WorkObjectsDeps,
 } from '../../src/commands/sweeping.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
+import { aesSecretBox } from '../../adapters/local/local.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
+import { textVault } from '../../src/writer/vault.ts';
 import { acceptRun, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
@@ -254,8 +257,12 @@ const workOn = (env: ProcessEnv) => {
 
 /** What the commands of one process stand on. */
 const depsOf = (env: ProcessEnv) => {
-  const { log: store, clock, config } = env;
+  const { clock, config } = env;
   const objects = guardedObjects(env.objects);
+  const nowMs = () => Date.parse(clock.now());
+  const random = (bytes: number) => Buffer.from(sha256(clock.uuid()), 'hex').subarray(0, bytes);
+  const vault = textVault({ objects, box: undefined, boxOf: aesSecretBox, nowMs, random });
+  const store = { ...env.log, vault };
   const accounts = accountWriter({ store });
   const recording = recordingOn({ store, objects, clock });
   const deps: ExtractDeps & ConvertDeps = {
@@ -286,7 +293,8 @@ const depsOf = (env: ProcessEnv) => {
     },
   };
   const own = { accounts, operations: operations(store), jobs: trainingJobs(store), batches: batches(store) };
-  return { ...deps, ...own, facts: recording.facts, uploads, secrets: env.secrets };
+  const { facts } = recording;
+  return { ...deps, ...own, facts, uploads, secrets: env.secrets, forgetTexts: vault.forget };
 };
 type Deps = ReturnType<typeof depsOf>;
 
@@ -367,7 +375,7 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
 
 const tenantErasing = (
   env: ProcessEnv,
-  { objects, clock, store }: Deps,
+  { objects, clock, store, forgetTexts }: Deps,
   requests: {
     readonly eraseDocument: (id: string) => Promise<Answer>;
     readonly cancelOperation: (id: string) => Promise<Answer>;
@@ -376,11 +384,12 @@ const tenantErasing = (
   const isOk = ({ kind }: Answer) => kind === 'ok';
   const never = () => Promise.resolve(false);
   return {
-    ...{ store, objects, clock, documents: documents(store), replays: env.replays, onError: env.onError },
+    ...{ store, objects, clock, documents: documents(store), replays: env.replays },
+    ...{ forgetTexts, onError: env.onError },
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
     learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
     remove: {
-      ...{ key: never, webhook: never, batch: never, job: never, config: never },
+      ...{ key: never, webhook: never, batch: never, job: never, config: never, set: never },
       operation: async (_, id) => isOk(await requests.cancelOperation(id)),
       document: async (_, id) => isOk(await requests.eraseDocument(id)),
     },
@@ -435,10 +444,10 @@ const erasing = (
   deps: Deps,
   { cancelOperation }: { readonly cancelOperation: (id: string) => Promise<Answer> },
 ) => {
-  const { objects, clock, store, jobs } = deps;
+  const { objects, clock, store, jobs, forgetTexts } = deps;
   const erase = eraseDocument({
     ...{ objects, clock, jobs, documents: documents(store), examples: exampleStreams(store) },
-    ...{ replays: env.replays, stock: { forget: () => undefined } },
+    ...{ replays: env.replays, stock: { forget: () => undefined }, forgetTexts },
     workOn: ({ document_id }) => env.ask('work on', (one) => one.documents.workOn(document_id)),
     awaitedOf: () => Promise.resolve(new Set<string>()),
     learningFrom: () => Promise.resolve([]),

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { decodeAny } from '../../../domain/catalogue.ts';
+import { until } from '../../../engine/test/support/until.ts';
+import { dumpReadModel } from '../../../projections/engine/building.ts';
+import type { ProjectedEvent } from '../../../projections/engine/ports.ts';
+import { ddlOf } from '../../../projections/engine/table.ts';
+import { READ_MODELS } from '../../../projections/readModels.ts';
 import { erasuresIn } from '../../../domain/erasure.ts';
 import { objectSweeper } from '../../../src/commands/sweeping.ts';
 import { workerOver } from '../../support/apiWorker.ts';
@@ -188,14 +196,65 @@ describe('erasing a tenant', () => {
         );
     return [...new Set(found)].sort();
   };
-  /** What the log still has, and so the read models; the vault takes it from there. */
-  const IN_EVENTS = new Set([
-    ...['api_keys: key name', 'grants: invoice_ref', 'ledger: invoice_ref', 'ledger: refund'],
-    ...['ledger: reason of an adjustment', 'training_jobs: job name'],
-    ...['webhooks: webhook description', 'webhooks: webhook url'],
-  ]);
+  const filesSaying = async (planted: ReadonlyMap<string, string>) => {
+    const found: string[] = [];
+    for (const entry of await readdir(api.dataDir, { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile()) continue;
+      const bytes = await readFile(join(entry.parentPath, entry.name)).catch(() => Buffer.alloc(0));
+      const where = namedIn(planted, bytes.toString('latin1'));
+      found.push(
+        ...where.map((one) => `${entry.parentPath.slice(api.dataDir.length)}/${entry.name}: ${one}`),
+      );
+    }
+    return [...new Set(found)].sort();
+  };
 
-  it('leaves nothing of what its people sent, and all of its money', async () => {
+  /** The audit of the log finds nothing, and read models made anew have the same rows. */
+  const isSound = async () => {
+    const { body } = await ok('post', '/v1/admin/audits', { json: { log_only: true } });
+    const path = `/v1/admin/audits/${String(body['audit_id'])}`;
+    await until(async () => (await ok('get', path)).body['status'] !== 'running');
+    expect((await ok('get', path)).body['report']).to.include({ total: 0 });
+    await api.deps.reads.settleAll();
+    const events: ProjectedEvent[] = [];
+    const end = new AbortController();
+    for await (const item of api.log.subscribe({ signal: end.signal })) {
+      if (item.kind === 'event') events.push({ ...item.event, ...decodeAny(item.event) });
+      if (item.kind === 'caught_up') end.abort();
+    }
+    await api.sql.script('create schema again');
+    for (const model of READ_MODELS) {
+      await api.sql.script(ddlOf(model.tables, 'again'));
+      const own = events.filter(({ type }) => (model.eventTypes as readonly string[]).includes(type));
+      await api.sql.transaction((tx) => model.apply(tx, { schema: 'again', events: own }));
+      const [before, after] = [
+        await dumpReadModel(api.sql, model),
+        await dumpReadModel(api.sql, model, 'again'),
+      ];
+      expect(after, model.name).to.deep.equal(before);
+    }
+  };
+
+  /** What lists show of the words. */
+  const shownOf = async (tenant: string, planted: ReadonlyMap<string, string>) => {
+    const lists = [
+      ...[`api-keys/${tenant}`, `billing/grants/${tenant}`, `admin/tenants/${tenant}/ledger`],
+      ...[`documents?tenant_id=${tenant}`, `configs?tenant_id=${tenant}`, `webhooks?tenant_id=${tenant}`],
+      `training/jobs?tenant_id=${tenant}`,
+    ];
+    let text = '';
+    for (const list of lists) text += (await ok('get', `/v1/${list}`)).text;
+    expect(text).not.to.include('quire:text:');
+    return [...new Set(namedIn(planted, text))];
+  };
+  const SHOWN = [
+    ...['key name', 'invoice_ref', 'refund', 'reason of an adjustment', 'config name', 'job name'],
+    ...['description of a schema', 'description of a field', 'webhook description', 'webhook url'],
+    ...['extract: file name', 'operation that ends: file name', 'upload: file name'],
+    ...['first example: file name', 'second example: file name'],
+  ];
+
+  it('leaves nothing of what its people wrote and sent, and all of its money', async () => {
     const tenant = `erased-${randomUUID()}`;
     const { planted, key, artifact_id } = await plantIn(tenant);
     const money = async () => [
@@ -204,7 +263,10 @@ describe('erasing a tenant', () => {
     ];
     const before = await money();
     expect((await objectsSaying(planted)).length).to.be.greaterThan(15);
-    expect((await tablesSaying(planted)).length).to.be.greaterThan(15);
+    // Tables, the log and its file never have the words themselves.
+    expect(await tablesSaying(planted)).to.deep.equal([]);
+    expect(planted.size).to.be.greaterThan(36);
+    expect(await shownOf(tenant, planted)).to.have.members(SHOWN);
     const erased = await erase(tenant);
     expect(erased.status, erased.text).to.equal(202);
     // A batch ends when its worker says so: until then its documents are in use.
@@ -212,7 +274,9 @@ describe('erasing a tenant', () => {
     while ((await api.batches.look()) > 0) await api.deps.reads.settleAll();
     expect((await objectSweeper(api.swept).sweep()).left).to.equal(0);
     expect(await objectsSaying(planted)).to.deep.equal([]);
-    expect((await tablesSaying(planted)).filter((one) => !IN_EVENTS.has(one))).to.deep.equal([]);
+    expect(await tablesSaying(planted)).to.deep.equal([]);
+    expect(await filesSaying(planted)).to.deep.equal([]);
+    expect(await shownOf(tenant, planted)).to.deep.equal([]);
     expect(namedIn(planted, lines.join('\n'))).to.deep.equal([]);
     expect(await money()).to.deep.equal(before);
     expect((await api.call('get', `/v1/billing/balance/${tenant}`, { key })).status).to.equal(401);
@@ -220,6 +284,7 @@ describe('erasing a tenant', () => {
     const form = formOf(fields, new Blob(['Total: 1'], { type: 'text/plain' }), 'a.txt');
     expect((await api.call('post', '/v1/extract', { form })).code).to.equal('artifact_not_found');
     expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
+    await isSound();
   });
 
   it('is ended by the sweeper an hour later, and takes nothing that came since', async () => {

@@ -187,6 +187,7 @@ export const startApi = async (
       inUse: from.bucketsInUse,
     },
     replays: breakable(from.replays, faults),
+    texts: from.parts.log.vault?.texts,
     uploads: { dir: parts.uploadDir, bytesMax: MAX_UPLOAD_BYTES, inFlight: from.inFlight },
     clock: deps.clock,
     isDraining: () => faults.draining,

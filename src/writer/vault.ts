@@ -1,0 +1,284 @@
+import { createHmac } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { categoryOf, sha256 } from '../../domain/kernel/chain.ts';
+import { type Json, jsonIn } from '../../domain/kernel/json.ts';
+import type { EventStore, ForgottenTexts, TextSealer, TextVault } from '../../domain/ports/log.ts';
+import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
+import { tokenOf, tokenParts, withoutTokens } from '../../domain/writtenText.ts';
+
+/** Where texts and the keys of tenants lie: `vault/<tenant>/keys/<key>` and `vault/<tenant>/<scope>/<text>`. */
+export const VAULT_PREFIX = 'vault/';
+
+export interface VaultDeps {
+  readonly objects: Pick<ObjectStore, 'get' | 'put' | 'remove' | 'list'>;
+  /** What the keys of tenants are sealed with; undefined: they lie as they are. */
+  readonly box: SecretBox | undefined;
+  /** What seals with keys: the first seals, all of them open. 32 bytes in base64. */
+  readonly boxOf: (keys: { readonly current: string; readonly old: readonly string[] }) => SecretBox;
+  readonly nowMs: () => number;
+  readonly random: (bytes: number) => Uint8Array;
+  /** Told of a key that cannot be opened. */
+  readonly onError?: (error: unknown) => void;
+}
+
+/** A tenant's keys as they are known here. */
+interface TenantKeys {
+  readonly box: SecretBox;
+  /** What digests of texts are keyed with: nobody can try out texts without it. */
+  readonly digestKey: Buffer;
+  readonly readAtMs: number;
+  /** Tokens whose texts are stored. */
+  readonly kept: Set<string>;
+}
+
+const hex = (text: string, length: number): string => sha256(text).slice(0, length);
+
+/** The name of a tenant in keys of objects and in tokens. */
+const tenantName = (tenantId: string): string => hex(`quire vault tenant ${tenantId}`, 16);
+
+/** Streams of documents have texts of their own: one can be forgotten without the others. */
+const scopeName = (stream: string): string =>
+  hex(`quire vault scope ${categoryOf(stream) === 'document' ? stream : ''}`, 16);
+
+const KEY_BYTES = 32;
+/** Another process may have destroyed a key; after so long it is looked at anew, ms. */
+const KNOWN_MS = 60_000;
+const TENANTS_MAX = 1_000;
+const TEXTS_MAX = 20_000;
+const READS_AT_ONCE = 16;
+/** Texts of one tenant that are known to be stored. */
+const KEPT_MAX = 500;
+
+const keysFolder = (tenant: string): string => `${VAULT_PREFIX}${tenant}/keys/`;
+
+const textKey = (token: string): string | undefined => {
+  const parts = tokenParts(token);
+  return parts && `${VAULT_PREFIX}${parts.tenant}/${parts.scope}/${parts.text}`;
+};
+
+/** A key as it is stored: sealed, or where there is nothing to seal it with as it is. */
+const openedKey = (
+  { box, onError }: Pick<VaultDeps, 'box' | 'onError'>,
+  owner: { readonly tenant_id: string; readonly secret_id: string },
+  bytes: Uint8Array,
+): string | undefined => {
+  const stored = jsonIn(Buffer.from(bytes).toString('utf8'));
+  if (typeof stored === 'object' && stored !== null && 'plain_key' in stored) return String(stored.plain_key);
+  const opened = box?.open(bytes, owner);
+  if (opened?.kind === 'opened') return opened.text;
+  onError?.(new Error(`the key ${owner.secret_id} of texts cannot be opened: ${opened?.kind ?? 'no key'}`));
+  return undefined;
+};
+
+/** Keys of a tenant that open here, the oldest first. */
+const readKeys = async (deps: VaultDeps, tenant: string): Promise<readonly string[]> => {
+  const names: string[] = [];
+  for await (const { key } of deps.objects.list(keysFolder(tenant))) names.push(key);
+  const keys: string[] = [];
+  for (const name of names.sort()) {
+    const bytes = await deps.objects.get(name);
+    const owner = { tenant_id: tenant, secret_id: name.slice(keysFolder(tenant).length) };
+    const key = bytes && openedKey(deps, owner, bytes);
+    if (key !== undefined) keys.push(key);
+  }
+  return keys;
+};
+
+/** Two processes may make one each: all take the older of both from then on, and open with either. */
+const makeKey = async ({ objects, box, nowMs, random }: VaultDeps, tenant: string): Promise<void> => {
+  const key = Buffer.from(random(KEY_BYTES)).toString('base64');
+  const made = String(nowMs()).padStart(14, '0');
+  const secret_id = `${made}-${Buffer.from(random(6)).toString('hex')}`;
+  const plain = Buffer.from(JSON.stringify({ plain_key: key }));
+  const sealed = box === undefined ? plain : box.seal(key, { tenant_id: tenant, secret_id });
+  await objects.put(`${keysFolder(tenant)}${secret_id}`, sealed);
+};
+
+/** The keys of tenants, by the names of these. */
+const tenantKeys = (deps: VaultDeps) => {
+  const { nowMs } = deps;
+  const known = new LRUCache<string, TenantKeys>({ max: TENANTS_MAX });
+  /** undefined: there is none that opens here. */
+  const find = async (tenant: string): Promise<TenantKeys | undefined> => {
+    const found = known.get(tenant);
+    if (found !== undefined && nowMs() - found.readAtMs < KNOWN_MS) return found;
+    const [current, ...old] = await readKeys(deps, tenant);
+    if (current === undefined) {
+      known.delete(tenant);
+      return undefined;
+    }
+    const digestKey = Buffer.from(current, 'base64');
+    const kept = found?.digestKey.equals(digestKey) === true ? found.kept : new Set<string>();
+    const read = { box: deps.boxOf({ current, old }), digestKey, readAtMs: nowMs(), kept };
+    known.set(tenant, read);
+    return read;
+  };
+  return {
+    find,
+    /** Makes one where there is none. */
+    own: async (tenant: string): Promise<TenantKeys> => {
+      const found = await find(tenant);
+      if (found !== undefined) return found;
+      await makeKey(deps, tenant);
+      const made = await find(tenant);
+      if (made === undefined) throw new Error('the key of a tenant was destroyed as it was made');
+      return made;
+    },
+    drop: (tenant: string): void => void known.delete(tenant),
+  };
+};
+
+const sealerOf = (objects: VaultDeps['objects'], tenant: string, keys: TenantKeys): TextSealer => {
+  const due = new Map<string, string>();
+  return {
+    token: (stream, text) => {
+      if (tokenParts(text)?.tenant === tenant) return text;
+      const scope = scopeName(stream);
+      const digest = createHmac('sha256', keys.digestKey).update(`${scope} ${text}`).digest('hex');
+      const token = tokenOf({ tenant, scope, text: digest.slice(0, 32) });
+      if (!keys.kept.has(token)) due.set(token, text);
+      return token;
+    },
+    keep: async () => {
+      for (const [token, text] of due) {
+        const at = textKey(token) ?? '';
+        await objects.put(at, keys.box.seal(text, { tenant_id: tenant, secret_id: token }));
+        if (keys.kept.size >= KEPT_MAX) keys.kept.clear();
+        keys.kept.add(token);
+      }
+      due.clear();
+    },
+  };
+};
+
+/** Keys of what is forgotten. Keys of tenants are first: without them the texts are nothing. */
+const doomedBy = async (
+  objects: VaultDeps['objects'],
+  { tenant_id, stream, until }: ForgottenTexts,
+): Promise<ReadonlySet<string>> => {
+  const tenant = tenantName(tenant_id);
+  const all = [keysFolder(tenant), `${VAULT_PREFIX}${tenant}/`];
+  const doomed = new Set<string>();
+  for (const prefix of stream === undefined ? all : [`${VAULT_PREFIX}${tenant}/${scopeName(stream)}/`])
+    for await (const { key, modified_at } of objects.list(prefix))
+      if (until === undefined || modified_at <= until) doomed.add(key);
+  return doomed;
+};
+
+/** What an answer that is kept is sealed as. */
+const KEPT_ANSWER = 'kept answer';
+
+/** Keys and texts over an object store. */
+export const textVault = (deps: VaultDeps): TextVault => {
+  const { objects } = deps;
+  const keys = tenantKeys(deps);
+  /** Of tokens that this process has opened lately. */
+  const opened = new LRUCache<string, string>({ max: TEXTS_MAX });
+
+  const read = async (token: string): Promise<string | undefined> => {
+    const tenant = tokenParts(token)?.tenant ?? '';
+    const theirs = await keys.find(tenant);
+    const cached = theirs && opened.get(token);
+    if (theirs === undefined || cached !== undefined) return cached;
+    const sealed = await objects.get(textKey(token) ?? '');
+    const found = sealed && theirs.box.open(sealed, { tenant_id: tenant, secret_id: token });
+    if (found?.kind !== 'opened') return undefined;
+    opened.set(token, found.text, { ttl: KNOWN_MS });
+    return found.text;
+  };
+
+  return {
+    sealer: async (tenantId) => {
+      const tenant = tenantName(tenantId);
+      return sealerOf(objects, tenant, await keys.own(tenant));
+    },
+    texts: async (tokens, of) => {
+      const tenant = of === undefined ? undefined : tenantName(of);
+      const found = new Map<string, string>();
+      const next = tokens
+        .filter((one) => tenant === undefined || tokenParts(one)?.tenant === tenant)
+        .values();
+      const work = async (): Promise<void> => {
+        for (const token of next) {
+          const text = await read(token);
+          if (text !== undefined) found.set(token, text);
+        }
+      };
+      await Promise.all(Array.from({ length: READS_AT_ONCE }, work));
+      return found;
+    },
+    forget: async (what) => {
+      for (const key of await doomedBy(objects, what)) await objects.remove(key);
+      keys.drop(tenantName(what.tenant_id));
+      opened.clear();
+    },
+    seal: async (tenantId, text) => {
+      const tenant = tenantName(tenantId);
+      const { box } = await keys.own(tenant);
+      return Buffer.from(box.seal(text, { tenant_id: tenant, secret_id: KEPT_ANSWER })).toString('utf8');
+    },
+    open: async (tenantId, sealed) => {
+      const tenant = tenantName(tenantId);
+      const box = (await keys.find(tenant))?.box;
+      const found = box?.open(Buffer.from(sealed), { tenant_id: tenant, secret_id: KEPT_ANSWER });
+      return found?.kind === 'opened' ? found.text : null;
+    },
+  };
+};
+
+/** A value with the texts that its tokens stand for; what was forgotten is null. */
+export const withTexts = async <Value>(
+  { vault }: Pick<EventStore, 'vault'>,
+  value: Value,
+): Promise<Value> => {
+  if (vault === undefined) return value;
+  const tokens = new Set<string>();
+  withoutTokens(value as Json, (token) => {
+    tokens.add(token);
+    return undefined;
+  });
+  if (tokens.size === 0) return value;
+  const found = await vault.texts([...tokens]);
+  return withoutTokens(value as Json, (token) => found.get(token)) as Value;
+};
+
+/** Members of a command as the events of its stream have them: for decisions that compare the two. */
+export const withSealed = async <Data extends object>(
+  { vault }: Pick<EventStore, 'vault'>,
+  { tenant_id, stream }: { readonly tenant_id: string; readonly stream: string },
+  data: Data,
+): Promise<Data> => {
+  const written = Object.entries(data).filter(
+    ([name, value]) => SETTINGS.has(name) && typeof value === 'string' && value !== '',
+  );
+  if (vault === undefined || written.length === 0) return data;
+  const sealer = await vault.sealer(tenant_id);
+  const tokens = written.map(([name, value]) => [name, sealer.token(stream, String(value))] as const);
+  await sealer.keep();
+  return { ...data, ...Object.fromEntries(tokens) };
+};
+
+/** Settings that people write. */
+const SETTINGS: ReadonlySet<string> = new Set(['url', 'description', 'set_name']);
+
+/** Seals the keys of all tenants with the current key; `lost`: those that no known key opens. */
+export const rotateVaultKeys = async (
+  objects: VaultDeps['objects'],
+  box: SecretBox,
+): Promise<{ readonly rotated: number; readonly current: number; readonly lost: number }> => {
+  const counts = { rotated: 0, current: 0, lost: 0 };
+  for await (const { key } of objects.list(VAULT_PREFIX)) {
+    const [, tenant_id = '', folder, secret_id = ''] = key.split('/');
+    const bytes = folder === 'keys' ? await objects.get(key) : undefined;
+    if (bytes === undefined) continue;
+    const found = box.open(bytes, { tenant_id, secret_id });
+    const text = openedKey({ box }, { tenant_id, secret_id }, bytes);
+    if (text === undefined) counts.lost += 1;
+    else if (found.kind === 'opened' && found.isCurrent) counts.current += 1;
+    else {
+      await objects.put(key, box.seal(text, { tenant_id, secret_id }));
+      counts.rotated += 1;
+    }
+  }
+  return counts;
+};
