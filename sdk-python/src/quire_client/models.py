@@ -4534,9 +4534,9 @@ class ReadBy(TypedDict):
     """JSON Pointers into `result`, of members and of whole lists."""
 
     engine: list[str]
-    """Read surely by the embedded engine; no model was asked."""
+    """Read surely by the engine; no model was asked."""
     model: list[str]
-    """Read by the model alone, or otherwise than by the engine."""
+    """Read by the model alone, or in another way."""
     both: list[str]
     """Read alike by both, each by itself."""
 
@@ -4915,7 +4915,9 @@ class ReviewDecision(TypedDict):
     counts: ReviewCounts
     """How many values come from where; null while it is open."""
     origins: dict[str, Literal["read", "confirmed", "corrected"]]
-    """Of each leaf, by its JSON Pointer."""
+    """Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer.
+    `confirmed`: it was in doubt, and stayed.
+    """
     note: str | None
     """A note for people."""
     decided_by: str
