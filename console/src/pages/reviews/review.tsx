@@ -55,61 +55,73 @@ interface FieldProps {
   readonly onChoose: () => void;
 }
 
-/** One value with its name. What is chosen has the focus, so that its keys are heard. */
-function Field({ row, isChosen, isDoubtful, isAccepted, typed, onType, onChoose }: FieldProps) {
-  const { path, name, value, depth, errors } = row;
-  const place = useRef<HTMLButtonElement & HTMLInputElement>(null);
-  const isTyped = isChosen && typed !== undefined;
+/** A value as it stands, with its name. */
+function Standing({ row, isChosen, isDoubtful, isAccepted, onChoose }: FieldProps) {
+  const { path, name, value } = row;
+  const place = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isChosen) place.current?.focus();
-  }, [isChosen, isTyped]);
+  }, [isChosen]);
+  return (
+    <button
+      ref={place}
+      type="button"
+      data-field={path}
+      data-doubtful={isDoubtful && !isAccepted ? '' : undefined}
+      aria-pressed={isChosen}
+      tabIndex={isChosen ? 0 : -1}
+      onClick={onChoose}
+      className={classes(
+        'flex min-h-8 items-center gap-2 rounded-md border px-2 py-1 text-left hover:bg-sunken',
+        isChosen ? 'border-accent bg-accent-soft' : 'border-transparent',
+      )}
+    >
+      <span className="w-2/5 min-w-0 shrink-0 text-[13px] break-words text-soft">
+        {name.replaceAll('_', ' ')}
+      </span>
+      <span className="min-w-0 flex-1 break-words">
+        {value ?? <i className="text-soft">{texts.nothing}</i>}
+      </span>
+      {isDoubtful && (
+        <Badge tone={isAccepted ? 'good' : 'warn'}>{isAccepted ? texts.accepted : texts.doubtful}</Badge>
+      )}
+    </button>
+  );
+}
+
+function Typing({ row, typed, onType }: Pick<FieldProps, 'row' | 'onType'> & { typed: string }) {
+  const place = useRef<HTMLInputElement>(null);
+  useEffect(() => place.current?.focus(), []);
+  return (
+    <input
+      ref={place}
+      data-editing={row.path}
+      aria-label={row.name}
+      value={typed}
+      onChange={({ target }) => onType(target.value)}
+      className={CONTROL}
+    />
+  );
+}
+
+/** One value with its name. What is chosen has the focus, so that its keys are heard. */
+function Field(props: FieldProps) {
+  const { row, isChosen, typed, onType } = props;
+  const { name, value, depth } = row;
+  const style = { paddingLeft: `${String(depth)}rem` };
   if (value === undefined)
     return (
-      <p className="pt-2 font-medium" style={{ paddingLeft: `${String(depth)}rem` }}>
+      <p className="pt-2 font-medium" style={style}>
         {name.replaceAll('_', ' ')}
       </p>
     );
   return (
-    <div className="flex min-w-0 flex-col" style={{ paddingLeft: `${String(depth)}rem` }}>
-      {isTyped ? (
-        <input
-          ref={place}
-          data-editing={path}
-          aria-label={name}
-          value={typed}
-          onChange={({ target }) => onType(target.value)}
-          className={CONTROL}
-        />
+    <div className="flex min-w-0 flex-col" style={style}>
+      {isChosen && typed !== undefined ? (
+        <Typing row={row} typed={typed} onType={onType} />
       ) : (
-        <button
-          ref={place}
-          type="button"
-          data-field={path}
-          data-doubtful={isDoubtful && !isAccepted ? '' : undefined}
-          aria-pressed={isChosen}
-          tabIndex={isChosen ? 0 : -1}
-          onClick={onChoose}
-          className={classes(
-            'flex min-h-8 items-center gap-2 rounded-md border px-2 py-1 text-left hover:bg-sunken',
-            isChosen ? 'border-accent bg-accent-soft' : 'border-transparent',
-          )}
-        >
-          <span className="w-2/5 min-w-0 shrink-0 text-[13px] break-words text-soft">
-            {name.replaceAll('_', ' ')}
-          </span>
-          <span className="min-w-0 flex-1 break-words">
-            {value ?? <i className="text-soft">{texts.nothing}</i>}
-          </span>
-          {isDoubtful && (
-            <Badge tone={isAccepted ? 'good' : 'warn'}>{isAccepted ? texts.accepted : texts.doubtful}</Badge>
-          )}
-        </button>
+        <Standing {...props} />
       )}
-      {errors.map((fault) => (
-        <p key={fault} className="px-2 text-[13px] text-bad">
-          {fault}
-        </p>
-      ))}
     </div>
   );
 }
@@ -117,7 +129,7 @@ function Field({ row, isChosen, isDoubtful, isAccepted, typed, onType, onChoose 
 /** The draft of a decision, and what keys do with it. */
 const useDeciding = (review: Review, onDone: (result: Draft['result']) => void) => {
   const [draft, take] = useReducer(stepped, review, draftOf);
-  const schema = (review.schema ?? {}) as SchemaPart;
+  const schema = useMemo(() => (review.schema ?? {}) as SchemaPart, [review.schema]);
   const rows = useMemo(
     () => valueRows(draft.result, schema, { citations: draft.citations, errors: null }),
     [draft, schema],
@@ -177,27 +189,32 @@ const useDeciding = (review: Review, onDone: (result: Draft['result']) => void) 
     d: () => changeRow('remove'),
     m: () => changeRow('join'),
   };
-  const whileTyping = (event: KeyboardEvent): void => {
-    if (event.key === 'Escape') type(undefined);
-    else if (event.key === 'Enter' || event.key === 'Tab') say(typed ?? '');
-    else return;
-    event.preventDefault();
+  const undo = (): void => take({ kind: 'undo' });
+  const whileTyping = ({ key }: KeyboardEvent): boolean => {
+    if (key === 'Escape') type(undefined);
+    else if (key === 'Enter' || key === 'Tab') say(typed ?? '');
+    else return false;
+    return true;
+  };
+  const whileChoosing = ({ key, shiftKey }: KeyboardEvent): boolean => {
+    // at the last doubtful field the key goes on to what follows
+    if (key === 'Tab') return next(left, shiftKey ? -1 : 1);
+    if (Object.hasOwn(keys, key)) keys[key]?.();
+    else if (key.length === 1 && key !== ' ') type(key);
+    else return false;
+    return true;
+  };
+  const onCommand = (key: string): boolean => {
+    if (key === 'Enter') onDone(draft.result);
+    else if (key === 'z' && typed === undefined) undo();
+    else return false;
+    return true;
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const isCommand = event.ctrlKey || event.metaKey;
-    if (isCommand && event.key === 'Enter') onDone(draft.result);
-    else if (isCommand && event.key === 'z' && typed === undefined) take({ kind: 'undo' });
-    else if (isCommand || event.altKey) return;
-    else if (typed !== undefined) {
-      whileTyping(event);
-      return;
-    } else if (event.key === 'Tab') {
-      // at the last doubtful field the key goes on to what follows
-      if (!next(left, event.shiftKey ? -1 : 1)) return;
-    } else if (Object.hasOwn(keys, event.key)) keys[event.key]?.();
-    else if (event.key.length === 1 && event.key !== ' ') type(event.key);
-    else return;
-    event.preventDefault();
+    if (event.altKey) return;
+    const hear = typed === undefined ? whileChoosing : whileTyping;
+    const isHeard = event.ctrlKey || event.metaKey ? onCommand(event.key) : hear(event);
+    if (isHeard) event.preventDefault();
   };
   return { draft, rows, left, chosen, typed, isDoubtful, pick, type, say, take, changeRow, onKeyDown };
 };
@@ -220,9 +237,7 @@ function Deciding({ review, file, onDone, isBusy }: DecidingProps) {
   const deciding = useDeciding(review, onDone);
   const { draft, rows, left, chosen, typed, isDoubtful, pick, type, say, take, changeRow } = deciding;
   const marks = draft.citations.flatMap(({ path, page, bbox }) =>
-    page === null || bbox === null
-      ? []
-      : [{ path, page, box: bbox as unknown as readonly [number, number, number, number] }],
+    page === null || bbox === null ? [] : [{ path, page, box: bbox }],
   );
   const hasRow = chosen !== undefined && rowOf(draft.result, chosen) !== undefined;
   return (
@@ -237,7 +252,7 @@ function Deciding({ review, file, onDone, isBusy }: DecidingProps) {
             marks={marks}
             chosen={chosen}
             onChoose={pick}
-            conversion={NO_CONVERSION as never}
+            conversion={NO_CONVERSION}
             onPages={() => undefined}
             onFault={() => undefined}
             onDrawn={(words) => {
@@ -289,68 +304,77 @@ function Deciding({ review, file, onDone, isBusy }: DecidingProps) {
   );
 }
 
-/** One review: to decide it, or as it was decided. */
-export function ReviewPage({ reviewId }: { reviewId: string }) {
-  const go = useGo();
-  const cache = useQueryClient();
-  const path = { review_id: reviewId };
-  const read = useRead('getReview', { path });
-  const review = read.data;
-  const status = review?.status;
-  const isOpen = status === 'open' || status === 'leased';
-  const leaseError = useLease(reviewId, isOpen);
-  const decide = useChange('decideReview');
-  const reopen = useChange('reopenReview');
-  const document = review?.document;
-  const file = useQuery({
+/** The file of a review, as soon as it is known what it is. */
+const useFile = (reviewId: string, document: Review['document'] | undefined) =>
+  useQuery({
     queryKey: ['reviewFile', reviewId],
     enabled: document != null,
     staleTime: Infinity,
     queryFn: () => (document == null ? undefined : fileOf(reviewId, document)),
   });
+
+interface OpenedProps {
+  readonly review: Review;
+  readonly readAgain: () => void;
+}
+
+/** A review that is there: to decide it, or as it was decided. */
+function Opened({ review, readAgain }: OpenedProps) {
+  const { review_id, status, generation, document } = review;
+  const go = useGo();
+  const cache = useQueryClient();
+  const path = { review_id };
+  const isOpen = status === 'open' || status === 'leased';
+  const leaseError = useLease(review_id, isOpen);
+  const decide = useChange('decideReview');
+  const reopen = useChange('reopenReview');
+  const file = useFile(review_id, document);
+  const decided = async (): Promise<void> => {
+    await cache.invalidateQueries({ queryKey: ['listReviews'] });
+    go('/reviews');
+  };
   const onDone = (result: Draft['result']): void => {
-    if (review === undefined || decide.isPending || !isOpen) return;
-    const body = { result, generation: review.generation };
-    decide.mutate(
-      { path, body },
-      {
-        onSuccess: async () => {
-          await cache.invalidateQueries({ queryKey: ['listReviews'] });
-          go('/reviews');
-        },
-      },
-    );
+    if (decide.isPending || !isOpen) return;
+    decide.mutate({ path, body: { result, generation } }, { onSuccess: () => void decided() });
   };
   return (
-    <>
-      <PageHeader title={document?.file_name ?? texts.title} say={texts.say}>
-        <Go to="/reviews">{texts.back}</Go>
-        {status === 'decided' && (
-          <Button
-            isBusy={reopen.isPending}
-            onClick={() => reopen.mutate({ path }, { onSuccess: () => void read.refetch() })}
-          >
+    <div className="flex flex-col gap-4">
+      {[file.error, leaseError, decide.error, reopen.error].map((error, at) => (
+        <ProblemNote key={at} error={error} />
+      ))}
+      {status === 'decided' && (
+        <p className="flex items-center gap-3">
+          {texts.decided}
+          <Button isBusy={reopen.isPending} onClick={() => reopen.mutate({ path }, { onSuccess: readAgain })}>
             {texts.reopen}
           </Button>
-        )}
+        </p>
+      )}
+      <Deciding
+        key={generation}
+        review={review}
+        file={file.data}
+        onDone={onDone}
+        isBusy={decide.isPending || !isOpen}
+      />
+    </div>
+  );
+}
+
+/** One review. */
+export function ReviewPage({ reviewId }: { reviewId: string }) {
+  const { data: review, error, isPending, refetch } = useRead('getReview', { path: { review_id: reviewId } });
+  return (
+    <>
+      <PageHeader title={review?.document?.file_name ?? texts.title} say={texts.say}>
+        <Go to="/reviews">{texts.back}</Go>
       </PageHeader>
-      <div className="flex flex-col gap-4">
-        {[read.error, file.error, leaseError, decide.error, reopen.error].map((error, at) => (
-          <ProblemNote key={at} error={error} />
-        ))}
-        {read.isPending && <Skeleton lines={8} className="h-10" />}
-        {status === 'expired' && <p>{texts.expired}</p>}
-        {status === 'decided' && <p>{texts.decided}</p>}
-        {review !== undefined && status !== 'expired' && (
-          <Deciding
-            key={review.generation}
-            review={review}
-            file={file.data}
-            onDone={onDone}
-            isBusy={decide.isPending || !isOpen}
-          />
-        )}
-      </div>
+      <ProblemNote error={error} />
+      {isPending && <Skeleton lines={8} className="h-10" />}
+      {review?.status === 'expired' && <p>{texts.expired}</p>}
+      {review !== undefined && review.status !== 'expired' && (
+        <Opened review={review} readAgain={() => void refetch()} />
+      )}
     </>
   );
 }
