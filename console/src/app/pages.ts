@@ -1,6 +1,7 @@
 import {
   Activity,
   BookOpenCheck,
+  CircleCheck,
   Coins,
   FileCog,
   FileText,
@@ -40,6 +41,13 @@ export const PAGES: readonly Page[] = [
     icon: FileText,
     isOperators: false,
     load: () => import('../pages/playground/index.tsx'),
+  },
+  {
+    path: '/reviews',
+    name: nav.reviews,
+    icon: CircleCheck,
+    isOperators: false,
+    load: () => import('../pages/reviews/index.tsx'),
   },
   {
     path: '/usage',

@@ -17,7 +17,7 @@ interface OverlayProps {
   readonly marks: readonly Marked[];
   readonly chosen: string | undefined;
   readonly onChoose: (path: string) => void;
-  /** Given while a box may be drawn. */
+  /** Given while a box may be drawn; a click is a box without a size. */
   readonly onDraw?: ((box: Box) => void) | undefined;
 }
 
@@ -49,8 +49,10 @@ export function Overlay({ width, height, marks, chosen, onChoose, onDraw }: Over
         draw([Math.min(x0, x1), Math.min(y0, y1), Math.max(x0, x1), Math.max(y0, y1)]);
       }}
       onPointerUp={() => {
+        const clicked = start.current;
         start.current = undefined;
         if (drawn !== undefined) onDraw?.(drawn);
+        else if (clicked !== undefined) onDraw?.([...clicked, ...clicked]);
         draw(undefined);
       }}
     >

@@ -62,6 +62,9 @@ interface Item {
   readonly height: number;
 }
 
+/** A smaller box was clicked, not drawn. */
+const DRAWN_MIN = 3;
+
 /** The words of a page whose middle lies in a box, in the order of the file. */
 export const wordsIn = async (page: PDFPageProxy, [left, top, right, bottom]: Box): Promise<string> => {
   const { items } = await page.getTextContent();
@@ -72,7 +75,9 @@ export const wordsIn = async (page: PDFPageProxy, [left, top, right, bottom]: Bo
       Number(item.transform[4]) + item.width / 2,
       Number(item.transform[5]) + item.height / 2,
     ) as number[];
-    return x >= left && x <= right && y >= top && y <= bottom;
+    if (right - left >= DRAWN_MIN) return x >= left && x <= right && y >= top && y <= bottom;
+    // a click: the words that it is on
+    return Math.abs(x - left) <= item.width / 2 && Math.abs(y - top) <= item.height;
   });
   return found
     .map(({ str }) => str.trim())

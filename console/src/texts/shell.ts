@@ -4,6 +4,7 @@ export const shell = {
   nav: {
     overview: 'Overview',
     playground: 'Playground',
+    reviews: 'Reviews',
     usage: 'Usage',
     keys: 'Keys',
     configs: 'Configs',
