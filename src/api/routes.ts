@@ -126,16 +126,19 @@ import {
 import {
   cancelEvaluationRun,
   createEvaluationRun,
-  createEvaluationSet,
   getEvaluationRun,
   getEvaluationRunDocument,
-  getEvaluationSet,
-  getEvaluationSetExamples,
   listEvaluationRuns,
-  listEvaluationSets,
-  removeEvaluationSet,
   type EvaluationsDeps,
 } from './evaluations.ts';
+import {
+  createEvaluationSet,
+  getEvaluationSet,
+  getEvaluationSetExamples,
+  listEvaluationSets,
+  removeEvaluationSet,
+  type EvaluationSetsDeps,
+} from './evaluationSets.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -159,6 +162,7 @@ export type ApiDeps = AccountsDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
+  EvaluationSetsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PricesDeps &

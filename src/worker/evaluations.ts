@@ -153,22 +153,30 @@ const held = async (
   return outcome.kind === 'scored' ? outcome.scored : undefined;
 };
 
+/** What the document at a place of the run's list came to, as its batch and its operation say. */
+const readAt = async (
+  deps: EvaluationWorkerDeps,
+  { accepted, refused }: KnownRun,
+  index: number,
+): Promise<Read & { readonly operation_id: string | null }> => {
+  const refusal = refused.get(index);
+  if (refusal !== undefined)
+    return {
+      operation_id: null,
+      ...(NOTHING_READ.has(refusal) ? { body: NO_RESULT } : { left_out: refusal }),
+    };
+  const operation_id = operationIdOfDocument({ ...accepted, index });
+  return { operation_id, ...(await readOf(deps, await deps.operations.stateOf(operation_id))) };
+};
+
 const scoredDocument = async (
   deps: EvaluationWorkerDeps,
   scoring: Scoring,
   index: number,
 ): Promise<Scored> => {
   const { name, run } = scoring;
-  const { tenant_id, batch_id, document_ids } = run.accepted;
-  const document_id = document_ids[index] ?? '';
-  const refusal = run.refused.get(index);
-  if (refusal !== undefined && !NOTHING_READ.has(refusal)) return leftOut(document_id, null, refusal);
-  const operation = operationIdOfDocument({ tenant_id, batch_id, index });
-  const operation_id = refusal === undefined ? operation : null;
-  const read =
-    operation_id === null
-      ? { body: NO_RESULT }
-      : await readOf(deps, await deps.operations.stateOf(operation));
+  const document_id = run.accepted.document_ids[index] ?? '';
+  const { operation_id, ...read } = await readAt(deps, run, index);
   if ('left_out' in read) return leftOut(document_id, operation_id, read.left_out);
   const digest = scoring.expected.get(document_id) ?? '';
   const expected = await expectedValues(deps.objects).get(run.evaluated.set_id, document_id, digest);
