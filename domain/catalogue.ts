@@ -6,6 +6,7 @@ import { batchEvent } from './batch.ts';
 import { billingConfigEvent } from './billingConfig.ts';
 import { conversionEvent, extractionEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
+import { erasureEvent } from './erasure.ts';
 import { evaluationEvent, evaluationSetEvent } from './evaluation.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
 import { findingEvent, sealEvent } from './finding.ts';
@@ -17,6 +18,7 @@ import { placesEvent } from './places.ts';
 import { paymentEvent, paymentUpcasters } from './payment.ts';
 import type { RecordedEvent } from './ports/log.ts';
 import { priceListEvent } from './priceList.ts';
+import { reviewEvent } from './review.ts';
 import { providerPricingEvent } from './modelPrices.ts';
 import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
@@ -37,6 +39,7 @@ export const EVENT_CATALOGUE = {
   apiKey: apiKeyEvent,
   config: savedConfigEvent,
   document: documentEvent,
+  erasures: erasureEvent,
   extraction: extractionEvent,
   conversion: conversionEvent,
   operation: operationEvent,
@@ -47,6 +50,7 @@ export const EVENT_CATALOGUE = {
   evaluation: evaluationEvent,
   artifact: artifactEvent,
   deployment: deploymentEvent,
+  review: reviewEvent,
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
   places: placesEvent,

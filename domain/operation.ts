@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { billingType, extractionMode } from './account/messages.ts';
 import { event } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
+import { neededReview } from './review.ts';
 import { digestText, type QueuedKind, type QueuedState, queuedWork, suffixOf } from './leased.ts';
 
 /** What work an operation does, by its name in prices. */
@@ -83,6 +84,8 @@ const operationSucceeded = event('OperationSucceeded', {
   duration_ms: z.number().int().min(0),
   /** Of the stored result that is delivered and paid for; left out by older releases. */
   result_sha256: z.string().optional(),
+  /** A person has to look at it; left out where nobody has to. */
+  review: neededReview.optional(),
   succeeded_at: instant,
 });
 

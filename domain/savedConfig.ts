@@ -10,6 +10,7 @@ import {
   type StreamKind,
 } from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
+import { type ReviewPolicy, reviewPolicy } from './review.ts';
 
 /** A model and how it is asked. Its key lies sealed in object storage, under `secret_id`; never here. */
 const channelSettings = z.strictObject({
@@ -45,6 +46,8 @@ const configPublished = event('ConfigPublished', {
   models_for: z.enum(['all', 'doubtful']).nullable().optional(),
   /** Left out by releases that gave what models told and what stands nowhere. */
   require_grounding: z.boolean().nullable().optional(),
+  /** Left out by releases in which nobody looked at results. */
+  review: reviewPolicy.nullable().optional(),
   llm: channelSettings.nullable(),
   ocr: channelSettings.nullable(),
   published_at: instant,
@@ -181,6 +184,7 @@ interface Overridable<Mode = string> {
   readonly min_confidence?: number | null | undefined;
   readonly models_for?: ModelsFor | null | undefined;
   readonly require_grounding?: boolean | null | undefined;
+  readonly review?: ReviewPolicy | null | undefined;
   readonly llm?: OverridableChannel | null | undefined;
   readonly ocr?: OverridableChannel | null | undefined;
 }
@@ -204,6 +208,8 @@ interface Merged<Mode = string> {
   readonly min_confidence: number | undefined;
   readonly models_for: ModelsFor | undefined;
   readonly require_grounding: boolean | undefined;
+  /** As a whole: of a request, or of the config. */
+  readonly review: ReviewPolicy | undefined;
   readonly llm: MergedChannel;
   readonly ocr: MergedChannel;
 }
@@ -272,6 +278,7 @@ export const overriddenBy = <Mode = string>(
   min_confidence: first(inline.min_confidence, saved.min_confidence),
   models_for: present(inline.models_for) ?? present(saved.models_for),
   require_grounding: first(inline.require_grounding, saved.require_grounding),
+  review: first(inline.review, saved.review),
   llm: channelOf(saved.llm ?? {}, inline.llm ?? {}),
   ocr: channelOf(saved.ocr ?? {}, inline.ocr ?? {}),
 });

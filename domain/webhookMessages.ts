@@ -3,10 +3,12 @@ import { currencyCode, instant, tenantId } from './kernel/amounts.ts';
 import { keyRole } from './apiKey.ts';
 import type { AnyEvent } from './catalogue.ts';
 import type { RecordedEvent } from './ports/log.ts';
+import { reviewIdOf, reviewReason } from './review.ts';
 
 const wholeCredits = z.int();
 
 const ended = { operation_id: z.string() };
+const reviewed = { review_id: z.string(), operation_id: z.string() };
 const job = { job_id: z.string() };
 const paid = { currency: currencyCode, occurred_at: instant };
 const key = { key_id: z.string() };
@@ -20,6 +22,16 @@ export const WEBHOOK_PAYLOADS = {
   'operation.partial': z.strictObject({ ...ended, duration_ms: z.int() }),
   'operation.failed': z.strictObject({ ...ended, code: z.string() }),
   'operation.cancelled': z.strictObject(ended),
+  /** In the place of `operation.succeeded`: its result is not final before a person has looked at it. */
+  'review.needed': z.strictObject({ ...reviewed, duration_ms: z.int(), reasons: z.array(reviewReason) }),
+  /** `generation`: from 1; a review that was opened again is decided again. */
+  'review.decided': z.strictObject({
+    ...reviewed,
+    generation: z.int(),
+    read: z.int(),
+    confirmed: z.int(),
+    corrected: z.int(),
+  }),
   /** The last event of a batch: each of its documents is an operation, and was told as one. */
   'batch.ended': z.strictObject({
     batch_id: z.string(),
@@ -98,9 +110,19 @@ type Mapped = {
 
 /** What each event tells by itself: a type that is to be told is one line here, and its payload. */
 const MESSAGES = {
-  OperationSucceeded: ({ operation_id, duration_ms, outcome }) => ({
-    type: outcome === 'partial' ? 'operation.partial' : 'operation.succeeded',
-    data: { operation_id, duration_ms },
+  OperationSucceeded: ({ operation_id, duration_ms, outcome, review }) =>
+    review === undefined
+      ? {
+          type: outcome === 'partial' ? 'operation.partial' : 'operation.succeeded',
+          data: { operation_id, duration_ms },
+        }
+      : {
+          type: 'review.needed',
+          data: { review_id: reviewIdOf(operation_id), operation_id, duration_ms, reasons: review.reasons },
+        },
+  ReviewDecided: ({ review_id, operation_id, generation, read, confirmed, corrected }) => ({
+    type: 'review.decided',
+    data: { review_id, operation_id, generation, read, confirmed, corrected },
   }),
   OperationFailed: ({ operation_id, code }) => ({ type: 'operation.failed', data: { operation_id, code } }),
   OperationCancelled: ({ operation_id, abandoned }) =>

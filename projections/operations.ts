@@ -153,7 +153,20 @@ interface OperationsQuery extends Page {
   readonly accepted_after?: string | undefined;
 }
 
-const CHOSEN = `from read.operations
+/** As callers see it: what a person has to look at has not simply succeeded. */
+const STATUS = `case
+    when r.review_id is null then o.status
+    when r.decided_at is null then 'needs_review'
+    else 'succeeded'
+  end`;
+const SHOWN = Object.keys(operations.columns)
+  .map((column) => (column === 'status' ? `${STATUS} as status` : `o.${column}`))
+  .join(', ');
+
+const CHOSEN = `from (
+    select ${SHOWN} from read.operations o left join read.reviews r on r.operation_id = o.operation_id
+    where o.tenant_id = $1
+  ) operations
   where tenant_id = $1
     and ($2::text is null or status = $2)
     and ($3::text is null or kind = $3)

@@ -15,6 +15,7 @@ import { openClaimsProjector } from './openClaims.ts';
 import { operationsProjector } from './operations.ts';
 import { priceListsProjector } from './priceLists.ts';
 import { rateLimitsProjector } from './rateLimits.ts';
+import { reviewsProjector } from './reviews.ts';
 import { savedConfigsProjector } from './savedConfigs.ts';
 import { trainingJobsProjector } from './trainingJobs.ts';
 import { usageProjector } from './usage.ts';
@@ -44,6 +45,7 @@ export const READ_MODELS: readonly Projector[] = [
   deploymentsProjector,
   webhooksProjector,
   savedConfigsProjector,
+  reviewsProjector,
 ];
 
 /**

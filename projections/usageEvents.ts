@@ -1,7 +1,7 @@
 import { pick, type Projector, type Row, rowReader, table } from './engine/table.ts';
 import { bulk, type BulkRow, inserting } from './engine/bulk.ts';
 import { type ProjectedEvent, type SqlRow, type SqlTx, tenantOf } from './engine/ports.ts';
-import { listing } from './engine/query.ts';
+import { listing, telling } from './engine/query.ts';
 
 /** Measured work, one row an extraction or conversion. The ledger has what it was billed. */
 export const usageEvents = table({
@@ -290,3 +290,78 @@ export const workOnDocument = listing(
   (documentId: string) => [documentId],
   rowReader({ work_id: 'sorted', operation_id: 'sorted?', is_open: 'boolean' }),
 );
+
+/** Work that is looked at for figures: the newest of a tenant, so that nobody's history takes the database's time. */
+export const OUTCOMES_OF = 10_000;
+/** Failures that are told of. */
+const FAILURES_MAX = 20;
+
+interface OutcomesQuery {
+  readonly tenant_id: string;
+  /** Instants, both inclusive; undefined: from the first, or to the last. */
+  readonly from: string | undefined;
+  readonly to: string | undefined;
+}
+
+/** $1: the tenant, $2 and $3: when it was asked for. */
+const LATEST = `
+  with latest as (
+    select * from read.usage_events where tenant_id = $1 order by position desc limit ${String(OUTCOMES_OF)}
+  ), asked as (
+    select * from latest where requested_at >= coalesce($2, '') and ($3::text is null or requested_at <= $3)
+  )`;
+
+const valuesOf = ({ tenant_id, from, to }: OutcomesQuery) => [tenant_id, from ?? null, to ?? null];
+
+const figures = telling(
+  `${LATEST}
+  select count(*) filter (where state = 'success') as succeeded, count(*) filter (where state = 'partial') as partial,
+    count(*) filter (where state = 'failed') as failed, count(*) filter (where state = 'running') as running,
+    coalesce(sum(pages) filter (where state in ('success', 'partial')), 0)::int8 as pages,
+    percentile_disc(0.5) within group (order by duration_ms) as median_ms,
+    percentile_disc(0.95) within group (order by duration_ms) as p95_ms,
+    (select min(requested_at) from latest having count(*) = ${String(OUTCOMES_OF)}) as counted_from
+  from asked`,
+  valuesOf,
+  rowReader({
+    ...{ succeeded: 'int8', partial: 'int8', failed: 'int8', running: 'int8', pages: 'int8' },
+    ...{ median_ms: 'int8?', p95_ms: 'int8?', counted_from: 'text?' },
+  }),
+);
+
+const readFailure = rowReader(
+  pick(
+    usageEvents.columns,
+    'id',
+    'kind',
+    'document_id',
+    'pages',
+    'problem_code',
+    'requested_at',
+    'finished_at',
+  ),
+);
+
+const failures = listing(
+  `${LATEST}
+  select id, kind, document_id, pages, problem_code, requested_at, finished_at from asked
+  where state = 'failed' order by position desc limit ${String(FAILURES_MAX)}`,
+  valuesOf,
+  (row) => {
+    const { id, kind, finished_at, requested_at, problem_code, ...members } = readFailure(row);
+    return {
+      ...{ id, operation: kind === 'extraction' ? ('extract' as const) : ('to_markdown' as const) },
+      ...{
+        ...members,
+        problem_code: problem_code ?? 'internal_error',
+        failed_at: finished_at ?? requested_at,
+      },
+    };
+  },
+);
+
+/** What became of a tenant's extractions and conversions, how long they took (ms), and which failed last. */
+export const outcomesOfTenant = (sql: SqlTx) => async (asked: OutcomesQuery) => ({
+  ...(await figures(sql)(asked)),
+  failures: await failures(sql)(asked),
+});

@@ -1,16 +1,6 @@
-import type { EventEmitter } from 'node:events';
-import {
-  ANY,
-  BACKWARDS,
-  END,
-  EventStoreDBClient,
-  FORWARDS,
-  jsonEvent,
-  NO_STREAM,
-  START,
-  type StreamingRead,
-} from '@eventstore/db-client';
-import { isSystem, recorded, subscribeToAll, type TimeLimit, within } from './subscription.ts';
+import { ANY, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { type Asked, recorded, served, within } from './reads.ts';
+import { isSystem, subscribeToAll } from './subscription.ts';
 import {
   type AppendResult,
   type BackwardsOptions,
@@ -137,7 +127,7 @@ export const connection = (connectionString: string, { once = false } = {}) => {
 };
 
 /** Streams of a dead connection may never finish: waiting for them is bounded, their errors are moot. */
-const disposed = async (client: EventStoreDBClient): Promise<void> => {
+export const disposed = async (client: EventStoreDBClient): Promise<void> => {
   try {
     await within(client.dispose(), { what: 'dispose', ms: DISPOSE_MS });
   } catch {
@@ -215,9 +205,6 @@ const membersOf = (error: unknown): Members => {
 /** What an error of the client says, whose own message may be empty. */
 export const detailOf = (error: unknown): string => membersOf(error).detail;
 
-/** A stream that is not there: the client throws it while reading. */
-export const isStreamNotFound = (error: unknown): boolean => membersOf(error).type === 'stream-not-found';
-
 /** The server does not know the user, or the password is another one. The client calls it a want of rights, too. */
 const isUnknownUser = (error: unknown): boolean => membersOf(error).code === UNAUTHENTICATED;
 
@@ -228,51 +215,6 @@ export const isDenied = (error: unknown): boolean => {
   if (type === 'access-denied' || code === PERMISSION_DENIED) return true;
   return error instanceof Error && error.cause !== undefined && isDenied(error.cause);
 };
-
-/** Takes what has arrived already and throws it away. */
-const drain = async <T>(iterator: AsyncIterator<T, unknown>): Promise<void> => {
-  while ((await iterator.next()).done !== true);
-};
-
-/** The status of a gRPC call that the server itself has ended, and all of whose messages have arrived. */
-const OK = 0;
-
-/**
- * Whether the server has ended a read. The client's own stream does not tell: a call that the client
- * cancels, as when it is disposed of, ends that stream without an error. The call, which is piped into it,
- * has its status before the stream's end.
- */
-const endedByServer = (read: StreamingRead<unknown>): (() => boolean) => {
-  let status: number | undefined;
-  read.once('pipe', (call) => {
-    (call as EventEmitter).once('status', ({ code }: { readonly code: number }) => (status = code));
-  });
-  return () => status === OK;
-};
-
-/**
- * The server's side of a read, item by item, each waited for no longer than the limit. It ends when the
- * server says that it has ended, and throws when it ends otherwise.
- */
-export async function* reading<T>(read: StreamingRead<T>, limit: TimeLimit): AsyncGenerator<T, void, void> {
-  const isWhole = endedByServer(read);
-  // An error may come when nobody is iterating: after the end, or by the cancellation below.
-  read.on('error', () => undefined);
-  const iterator = read[Symbol.asyncIterator]() as AsyncIterator<T, unknown>;
-  try {
-    for (;;) {
-      const result = await within(iterator.next(), limit);
-      if (result.done === true && isWhole()) return;
-      if (result.done === true) throw new Error(`${limit.what} was cut short`);
-      yield result.value;
-    }
-  } finally {
-    // Leaving a loop does not end the call by itself. A call that had ended already, and whose last items
-    // nobody took, never tells so, and the client would remember it for ever.
-    void read.cancel().catch(() => undefined);
-    void drain(iterator).catch(() => undefined);
-  }
-}
 
 const TYPE = 'AccountSnapshot';
 /** Streams whose `$maxCount` this process has set; beyond that many it sets them anew. */
@@ -334,109 +276,6 @@ export const snapshotsIn = (log: SnapshotLog): SnapshotStore => {
   };
 };
 
-/** What a user has to be allowed, as an operator would say it. */
-export type Right = 'read $all' | 'subscribe to $all' | `append to ${ProbedStream}` | `read ${ProbedStream}`;
-
-/** One stream stands for those that users own; the others are the system's, and closed to them by default. */
-type ProbedStream = 'account-…' | '$quire' | '$seals';
-
-/** A revision that no stream has: an append there is refused by right or by revision, and writes nothing. */
-const NO_SUCH_REVISION = 4_000_000_000n;
-
-const PROBED: Readonly<Record<ProbedStream, string>> = {
-  'account-…': 'account-quire_doctor',
-  $quire: '$quire',
-  $seals: '$seals',
-};
-
-/** Asks the server itself: the port refuses streams of the system before it asks. */
-const mayAppend = async (client: EventStoreDBClient, stream: string): Promise<boolean> => {
-  const probe = jsonEvent({ type: 'Probe', data: {} });
-  try {
-    await client.appendToStream(stream, probe, { expectedRevision: NO_SUCH_REVISION });
-    return true;
-  } catch (error) {
-    if (outcomeOf(error).kind === 'conflict') return true;
-    throw error;
-  }
-};
-
-const first = async (items: AsyncIterable<unknown>): Promise<void> => {
-  for await (const _ of items) return;
-};
-
-/** False when the server says that the user may not; throws what else goes wrong. */
-const allowed = async (work: () => Promise<unknown>): Promise<boolean> => {
-  try {
-    return (await work()) !== false;
-  } catch (error) {
-    if (isDenied(error)) return false;
-    throw error;
-  }
-};
-
-const PROBE_MS = 5_000;
-
-/** The rights that the user of a connection string lacks. Writes nothing. */
-export const rightsMissing = async (
-  log: EventStoreDb,
-  connectionString: string,
-  signal: AbortSignal,
-): Promise<readonly Right[]> => {
-  const client = EventStoreDBClient.connectionString(connectionString);
-  const streams = Object.entries(PROBED) as [ProbedStream, string][];
-  const asked: readonly (readonly [Right, () => Promise<unknown>])[] = [
-    ['read $all', () => log.head()],
-    ['subscribe to $all', () => first(log.subscribe({ signal }))],
-    ...streams.map(
-      ([name, stream]) => [`read ${name}`, () => first(log.read(stream, { limit: 1 }))] as const,
-    ),
-    ...streams.map(([name, stream]) => [`append to ${name}`, () => mayAppend(client, stream)] as const),
-  ];
-  const missing: Right[] = [];
-  try {
-    for (const [right, work] of asked)
-      if (!(await allowed(() => within(work(), { what: `the right to ${right}`, ms: PROBE_MS }))))
-        missing.push(right);
-  } finally {
-    await client.dispose();
-  }
-  return missing;
-};
-
-/** Its metadata says that a copy into the log has begun and not ended. No feed delivers it. */
-const COPY_STREAM = '$quire-copy';
-
-/** Marks a log while it is copied into: a service does not start on one that is not whole. Needs an admin. */
-export const markCopy = async (connectionString: string, isOpen: boolean): Promise<void> => {
-  const client = EventStoreDBClient.connectionString(connectionString);
-  try {
-    const marking = client.setStreamMetadata(COPY_STREAM, { copying: isOpen }, { expectedRevision: ANY });
-    await within(marking, { what: 'the mark of a copy', ms: PROBE_MS });
-  } catch (error) {
-    throw new LogUnavailable(`EventStoreDB does not take the mark of a copy: ${detailOf(error)}`, {
-      cause: error,
-    });
-  } finally {
-    await disposed(client);
-  }
-};
-
-/** Whether a copy into the log was begun and not ended. A user who may not ask sees none. */
-export const isCopyOpen = async (connectionString: string): Promise<boolean> => {
-  const client = EventStoreDBClient.connectionString(connectionString);
-  try {
-    const asked = client.getStreamMetadata<{ readonly copying?: boolean }>(COPY_STREAM);
-    const { metadata } = await within(asked, { what: 'the mark of a copy', ms: PROBE_MS });
-    return metadata?.copying === true;
-  } catch (error) {
-    if (isDenied(error)) return false;
-    throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
-  } finally {
-    await disposed(client);
-  }
-};
-
 const APPEND_TIMEOUT_MS = 2500;
 const READ_TIMEOUT_MS = 10_000;
 /** Sent as a point in time by our clock: far enough ahead that a skew between clocks does not matter. */
@@ -494,6 +333,8 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
   };
 };
 
+const TEXT = new TextEncoder();
+
 /** Either connection: over one the state was read that the other writes on. */
 const epochOf = ({ appends, reads }: Store): number => appends.epoch() + reads.epoch();
 
@@ -509,7 +350,10 @@ const append = async (store: Store, batch: Batch, epoch?: number): Promise<Appen
     const written = await within(
       client.appendToStream(
         stream,
-        events.map(({ id, type, data, metadata }) => jsonEvent({ id, type, data, metadata })),
+        // The client makes JSON of data again; metadata as bytes it sends as they are.
+        events.map(({ id, type, data }, at) =>
+          jsonEvent({ id, type, data, metadata: TEXT.encode(encoded.events[at]?.metadata) }),
+        ),
         { expectedRevision: expected === 'no_stream' ? NO_STREAM : expected, deadline: SERVER_DEADLINE_MS },
       ),
       { what: 'an append', ms },
@@ -533,29 +377,23 @@ const positionAt = async (store: Store, stream: string, revision: bigint): Promi
 };
 
 async function* read(
-  { reads, readTimeoutMs }: Store,
+  store: Store,
   stream: string,
   { from, direction = 'forwards', limit = Infinity }: ReadOptions,
 ): AsyncGenerator<RecordedEvent, void, void> {
   if (limit <= 0) return;
-  const forwards = direction === 'forwards';
-  const items = counted(reads, (client) =>
-    reading(
-      client.readStream(stream, {
-        direction: forwards ? FORWARDS : BACKWARDS,
-        fromRevision: from ?? (forwards ? START : END),
-        maxCount: Math.min(limit, Number.MAX_SAFE_INTEGER),
-      }),
-      { what: `a read of ${stream}`, ms: readTimeoutMs },
-    ),
-  );
-  for await (const resolved of items) {
-    const event = recorded(resolved);
+  const asked = { stream, place: from, isBackwards: direction === 'backwards', limit };
+  for await (const one of asking(store, asked, `a read of ${stream}`)) {
+    const event = one.kind === 'event' ? recorded(one.event) : undefined;
     if (event !== undefined) yield event;
   }
 }
 
-/** Tells the connection how a read went. A stream of which the server says that it is not there is empty. */
+/** What the server says to a read. A stream of which it says that it is not there is empty. */
+const asking = (store: Store, asked: Asked, what: string) =>
+  counted(store.reads, (client) => served(client, asked, { what, ms: store.readTimeoutMs }));
+
+/** Tells the connection how a read went. */
 async function* counted<T>(
   reads: Connection,
   open: (client: EventStoreDBClient) => AsyncIterable<T>,
@@ -564,42 +402,33 @@ async function* counted<T>(
   try {
     yield* open(client);
   } catch (error) {
-    if (!isStreamNotFound(error)) {
-      reads.failed(client);
-      if (isUnknownUser(error))
-        throw new LogLoginRefused('EventStoreDB refuses the user or the password', { cause: error });
-      throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
-    }
+    reads.failed(client);
+    if (isUnknownUser(error))
+      throw new LogLoginRefused('EventStoreDB refuses the user or the password', { cause: error });
+    throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
   }
   reads.succeeded(client);
 }
 
-const end = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined> => {
-  const last = counted(reads, (client) =>
-    reading(client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 }), {
-      what: 'a read of $all',
-      ms: readTimeoutMs,
-    }),
-  );
-  for await (const { commitPosition, event } of last) return event?.position.commit ?? commitPosition;
+/** Events of the whole log from its end, or from a place in it. */
+const backwardsOf = (store: Store, place: bigint | undefined, limit?: number) =>
+  asking(store, { place, isBackwards: true, ...(limit !== undefined && { limit }) }, 'a read of $all');
+
+const end = async (store: Store): Promise<bigint | undefined> => {
+  for await (const one of backwardsOf(store, undefined, 1))
+    if (one.kind === 'event') return one.event?.position ?? one.position;
   return undefined;
 };
 
 /** All of `$all` from its end, without what the server has written for itself. */
 async function* readBackwards(
-  { reads, readTimeoutMs }: Store,
+  store: Store,
   { before, signal }: BackwardsOptions,
 ): AsyncGenerator<RecordedEvent, void, void> {
-  const fromPosition = before === undefined ? END : { commit: before, prepare: before };
-  const items = counted(reads, (client) =>
-    reading(client.readAll({ direction: BACKWARDS, fromPosition, maxCount: Number.MAX_SAFE_INTEGER }), {
-      what: 'a read of $all',
-      ms: readTimeoutMs,
-    }),
-  );
-  for await (const resolved of items) {
+  for await (const one of backwardsOf(store, before)) {
     if (signal?.aborted === true) return;
-    const event = isSystem(resolved, { own: true }) ? undefined : recorded(resolved);
+    if (one.kind !== 'event' || isSystem(one.event, { own: true })) continue;
+    const event = recorded(one.event);
     if (event !== undefined && (before === undefined || event.position < before)) yield event;
   }
 }
@@ -608,22 +437,16 @@ const HEAD_PAGE = 32;
 const HEAD_PAGE_MAX = 8192;
 
 /** Backwards from the end of `$all`, over what the server has written for itself. */
-const head = async ({ reads, readTimeoutMs }: Store): Promise<bigint | undefined> => {
+const head = async (store: Store): Promise<bigint | undefined> => {
   let from: bigint | undefined;
-  for (let maxCount = HEAD_PAGE; ; maxCount = Math.min(maxCount * 4, HEAD_PAGE_MAX)) {
-    const fromPosition = from === undefined ? END : { commit: from, prepare: from };
-    const page = counted(reads, (client) =>
-      reading(client.readAll({ direction: BACKWARDS, fromPosition, maxCount }), {
-        what: 'a read of $all',
-        ms: readTimeoutMs,
-      }),
-    );
+  for (let page = HEAD_PAGE; ; page = Math.min(page * 4, HEAD_PAGE_MAX)) {
     let seen = 0;
-    for await (const resolved of page) {
-      if (!isSystem(resolved)) return recorded(resolved)?.position;
+    for await (const one of backwardsOf(store, from, page)) {
+      if (one.kind !== 'event') continue;
+      if (!isSystem(one.event)) return one.event?.position;
       seen += 1;
-      from = resolved.commitPosition;
+      from = one.position ?? one.event?.position;
     }
-    if (seen < maxCount) return undefined;
+    if (seen < page) return undefined;
   }
 };

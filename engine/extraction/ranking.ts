@@ -5,7 +5,7 @@ import type { Field } from './fields/fields.ts';
 import type { ValueKind } from './fields/lexicon.ts';
 import { partyAt } from './parties/partyTitles.ts';
 import type { Source } from './source.ts';
-import { digitsAround, currencyOf } from './values/numbers.ts';
+import { digitsAround, isMark, currencyOf } from './values/numbers.ts';
 import { overlap, type Layout, type Segment } from './places/layout.ts';
 
 export interface Ranked {
@@ -31,6 +31,7 @@ export function ranked(field: Field, source: Source): readonly Ranked[] {
   const kinds: readonly ValueKind[] = field.kind === 'percent' ? ['percent', 'number'] : kindsFor(field);
   return kinds
     .flatMap((kind) => source.candidates.get(kind) ?? [])
+    .filter((one) => one.kind !== 'number' || !isMark(one.segment.text, one))
     .map((candidate) => ({ candidate, ...scoreOf(field, candidate, source) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score || a.candidate.segment.index - b.candidate.segment.index);

@@ -22,6 +22,8 @@ import { localLearner } from '../learning/localLearner.ts';
 import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
 import type { Job, JobFile } from './children/jobs.ts';
 
+const NOTHING = new Uint8Array();
+
 /** What model work needs of documents, done by the processes that parse. */
 const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools => ({
   pictures: (request) =>
@@ -32,7 +34,11 @@ const documentTools = (pool: ChildPool, means: RecognitionMeans): DocumentTools 
   extractFrom: ({ document: { packed }, minConfidence, ...work }, limits) =>
     runDocumentJob(pool, { kind: 'extractFrom', packed, minConfidence, ...work }, limits),
   ground: ({ document: { packed }, minConfidence, ...work }, limits) =>
-    runDocumentJob(pool, { kind: 'ground', packed, minConfidence, ...work }, limits),
+    runDocumentJob(
+      pool,
+      { kind: 'ground', packed: work.cited === undefined ? packed : NOTHING, minConfidence, ...work },
+      limits,
+    ),
   joined: (parts, limits) =>
     runDocumentJob(pool, { kind: 'joinRead', parts, late: [], failed: [], isHurried: false }, limits),
   layoutText: ({ packed }, limits) => runDocumentJob(pool, { kind: 'layoutText', packed }, limits),

@@ -92,6 +92,8 @@ export interface DocumentTools {
       readonly answer: string;
       /** The first and the last page that the model was shown; left out: all. */
       readonly pages?: readonly [number, number] | undefined;
+      /** Where its values stand, as parts of the document told: then it is not looked through again. */
+      readonly cited?: readonly ValueCitation[] | undefined;
     },
     limits: ToolLimits,
   ) => Promise<GroundedValue | NoObject | ParseFailure>;

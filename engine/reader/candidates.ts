@@ -1,5 +1,6 @@
 import type { Json } from '../kernel/json.ts';
 import { choiceIn } from '../extraction/texts.ts';
+import { isPartOfText } from '../extraction/singles/values.ts';
 import type { Asked } from './asked.ts';
 import type { Span } from './spans.ts';
 
@@ -23,9 +24,10 @@ function countOf(text: string): number | undefined {
   return count < 0 ? TENS[word] : count;
 }
 
-function numberOf({ field: { type } }: Asked, { kind, value, text }: Span): Json | undefined {
+function numberOf({ field: { type } }: Asked, span: Span): Json | undefined {
+  const { kind, value, text, segment } = span;
   if (kind === 'duration') return countOf(text);
-  if (kind !== 'number' && kind !== 'percent') return undefined;
+  if ((kind !== 'number' && kind !== 'percent') || isPartOfText(segment.text, span)) return undefined;
   return typeof value === 'number' && (type === 'number' || Number.isInteger(value)) ? value : undefined;
 }
 

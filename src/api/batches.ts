@@ -40,6 +40,7 @@ import {
   modelsForIn,
   shownIn,
   requireGroundingIn,
+  reviewIn,
   ocrChannelIn,
   openingFields,
 } from './workSchemas.ts';
@@ -262,6 +263,7 @@ const batchRequest = z
     models_for: orAbsent(modelsForIn),
     ...shownIn,
     require_grounding: orAbsent(requireGroundingIn),
+    review: orAbsent(reviewIn),
     ...openingFields,
     llm: llmChannelIn.nullish(),
     ocr: ocrChannelIn.nullish(),
@@ -403,6 +405,7 @@ export const createBatch = post(
         shown_pages: fields.shown_pages,
         shown_text: fields.shown_text,
         require_grounding: fields.require_grounding,
+        review: fields.review,
         llm: channelIn('llm', fields.llm),
         ocr: channelIn('ocr', fields.ocr),
         channelPaths: placeOf,

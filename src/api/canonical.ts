@@ -188,6 +188,7 @@ const extract: CanonicalOperation = (call) => {
         shown_pages: payload.shown_pages,
         shown_text: payload.shown_text,
         require_grounding: payload.require_grounding,
+        review: payload.review,
         llm: channelIn('llm', payload),
         ocr: channelIn('ocr', payload),
         channelPaths: pathsIn(payload),

@@ -1,6 +1,7 @@
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
+import { reviewPolicy } from '../../domain/review.ts';
 import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
 import {
   extractModeIn,
@@ -8,6 +9,7 @@ import {
   modelChannelIn,
   modelsForIn,
   requireGroundingIn,
+  reviewIn,
 } from './workSchemas.ts';
 import { configHistory, type LogToRead } from '../queries/log.ts';
 import { routesOver } from '../server/routes.ts';
@@ -41,6 +43,7 @@ const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
   min_confidence: version.min_confidence ?? null,
   models_for: version.models_for ?? null,
   require_grounding: version.require_grounding ?? null,
+  review: version.review ?? null,
   llm: channelAnswer(llm),
   ocr: channelAnswer(ocr),
 });
@@ -61,6 +64,7 @@ const configUpsertRequest = z
     min_confidence: minConfidenceIn.nullish(),
     models_for: modelsForIn.nullish(),
     require_grounding: requireGroundingIn.nullish(),
+    review: reviewIn.nullish(),
     llm: modelChannelIn.nullish(),
     ocr: modelChannelIn.nullish(),
     gate: gateIn.nullish(),
@@ -91,6 +95,7 @@ const configResponse = z
     min_confidence: z.number().nullable(),
     models_for: z.enum(['all', 'doubtful']).nullable(),
     require_grounding: z.boolean().nullable(),
+    review: reviewPolicy.nullable(),
     llm: savedChannel.nullable(),
     ocr: savedChannel.nullable(),
     published_at: instantOut,

@@ -1,12 +1,14 @@
 import { workFailure } from '../server/problems.ts';
 import type { countPages as count } from '../commands/countPages.ts';
 import type { eraseDocument as erasure, removeUpload as removal } from '../commands/erasing.ts';
+import type { eraseTenant as tenantErasing } from '../commands/eraseTenant.ts';
 import type { presignUpload as presign, UploadReceiver } from '../commands/uploads.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { z } from 'zod';
 import {
   booleanText,
   fromBoundary,
+  toBoundary,
   instantOut,
   pageOf,
   pagingQuery,
@@ -14,6 +16,8 @@ import {
   tenantIdText,
   wholeNumberText,
   checkKnown,
+  tenantNotFound,
+  tenantParams,
 } from './basics.ts';
 import { type ByteRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { fileUriOf } from '../../domain/document.ts';
@@ -21,12 +25,13 @@ import { baseName } from '../server/files.ts';
 
 /** What these routes need. */
 export interface DocumentsDeps {
-  readonly queries: Pick<Queries, 'balanceOfTenant' | 'documentsOfTenant'>;
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'documentsOfTenant' | 'outcomesOfTenant'>;
   readonly reads: ReadYourWrites;
   readonly presign: ReturnType<typeof presign>;
   readonly receiver: UploadReceiver;
   readonly removeUpload: ReturnType<typeof removal>;
   readonly eraseDocument: ReturnType<typeof erasure>;
+  readonly eraseTenant: ReturnType<typeof tenantErasing>;
   readonly countPages: ReturnType<typeof count>;
 }
 
@@ -203,6 +208,61 @@ export const listDocuments = get(
   },
 );
 
+const whole = z.int().min(0);
+const milliseconds = whole.nullable();
+
+const failure = z
+  .strictObject({
+    id: z.string(),
+    operation: z.enum(['extract', 'to_markdown']),
+    document_id: z.string(),
+    pages: whole,
+    problem_code: z.string(),
+    failed_at: instantOut,
+  })
+  .meta({ id: 'FailureItem' });
+
+const outcomes = z
+  .strictObject({
+    tenant_id: z.string(),
+    succeeded: whole,
+    partial: whole,
+    failed: whole,
+    running: whole,
+    pages: whole,
+    median_ms: milliseconds,
+    p95_ms: milliseconds,
+    counted_from: instantOut.nullable(),
+    failures: z.array(failure),
+  })
+  .meta({ id: 'OutcomesResponse' });
+
+export const getOutcomes = get(
+  '/v1/documents/outcomes',
+  {
+    summary: "What became of a tenant's extractions and conversions, and how long they took",
+    description:
+      'Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that failed. The newest ' +
+      '10,000 are looked at. Requests that were refused before they began are not among them.',
+    access: 'any',
+    tenant: 'query',
+    serviceActsForAll: true,
+    query: z.object({
+      tenant_id: tenantIdText,
+      from_date: fromBoundary.optional(),
+      to_date: toBoundary.optional(),
+    }),
+    reply: { status: 200, schema: outcomes },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ query: { tenant_id, from_date: from, to_date: to } }, { queries }) => {
+    await checkKnown({ queries }, tenant_id, { isEmpty: true });
+    const { failures, ...found } = await queries.outcomesOfTenant({ tenant_id, from, to });
+    return { tenant_id, ...found, failures: [...failures] };
+  },
+);
+
 export const presignUpload = post(
   '/v1/uploads/presign',
   {
@@ -321,5 +381,41 @@ export const removeUpload = remove(
     const refused = await deps.removeUpload(by, params.document_id, meta);
     if (refused !== undefined) throw workFailure(refused);
     return undefined;
+  },
+);
+
+const tenantErased = z
+  .strictObject({
+    tenant_id: z.string(),
+    erased_at: instantOut,
+    status: z.enum(['erased', 'erasing']).meta({
+      description: '`erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells.',
+    }),
+    left: z.int().nullable().meta({ description: 'What could not be removed yet; null: not known yet.' }),
+  })
+  .meta({ id: 'TenantErasedResponse' });
+
+export const eraseTenant = remove(
+  '/v1/admin/tenants/{tenant_id}/data',
+  {
+    summary: 'Erase what a tenant’s people wrote and sent',
+    description:
+      'For good, up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept answers and names ' +
+      'of files; its keys are revoked, which ends their sessions, and its open work is cancelled. Money, pages and ' +
+      'times stay. It is written down first, and finished by the service whatever happens. A repeat erases what ' +
+      'came since.',
+    access: 'admin',
+    tenant: 'path',
+    params: tenantParams,
+    reply: { status: 202, schema: tenantErased },
+    problems: ['tenant_not_found', 'busy', 'storage_error'],
+    reads: 'tenant',
+  },
+  async ({ params: { tenant_id }, meta }, { queries, eraseTenant: erase }) => {
+    if ((await queries.balanceOfTenant(tenant_id)) === undefined) throw tenantNotFound();
+    const report = await erase(tenant_id, meta);
+    if ('kind' in report) throw workFailure(report);
+    const { erased_at, left } = report;
+    return { tenant_id, erased_at, status: left === 0 ? ('erased' as const) : ('erasing' as const), left };
   },
 );

@@ -150,7 +150,7 @@ const runBody = z
     ...runMembers,
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What was asked with.' }),
     calibration: z
-      .array(z.strictObject({ from: z.number(), values: z.int(), right: z.int() }))
+      .array(z.strictObject({ at_least: z.number(), values: z.int(), right: z.int() }))
       .meta({ description: 'Of the values at least so sure, how many there are and how many are right.' }),
     per_field: z
       .array(z.strictObject({ path: z.string(), ...counts, ...figures, change: changeOut }))
@@ -212,6 +212,8 @@ export const createEvaluationRun = post(
     const fields = {
       ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
       min_confidence: undefined,
+      // What its config leaves to people counts as it was read: nobody is asked.
+      review: {},
     };
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
     const accepted = await deps.runs.accept(

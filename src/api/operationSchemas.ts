@@ -9,9 +9,13 @@ import {
   tenantIdText,
 } from './basics.ts';
 
-const operationStatus = z.enum(['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled']).meta({
-  description: '`partial`: it succeeded with data of which some does not fit the schema.',
-});
+const operationStatus = z
+  .enum(['queued', 'running', 'succeeded', 'partial', 'needs_review', 'failed', 'cancelled'])
+  .meta({
+    description:
+      '`partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was ' +
+      'billed, and a person has to look at the result; once they have decided, it is `succeeded`.',
+  });
 
 const kind = z.enum(['extract', 'to_markdown']);
 
@@ -48,6 +52,10 @@ export const operationBody = z
       })
       .nullable()
       .meta({ description: 'null until it was billed; nothing is billed unless it succeeds.' }),
+    review_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of the review that it needs, or needed; else null.' }),
   })
   .meta({ id: 'Operation' });
 export type OperationBody = z.input<typeof operationBody>;

@@ -1,3 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import { isDecided } from '../../domain/review.ts';
+import type { KnownReview, ReviewCommands } from '../commands/reviews.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { OperationCommands } from '../commands/operations.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
@@ -7,7 +11,7 @@ import { extractionEnds } from '../commands/extract.ts';
 import type { Cost, WorkRequest } from '../commands/work.ts';
 import { jsonPieces, type JsonPieces, parsedPieces } from '../commands/storedResult.ts';
 import { type RawBody, type AnyRequest, routesOver } from '../server/routes.ts';
-import { problem, workFailure } from '../server/problems.ts';
+import { Problem, problem, workFailure } from '../server/problems.ts';
 import { type ProblemCode, PROBLEMS } from '../problemTable.ts';
 import { JSON_TYPE } from '../server/jsonBody.ts';
 import { settleReads } from '../server/answers.ts';
@@ -26,6 +30,7 @@ export interface OperationsDeps {
   readonly queries: Pick<Queries, 'balanceOfTenant' | 'costOfOperation' | 'operationsOfTenant'>;
   readonly reads: ReadYourWrites;
   readonly operations: OperationCommands;
+  readonly reviews: Pick<ReviewCommands, 'ofOperation' | 'decided'>;
   readonly clock: Clock;
 }
 
@@ -78,12 +83,17 @@ const billed = async (
 };
 
 const resultOf = async (
-  { operations, clock }: OperationsDeps,
-  state: Known,
+  { operations, reviews, clock }: OperationsDeps,
+  { review, ...state }: Known & { readonly review: KnownReview | undefined },
   bill: Billed,
 ): Promise<JsonPieces | null> => {
-  if (Date.parse(clock.now()) - Date.parse(bill.at) >= RESULT_KEPT_MS) return null;
   const ends = (state.accepted.kind === 'extract' ? extractionEnds : conversionEnds)(bill);
+  const answer = review && (await reviews.decided(review));
+  if (answer !== undefined) {
+    const meta = { ...(answer['meta'] as JsonObject), ...ends.meta };
+    return jsonPieces({ ...answer, ...ends.body, meta });
+  }
+  if (Date.parse(clock.now()) - Date.parse(bill.at) >= RESULT_KEPT_MS) return null;
   return (await operations.result(state, ends)) ?? null;
 };
 
@@ -99,31 +109,35 @@ export const problemAnswer = async (
   return { code, status, title, detail: stored?.detail ?? `${title}.`, ...stored?.members };
 };
 
-const endedAs = ({ status, success }: Known): OperationBody['status'] =>
-  success?.outcome === 'partial' ? 'partial' : status;
+const endedAs = ({ status, success }: Known, review: KnownReview | undefined): OperationBody['status'] => {
+  if (review !== undefined) return isDecided(review.state) ? 'succeeded' : 'needs_review';
+  return success?.outcome === 'partial' ? 'partial' : status;
+};
 
 /** An operation whose result is still where it is stored. */
 export type StandingOperation = Omit<OperationBody, 'result'> & { readonly result: JsonPieces | null };
 
 /** What came of an operation, and whether it is paid for: done and not paid, the reaper sees to it. */
-const endOf = async (deps: OperationsDeps, state: Known) => {
+const endOf = async (deps: OperationsDeps, state: Known, review: KnownReview | undefined) => {
   const { success, failure, accepted } = state;
   const error = failure === null ? null : await problemAnswer(deps, accepted.operation_id, failure.code);
   const bill = success === null ? undefined : await billed(deps, state);
   if (bill === undefined) return { unpaid: success !== null, result: null, error, cost: null };
-  return { unpaid: false, result: await resultOf(deps, state, bill), error, cost: bill.cost };
+  return { unpaid: false, result: await resultOf(deps, { ...state, review }, bill), error, cost: bill.cost };
 };
 
 /** An operation as it stands, with what came of it. */
 export const operationAsItStands = async (deps: OperationsDeps, state: Known): Promise<StandingOperation> => {
   const { accepted, reached, started_at, finished_at } = state;
   const { operation_id, kind, tenant_id, project_id, task_id, document_id, accepted_at, pages } = accepted;
-  const { unpaid, ...end } = await endOf(deps, state);
+  const review = await deps.reviews.ofOperation(state);
+  const { unpaid, ...end } = await endOf(deps, state, review);
   return {
     ...{ operation_id, operation: kind, tenant_id, project_id, task_id, document_id },
-    status: unpaid ? 'running' : endedAs(state),
+    status: unpaid ? 'running' : endedAs(state, review),
     pages: { done: reached?.pages_done ?? 0, total: pages },
     ...end,
+    review_id: review?.review_id ?? null,
     ...{ accepted_at, started_at, finished_at: unpaid ? null : finished_at },
   };
 };
@@ -163,6 +177,55 @@ export const acceptLater = async (
   // Only of one that was accepted before there is any.
   return { ...operation, result: result && ((await parsedPieces(result)) as OperationBody['result']) };
 };
+
+/** How long a caller waits for work that a person may have to look at, and how often it is looked for, ms. */
+const SOON_MS = 60_000;
+const LOOK_MS = { first: 50, most: 1_000 };
+
+/**
+ * Accepts work, and waits for its end as a caller of work that nobody has to look at does: gives what came of it, or
+ * the operation where a person has to look at it, or where it takes too long. Throws the problem that it ended with.
+ */
+export const doneSoon = async (
+  deps: OperationsDeps,
+  request: AnyRequest,
+  later: Parameters<typeof acceptLater>[2],
+): Promise<unknown> => {
+  let operation = await acceptLater(deps, request, later);
+  const { operation_id } = operation;
+  const until = performance.now() + SOON_MS;
+  for (
+    let look = LOOK_MS.first;
+    isOpen(operation) && performance.now() < until;
+    look = Math.min(2 * look, LOOK_MS.most)
+  ) {
+    if (!(await rested(look, request.signal))) break;
+    const { result, ...rest } = await standing(deps, request, operation_id);
+    operation = { ...rest, result: result && ((await parsedPieces(result)) as OperationBody['result']) };
+  }
+  const { error, result } = operation;
+  if (error !== null) throw new Problem(error.code as ProblemCode, failureOf(error));
+  if (operation.status === 'needs_review' || result === null) return operation;
+  request.answer.status(200);
+  return result;
+};
+
+const isOpen = ({ status }: OperationBody): boolean => status === 'queued' || status === 'running';
+
+/** False: the caller has left. */
+const rested = (ms: number, signal: AbortSignal): Promise<boolean> =>
+  pause(ms, true, { signal }).catch(() => false);
+
+const failureOf = ({
+  code: _,
+  status: __,
+  title: ___,
+  detail,
+  ...members
+}: NonNullable<OperationBody['error']>) => ({
+  detail,
+  members,
+});
 
 /** Cancels an operation that has not ended. */
 const cancelOperationOf = async (

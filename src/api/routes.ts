@@ -30,9 +30,11 @@ import { canonical, type CanonicalDeps } from './canonical.ts';
 import {
   countPages,
   listDocuments,
+  getOutcomes,
   presignUpload,
   putUpload,
   eraseDocument,
+  eraseTenant,
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
@@ -77,6 +79,15 @@ import {
   rotateWebhookSecret,
   type WebhooksDeps,
 } from './webhooks.ts';
+import {
+  decideReview,
+  getReview,
+  getReviewFile,
+  leaseReview,
+  listReviews,
+  reopenReview,
+  type ReviewsDeps,
+} from './reviews.ts';
 import {
   deleteRateLimits,
   flushRateLimitCache,
@@ -168,6 +179,7 @@ export type ApiDeps = AccountsDeps &
   PricesDeps &
   RateLimitsDeps &
   ReportsDeps &
+  ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
   TrainingDeps &
@@ -189,6 +201,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
   },
   Uploads: {
     listDocuments,
+    getOutcomes,
     presignUpload,
     putUpload,
     eraseDocument,
@@ -203,6 +216,14 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getOperation,
     listBatches,
     listOperations,
+  },
+  Reviews: {
+    decideReview,
+    getReview,
+    getReviewFile,
+    leaseReview,
+    listReviews,
+    reopenReview,
   },
   Webhooks: {
     changeWebhook,
@@ -268,6 +289,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     createApiKey,
     createProviderPricing,
     deleteRateLimits,
+    eraseTenant,
     flushApiKeyCache,
     flushRateLimitCache,
     getAdminCreditPrices,

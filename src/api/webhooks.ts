@@ -435,6 +435,8 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'operation.partial': 'An operation has ended with data of which some does not fit the schema.',
   'operation.failed': 'An operation has failed, and is not tried again.',
   'operation.cancelled': 'An operation was cancelled.',
+  'review.needed': 'An operation has ended with a result that a person has to look at.',
+  'review.decided': 'A person has decided what a document says.',
   'batch.ended': 'Every document of a batch has its outcome, and all that was delivered is paid for.',
   'training.succeeded': 'A training job has published its artifact.',
   'training.failed': 'A training job has failed, and is not tried again.',

@@ -15,7 +15,7 @@ import {
   ocrToMarkdownRequest,
   toMarkdownForm,
 } from './workSchemas.ts';
-import { acceptLater, type OperationsDeps } from './operations.ts';
+import { acceptLater, doneSoon, type OperationsDeps } from './operations.ts';
 import type { ExtractFields, extractByFields } from '../commands/extract.ts';
 import type { ChannelIssue, ChannelName, ModelChannel } from '../commands/models.ts';
 import {
@@ -81,6 +81,15 @@ export const runExtraction = async (
   }
   const answer = await deps.extract(fields, work);
   if (answer.kind === 'problem') throw workFailure(answer);
+  if (answer.kind === 'to_queue') {
+    const begin = (one: WorkRequest) => deps.extract(fields, one);
+    // Where a person has to look at it, the answer is an operation.
+    return (await doneSoon(deps, request, {
+      work,
+      endpoint: 'extract',
+      begin,
+    })) as unknown as ExtractionAnswer;
+  }
   if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
   // The work is billed by now: its shape is held by specs, never by a refusal here.
   return answer.body as unknown as ExtractionAnswer;
@@ -313,6 +322,7 @@ export const extract = post(
           shown_pages: fields.shown_pages,
           shown_text: fields.shown_text,
           require_grounding: fields.require_grounding,
+          review: fields.review,
           llm: channelOf('llm', fields),
           ocr: channelOf('ocr', fields),
         },

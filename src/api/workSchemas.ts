@@ -10,6 +10,7 @@ import {
   wholeNumberText,
 } from './basics.ts';
 import { billingType } from '../../domain/account/messages.ts';
+import { origin, reviewPolicy } from '../../domain/review.ts';
 
 const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' });
 
@@ -163,6 +164,31 @@ const REQUIRE_GROUNDING =
 
 export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
 
+const REVIEW =
+  'When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a ' +
+  'value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is ' +
+  'kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 ' +
+  'to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation ' +
+  '(202) with the status `needs_review`, and is billed as any other.';
+
+export const reviewIn = reviewPolicy.meta({ id: 'ReviewPolicy', description: REVIEW });
+
+const jsonOf = (text: string, context: z.RefinementCtx): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    context.addIssue({ code: 'custom', message: 'Expected JSON.' });
+    return z.NEVER;
+  }
+};
+
+/** The same in a form: its text. */
+const reviewText = z
+  .string()
+  .transform(jsonOf)
+  .pipe(reviewPolicy)
+  .meta({ 'x-wire': { type: 'string', description: `JSON of a \`ReviewPolicy\`. ${REVIEW}` } });
+
 /** Pages of a document, spelled alike whoever names them. */
 const pageChoiceIn = z
   .string()
@@ -239,6 +265,7 @@ export const extractForm = z
     models_for: modelsForIn.optional(),
     ...shownIn,
     require_grounding: booleanText.optional().meta({ description: REQUIRE_GROUNDING }),
+    review: reviewText.optional(),
     source_url: sourceUrlIn.optional(),
     ...openingFields,
     ...scope,
@@ -318,7 +345,7 @@ const points = z.number().nullable().meta({
   description: 'Points, of the page as boxes on it are measured; null for formats without geometry.',
 });
 
-const page = z
+export const page = z
   .strictObject({
     page: z.int().meta({ description: 'From 1.' }),
     status: z.enum(['ok', 'partial', 'empty', 'failed', 'skipped']).meta({
@@ -337,7 +364,7 @@ const page = z
   })
   .meta({ id: 'PageSummary' });
 
-const citation = z
+export const citation = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
     text: z.string().meta({ description: 'As it reads there; empty where `page` is null.' }),
@@ -368,7 +395,7 @@ const readBy = z
   })
   .meta({ id: 'ReadBy', description: 'JSON Pointers into `result`, of members and of whole lists.' });
 
-const validationErrorItem = z
+export const validationErrorItem = z
   .strictObject({
     path: z.string(),
     keyword: z.string(),
@@ -378,7 +405,7 @@ const validationErrorItem = z
   })
   .meta({ id: 'OutputValidationError' });
 
-const warning = z
+export const warning = z
   .strictObject({
     code: z.string().meta({
       description:
@@ -439,6 +466,14 @@ export const extractResponse = z
       read_by: readBy.nullable().meta({
         description: 'Where a model was asked for what was doubtful (`models_for`); else null.',
       }),
+      origins: z
+        .record(z.string(), origin)
+        .optional()
+        .meta({
+          description:
+            'Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was ' +
+            'in doubt, and stayed.',
+        }),
     }),
   })
   .meta({ id: 'ExtractionResult' });
@@ -538,6 +573,7 @@ export const extractPayload = z.strictObject({
   models_for: orAbsent(modelsForIn),
   ...shownIn,
   require_grounding: orAbsent(requireGroundingIn),
+  review: orAbsent(reviewIn),
   file_name: orAbsent(plainText(1, 255)),
   ...openingFields,
   llm: llmChannelIn.nullish(),

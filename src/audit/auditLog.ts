@@ -3,6 +3,7 @@ import { evaluationStream, setStream } from '../../domain/evaluation.ts';
 import { batchStream } from '../../domain/batch.ts';
 import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
+import { ERASURES_STREAM } from '../../domain/erasure.ts';
 import { placesStream } from '../../domain/places.ts';
 import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from './auditedEvent.ts';
 import { type Check, type Finding, type Findings, wrong } from './findings.ts';
@@ -15,6 +16,7 @@ import { claimsCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
 import { evaluationsCheck } from './evaluations.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
+import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
 import { compactSet, type Reading, readThrough } from './streams.ts';
 import { type AuditedLog, chainsCheck, type StoredWatcher } from './chains.ts';
@@ -25,6 +27,7 @@ const BY_TENANT = new Set(['account', 'llmCost', 'rateLimits']);
 /** As `namedAs`, of work that is done later. */
 const queuedNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
   if (type.startsWith('Batch') && 'batch_id' in data) return batchStream(data.batch_id);
+  if ('review_id' in data) return `review-${data.review_id}`;
   return type.startsWith('Operation') && 'operation_id' in data
     ? `operation-${data.operation_id}`
     : undefined;
@@ -44,9 +47,11 @@ const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => 
   return type === 'EvaluationScored' ? evaluationStream(data.run_id) : undefined;
 };
 
-/** As `namedAs`, of places. */
-const placesNamedAs = (event: AuditedEvent): string | undefined =>
-  event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
+/** As `namedAs`, of places, and of tenants that are erased. */
+const placesNamedAs = (event: AuditedEvent): string | undefined => {
+  if (event.type === 'TenantErased' || event.type === 'TenantErasureEnded') return ERASURES_STREAM;
+  return event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
+};
 
 /** As `namedAs`, of webhooks and of what they were sent. */
 const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
@@ -154,6 +159,7 @@ const rulesOf = (books: Books) => {
   const pipelines = pipelinesCheck(books);
   const operations = operationsCheck(books, accounts.bookOf);
   const batches = batchesCheck(books);
+  const reviews = reviewsCheck(books);
   const evaluations = evaluationsCheck(books);
   return {
     tenants: accounts.tenants,
@@ -167,6 +173,7 @@ const rulesOf = (books: Books) => {
       pipelines.apply(event);
       operations.apply(event);
       batches(event);
+      reviews(event);
       evaluations(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },

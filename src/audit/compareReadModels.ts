@@ -20,6 +20,7 @@ import {
   operationRows,
   priceListRows,
   rateLimitRows,
+  reviewRows,
   savedConfigRows,
   trainingJobRows,
   webhookRows,
@@ -59,6 +60,7 @@ export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   deploymentRows,
   webhookRows,
   savedConfigRows,
+  reviewRows,
   evaluationRows,
 ];
 

@@ -20,6 +20,7 @@ import { apiKeys } from '../../projections/apiKeys.ts';
 import { billingConfigs, billingRates } from '../../projections/billingConfigs.ts';
 import { priceLists } from '../../projections/priceLists.ts';
 import { rateLimits } from '../../projections/rateLimits.ts';
+import { reviews } from '../../projections/reviews.ts';
 import { savedConfigs } from '../../projections/savedConfigs.ts';
 import {
   ALL_TENANT_EVENTS,
@@ -111,6 +112,41 @@ export const operationRows: ExpectedModel = {
       CreditsBurned: ({ data: { operation_id, credits, free_pages, balance_after, created_at } }) =>
         rows.change(works.get(operation_id) ?? '', {
           ...{ credits_charged: credits, free_pages, balance_after, charged_at: created_at },
+        }),
+    });
+    return { apply, finish: rows.emitAll };
+  },
+};
+
+/** Reviews as they stand. Kept for a day, and for thirty days once they were decided. */
+export const reviewRows: ExpectedModel = {
+  name: 'reviews',
+  tables: [reviews],
+  start: (emit) => {
+    const rows = keptRows(reviews, emit);
+    const days = (at: string, count: number) =>
+      new Date(Date.parse(at) + count * 24 * 3_600_000).toISOString();
+    const apply = byType({
+      OperationSucceeded: ({ data, position }) => {
+        const { operation_id, tenant_id, review, succeeded_at: opened_at } = data;
+        if (review === undefined) return;
+        const review_id = operation_id.replace(/^[a-z]+_/, 'rev_');
+        rows.set(review_id, {
+          ...{ ...noneOf(reviews.columns), review_id, operation_id, tenant_id, position, opened_at },
+          ...{ kept_until: days(opened_at, 1), reasons: review.reasons.join(' '), generation: 1 },
+        });
+      },
+      ReviewLeased: ({ data: { review_id, held_by, lease_until } }) =>
+        rows.change(review_id, { held_by, lease_until }),
+      ReviewDecided: ({ data: { review_id, decided_at, decided_by, read, confirmed, corrected } }) =>
+        rows.change(review_id, {
+          ...{ decided_at, decided_by, read, confirmed, corrected, kept_until: days(decided_at, 30) },
+          ...{ held_by: null, lease_until: null },
+        }),
+      ReviewReopened: ({ data: { review_id, generation } }) =>
+        rows.change(review_id, {
+          ...{ generation, held_by: null, lease_until: null },
+          ...{ decided_at: null, decided_by: null, read: null, confirmed: null, corrected: null },
         }),
     });
     return { apply, finish: rows.emitAll };

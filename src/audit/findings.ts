@@ -24,6 +24,8 @@ const CHECKS = {
   operation:
     'every operation had one worker at a time and one end, and was charged once, and only if it succeeded',
   batch: 'every batch begins each document once, none after it was cancelled, and ends as its documents did',
+  review:
+    'every review is of an operation that needs one, has one holder at a time, and is decided once in each generation',
   evaluation: 'every run measures a whole version of its set, and is scored once, when it has ended',
   seal: 'every sealed event is still there, unchanged',
   read_models: 'the read models match the events',

@@ -161,6 +161,36 @@ const expectedOfSets = (needs: Map<string, Need>) => {
   };
 };
 
+/** What training made, and what it was made of: an erased tenant needs neither. */
+const learnedNeeds = (needs: Map<string, Need>) => {
+  /** What is kept of the examples of a job: the last that the log names. */
+  const inputs = new Map<string, string>();
+  /** Keys of artifacts and IDs of jobs, by tenant. */
+  const learned = new Map<string, Set<string>>();
+  const erased = new Set<string>();
+  return {
+    learn: (tenant_id: string, name: string): void =>
+      void learned.set(tenant_id, (learned.get(tenant_id) ?? new Set()).add(name)),
+    forget: (tenant_id: string): void => {
+      for (const name of learned.get(tenant_id) ?? []) {
+        needs.delete(name);
+        needs.delete(inputs.get(name) ?? '');
+        erased.add(name);
+      }
+      learned.delete(tenant_id);
+    },
+    needExamples: (
+      stream: string,
+      { job_id, input_sha256: sha256 }: { readonly job_id: string; readonly input_sha256: string },
+    ): void => {
+      needs.delete(inputs.get(job_id) ?? '');
+      if (erased.has(job_id)) return;
+      inputs.set(job_id, trainingInputKeyOf(job_id, sha256));
+      needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 });
+    },
+  };
+};
+
 /** Collects the objects that the events of a log refer to, by key, while an audit reads them. */
 export const objectNeeds = (): {
   readonly watcher: Watcher;
@@ -176,16 +206,7 @@ export const objectNeeds = (): {
   };
   const seeWebhook = webhookSecrets(replaceSecrets);
   const work = openWork(needs);
-  const inputs = new Map<string, string>();
-  /** What is kept of the examples of a job: the last that the log names. */
-  const needExamples = (
-    stream: string,
-    { job_id, input_sha256: sha256 }: { readonly job_id: string; readonly input_sha256: string },
-  ): void => {
-    needs.delete(inputs.get(job_id) ?? '');
-    inputs.set(job_id, trainingInputKeyOf(job_id, sha256));
-    needs.set(trainingInputKeyOf(job_id, sha256), { stream, sha256 });
-  };
+  const { learn, forget, needExamples } = learnedNeeds(needs);
   const needExpected = expectedOfSets(needs);
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
@@ -195,9 +216,15 @@ export const objectNeeds = (): {
         needs.set(uploadKeyOf(data.document_id), { stream, sha256: data.sha256 });
     },
     UploadRemoved: ({ data }) => void needs.delete(uploadKeyOf(data.document_id)),
-    ArtifactPublished: ({ stream, data: { sha256 } }) =>
-      void needs.set(artifactKeyOf(sha256), { stream, sha256 }),
-    TrainingJobCreated: ({ stream, data }) => needExamples(stream, data),
+    ArtifactPublished: ({ stream, data: { sha256, tenant_id } }) => {
+      needs.set(artifactKeyOf(sha256), { stream, sha256 });
+      learn(tenant_id, artifactKeyOf(sha256));
+    },
+    TrainingJobCreated: ({ stream, data }) => {
+      needExamples(stream, data);
+      learn(data.tenant_id, data.job_id);
+    },
+    TenantErased: ({ data }) => forget(data.tenant_id),
     ExamplesErased: ({ stream, data }) => needExamples(stream, data),
     OperationAccepted: ({ stream, data: { operation_id, input_sha256: sha256, file_sha256 } }) => {
       work.accept(stream, operation_id, sha256);

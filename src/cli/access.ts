@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Command, Option } from 'commander';
 import { formatKey, isWellFormedKey, keyRole, type KeyRole, keyTraces } from '../../domain/apiKey.ts';
 import { tenantId } from '../../domain/kernel/amounts.ts';
@@ -12,7 +14,10 @@ import {
   type RevokeKeyInput,
   type Rotated,
   type SignInLink,
+  type TenantErased,
 } from '../operator/access.ts';
+import { MANIFEST } from '../backup/files.ts';
+import { absentAsUndefined, jsonIn } from '../../domain/kernel/json.ts';
 import { OperatorError } from '../operator/socket.ts';
 import {
   answerOf,
@@ -227,4 +232,59 @@ export const addSignInLink = (program: Command): void => {
     .command('sign-in-link')
     .description('print a link that signs in to the console of the running service, once')
     .action(command(print));
+};
+
+interface EraseOptions extends AsJson {
+  readonly yes?: boolean;
+  readonly backups?: string;
+}
+
+const madeAt = async (folder: string): Promise<string | undefined> => {
+  const text = await absentAsUndefined(readFile(join(folder, MANIFEST), 'utf8'));
+  const manifest = text === undefined ? undefined : jsonIn(text);
+  if (typeof manifest !== 'object' || manifest === null || !('made_at' in manifest)) return undefined;
+  return String(manifest.made_at);
+};
+
+/** Backups in a folder that were made before an instant, the oldest first: each has what was erased then. */
+const backupsBefore = async (folder: string, before: string) => {
+  const names = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  const folders = [folder, ...names.map(({ name }) => join(folder, name))];
+  const made = await Promise.all(folders.map(async (path) => ({ path, made_at: await madeAt(path) })));
+  return made
+    .flatMap(({ path, made_at }) => (made_at === undefined || made_at >= before ? [] : [{ path, made_at }]))
+    .sort((a, b) => (a.made_at < b.made_at ? -1 : 1));
+};
+
+const LATER = 'Some of it is in use or could not be removed yet: the service goes on with it.';
+
+const eraseTenant = async (
+  output: Output,
+  tenant: string,
+  { yes = false, backups, json: asJson = false }: EraseOptions,
+): Promise<void> => {
+  if (!yes)
+    throw new OperatorError(`This removes for good what ${tenant} wrote and sent. Say --yes to do it.`, 2);
+  const input = { tenant_id: wellFormedTenant(tenant) };
+  const erased = await answerOf<TenantErased>(output, { name: 'tenants.erase', input });
+  const { erased_at, removed, left } = erased;
+  const still = backups === undefined ? [] : await backupsBefore(backups, erased_at);
+  if (asJson) return output.out(json({ ...erased, backups: still }));
+  await output.out(`${tenant} is erased as of ${erased_at}: ${removed} things removed\n`);
+  if (left !== 0) output.note(`${LATER} Run it again to see.\n`);
+  for (const { path, made_at } of still) await output.out(`${path}, made at ${made_at}, still has it\n`);
+};
+
+/** `quire tenants …`. */
+export const addTenants = (program: Command): void => {
+  program
+    .command('tenants')
+    .description('tenants of the running service')
+    .command('erase')
+    .argument('<tenant>', 'its ID')
+    .description('erase for good what its people wrote and sent; its money, pages and times stay')
+    .option('--yes', 'really')
+    .option('--backups <folder>', 'also list the backups in this folder that still have it')
+    .option('--json', 'print a line of JSON')
+    .action(command(eraseTenant));
 };

@@ -10,7 +10,7 @@ import { addDoctor } from './doctor.ts';
 import { addEvents, addFx, addPayments, addPricing, addSeal } from './records.ts';
 import { addEval, addTrain } from './train.ts';
 import { addExtract } from './extract.ts';
-import { addKeys, addSecrets, addSignInLink } from './access.ts';
+import { addKeys, addSecrets, addSignInLink, addTenants } from './access.ts';
 import { addProjections } from './projections.ts';
 import { addToMarkdown } from './toMarkdown.ts';
 
@@ -98,6 +98,7 @@ export const quireProgram = (): Command => {
   addKeys(program);
   addSignInLink(program);
   addSecrets(program);
+  addTenants(program);
   addAudit(program);
   addSeal(program);
   addDoctor(program);

@@ -12,7 +12,7 @@ import type { Json, JsonObject } from '../../domain/kernel/json.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import { batchInputs, type OperationInputDeps, secretsIn } from './operationInput.ts';
-import type { Delivered, HandedOver, WorkPlan, WorkRequest } from './work.ts';
+import type { Delivered, HandedOver, ToQueue, WorkPlan, WorkRequest } from './work.ts';
 import { namedWork } from './queue.ts';
 import { reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
@@ -52,7 +52,7 @@ interface AcceptedBatch {
   readonly replayed: boolean;
 }
 
-type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | ToQueue | WorkProblem>;
 
 /** How long an Idempotency-Key names its batch, and how long documents of one are begun, ms. */
 const DAY_MS = 24 * 3_600_000;

@@ -14,6 +14,7 @@ import {
   deploymentStream,
   type Rollout,
 } from '../../domain/deployment.ts';
+import { erasuresIn } from '../../domain/erasure.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { CommandMeta, RecorderKind } from '../../domain/kernel/decider.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
@@ -77,6 +78,9 @@ export const artifacts = ({ store, objects, jobs }: ArtifactsDeps) => {
       const { success } = await jobs.stateOf(found.job_id);
       return success?.artifact_id === artifactId ? found : undefined;
     },
+    /** Whether its tenant was erased since: its bytes are gone. */
+    isErased: async ({ tenant_id, published_at }: Artifact): Promise<boolean> =>
+      ((await erasuresIn(store)).get(tenant_id)?.erased_at ?? '') >= published_at,
     /** Its bytes, held against their digest. Throws TamperedArtifact. */
     load: async ({ artifact_id, sha256: digest }: Pick<Artifact, 'artifact_id' | 'sha256'>) => {
       const bytes = await objects.get(artifactKeyOf(digest));

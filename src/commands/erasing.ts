@@ -7,6 +7,8 @@ import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { ownDocument, ownUpload, type UploadReader } from './fetchUpload.ts';
 import { dropAll, dropInputs } from './operationInput.ts';
 import { operationProblems } from './operations.ts';
+import { reviewFolderOf } from './reviews.ts';
+import { reviewIdOf } from '../../domain/review.ts';
 import { resultFolderOf } from './storedResult.ts';
 import {
   type ExampleStreams,
@@ -203,6 +205,7 @@ const forgetDocument = async (deps: EraseDocumentDeps, document: DocumentName): 
     if (operation_id === null) continue;
     await operationProblems(objects).remove(operation_id);
     await dropInputs(objects, operation_id);
+    await dropAll(objects, reviewFolderOf(reviewIdOf(operation_id)));
   }
   for (const job of await deps.learningFrom(document, { open: false }))
     await forgetExamples(deps, document_id, job);

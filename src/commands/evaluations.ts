@@ -152,7 +152,7 @@ export const wrongValues = (objects: Pick<ObjectStore, 'put' | 'get'>) => shelf(
 
 const reportShape = z.strictObject({
   /** Of the values that said to be at least so sure, how many there are and how many are right. */
-  calibration: z.array(z.strictObject({ from: z.number(), values: z.number(), right: z.number() })),
+  calibration: z.array(z.strictObject({ at_least: z.number(), values: z.number(), right: z.number() })),
   /** By path, with `*` for places in lists and for names that the schema does not have. */
   fields: z.array(z.strictObject({ path: z.string(), ...leafCounts })),
   /** In the order of the set. */

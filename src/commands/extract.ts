@@ -14,6 +14,7 @@ import {
   keptWork,
   type Delivered,
   type HandedOver,
+  type ToQueue,
   type WorkDone,
   type WorkRequest,
   type WorkTask,
@@ -30,9 +31,11 @@ import {
 } from './models.ts';
 import { unlessOverrun } from './countPages.ts';
 import { misfit, modelProblem, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
+import { doubtsIn, type Question } from '../../domain/doubts.ts';
+import { asksForSomebody, type ReviewPolicy } from '../../domain/review.ts';
 import { deploymentFor, type DeploymentScope } from '../../domain/deployment.ts';
 import { type MergedChannel, overriddenBy } from '../../domain/savedConfig.ts';
-import type { Artifacts, Deployments } from './deployments.ts';
+import { type Artifacts, type Deployments, TamperedArtifact } from './deployments.ts';
 import type { SavedConfigs } from './savedConfigs.ts';
 
 /** Where a page's text comes from, in the words of the interface: who recognised it is in `meta`. */
@@ -71,6 +74,8 @@ export interface ExtractRequest extends WorkRequest {
   readonly models_for?: WorkModels['modelsFor'];
   /** What a model told and what stands nowhere is left out. */
   readonly require_grounding?: boolean | undefined;
+  /** When a person has to look at the result. */
+  readonly review?: ReviewPolicy | undefined;
   /** The saved config that the request was completed by. */
   readonly config: { readonly config_id: string; readonly version: number } | null;
   readonly artifact_id: string | null;
@@ -188,7 +193,8 @@ const run = async (
   const { extraction } = answer;
   const fits = extraction.validationErrors.length === 0;
   const isCut = extraction.warnings.some(isOfMissingPages);
-  if (!fits && !isCut && !request.allow_partial)
+  const question = questionOf(extraction, request);
+  if (!fits && !isCut && !request.allow_partial && !isAskedFor(extraction, question))
     return workProblem(
       'output_schema_mismatch',
       'What the document says does not fit the schema, and nothing was billed. Send ' +
@@ -201,9 +207,26 @@ const run = async (
     kind: 'done',
     status,
     billing_type: use.billing_type,
-    body: bodyOf({ extraction, status }, { task, use }, request),
+    question,
+    // Whoever has to look at it has to see where it stands.
+    body: bodyOf({ extraction, status }, { task, use }, question ? { ...request, citations: true } : request),
   };
 };
+
+/** What a person is asked about a reading; undefined: nobody has to look at it. */
+const questionOf = (
+  { value, citations, warnings, validationErrors: errors }: Extraction,
+  { review, schema, file }: ExtractRequest,
+): Question | undefined => {
+  if (review === undefined) return undefined;
+  const doubts = doubtsIn({ value, citations, warnings, errors, file_sha256: file.sha256 }, review);
+  return doubts.length === 0 ? undefined : { schema, doubts };
+};
+
+/** Whether all that does not fit is missing, and a person is asked for it. */
+const isAskedFor = ({ validationErrors }: Extraction, question: Question | undefined): boolean =>
+  question?.doubts.some(({ code }) => code === 'missing_required') === true &&
+  validationErrors.every(({ keyword }) => keyword === 'required');
 
 /** The answer as the interface has it: what was done, and what it cost. */
 const extractionAnswer = (delivered: Delivered): Delivered => {
@@ -243,6 +266,7 @@ const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
   min_confidence: request.min_confidence,
   models_for: request.models_for,
   require_grounding: request.require_grounding,
+  review: request.review,
   config: request.config,
   artifact_id: request.artifact_id,
   shown_pages: request.shown_pages,
@@ -277,7 +301,7 @@ export const extractDocument =
 /** Where saved configs, artifacts and deployments are found, and what does the work. */
 interface ExtractFieldsDeps {
   readonly savedConfigs: Pick<SavedConfigs, 'resolve'>;
-  readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
+  readonly artifacts: Pick<Artifacts, 'find' | 'isErased' | 'load'>;
   readonly deployments: Pick<Deployments, 'stateOf'>;
   readonly extract: (request: ExtractRequest) => Promise<Delivered | HandedOver | WorkProblem>;
 }
@@ -300,6 +324,7 @@ export interface ExtractFields {
   readonly shown_text?: ShownAs['shown_text'];
   /** What a model told and what stands nowhere is left out. */
   readonly require_grounding?: boolean | undefined;
+  readonly review?: ReviewPolicy | undefined;
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
   readonly channelPaths?: ChannelPaths;
@@ -383,10 +408,15 @@ export const trainedBy = async (
   tenantId: string,
   artifact_id: string,
 ): Promise<Trained | WorkProblem> => {
+  const unknown = workProblem('artifact_not_found', 'There is no such artifact of this tenant.');
   const found = await artifacts.find(tenantId, artifact_id);
-  if (found === undefined)
-    return workProblem('artifact_not_found', 'There is no such artifact of this tenant.');
-  return { kind: 'trained', artifact_id, file: readArtifactFile(await artifacts.load(found)) };
+  if (found === undefined) return unknown;
+  try {
+    return { kind: 'trained', artifact_id, file: readArtifactFile(await artifacts.load(found)) };
+  } catch (error) {
+    if (error instanceof TamperedArtifact && (await artifacts.isErased(found))) return unknown;
+    throw error;
+  }
 };
 
 /** Worked examples of another schema would teach a model another answer: they are left out. */
@@ -423,7 +453,7 @@ const requestOf = (
   if (checked.kind === 'problem') return checked;
   const { schema } = checked;
   const mode = fields.mode ?? trained?.file.mode ?? 'standard';
-  const { allow_partial, citations, min_confidence, require_grounding } = fields;
+  const { allow_partial, citations, min_confidence, require_grounding, review } = fields;
   const { models_for, shown_pages, shown_text, llm, ocr, channelPaths } = fields;
   return {
     kind: 'asked',
@@ -438,6 +468,7 @@ const requestOf = (
       shown_pages,
       shown_text,
       require_grounding,
+      review: review !== undefined && asksForSomebody(review) ? review : undefined,
       config,
       ...learnedFor(schema, trained),
       llm,
@@ -447,12 +478,18 @@ const requestOf = (
   };
 };
 
-/** Extracts by what a request says itself and what it names. */
+/** Extracts by what a request says itself and what it names. What a person may have to look at is for the queue. */
 export const extractByFields =
   (deps: ExtractFieldsDeps) =>
-  async (fields: ExtractFields, work: WorkRequest): Promise<Delivered | HandedOver | WorkProblem> => {
+  async (
+    fields: ExtractFields,
+    work: WorkRequest,
+  ): Promise<Delivered | HandedOver | ToQueue | WorkProblem> => {
     const found = await foundFor(deps, fields, work);
     if (found.kind === 'problem') return found;
     const asked = requestOf(found, work);
-    return asked.kind === 'problem' ? asked : deps.extract(asked.request);
+    if (asked.kind === 'problem') return asked;
+    const { request } = asked;
+    if (request.review !== undefined && work.handOver === undefined) return { kind: 'to_queue' };
+    return deps.extract(request);
   };

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import { reviewPolicy } from '../../domain/review.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
 
 const channel = z.object({
@@ -30,6 +31,7 @@ const extractTask = z.object({
   min_confidence: z.number().optional(),
   models_for: z.enum(['all', 'doubtful']).optional(),
   require_grounding: z.boolean().optional(),
+  review: reviewPolicy.optional(),
   config: z.object({ config_id: z.string(), version: z.number() }).nullable(),
   artifact_id: z.string().nullable(),
   ...shownAs,
@@ -144,6 +146,15 @@ export const dropInputs = async (
 ): Promise<void> => {
   await dropAll(objects, `${OPERATIONS_PREFIX}${workId}/`);
   await dropSecrets(objects, workId);
+};
+
+/** Work that a person has to look at needs its file and its request; its parts and its keys it needs no more. */
+export const dropUnreviewed = async (
+  objects: Pick<ObjectStore, 'list' | 'remove'>,
+  operationId: string,
+): Promise<void> => {
+  await dropAll(objects, `${OPERATIONS_PREFIX}${operationId}/parts/`);
+  await dropSecrets(objects, operationId);
 };
 
 /**

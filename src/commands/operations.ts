@@ -30,6 +30,7 @@ import {
   type HandedOver,
   type PlacedHold,
   placeHold,
+  type ToQueue,
   type WorkPlan,
   type WorkRequest,
   type WorkToBill,
@@ -45,6 +46,7 @@ import {
 } from './deliverWork.ts';
 import {
   dropInputs,
+  dropUnreviewed,
   operationFileKeyOf,
   type OperationInputDeps,
   operationInputs,
@@ -129,7 +131,11 @@ export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWor
     const code = status === 'cancelled' ? 'request_aborted' : (failure?.code ?? 'internal_error');
     if (attempts > 0) await recordEnd(deps, workToBill(accepted), { kind: 'failed', code });
   },
-  drop: ({ operation_id }) => dropInputs(deps.objects, operation_id),
+  // Whoever has to look at the result has to see the document.
+  drop: ({ operation_id }, { success }) =>
+    success?.review === undefined
+      ? dropInputs(deps.objects, operation_id)
+      : dropUnreviewed(deps.objects, operation_id),
 });
 
 interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps {
@@ -153,7 +159,7 @@ const DAY_MS = 24 * 3_600_000;
 /** Operations of a tenant that wait or run: their files lie in the object storage meanwhile. */
 export const OPEN_MAX = 1_000;
 
-type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | ToQueue | WorkProblem>;
 
 /** The operation that the request's identity names: an earlier one, or a free ID. */
 const named = async (

@@ -38,8 +38,8 @@ export interface WorkMoney<W extends WorkTypes> {
   ) => Promise<boolean>;
   /** Tells how work ended that is not billed; before its hold is given back, so that nothing is half told. */
   readonly unbilled: (state: QueuedState<W> & { readonly accepted: W['accepted'] }) => Promise<void>;
-  /** Forgets what it was to do. */
-  readonly drop: (name: W['identity']) => Promise<void>;
+  /** Forgets what it was to do, as far as nobody needs it after its end. */
+  readonly drop: (name: W['identity'], state: QueuedState<W>) => Promise<void>;
 }
 
 export type OpenHold = AccountEventOf<'CreditsHeld'>['data'];
@@ -75,7 +75,7 @@ export const closeWork = async <W extends WorkTypes>(
     const { tenant_id } = name;
     if ((await releaseHold(deps, { tenant_id, hold_id, reason }, meta)) === 'not_now') return false;
   }
-  await money.drop(name);
+  await money.drop(name, state);
   return true;
 };
 

@@ -37,6 +37,7 @@ interface ConfigFields {
   readonly min_confidence?: number | null | undefined;
   readonly models_for?: ConfigVersion['models_for'];
   readonly require_grounding?: ConfigVersion['require_grounding'];
+  readonly review?: ConfigVersion['review'];
   readonly llm?: ModelChannel | null | undefined;
   readonly ocr?: ModelChannel | null | undefined;
 }
@@ -87,6 +88,7 @@ const withNulls = ({ config_id, mode, ...fields }: ConfigFields) => ({
   min_confidence: fields.min_confidence ?? null,
   models_for: fields.models_for ?? null,
   require_grounding: fields.require_grounding ?? null,
+  review: fields.review ?? null,
   llm: kept(fields.llm),
   ocr: kept(fields.ocr),
 });
@@ -118,6 +120,7 @@ type ConfigDraft = Pick<
   | 'min_confidence'
   | 'models_for'
   | 'require_grounding'
+  | 'review'
 > & {
   readonly update: boolean;
   /** null: none from now on; undefined: as the version before has it. */

@@ -9,6 +9,7 @@ import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
+import { REVIEWS_PREFIX } from './reviews.ts';
 import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from './evaluations.ts';
 import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
 import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
@@ -128,6 +129,7 @@ const WORK_PREFIXES = [
   TRAINING_PREFIX,
   EVALUATIONS_PREFIX,
   RESULTS_PREFIX,
+  REVIEWS_PREFIX,
   'secrets/',
 ] as const;
 
@@ -135,6 +137,13 @@ const WORK_PREFIXES = [
 const WORK_AGE_MS = NEW_MS;
 
 const QUEUED = /^(?:operations|training|evaluations|secrets)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
+const REVIEWED = /^(?:operations|reviews)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
+
+/** The operation that an object of a review is of. */
+const operationOfKey = (key: string): string | undefined => {
+  const suffix = key.startsWith(REVIEWS_PREFIX) ? REVIEWED.exec(key)?.[1] : undefined;
+  return suffix === undefined ? undefined : `op_${suffix}`;
+};
 
 /** Whether nobody needs an object of some work any more. */
 type IsOver = (
@@ -162,7 +171,7 @@ const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): IsOver => {
       if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= KEPT_MS;
       return fate.kind === 'unknown' && age >= KEPT_MS;
     }
-    const queued = QUEUED.exec(key)?.[1];
+    const queued = QUEUED.exec(key)?.[1] ?? operationOfKey(key);
     // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
     if (queued === undefined) return key.startsWith(RESULTS_PREFIX) && age >= KEPT_MS + HOUR_MS;
     const fate = await fateOf(queued, queuedFate);
@@ -203,6 +212,8 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Left out: nothing is ever erased. */
   readonly erased?: ErasedDeps;
+  /** Finishes what is left of tenants that were erased; left out: none ever is. */
+  readonly erasedTenants?: () => Promise<Removed>;
   /** How long after it was sent a used upload is kept; 0: for good. */
   readonly retentionDays: number;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
@@ -216,7 +227,7 @@ interface ObjectSweep {
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */
   readonly expired: number;
-  /** Files and results of documents that were erased, and examples of them: what a crash or late work has left. */
+  /** What a crash or late work has left of documents and tenants that were erased. */
   readonly erased: number;
   /** What is left of work that is over: results, requests, files, keys. */
   readonly results: number;
@@ -258,13 +269,14 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
   const results = await removeOver(deps, now);
   const expired = await expireUsed(deps, now);
+  const tenants = (await deps.erasedTenants?.()) ?? { removed: 0, left: 0 };
   const erased = await removeErased(deps);
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
-    erased: erased.removed,
+    erased: erased.removed + tenants.removed,
     results: results.removed,
-    left: uploads.left + expired.left + results.left + erased.left,
+    left: uploads.left + expired.left + results.left + erased.left + tenants.left,
   };
   deps.onSweep?.(report);
   return report;
@@ -371,7 +383,11 @@ const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Remov
   return done;
 };
 
-const nameOfKey = (key: string): string | undefined => documentIdOfKey(key) ?? workIdOfResult(key);
+/** What an object is of, by the ID of its document or of its extraction. */
+const nameOfKey = (key: string): string | undefined => {
+  const suffix = REVIEWED.exec(key)?.[1];
+  return documentIdOfKey(key) ?? workIdOfResult(key) ?? (suffix === undefined ? undefined : `ext_${suffix}`);
+};
 
 /** Removes what is there and is of an erased document; without one nothing is looked at. */
 const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
@@ -390,7 +406,7 @@ const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
         done.left += 1;
       }
   };
-  for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX])
+  for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX, OPERATIONS_PREFIX, REVIEWS_PREFIX])
     for await (const keys of oldKeys(deps, prefix, Infinity)) {
       const erased = await among(keys.flatMap((key) => nameOfKey(key) ?? []));
       const theirs = keys.filter((key) => erased.has(nameOfKey(key) ?? ''));

@@ -30,6 +30,7 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ChosenModels, ModelsByFormat, OwnKeyUse } from './models.ts';
 import type { OperationTask } from './operationInput.ts';
+import type { Question } from '../../domain/doubts.ts';
 
 /** Who asks, and whether they pay: service and admin keys are not billed. */
 export interface Caller {
@@ -290,6 +291,11 @@ export interface HandedOver {
   readonly kind: 'handed_over';
 }
 
+/** A person may have to look at it, so it is work of the queue: nobody has begun it. */
+export interface ToQueue {
+  readonly kind: 'to_queue';
+}
+
 type HandOver = (request: WorkRequest, plan: WorkPlan) => Promise<HandedOver | WorkProblem>;
 
 /** What was done, before it is billed. */
@@ -299,6 +305,8 @@ export interface WorkDone {
   readonly status: 'success' | 'partial';
   /** By the calls that were made: it may differ from what was held. */
   readonly billing_type: BillingType;
+  /** Why a person has to look at it; left out where nobody has to. */
+  readonly question?: Question | undefined;
 }
 
 /** One kind of work: what it is billed as, and how it is done. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { apiKey, apiKeyEvent, type ApiKeyState, keyRole } from '../../domain/apiKey.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
+import type { eraseTenant } from '../commands/eraseTenant.ts';
 import { actorIn } from '../../domain/kernel/decider.ts';
 import { instant, tenantId } from '../../domain/kernel/amounts.ts';
 import type { Clock, EventFeed, EventStore } from '../../domain/ports/log.ts';
@@ -316,3 +317,28 @@ export const newSignInLink =
   (newLink: () => Promise<string>): Operation =>
   async (_input, { send }) =>
     send({ url: await newLink() } satisfies SignInLink);
+
+const eraseInput = z.strictObject({ tenant_id: tenantId });
+
+/** What an erasing of a tenant came to; `left` null: it goes on. */
+export interface TenantErased {
+  readonly tenant_id: string;
+  readonly erased_at: string;
+  readonly removed: number;
+  readonly left: number | null;
+}
+
+/** Erases a tenant. Throws OperatorError where there is no such tenant, or the log does not take it. */
+export const eraseTenantNow =
+  (
+    { clock, isKnown }: { readonly clock: Clock; readonly isKnown: (tenantId: string) => Promise<boolean> },
+    erase: ReturnType<typeof eraseTenant>,
+  ): Operation =>
+  async (input, { send }) => {
+    const { tenant_id } = eraseInput.parse(input);
+    if (!(await isKnown(tenant_id))) throw new OperatorError(`There is no tenant ${tenant_id}.`);
+    const report = await erase(tenant_id, operatorMeta(clock, 'tenants-erase'));
+    if ('kind' in report) throw new OperatorError(report.detail);
+    const { erased_at, removed, left } = report;
+    await send({ tenant_id, erased_at, removed, left } satisfies TenantErased);
+  };

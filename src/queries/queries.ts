@@ -20,6 +20,7 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import { grantsOfTenant } from '../../projections/grants.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
+import { reviewsOfTenant } from '../../projections/reviews.ts';
 import { reconciliation } from '../../projections/reconciliation.ts';
 import { configsOfTenant } from '../../projections/savedConfigs.ts';
 import { usageDaysOfTenant, usageStats } from '../../projections/usage.ts';
@@ -39,6 +40,7 @@ import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { marginFlows } from '../../projections/margin.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
+import { outcomesOfTenant } from '../../projections/usageEvents.ts';
 import { deploymentsOfTenant } from '../../projections/deployments.ts';
 import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
 import type * as webhooks from '../../projections/webhooks.ts';
@@ -79,10 +81,12 @@ export interface Queries {
   readonly providerPrices: On<typeof prices.providerPrices>;
   readonly missingPrices: On<typeof prices.missingPrices>;
   readonly documentsOfTenant: On<typeof documentsOfTenant>;
+  readonly outcomesOfTenant: On<typeof outcomesOfTenant>;
   readonly costsByTask: On<typeof costs.costsByTask>;
   readonly costsByDocument: On<typeof costs.costsByDocument>;
   readonly costOfOperation: On<typeof operations.costOfOperation>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
+  readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
   readonly batchesOfTenant: On<typeof batches.batchesOfTenant>;
   readonly evaluationSetsOfTenant: On<typeof evaluations.setsOfTenant>;
@@ -212,10 +216,12 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
   documentsOfTenant: documentsOfTenant(sql),
+  outcomesOfTenant: outcomesOfTenant(sql),
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
   operationsOfTenant: operationsOfTenant(sql),
+  reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),
   batchesOfTenant: batchesOfTenant(sql),
   evaluationSetsOfTenant: setsOfTenant(sql),

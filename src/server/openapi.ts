@@ -22,6 +22,7 @@ export const TAGS = [
     name: 'Operations',
     description: 'Work on documents that is done later, alone or in batches, and what came of it.',
   },
+  { name: 'Reviews', description: 'Results that a person has to look at, and what they decide.' },
   { name: 'Webhooks', description: 'Receivers that are told what happens, and what each was told.' },
   { name: 'Billing', description: 'Credits, prices and quotes of a tenant.' },
   { name: 'Pipelines', description: 'Training on examples, and which artifact answers.' },

@@ -137,6 +137,8 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
     },
   },
   refund_mismatch: { reason: word('What is different: `tenant` or `currency`.') },
+  review_decided: { generation: count('The generation of the review now.') },
+  review_leased: { lease_until: word('Until when somebody else has it, unless they go on.') },
   source_unavailable: {
     source_status: {
       type: ['integer', 'null'],

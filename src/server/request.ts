@@ -275,7 +275,7 @@ const hangUpSignal = (res: Response): AbortSignal => {
 };
 
 /** RFC 7240: preferences are listed with commas, and may have parameters. */
-const prefersAsync = (header: string | undefined): boolean =>
+export const prefersAsync = (header: string | undefined): boolean =>
   (header ?? '').split(',').some((one) => one.split(';', 1)[0]?.trim().toLowerCase() === 'respond-async');
 
 /** The parts of a handler's request that come from the request itself. */

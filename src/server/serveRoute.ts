@@ -15,6 +15,7 @@ import {
   scopeIn,
   addressParts,
   checked,
+  prefersAsync,
   requestOf,
   validate,
   type Checked,
@@ -198,11 +199,11 @@ const operationIn = (body: unknown): string | undefined => {
 };
 
 /** Where the operation is that stands for the answer; replays say so too. */
-const setOperation = (res: Response, body: string): void => {
+const setOperation = ({ req, res }: Pick<Exchange, 'req' | 'res'>, body: string): void => {
   const operationId = operationIn(JSON.parse(body));
   if (operationId === undefined) return;
   res.setHeader('Location', `/v1/operations/${operationId}`);
-  res.setHeader('Preference-Applied', 'respond-async');
+  if (prefersAsync(req.get('prefer'))) res.setHeader('Preference-Applied', 'respond-async');
 };
 
 const tenantOf = (caller: Caller | undefined): string => (caller ?? NOBODY).tenant_id;
@@ -227,7 +228,7 @@ const send = async (
   if (res.headersSent || res.destroyed) return;
   // Work that was done now is answered: it is paid for.
   if (replayed || req.method === 'GET') deps.unread.check(tenantOf(caller));
-  if (status === 202 && respondsAsync !== undefined) setOperation(res, body);
+  if (status === 202 && respondsAsync !== undefined) setOperation({ req, res }, body);
   if (replayed) res.setHeader('Idempotent-Replayed', 'true');
   res.statusCode = status;
   if (BODILESS.includes(status)) res.end();

@@ -6,7 +6,7 @@ import { ConfigError, type Config } from '../config.ts';
 import { consoleFolder, consolePage } from '../server/pages.ts';
 import { sealingKey, sealingWith } from '../server/browser.ts';
 import { sessionsOver, type Sessions } from '../server/sessions.ts';
-import { newSignInLink } from '../operator/access.ts';
+import { eraseTenantNow, newSignInLink } from '../operator/access.ts';
 import { aboutService, listenForOperators, type Operation } from '../operator/socket.ts';
 import type { Context, SomeFactories } from './context.ts';
 import { webhookTransport } from '../../adapters/webhooks.ts';
@@ -35,13 +35,16 @@ import type { ServiceStateBody } from '../api/serviceSchemas.ts';
 import { projectionsStatus } from '../operator/log.ts';
 import { claimantOf } from '../commands/paymentClaims.ts';
 import { convertDocument } from '../commands/convert.ts';
+import { operations } from '../commands/operations.ts';
+import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
 import { heldBack } from '../commands/gates.ts';
 import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
-import { uploadCommands } from './uploads.ts';
+import { tenantErasing, uploadCommands } from './uploads.ts';
+import { eraseTenant } from '../commands/eraseTenant.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { apiRoutes, operationRoutes } from '../api/routes.ts';
 import { servedOver } from '../server/routes.ts';
@@ -222,6 +225,11 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
+    reviews: reviewCommands({
+      ...work,
+      operations: operations(work.store),
+      schemas: parts.workers.schemaValidator,
+    }),
     batches,
     ...evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
     heldBack: heldBack({
@@ -230,6 +238,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
       runById: from.queries.evaluationRun,
     }),
     ...uploadParts,
+    eraseTenant: (tenantId, meta) => eraseTenant(tenantErasing(from))(tenantId, meta),
     pipelines,
     webhooks: webhooksOf(from, randomBytes),
     webhookPolicy: receiverPolicy(from),
@@ -330,6 +339,13 @@ export const hearOperators = (from: Context, url: string): ReturnType<typeof lis
   return listenForOperators(dataDir, {
     ...operationsOver(log, sql, ownParts(from)),
     'session.link': signInLink(from),
+    'tenants.erase': eraseTenantNow(
+      {
+        clock: from.clock,
+        isKnown: async (tenantId) => (await from.queries.balanceOfTenant(tenantId)) !== undefined,
+      },
+      from.api.eraseTenant,
+    ),
     'service.about': aboutService({ version: VERSION, url, roles: [...roles] }),
   });
 };

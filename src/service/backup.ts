@@ -168,8 +168,8 @@ const copyObjectsOf = async (
 /** From a folder, whose service must not run, to a server. */
 const toServer = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
   const { from, to } = places;
-  const { openEventStoreDb, isCopyOpen, markCopy } =
-    await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  const { isCopyOpen, markCopy } = await import('../../adapters/eventstoredb/readiness.ts');
   if (!existsSync(join(from, LOG))) throw new OperatorError(`There is no event log in ${from}.`, 2);
   return underLock(from, async () => {
     const source = openSqliteEventLog({ path: join(from, LOG), readOnly: true });

@@ -236,8 +236,9 @@ const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal)
 };
 
 const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => {
-  const { openEventStoreDb, rightsMissing } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
-  const { firstHostOf, serverClock } = await import('../../adapters/eventstoredb/subscription.ts');
+  const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  const { firstHostOf, rightsMissing, serverClock } =
+    await import('../../adapters/eventstoredb/readiness.ts');
   const host = new URL(firstHostOf(url) ?? 'http://unknown').host;
   const clock = serverClock(url, AbortSignal.any([signal, AbortSignal.timeout(3_000)])).catch(
     () => undefined,

@@ -84,7 +84,7 @@ const isOnServers = ({ databaseUrl, eventStoreUrl, s3 }: Config, name: string): 
   return eventStoreUrl !== undefined && (s3 !== undefined || !name.startsWith('secrets.'));
 };
 
-/** What only a running service can do: sessions are opened by the one that will hold them. */
+/** What only a running service can do: sessions are opened by the one that will hold them, and tenants erased. */
 const askRunning = async ({ dataDir }: Config, asked: Asked, context: OperationContext): Promise<void> => {
   const socket = await runningSocket(dataDir);
   if (socket === undefined)
@@ -103,7 +103,8 @@ export const runOperation = async (
   asked: Asked,
   context: OperationContext,
 ): Promise<void> => {
-  if (asked.name.startsWith('session.')) return askRunning(config, asked, context);
+  if (asked.name.startsWith('session.') || asked.name.startsWith('tenants.'))
+    return askRunning(config, asked, context);
   const onServers = isOnServers(config, asked.name);
   const socket = onServers ? undefined : await runningSocket(config.dataDir);
   if (socket !== undefined) return askOperator(socket, asked, context);

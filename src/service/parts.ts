@@ -173,7 +173,7 @@ interface PartEvents {
 
 /** A log that is not whole would be another one once a service has written to it. */
 const refuseHalfCopied = async (eventStoreUrl: string): Promise<void> => {
-  const { isCopyOpen } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
+  const { isCopyOpen } = await import('../../adapters/eventstoredb/readiness.ts');
   if (await isCopyOpen(eventStoreUrl))
     throw new OperatorError(
       `A copy into EventStoreDB at ${hostOf(eventStoreUrl)} was begun and has not ended: run \`quire log copy\` ` +

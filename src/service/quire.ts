@@ -15,6 +15,9 @@ import { contextOver } from './container.ts';
 import { openLogger, say } from './output.ts';
 import { openTracer, showGauges } from './telemetry.ts';
 import { prepareTables, tableWatch } from './tables.ts';
+import { exportedEvents } from '../operator/log.ts';
+import { accountStream } from '../../domain/account/messages.ts';
+import { systemMeta } from '../writer/commandMeta.ts';
 import { watchLoopDelay } from '../telemetry/processMetrics.ts';
 import { hearOperators, serve } from './api.ts';
 
@@ -91,6 +94,33 @@ export const newEnds = (stopped?: AbortSignal): Ends => {
 
 /** The tenant that admin keys made at start belong to. */
 const OPERATOR = 'operator';
+
+/** The tenant that is there to begin with. */
+const FIRST_TENANT = 'default';
+
+/** Whether the log has an account but the operator's own: told by its first events, so not by read models. */
+const hasTenants = async ({ parts }: Context): Promise<boolean> => {
+  const { signal } = new AbortController();
+  for await (const { stream } of exportedEvents(parts.log, { category: 'account' }, signal))
+    if (stream !== accountStream(OPERATOR)) return true;
+  return false;
+};
+
+/**
+ * Opens a first account, so that whoever tries the service has one to read documents for. Only where all parts are
+ * embedded and nobody has a tenant yet: on servers an operator knows whom he serves. Gives whether it was opened.
+ */
+const openFirstTenant = async (from: Context): Promise<boolean> => {
+  const { eventStoreUrl, databaseUrl, redisUrl, s3 } = from.config;
+  const isEmbedded = [eventStoreUrl, databaseUrl, redisUrl, s3].every((server) => server === undefined);
+  if (!isEmbedded || (await hasTenants(from))) return false;
+  const opened = await from.accounts.execute({
+    type: 'OpenAccount',
+    data: { tenant_id: FIRST_TENANT },
+    meta: systemMeta(from, 'first-start'),
+  });
+  return opened.kind === 'done';
+};
 
 /** The key that a key's rotations have led to. */
 const newestOf = async (keys: Pick<ApiKeys, 'stateOf'>, keyId: string): Promise<ApiKeyState> => {
@@ -254,8 +284,9 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   ends.add(() => watch.stop());
   const isApi = does('api');
   const key = isApi ? await firstAdminKey(from) : undefined;
+  const isOpened = isApi && (await openFirstTenant(from));
   // A key that is shown opens every process at once.
-  if (key !== undefined) await catchUp(from);
+  if (key !== undefined || isOpened) await catchUp(from);
   showGauges(from);
   const stopWatching = watchLoopDelay(from.registry);
   ends.add(() => {

@@ -35,8 +35,11 @@ import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
 import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
+import { reviewNeedsUntil } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
+import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
+import { artifactsEverOf, heldByTenant, jobsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import type { ApiDeps } from '../api/routes.ts';
@@ -68,7 +71,9 @@ const workFates = (from: Context): WorkObjectsDeps => {
   const fates: Readonly<Record<string, WorkObjectsDeps['queuedFate']>> = {
     op: async (id) => {
       const state = await ops.stateOf(id);
-      return state.accepted === null ? unknown : ENDED_OR_OPEN(state);
+      if (state.accepted === null) return unknown;
+      const until = await reviewNeedsUntil({ store: log }, state);
+      return until !== undefined && until > from.clock.now() ? { kind: 'open' } : ENDED_OR_OPEN(state);
     },
     job: async (id) => {
       const state = await jobs.stateOf(id);
@@ -99,6 +104,47 @@ const workFates = (from: Context): WorkObjectsDeps => {
 const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
   ...{ objects, clock, jobs: trainingJobs(log), examples: exampleStreams(log) },
 });
+
+/** What takes away all that a tenant has: each thing as its own route does. */
+export const tenantErasing = (from: Context): EraseTenantDeps => {
+  const { log: store, objects } = from.parts;
+  const { readSql: sql, reads, api, clock, logger, documents: own } = from;
+  const isDone = ({ kind }: { readonly kind: string }) => kind === 'done';
+  const isAnswered = ({ kind }: { readonly kind: string }) => kind === 'answered';
+  return {
+    ...{ store, objects, clock, documents: own, replays: from.replays },
+    heldBy: heldByTenant(sql),
+    learnedBy: async (erasure) => ({
+      artifacts: await artifactsEverOf(sql)(erasure),
+      jobs: await jobsEverOf(sql)(erasure),
+    }),
+    remove: {
+      key: async (_, key_id, meta) => {
+        const { key } = await api.apiKeys.stateOf(key_id);
+        const isRevoked = isDone(await api.apiKeys.revoke(key_id, meta));
+        if (isRevoked && key !== null) from.authenticator.refuse(key.key_hash);
+        return isRevoked;
+      },
+      webhook: async (tenant_id, webhook_id, meta) =>
+        isDone(await api.webhooks.remove({ tenant_id, webhook_id }, meta)),
+      operation: async (tenant_id, operation_id, meta) =>
+        isAnswered(await api.operations.cancel({ tenant_id, operation_id }, meta)),
+      batch: async (tenant_id, batch_id, meta) =>
+        isAnswered(await api.batches.cancel({ tenant_id, batch_id }, meta)),
+      job: async (tenant_id, job_id, meta) =>
+        isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
+      set: async (tenant_id, set_id, meta) => (await api.sets.remove(set_id, tenant_id, meta)) === undefined,
+      config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
+      document: async (tenant_id, document_id, meta) =>
+        (await api.eraseDocument({ tenant_id, allTenants: false }, document_id, meta)) === undefined,
+    },
+    settle: async (tenantId) => {
+      reads.note(tenantId, await store.head());
+      await reads.settle(tenantId);
+    },
+    onError: unlessDiverged((err) => logger.error({ msg: 'erasing a tenant', err })),
+  };
+};
 
 /** What sets of examples and their runs keep of a document. */
 const inEvaluations = (from: Context) =>
@@ -131,6 +177,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
       forgetInEvaluations: inEvaluations(from),
     },
+    erasedTenants: () => sweepErasures(tenantErasing(from))(),
     retentionDays: from.config.uploadRetentionDays,
     clock: from.clock,
     onSweep: (report) => {

@@ -196,7 +196,7 @@ const scoredDocument = async (
 const sums = (schema: JsonObject) => {
   const fields = new Map<string, Counts>();
   const documents: EvaluationReport['documents'] = [];
-  const sure = CONFIDENCES.map((from) => ({ from, values: 0, right: 0 }));
+  const sure = CONFIDENCES.map((at_least) => ({ at_least, values: 0, right: 0 }));
   let all = NONE;
   return {
     add: ({ row, leaves, sureness }: Scored): void => {
@@ -209,7 +209,7 @@ const sums = (schema: JsonObject) => {
       }
       for (const [confidence, right] of sureness)
         for (const bin of sure) {
-          if (confidence < bin.from) continue;
+          if (confidence < bin.at_least) continue;
           bin.values += 1;
           if (right) bin.right += 1;
         }

@@ -47,6 +47,7 @@ import {
   type NewWork,
   stopwatch,
 } from '../commands/deliverWork.ts';
+import { reviewShelf } from '../commands/reviews.ts';
 import { resultShelf, type StoredResult } from '../commands/storedResult.ts';
 import {
   heartbeat,
@@ -69,7 +70,7 @@ export type TaskBeginner = (
 ) => Answer;
 
 interface BeginDeps {
-  readonly artifacts: Pick<Artifacts, 'find' | 'load'>;
+  readonly artifacts: Pick<Artifacts, 'find' | 'isErased' | 'load'>;
   readonly extract: (request: ExtractRequest) => Answer;
   readonly convert: (request: ConvertRequest) => Answer;
 }
@@ -221,13 +222,16 @@ const worked = async (
     const done = await doWork(deps, work);
     if (done.kind === 'thrown') throw done.error;
     if (done.kind === 'problem') return done;
-    const { status, billing_type, body } = done;
+    const { status, billing_type, body, question } = done;
     const unpayable = await payable(deps, accepted, billing_type);
     if (unpayable !== undefined) return unpayable;
     const stored: StoredResult = {
       ...{ operation_id: accepted.work_id, document_id, usage_id: usageIdOfOperation(accepted.operation_id) },
       ...{ hold_id, fingerprint: accepted.input_sha256, stored_at: deps.clock.now() },
-      ...{ pages: accepted.pages, status, billing_type, duration_ms: elapsedMs(), body },
+      ...{ pages: accepted.pages, status, billing_type, duration_ms: elapsedMs() },
+      ...(question && { review: await reviewShelf(deps.objects).ask(accepted.operation_id, question) }),
+      // The last member: it is read as it lies.
+      body,
     };
     return { kind: 'stored', stored, digest: await resultShelf(deps.objects).put(stored) };
   } finally {
@@ -331,11 +335,21 @@ const succeed = async (
   { stored, digest }: Stored,
 ): Promise<void> => {
   const { status: outcome, billing_type = accepted.billing_type, hold_id, usage_id, duration_ms } = stored;
+  const { review } = stored;
   const result = digest === undefined ? {} : { result_sha256: digest };
   const decided = await deps.operations.handle(name, {
     type: 'Succeed',
     meta: systemMeta(deps, name.operation_id),
-    data: { lease_id, outcome, billing_type, hold_id, usage_id, duration_ms, ...result },
+    data: {
+      lease_id,
+      outcome,
+      billing_type,
+      hold_id,
+      usage_id,
+      duration_ms,
+      ...result,
+      ...(review && { review }),
+    },
   });
   const state = stateAfter<OperationWork>(deps, name, decided);
   if (state !== undefined) await closeWork(deps, operationMoney(deps), { name, state });

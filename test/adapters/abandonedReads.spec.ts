@@ -1,6 +1,6 @@
-import { BACKWARDS, END } from '@eventstore/db-client';
 import { expect } from 'chai';
-import { connection, openEventStoreDb, reading } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { connection, openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { served } from '../../adapters/eventstoredb/reads.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { batchOf } from '../support/logs/eventLogProbe.ts';
 import { until } from '../../engine/test/support/until.ts';
@@ -21,12 +21,13 @@ describe('reads that are left before their end', () => {
       const reads = connection(double.connectionString);
       const client = reads.client();
       const kept = (): number => (Reflect.get(client, 'disposableStreams') as ReadonlySet<unknown>).size;
-      for (const maxCount of [...SIZES, ...SIZES, ...SIZES])
-        for await (const event of reading(
-          client.readAll({ direction: BACKWARDS, fromPosition: END, maxCount }),
+      for (const limit of [...SIZES, ...SIZES, ...SIZES])
+        for await (const one of served(
+          client,
+          { isBackwards: true, limit },
           { what: 'a read of $all', ms: 2_000 },
         )) {
-          expect(event.event).to.not.equal(undefined);
+          expect(one).to.include({ kind: 'event' });
           if (isLate) await pause(15);
           break;
         }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { openEventStoreDb, rightsMissing } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { openEventStoreDb } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { rightsMissing } from '../../adapters/eventstoredb/readiness.ts';
 import { LogLoginRefused } from '../../domain/ports/log.ts';
 import { startEsdbDouble, type EsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 

@@ -9,6 +9,8 @@ import { accountWriter, type AccountWriter } from '../../src/writer/accountWrite
 import { commandHandler } from '../../src/writer/commandHandler.ts';
 import { referenceData } from '../../src/commands/reference.ts';
 import { configFrom } from '../../src/config.ts';
+import { review, reviewEvent, reviewIdOf, reviewStream } from '../../domain/review.ts';
+import { operations } from '../../src/commands/operations.ts';
 import { payment, paymentCodec } from '../../domain/payment.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../http/support/client.ts';
@@ -217,6 +219,51 @@ const waitingOperations = async (api: Client, tenant_id: string): Promise<void> 
   await done(api, `/v1/operations/${await accepted()}/cancel`, {});
 };
 
+/** An operation of a service key whose result a person has to look at. Gives its review. */
+const toLookAt = async (api: Client, { log }: Parts, tenant_id: string) => {
+  const key = await api.newKey('ops', 'service');
+  const form = formOf({ tenant_id, schema: INVOICE_SCHEMA }, INVOICE);
+  const reply = await api.call('post', '/v1/extract', { key, form, headers: { prefer: 'respond-async' } });
+  expect(reply.status, reply.text).to.equal(202);
+  const operation_id = String(reply.body['operation_id']);
+  const work = operations(log);
+  const lease = { lease_id: 'l', lease_until: new Date(Date.now() + 60_000).toISOString(), worker: 'w' };
+  const name = { operation_id, tenant_id };
+  await work.handle(name, { type: 'Start', data: { ...lease, watched: null }, meta: metaNow() });
+  await work.handle(name, {
+    type: 'Succeed',
+    data: {
+      ...({ lease_id: 'l', outcome: 'success', billing_type: 'full_service', hold_id: null } as const),
+      ...{ usage_id: 'use_l', duration_ms: 5, result_sha256: 'b'.repeat(64) },
+      review: { reasons: ['below', 'rules'], question_sha256: 'c'.repeat(64) },
+    },
+    meta: metaNow(),
+  });
+  return { ...name, review_id: reviewIdOf(operation_id), opened_at: metaNow().now, by: 'key_1' };
+};
+
+/** One that was decided, and one that was opened again and is held. */
+const lookedAt = async (api: Client, parts: Parts, tenant_id: string): Promise<void> => {
+  const codec = eventCodec(reviewEvent);
+  const handle = commandHandler({ store: parts.log, tenantOf: () => tenant_id, codec, decider: review });
+  const digests = {
+    document_sha256: 'a'.repeat(64),
+    schema_sha256: 'd'.repeat(64),
+    before_sha256: 'b'.repeat(64),
+  };
+  const decided = { ...digests, decision_sha256: 'e'.repeat(64), read: 3, confirmed: 1, corrected: 1 };
+  for (const isDoubted of [false, true]) {
+    const asked = await toLookAt(api, parts, tenant_id);
+    const stream = reviewStream(asked.review_id);
+    const said = { ...asked, ...decided, document_id: 'doc_1', generation: 1 };
+    await handle(stream, { type: 'Lease', data: asked, meta: metaNow() });
+    await handle(stream, { type: 'Decide', data: said, meta: metaNow() });
+    if (!isDoubted) continue;
+    await handle(stream, { type: 'Reopen', data: asked, meta: metaNow() });
+    await handle(stream, { type: 'Lease', data: asked, meta: metaNow() });
+  }
+};
+
 /** A batch that waits and one that was cancelled: nobody works on them here. */
 const waitingBatches = async (api: Client, tenant_id: string): Promise<void> => {
   const schema = JSON.parse(INVOICE_SCHEMA) as object;
@@ -373,6 +420,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await waitingOperations(api, RICH);
   await waitingBatches(api, RICH);
   await measuring(api, RICH);
+  await lookedAt(api, parts, RICH);
   await api.sell(POOR, 1_000);
   await unfinished(parts);
   await api.newKey('late');

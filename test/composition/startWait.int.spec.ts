@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { markCopy } from '../../adapters/eventstoredb/eventStoreDb.ts';
+import { markCopy } from '../../adapters/eventstoredb/readiness.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';

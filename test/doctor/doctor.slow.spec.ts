@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
-import { firstHostOf, serverClock } from '../../adapters/eventstoredb/subscription.ts';
+import { firstHostOf, serverClock } from '../../adapters/eventstoredb/readiness.ts';
 import { openMinioObjectStore } from '../../adapters/minio.ts';
 import type { Finding } from '../../src/doctor/doctor.ts';
 import { history } from '../audit/auditedHistory.ts';

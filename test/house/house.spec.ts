@@ -23,7 +23,7 @@ const foldersIn = (path: string): readonly Folder[] => {
 const PAGES = readdirSync(`${ROOT}docs`, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`)
-  .concat('README.md', 'CONTRIBUTING.md', 'engine/README.md', 'sdk/README.md');
+  .concat('README.md', 'CONTRIBUTING.md', 'engine/README.md', 'sdk/README.md', 'sdk-python/README.md');
 
 /** A file or folder of a room, named in code: `src/main.ts`. Patterns and what a build makes are left out. */
 const NAMED = new RegExp(`\`((?:${ROOMS.join('|')})/[\\w./-]*\\w)/?\``, 'g');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type EsdbDouble, startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
+import { PYTHON } from '../support/python.ts';
 import { ADMIN_KEY, startService, type ServiceProcess } from '../support/serviceProcess.ts';
 
 /** From the compiled spec to the checkout. */
@@ -23,7 +24,7 @@ const BLOCK = /^ *```(sh|python)\n([\s\S]*?)^ *```$/gm;
 const scriptOf = (file: string): string => {
   const text = readFileSync(join(ROOT, file), 'utf8');
   return [...text.matchAll(BLOCK)]
-    .map(([, language, block = '']) => (language === 'python' ? `python3 - <<'END'\n${block}END` : block))
+    .map(([, language, block = '']) => (language === 'python' ? `${PYTHON} - <<'END'\n${block}END` : block))
     .join('\n');
 };
 
@@ -32,7 +33,7 @@ interface Ran {
   readonly output: string;
 }
 
-describe('the tutorials and how-tos (need curl, and Python with requests)', () => {
+describe('the tutorials and how-tos (need curl, and Python with httpx)', () => {
   let folder: string;
   let service: ServiceProcess;
   let double: EsdbDouble;
@@ -63,7 +64,12 @@ describe('the tutorials and how-tos (need curl, and Python with requests)', () =
         .replaceAll("'the admin key'", ADMIN_KEY)
         .replaceAll('npx --no-install quire', quire)
         .replaceAll('test/fixtures', join(ROOT, 'test/fixtures'));
-      const options = { env: { ...env, NODE_PATH: join(ROOT, 'node_modules') }, cwd: folder };
+      const paths = {
+        NODE_PATH: join(ROOT, 'node_modules'),
+        PYTHONPATH: join(ROOT, 'sdk-python/src'),
+        PYTHONDONTWRITEBYTECODE: '1',
+      };
+      const options = { env: { ...env, ...paths }, cwd: folder };
       const child = execFile('bash', ['-euo', 'pipefail', '-c', text], options, (error, out, err) =>
         resolve({ code: error === null ? 0 : (child.exitCode ?? 1), output: `${out}\n${err}` }),
       );

@@ -28,7 +28,8 @@ export interface Outside {
 }
 
 /** An actor that sends requests. */
-type Wanting = Exclude<Actor, { kind: 'restore' }>;
+type Wanting = Exclude<Actor, { kind: 'restore' | 'review' }>;
+type Reviewing = Extract<Actor, { kind: 'review' }>;
 
 export const bytesOf = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
@@ -75,7 +76,8 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
       case 'now': {
         const path = `sent ${key} ${actor.file.tag}`;
         on.shared.files.set(path, bytesOf(actor.file));
-        return requests[actor.kind]({ ...asked, path, ownKey: actor.ownKey === true });
+        const { ownKey = false, reviewed = false } = actor;
+        return requests[actor.kind]({ ...asked, path, ownKey, reviewed });
       }
       case 'money':
         return requests.adjust({ ...asked, credits: actor.credits });
@@ -105,6 +107,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
 const changeOf = (actor: Actor, id: string): ((requests: Requests) => Promise<Answer>) | undefined => {
   switch (actor.kind) {
     case 'later':
+      if (actor.erasesTenant === true) return (requests) => requests.eraseTenant();
       return actor.eraseAfterMs === undefined
         ? (requests) => requests.cancelOperation(id)
         : (requests) => requests.eraseDocument(documentIdOfOperation(id));
@@ -165,6 +168,52 @@ const change = async (
     if (done?.kind === 'ok') return;
     await on.sched.sleep(1_000);
   }
+};
+
+/** Problems that are none of another try. */
+const LASTING: ReadonlySet<string> = new Set(['review_decided', 'review_expired']);
+
+/** Asks until it is done, or cannot be done any more; undefined: it is not done. */
+const persist = async (
+  on: Outside,
+  owner: Owner,
+  { actor, ask }: { readonly actor: Reviewing; readonly ask: (requests: Requests) => Promise<Answer> },
+): Promise<Extract<Answer, { kind: 'ok' }> | undefined> => {
+  for (let attempt = 0; attempt < actor.tries; attempt += 1) {
+    const answer = await send(on, owner, { via: actor.via + attempt, ask });
+    if (answer?.kind === 'ok') return answer;
+    if (answer !== undefined && LASTING.has(answer.code)) return undefined;
+    await on.sched.sleep(20_000);
+  }
+  return undefined;
+};
+
+/** Looks at a document, says what it says, and doubts it a while later. */
+export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promise<void> => {
+  const { key, by, leases, reopenAfterMs } = actor;
+  const found = on.told.answers.find((one) => one.actor.kind === 'later' && one.actor.key === key);
+  if (found === undefined) return;
+  const asked = { operation_id: found.answer.id, by };
+  if (leases) {
+    const leased = await persist(on, owner, { actor, ask: (requests) => requests.leaseReview(asked) });
+    if (leased === undefined) return;
+    await on.sched.sleep(5_000);
+  }
+  const says = `what ${by} says`;
+  const decided = await persist(on, owner, {
+    actor,
+    ask: (requests) => requests.decideReview({ ...asked, says }),
+  });
+  if (decided === undefined) return;
+  on.told.decided.push({
+    review_id: decided.id,
+    generation: Number(decided.body),
+    says,
+    at: on.sched.nowMs(),
+  });
+  if (reopenAfterMs === undefined) return;
+  await on.sched.sleep(reopenAfterMs);
+  await persist(on, owner, { actor, ask: (requests) => requests.reopenReview(asked) });
 };
 
 /** Does what an actor wants, from its first request to its last. */

@@ -8,9 +8,12 @@ import { artifactKeyOf, type ArtifactPublished } from '../../domain/deployment.t
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import type { Shared } from './ports.ts';
 import { PARTS, resultOf, type Answer } from './process.ts';
-import { started, type Accepted, type Batch, type Held, type Work } from './known.ts';
+import { started, type Accepted, type Batch, type Held, type SeenReview, type Work } from './known.ts';
 import type { Lists } from './lists.ts';
 import { byType } from './readModel.ts';
+import { operationIdOfReview, type reviewEvent, reviewIdOf } from '../../domain/review.ts';
+import { reviewShelf } from '../../src/commands/reviews.ts';
+import type { z } from 'zod';
 import { EPOCH_MS, type Scheduler } from './scheduler.ts';
 import { PRICE, type Actor, type Finding, type World } from './worlds.ts';
 
@@ -22,6 +25,13 @@ export interface Told {
     readonly at: number;
   }[];
   readonly delivered: { readonly url: string; readonly id: string; readonly at: number }[];
+  /** Who was told that a review is decided, and by what. */
+  readonly decided: {
+    readonly review_id: string;
+    readonly generation: number;
+    readonly says: string;
+    readonly at: number;
+  }[];
   /** Who was told no for good. */
   readonly refused: Actor[];
   restoredAt: number;
@@ -53,6 +63,11 @@ const keyIn = ({ metadata }: Pick<RecordedEvent, 'metadata'>): string => {
 
 const printOf = ({ key, print = 'same' }: { readonly key: string; readonly print?: string }): string =>
   `${key} ${print}`;
+
+type ReviewData<Type extends z.output<typeof reviewEvent>['type']> = Extract<
+  z.output<typeof reviewEvent>,
+  { type: Type }
+>['data'];
 
 interface Times {
   readonly lease_id: string;
@@ -316,13 +331,51 @@ export const watchOver = (deps: WatchDeps) => {
     leased(work, { from, until: gave_up === null ? lease_until : from, startsAnew: false });
   };
 
+  const reviewOf = (review_id: string): SeenReview => {
+    const seen = known.reviews.get(review_id) ?? { heldBy: '', heldUntil: '', decided: new Map() };
+    known.reviews.set(review_id, seen);
+    return seen;
+  };
+  const isHeldByAnother = ({ heldBy, heldUntil }: SeenReview, by: string, at: string): boolean =>
+    heldBy !== '' && heldBy !== by && at < heldUntil;
+  const leasedReview = ({ review_id, held_by, leased_at, lease_until }: ReviewData<'ReviewLeased'>): void => {
+    const seen = reviewOf(review_id);
+    if (isHeldByAnother(seen, held_by, leased_at)) say('two-holders', `${review_id} was held by two at once`);
+    Object.assign(seen, { heldBy: held_by, heldUntil: lease_until });
+  };
+  const decidedReview = (data: ReviewData<'ReviewDecided'>): void => {
+    const { review_id, generation, operation_id, decision_sha256, decided_by, decided_at } = data;
+    const seen = reviewOf(review_id);
+    if (isHeldByAnother(seen, decided_by, decided_at))
+      say('decided-by-another', `${review_id} was decided by somebody who did not hold it`);
+    if (seen.decided.has(generation))
+      say('decided-twice', `${review_id} was decided twice in one generation`);
+    if (known.works.get(operation_id)?.success?.review === undefined)
+      say('review-without-work', `${review_id} was decided, and nobody had to look at it`);
+    seen.decided.set(generation, decision_sha256);
+    Object.assign(seen, { heldBy: '', heldUntil: '' });
+    void decisionOf(review_id, decision_sha256).then((decision) => {
+      if (decision === undefined && !isErased(known.works.get(operation_id)!))
+        say('decision-lost', `${review_id} was decided when its decision could not be had`);
+    });
+  };
+  const decisionOf = (review_id: string, digest: string) => reviewShelf(raw).decision(review_id, digest);
+
   const handle = byType({
+    ReviewLeased: ({ data }) => leasedReview(data),
+    ReviewDecided: ({ data }) => decidedReview(data),
+    ReviewReopened: ({ data }) => void Object.assign(reviewOf(data.review_id), { heldBy: '', heldUntil: '' }),
     CreditsHeld: ({ data }) => void known.holds.set(data.hold_id, data),
     HoldReleased: ({ data }) => released(data),
     CreditsBurned: (event) => burned(event),
     CreditsGranted: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
     CreditsRefunded: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
+    DocumentRegistered: ({ data }) => void known.registered.add(data.document_id),
     DocumentErased: ({ data }) => void known.erased.add(data.document_id),
+    TenantErased: () => {
+      for (const { accepted: work } of known.works.values())
+        if (work != null) known.toErase.add(work.document_id);
+    },
     CreditsAdjusted: ({ data }) => void known.adjusted.add(data.idempotency_key ?? ''),
     OperationAccepted: ({ data }) => accepted(data),
     TrainingJobCreated: ({ data }) => {
@@ -475,6 +528,48 @@ export const watchOver = (deps: WatchDeps) => {
     }
   };
 
+  /** What people said holds; a decision is kept with its document, and of what nobody decided nothing is left. */
+  const reviews = async (): Promise<void> => {
+    for (const { review_id, generation, says, at } of told.decided.filter(
+      (one) => one.at > told.restoredAt,
+    )) {
+      const digest = known.reviews.get(review_id)?.decided.get(generation);
+      const work = known.works.get(operationIdOfReview(review_id));
+      const decision = digest === undefined ? undefined : await decisionOf(review_id, digest);
+      if (digest === undefined)
+        say('ack-lost', `${review_id} was decided (${String(at)}), and the log does not have it`);
+      else if (decision !== undefined && decision.result['says'] !== says)
+        say('decided-otherwise', `${review_id} was decided otherwise than its reviewer was told`);
+      else if (decision === undefined && work !== undefined && !isErased(work))
+        say('decision-gone', `the decision of ${review_id} is gone`);
+    }
+    for (const work of known.works.values()) {
+      const { success } = work;
+      const review_id = reviewIdOf(work.id);
+      const isUndecided = (known.reviews.get(review_id)?.decided.size ?? 0) === 0;
+      if (success?.review === undefined || !isUndecided) continue;
+      if (sched.nowMs() + EPOCH_MS - Date.parse(success.succeeded_at) < 40 * HOUR) continue;
+      for (const folder of [`reviews/${review_id}/`, `operations/${work.id}/`])
+        for await (const { key } of raw.list(folder))
+          say('review-left', `${key} is of a review that expired`);
+    }
+  };
+
+  /** Whoever is told of reviews is told of each. */
+  const toldOfReviews = ({ webhooks }: Lists): void => {
+    const rows = webhooks.deliveries();
+    const events = shared.events as unknown as readonly ProjectedEvent[];
+    const from = events.findIndex(({ type }) => type === 'WebhookCreated');
+    if (from < 0) return;
+    for (const event of events.slice(from)) {
+      const isTold =
+        event.type === 'ReviewDecided' ||
+        (event.type === 'OperationSucceeded' && event.data.review !== undefined);
+      if (isTold && !rows.some((row) => row.event_id === event.id && row.delivered))
+        say('message-lost', `nobody was told of the ${event.type} of ${event.data.operation_id}`);
+    }
+  };
+
   /** A job learned with the key of the request that created it. */
   const keyOfJob = async ({ job_id, sha256 }: ArtifactPublished['data']): Promise<void> => {
     const job = known.works.get(job_id)?.job;
@@ -492,9 +587,16 @@ export const watchOver = (deps: WatchDeps) => {
 
   /** Of a document that was erased nothing is left but its bill. */
   const nothingErased = async (): Promise<void> => {
+    for (const id of known.toErase)
+      if (known.registered.has(id) && !known.erased.has(id))
+        say('erased-left', `${id} is of an erased tenant`);
     for (const work of known.works.values()) {
       if (!isErased(work)) continue;
-      for (const folder of [`results/${work.work_id}/`, `operations/${work.id}/`])
+      for (const folder of [
+        `results/${work.work_id}/`,
+        `operations/${work.id}/`,
+        `reviews/${reviewIdOf(work.id)}/`,
+      ])
         for await (const { key } of raw.list(folder)) say('erased-left', `${key} is of an erased document`);
     }
   };
@@ -526,6 +628,8 @@ export const watchOver = (deps: WatchDeps) => {
       promises();
       sameAnswers();
       messages(lists);
+      toldOfReviews(lists);
+      await reviews();
       await keysOfJobs();
       await nothingErased();
       for (const work of known.works.values()) await compared(work);

@@ -33,6 +33,15 @@ export interface Batch {
   ended: BatchEventOf<'BatchEnded'>['data'] | null;
 }
 
+/** A review, as its events tell it. */
+export interface SeenReview {
+  /** '': nobody. */
+  heldBy: string;
+  heldUntil: string;
+  /** Digests of decisions by their generation. */
+  readonly decided: Map<number, string>;
+}
+
 /** What is known of a log before its first event. */
 export const started = () => ({
   works: new Map<string, Work>(),
@@ -41,6 +50,7 @@ export const started = () => ({
   usage: new Map<string, string[]>(),
   batches: new Map<string, Batch>(),
   batchOf: new Map<string, Batch>(),
+  reviews: new Map<string, SeenReview>(),
   cancelled: new Set<string>(),
   /** Runs that were scored, by their batch. */
   scored: new Set<string>(),
@@ -50,7 +60,10 @@ export const started = () => ({
   firstBurns: new Map<string, number>(),
   adjusted: new Set<string>(),
   /** Documents. */
+  registered: new Set<string>(),
   erased: new Set<string>(),
+  /** Those of work that was accepted before its tenant was erased. */
+  toErase: new Set<string>(),
   /** Fingerprints of what was booked, by the payment. */
   booked: new Map<string, string>(),
   /** When a request was first accepted, by what it asks for. */

@@ -320,6 +320,15 @@ const documentLists = (rows: Rows) => {
       const erased = new Set([...rows.erased, ...works.map(({ work_id }) => work_id)]);
       return new Set(names.filter((name) => erased.has(name)));
     },
+    heldBy: ({ position }: { readonly position: bigint }) => [
+      ...unfinished(rows.operations)
+        .filter((one) => one.position <= position)
+        .map(({ id }) => ({ kind: 'operation', id })),
+      ...operations()
+        .filter((one) => one.position <= position && rows.registered.has(one.document_id))
+        .filter(({ document_id }) => !rows.erased.has(document_id))
+        .map(({ document_id: id }) => ({ kind: 'document', id })),
+    ],
     workOn: (documentId: string) =>
       operations()
         .filter(({ document_id }) => document_id === documentId)

@@ -17,6 +17,8 @@ import {
   type OperationName,
   operations,
 } from '../../src/commands/operations.ts';
+import { type KnownReview, reviewCommands, reviewNeedsUntil } from '../../src/commands/reviews.ts';
+import { reviewIdOf } from '../../domain/review.ts';
 import { recordingOn, storedResultOf } from '../support/recording.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments, type PaymentResult } from '../../src/commands/payments.ts';
@@ -33,6 +35,7 @@ import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { evaluationWorker } from '../../src/worker/evaluations.ts';
 import { eraseDocument } from '../../src/commands/erasing.ts';
+import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
 import {
   createTrainingJob,
   exampleStreams,
@@ -120,6 +123,8 @@ export interface Asked {
 export interface AskedWork extends Asked {
   readonly path: string;
   readonly ownKey: boolean;
+  /** A person has to look at the result. */
+  readonly reviewed: boolean;
 }
 
 /** Work that a process does by itself, again and again. */
@@ -287,13 +292,17 @@ type Deps = ReturnType<typeof depsOf>;
 
 const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => digestOf(fileAt(path));
 
-const workOf = (env: ProcessEnv, { key, print, path, ownKey, attempt, signal }: AskedWork): ExtractRequest =>
+const workOf = (
+  env: ProcessEnv,
+  { key, print, path, ownKey, reviewed, attempt, signal }: AskedWork,
+): ExtractRequest =>
   asked(1, {
     correlation_id: `${key}#${String(attempt)}`,
     idempotency: { idempotency_key: key, fingerprint: print },
     signal,
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
     ...(ownKey && { llm: OWN_KEY }),
+    ...(reviewed && { review: { sample: 1 } }),
   });
 
 const idempotencyOf = (env: ProcessEnv, endpoint: string, { key, print }: Asked) => ({
@@ -356,7 +365,76 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
   };
 };
 
-const erasing = (env: ProcessEnv, deps: Deps) => {
+const tenantErasing = (
+  env: ProcessEnv,
+  { objects, clock, store }: Deps,
+  requests: {
+    readonly eraseDocument: (id: string) => Promise<Answer>;
+    readonly cancelOperation: (id: string) => Promise<Answer>;
+  },
+): EraseTenantDeps => {
+  const isOk = ({ kind }: Answer) => kind === 'ok';
+  const never = () => Promise.resolve(false);
+  return {
+    ...{ store, objects, clock, documents: documents(store), replays: env.replays, onError: env.onError },
+    heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
+    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
+    remove: {
+      ...{ key: never, webhook: never, batch: never, job: never, set: never, config: never },
+      operation: async (_, id) => isOk(await requests.cancelOperation(id)),
+      document: async (_, id) => isOk(await requests.eraseDocument(id)),
+    },
+    // Read models that are late are waited for, and not for ever.
+    settle: () => Promise.resolve(),
+  };
+};
+
+interface AskedReview {
+  readonly operation_id: string;
+  /** The key of whoever looks at it. */
+  readonly by: string;
+}
+
+const reviewRequests = (env: ProcessEnv, deps: Deps) => {
+  const { store, operations: ops, objects, clock, wrote } = deps;
+  const commands = reviewCommands({
+    ...{ store, operations: ops, objects, clock, wrote },
+    schemas: {
+      validate: async (_, value) => {
+        await env.work('validate');
+        return { kind: 'ok', value, errors: [] };
+      },
+    },
+  });
+  const move =
+    <Wanted extends AskedReview>(
+      how: (known: KnownReview, meta: CommandMeta, wanted: Wanted) => ReturnType<typeof commands.lease>,
+    ) =>
+    async (wanted: Wanted): Promise<Answer> => {
+      const known = await commands.find(reviewIdOf(wanted.operation_id));
+      if (known === undefined) return problem({ code: 'review_not_found' });
+      const caller = { key_id: wanted.by, role: 'tenant' } as const;
+      const outcome = await how(known, metaOf(env, caller, `review by ${wanted.by}`), wanted);
+      if (outcome.kind === 'problem') return problem(outcome);
+      if (outcome.kind === 'rejected') return problem({ code: outcome.rejection.code });
+      if (outcome.kind !== 'done') return problem({ code: 'busy' });
+      return { kind: 'ok', id: known.review_id, body: outcome.state.generation };
+    };
+  const { signal } = new AbortController();
+  return {
+    leaseReview: move((known, meta) => commands.lease(known, meta)),
+    reopenReview: move((known, meta) => commands.reopen(known, meta)),
+    decideReview: move((known, meta, { says }: AskedReview & { readonly says: string }) =>
+      commands.decide(known, { result: { says }, note: null, generation: undefined, signal }, meta),
+    ),
+  };
+};
+
+const erasing = (
+  env: ProcessEnv,
+  deps: Deps,
+  { cancelOperation }: { readonly cancelOperation: (id: string) => Promise<Answer> },
+) => {
   const { objects, clock, store, jobs } = deps;
   const erase = eraseDocument({
     ...{ objects, clock, jobs, documents: documents(store), examples: exampleStreams(store) },
@@ -369,12 +447,19 @@ const erasing = (env: ProcessEnv, deps: Deps) => {
     // Read models that are late are waited for, and not for ever.
     settle: () => Promise.resolve(),
   });
+  const erasing = async (document_id: string): Promise<Answer> => {
+    const by = { tenant_id: TENANT, allTenants: false };
+    const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
+    return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
+  };
+  const tenant = tenantErasing(env, deps, { eraseDocument: erasing, cancelOperation });
   return {
-    eraseDocument: async (document_id: string): Promise<Answer> => {
-      const by = { tenant_id: TENANT, allTenants: false };
-      const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
-      return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
+    eraseDocument: erasing,
+    eraseTenant: async (): Promise<Answer> => {
+      const done = await eraseTenant(tenant)(TENANT, metaOf(env, CALLER, 'erase the tenant'));
+      return 'kind' in done ? problem(done) : { kind: 'ok', id: TENANT, body: null };
     },
+    sweepErasures: sweepErasures(tenant),
   };
 };
 
@@ -603,7 +688,7 @@ const operationLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
   const worker = operationWorker({
     ...deps,
     begin: beginTask({
-      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
     }),
@@ -665,7 +750,7 @@ const batchLoops = (
     ...deps,
     operations: { accept, cancel, abandon, streams: deps.operations },
     begin: beginTask({
-      artifacts: { find: () => Promise.resolve(undefined), load: none },
+      artifacts: { find: () => Promise.resolve(undefined), load: none, isErased: none },
       extract: extractDocument(deps),
       convert: none,
     }),
@@ -695,7 +780,7 @@ const batchLoops = (
 };
 
 /** As `workFates` of the composition. */
-const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObjectsDeps => {
+const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: Deps): WorkObjectsDeps => {
   const unknown = { kind: 'unknown' } as const;
   const fateOf = (finished_at: string | null): WorkFate =>
     finished_at === null ? { kind: 'open' } : { kind: 'ended', at: finished_at };
@@ -703,7 +788,10 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObj
     queuedFate: async (id) => {
       if (id.startsWith('op_')) {
         const state = await ops.stateOf(id);
-        return state.accepted === null ? unknown : fateOf(state.finished_at);
+        if (state.accepted === null) return unknown;
+        const until = await reviewNeedsUntil({ store }, state);
+        if (until !== undefined && until > clock.now()) return { kind: 'open' };
+        return fateOf(state.finished_at);
       }
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
@@ -724,7 +812,11 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage }: Deps): WorkObj
   };
 };
 
-const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
+const sweeperLoops = (
+  env: ProcessEnv,
+  deps: Deps,
+  { sweepErasures: erasedTenants }: Pick<ReturnType<typeof erasing>, 'sweepErasures'>,
+): readonly Loop[] => {
   const { objects, clock, accounts, facts, store } = deps;
   const nothing = () => Promise.resolve([]);
   const holds = holdSweeper({
@@ -748,6 +840,7 @@ const sweeperLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
       forgetExamples: none,
       forgetInEvaluations: () => Promise.resolve(),
     },
+    erasedTenants,
     onError: env.onError,
   });
   const unfinished = unfinishedSweeper({
@@ -807,10 +900,12 @@ export type SimProcess = ReturnType<typeof simProcess>;
 export const simProcess = (env: ProcessEnv) => {
   const deps = depsOf(env);
   const { requests, ...own } = operationRequests(env, deps);
+  const { sweepErasures: swept, ...erasures } = erasing(env, deps, requests);
   return {
     requests: {
       ...requests,
-      ...erasing(env, deps),
+      ...erasures,
+      ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
       ...paymentRequests(env, deps),
       ...batchRequests(env, deps),
@@ -821,7 +916,7 @@ export const simProcess = (env: ProcessEnv) => {
       operations: operationLoops(env, deps),
       batches: batchLoops(env, deps, { ...own, requests }),
       jobs: jobLoops(env, deps),
-      sweepers: sweeperLoops(env, deps),
+      sweepers: sweeperLoops(env, deps, { sweepErasures: swept }),
       webhooks: senderLoops(env, deps),
       watch: watchLoops(env, deps),
     } satisfies Readonly<Record<string, readonly Loop[]>>,

@@ -127,6 +127,7 @@ const emptyRows = () => ({
   running: new Map<string, UsageRow>(),
   begun: new Set<string>(),
   /** Documents. */
+  registered: new Set<string>(),
   erased: new Set<string>(),
   webhooks: new Map<string, WebhookRow>(),
   deliveries: new Map<string, DeliveryRow>(),
@@ -224,6 +225,7 @@ const appliedTo = (rows: Rows) => {
     TrainingJobCreated: (event) => {
       if (!rows.jobs.has(event.data.job_id)) rows.jobs.set(event.data.job_id, jobRow(event));
     },
+    DocumentRegistered: ({ data }) => void rows.registered.add(data.document_id),
     DocumentErased: ({ data }) => void rows.erased.add(data.document_id),
     CreditsHeld: ({ data, stream }) => {
       const tenant_id = tenantIn(stream);

@@ -12,7 +12,7 @@ import { witnessOf } from '../../domain/eventLog/witness.ts';
 import { textOfWitness } from '../../projections/engine/arrivals.ts';
 import { logOf, objectsOf, replaysOf, sharedStores, type Shared } from './ports.ts';
 import { simProcess, TENANT, type FileFacts, type Loop, type SimProcess } from './process.ts';
-import { act, askAgain, bytesOf, type Running } from './actors.ts';
+import { act, askAgain, bytesOf, lookAt, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
 import { readModel } from './readModel.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
@@ -148,7 +148,7 @@ const stage = (base: Base, { world, plan, seed, former, isWanted = () => true }:
   const rows = readModel(() => shared.events);
   const errors: string[] = [];
   const findings: Finding[] = [];
-  const told: Told = { answers: [], refused: [], restoredAt: -1, delivered: [] };
+  const told: Told = { answers: [], refused: [], restoredAt: -1, delivered: [], decided: [] };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
     nowMs: sched.nowMs,
@@ -392,6 +392,10 @@ const begin = (on: Stage, former?: Former): void => {
   if (former !== undefined) return;
   world.actors.forEach((actor, at) => {
     const owner = sched.newOwner(`actor ${String(at)}`);
+    if (actor.kind === 'review') {
+      sched.later(owner, actor.at + 1, () => void lookAt(on, owner, actor));
+      return;
+    }
     if (actor.kind !== 'restore') {
       sched.later(owner, actor.at + 1, () => void act(on, owner, actor));
       return;
@@ -419,7 +423,12 @@ const untilQuiet = async (on: Stage): Promise<void> => {
 const askedAgain = async (on: Stage): Promise<void> => {
   const { sched, world, watch } = on;
   for (const actor of world.actors) {
-    if (actor.kind === 'restore' || ('file' in actor && actor.file.ends === 'deadly')) continue;
+    if (
+      actor.kind === 'restore' ||
+      actor.kind === 'review' ||
+      ('file' in actor && actor.file.ends === 'deadly')
+    )
+      continue;
     const owner = sched.newOwner(`again ${actor.key}`);
     sched.later(owner, 1, () => {
       void askAgain(on, owner, actor).then((code) => {

@@ -23,11 +23,31 @@ interface Request {
   readonly cancelAfterMs?: number;
   /** So long after it was accepted, ms, its document is erased. */
   readonly eraseAfterMs?: number;
+  /** Erases the tenant instead, with all that it has. */
+  readonly erasesTenant?: true;
 }
 
 /** Somebody outside, who wants something. */
 export type Actor =
-  | (Request & { readonly kind: 'later' | 'now'; readonly file: FileFacts; readonly ownKey?: boolean })
+  | (Request & {
+      readonly kind: 'later' | 'now';
+      readonly file: FileFacts;
+      readonly ownKey?: boolean;
+      /** A person has to look at its result. */
+      readonly reviewed?: boolean;
+    })
+  /** Somebody who looks at the result of the operation with that key, and says what the document says. */
+  | {
+      readonly kind: 'review';
+      readonly key: string;
+      readonly at: number;
+      readonly via: number;
+      readonly tries: number;
+      readonly by: string;
+      readonly leases: boolean;
+      /** So long after it was decided, ms, it is opened again. */
+      readonly reopenAfterMs?: number;
+    }
   | (Request & { readonly kind: 'money'; readonly credits: number; readonly resendAt?: number })
   /** A payment; `refundAfterMs` after it was booked, half of it is refunded. */
   | (Request & { readonly kind: 'sale'; readonly credits: number; readonly refundAfterMs?: number })
@@ -71,6 +91,12 @@ const work = (key: string, over: Partial<Extract<Actor, { kind: 'later' | 'now' 
   ...over,
 });
 
+const reviewer = (by: string, over: Partial<Extract<Actor, { kind: 'review' }>> = {}): Actor => ({
+  ...{ kind: 'review', key: 'a', at: 30_000, via: 0, tries: 6, by, leases: false },
+  ...over,
+});
+const reviewedWork = work('a', { reviewed: true });
+
 /** Two callers, two workers, one document: small enough to look at every schedule up to a bound. */
 const single = (name: string, actors: readonly Actor[], over: Partial<World> = {}): World => ({
   ...{ name, processes: two, actors, balance: 400 },
@@ -90,6 +116,32 @@ export const SMALL: readonly World[] = [
   single('operation cancelled', [work('a', { cancelAfterMs: 5 })]),
   single('document erased', [work('a', { eraseAfterMs: 20_000, tries: 1 })]),
   single('document erased while it is worked on', [work('a', { eraseAfterMs: 1_030, tries: 8 })]),
+  single('tenant erased', [work('a', { eraseAfterMs: 20_000, erasesTenant: true })]),
+  single('tenant erased while it works', [work('a', { eraseAfterMs: 1_030, erasesTenant: true, tries: 8 })]),
+  single('review', [
+    reviewedWork,
+    { kind: 'webhook', key: 'w', at: 0, via: 1, tries: 3, url: 'https://w.example' },
+    reviewer('a', { leases: true }),
+    reviewer('b', { leases: true, at: 30_005, via: 1 }),
+  ]),
+  single('review, nobody leases', [reviewedWork, reviewer('a'), reviewer('b', { at: 30_001, via: 1 })]),
+  single('review opened again', [
+    reviewedWork,
+    reviewer('a', { reopenAfterMs: 5_000 }),
+    reviewer('b', { at: 36_000, via: 1, leases: true }),
+  ]),
+  single('review that nobody decides in time', [reviewedWork, reviewer('a', { at: 25 * HOUR })]),
+  single('review of a document that is erased', [
+    work('a', { reviewed: true, eraseAfterMs: 30_000, tries: 6 }),
+    reviewer('a', { at: 30_990, leases: true }),
+  ]),
+  single(
+    'reviewers whose clocks differ',
+    [reviewedWork, reviewer('a', { leases: true }), reviewer('b', { leases: true, at: 40_000, via: 1 })],
+    {
+      processes: [{ name: 'p' }, { name: 'q', offsetMs: 10 * 60_000 }],
+    },
+  ),
   single('operation that fails', [work('a', { file: { ...page('a'), ends: 'badly' } })]),
   single('operation that kills', [work('a', { file: { ...page('a'), ends: 'deadly' } })]),
   single('own key', [work('a', { ownKey: true })]),
@@ -222,7 +274,8 @@ const actorOf = (seed: number, at: number): Actor => {
     ...endOf(fraction(seed, 'ends', at)),
   };
   const ownKey = fraction(seed, 'own', at) < 0.3;
-  if (r < 0.35) return { ...how, ...cancel, kind: 'later', file, ownKey };
+  const reviewed = fraction(seed, 'reviewed', at) < 0.4;
+  if (r < 0.35) return { ...how, ...cancel, kind: 'later', file, ownKey, reviewed };
   if (r < 0.5) return { ...how, kind: 'now', file, ownKey };
   const measured = fraction(seed, 'measured', at) < 0.4;
   if (r < 0.65) return { ...how, ...cancel, kind: 'batch', documents: [file, page('other', 2)], measured };
@@ -235,10 +288,25 @@ const actorOf = (seed: number, at: number): Actor => {
 
 /** Some of the actors send the same key once more, from elsewhere: another file, or the same again. */
 const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
-  if (actor.kind === 'restore' || fraction(seed, 'again', at) > 0.3) return [actor];
+  if (actor.kind === 'restore' || actor.kind === 'review' || fraction(seed, 'again', at) > 0.3)
+    return [actor];
   const other = { ...actor, at: actor.at + (chance(seed, 'apart', at) % 200), via: actor.via + 1 };
   if (other.kind !== 'later' || fraction(seed, 'same', at) < 0.5) return [actor, other];
   return [actor, { ...other, print: 'another', file: page('another', 3), tries: 1 }];
+};
+
+/** Some people look at what has to be looked at. */
+const reviewersOf = (seed: number, actor: Actor, at: number): readonly Actor[] => {
+  if (actor.kind !== 'later' || actor.reviewed !== true) return [];
+  return Array.from({ length: chance(seed, 'people', at) % 4 }, (_, person) => {
+    const lateMs = chance(seed, 'looks', at * 4 + person) % (20 * 60_000);
+    const reopens = fraction(seed, 'reopens', at * 4 + person) < 0.3;
+    return reviewer(`person ${String(person)}`, {
+      ...{ key: actor.key, at: actor.at + lateMs, via: person },
+      leases: fraction(seed, 'leases', at * 4 + person) < 0.6,
+      ...(reopens && { reopenAfterMs: chance(seed, 'reopen', at * 4 + person) % 60_000 }),
+    });
+  });
 };
 
 /** A large world: what takes part follows from the seed. */
@@ -250,7 +318,7 @@ export const randomWorld = (seed: number): World => {
   return {
     name: `seed ${String(seed)}`,
     processes: names.map((name) => ({ name, offsetMs: offset(name) })),
-    actors: actors.flatMap((actor, at) => repeated(seed, actor, at)),
+    actors: actors.flatMap((actor, at) => [...repeated(seed, actor, at), ...reviewersOf(seed, actor, at)]),
     balance: 3_000 + (chance(seed, 'balance') % 5) * 60,
     page: fraction(seed, 'page') < 0.3 ? 2 : 50,
     healMs: 60 * HOUR,

@@ -84,7 +84,11 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
     const worker = operationWorker({
       ...deps,
       begin: beginTask({
-        artifacts: { find: () => Promise.resolve(undefined), load: () => Promise.reject(new Error('none')) },
+        artifacts: {
+          find: () => Promise.resolve(undefined),
+          load: () => Promise.reject(new Error('none')),
+          isErased: () => Promise.resolve(false),
+        },
         extract: begin,
         convert: () => Promise.reject(new Error('nothing is converted here')),
       }),

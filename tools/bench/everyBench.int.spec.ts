@@ -87,6 +87,12 @@ describe('every benchmark runs', function () {
       .and.not.include('NaN');
   });
 
+  it('bench:logs', async () => {
+    const said = await ran('tools/bench/logsMain', { BENCH_EVENTS: '300', BENCH_UNITS: '200' });
+    expect(said).to.match(/copy of 3\d\d events/);
+    expect(said.match(/share \d/g)).to.have.length(7);
+  });
+
   it('bench:memory', async () => {
     const small = { BENCH_EVENTS: '500', BENCH_TENANTS: '5', BENCH_RATE: '50', BENCH_SECONDS: '2' };
     const said = await ran('tools/bench/memoryMain', small);

@@ -1,12 +1,18 @@
 // How well the embedded engine reads, set by set: npm run engine:eval -- [--only general,adbuy] [--untaught]
+// What examples teach, by their number: npm run engine:eval -- --only sroie --curve 3,10,30 [--plot <file>.svg]
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
+import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { PackedDocument } from '../../engine/document/document.ts';
+import { extract } from '../../engine/extraction/extract.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
 import type { LocalArtifact } from '../../engine/learning/artifact.ts';
 import { CORPUS, corpusItems, readItem, scorer, strictCounts, type Item } from './corpus.ts';
-import { oracleRows } from './oracle.ts';
+import { plotOf, type Curve } from './curves.ts';
 import { rowOf, scored, spread, tableOf, type Answer, type Scored, type Scoring } from './figures.ts';
+import { generated, KINDS } from './generated.ts';
+import { oracleRows } from './oracle.ts';
+import { Random } from './random.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -14,6 +20,12 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     untaught: { type: 'boolean', default: false },
     seeds: { type: 'string', default: '3' },
+    /** How many examples teach; without it all there are. */
+    curve: { type: 'string', default: '' },
+    /** A file for the plot of the curve. */
+    plot: { type: 'string' },
+    /** Documents of each generated kind. */
+    generated: { type: 'string', default: '2' },
     deadline: { type: 'string', default: '120' },
     verbose: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
@@ -94,40 +106,103 @@ const taughtBy = async (
   return undefined;
 };
 
-/** The same set read by artifacts of examples of its kind; one run a seed. */
-const taughtRuns = async (
-  documents: readonly Read[],
-  examples: readonly Read[],
-  run: Run,
-): Promise<readonly (readonly Scored[])[]> => {
+type Row = Readonly<Record<string, string>>;
+
+/** Documents to judge by, and examples that none of them is among. */
+interface Lesson {
+  readonly name: string;
+  readonly documents: readonly Read[];
+  readonly examples: readonly Item[];
+}
+
+/** A row of runs that differ in their seed alone: it draws the examples, and what is learned goes by it. */
+async function taughtRow({ name, documents, examples }: Lesson, count: number, run: Run): Promise<Row> {
   const runs: (readonly Scored[])[] = [];
   for (let seed = 1; seed <= Number(options.seeds); seed += 1) {
-    const artifact = await taughtBy(examples, seed, run);
-    if (artifact !== undefined) runs.push(await scoresOf(documents, run, artifact));
+    const drawn = new Random(`examples ${String(seed)}`).some(examples, count);
+    const artifact = await taughtBy(await readAll(drawn, run.workers), seed, run);
+    runs.push(await scoresOf(documents, run, artifact));
   }
-  return runs;
-};
+  const told = { set: `${name}, taught by ${String(count)}`, ...rowOf(runs.flat()) };
+  return { ...told, documents: `${String(documents.length)}, ${options.seeds} times`, seeds: spread(runs) };
+}
+
+const counts = options.curve.split(',').map(Number);
+
+/**
+ * Of a curve every row is judged by the same documents: those of the set, and the examples that teach in none of
+ * the rows. Of a set whose own files were in sight when rules were written these are at least half of its examples.
+ */
+async function lessonOf(name: string, { dev, all }: Record<'dev' | 'all', readonly Item[]>, run: Run) {
+  const most = TUNED.has(name) ? all.length / 2 : all.length;
+  const order = new Random('examples').shuffled(all);
+  const teaching = options.curve === '' ? all.length : Math.floor(Math.min(most, Math.max(...counts)));
+  const documents = await readAll([...dev, ...order.slice(teaching)], run.workers);
+  return {
+    lesson: {
+      name: TUNED.has(name) ? `${name} (tuned)` : name,
+      documents,
+      examples: order.slice(0, teaching),
+    },
+    steps: options.curve === '' ? [teaching] : counts.filter((count) => count <= teaching),
+  };
+}
+
+async function rowsOf(
+  set: string,
+  items: readonly Item[],
+  run: Run,
+): Promise<Curve & { readonly rows: Row[] }> {
+  const of = (name: string): readonly Item[] => items.filter((item) => item.set === name);
+  const all = options.untaught ? [] : of(`${set} learn`);
+  const { lesson, steps } = await lessonOf(set, { dev: of(set), all }, run);
+  const rows: Row[] = [{ set: lesson.name, ...rowOf(await scoresOf(lesson.documents, run)) }];
+  for (const count of all.length === 0 ? [] : steps) rows.push(await taughtRow(lesson, count, run));
+  const points = rows.map(({ F1, seeds = '' }, i) => ({ at: i === 0 ? 0 : (steps[i - 1] ?? 0), F1, seeds }));
+  return { set, points, rows };
+}
+
+/** Far from the seeds that the weights were grown from. */
+const GENERATED_FROM = 700_000_000;
+const GENERATED = 'generated (kinds of the weights)';
+
+/** Documents of the kinds that the weights saw, made by other seeds; lists are read by rules alone. */
+function generatedRow(by: Scoring): Row {
+  const scores = KINDS.flatMap((kind) =>
+    Array.from({ length: Number(options.generated) }, (_, n) => {
+      const { document, schema, truth } = generated(kind, GENERATED_FROM + n);
+      const item = {
+        id: kind,
+        set: GENERATED,
+        file: '',
+        schema,
+        truth,
+        match: {},
+        ignore: [],
+        strict: false,
+      };
+      const started = performance.now();
+      const { value, citations } = extract(document, schema);
+      return scored(item, { value, citations, ms: performance.now() - started, failed: false }, by);
+    }),
+  );
+  return { set: GENERATED, ...rowOf(scores) };
+}
 
 const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
-  const rows: Readonly<Record<string, string>>[] = [];
-  const wanted = options.only?.split(',');
+  const isWanted = (set: string): boolean =>
+    options.only?.split(',').some((part) => set.includes(part)) ?? true;
   const names = [...new Set(items.map(({ set }) => set))].filter((set) => !set.endsWith(' learn'));
-  for (const set of names) {
-    if (wanted?.every((part) => !set.includes(part)) === true) continue;
-    const of = async (name: string): Promise<readonly Read[]> =>
-      readAll(
-        items.filter((item) => item.set === name),
-        run.workers,
-      );
-    const documents = await of(set);
-    const name = TUNED.has(set) ? `${set} (tuned)` : set;
-    rows.push({ set: name, ...rowOf(await scoresOf(documents, run)) });
-    const taught = options.untaught ? [] : await taughtRuns(documents, await of(`${set} learn`), run);
-    const [first] = taught;
-    if (first !== undefined) rows.push({ set: `${name}, taught`, ...rowOf(first), seeds: spread(taught) });
-    console.error(tableOf(rows.slice(-2)));
+  const rows: Row[] = isWanted(GENERATED) ? [generatedRow(run.by)] : [];
+  const curves: Curve[] = [];
+  for (const set of names.filter(isWanted)) {
+    const found = await rowsOf(set, items, run);
+    console.error(tableOf(found.rows));
+    rows.push(...found.rows);
+    if (found.rows.length > 1) curves.push(found);
   }
   console.log(tableOf(rows));
+  if (options.plot !== undefined) writeFileSync(options.plot, plotOf(curves));
 };
 
 /** Sets whose truth has all that the document says. */

@@ -84,6 +84,8 @@ interface Acting {
   /** A tenant's own; an operator's choice, undefined until one is chosen. */
   readonly tenantId: string | undefined;
   readonly chooseTenant: (tenantId: string | undefined) => void;
+  /** It is not known yet whether there is one to choose. */
+  readonly isChoosing: boolean;
 }
 
 export const ActingContext = createContext<Acting | undefined>(undefined);

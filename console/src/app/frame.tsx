@@ -7,8 +7,8 @@ import { shell } from '../texts/shell.ts';
 import { PAGES, type Page } from './pages.ts';
 import { classes } from '../ui/style.ts';
 import { signOut, useActing, ActingContext, useSessionQuery, type SignedIn } from '../api/session.ts';
+import { TenantPicker, useTenants } from '../ui/forTenant.tsx';
 import { Button } from '../ui/button.tsx';
-import { TenantPicker } from '../ui/forTenant.tsx';
 import { chooseTheme, useTheme, type Theme } from './theme.ts';
 import { Empty, ProblemNote } from '../ui/states.tsx';
 import { Go } from '../ui/go.tsx';
@@ -134,7 +134,7 @@ export function NotFound() {
   return (
     <main className="mx-auto max-w-2xl p-6">
       <Empty title={shell.notFound.title} say={shell.notFound.say}>
-        <Go to="/playground">{shell.notFound.back}</Go>
+        <Go to="/">{shell.notFound.back}</Go>
       </Empty>
     </main>
   );
@@ -184,17 +184,29 @@ function Palette({ isAdmin, isOpen, onOpenChange }: PaletteProps) {
 
 const TENANT_KEY = 'quire.tenant';
 
+/** The tenant that is acted for: one's own, else the one that was chosen, else the only one that there is. */
 const useChosenTenant = (session: SignedIn | undefined) => {
   const [chosen, keep] = useState(() => sessionStorage.getItem(TENANT_KEY) ?? undefined);
-  return useMemo(() => {
+  const isAdmin = session?.role === 'admin';
+  const tenants = useTenants(isAdmin);
+  // those who sign in by the first admin key belong to an account of their own, which nobody is served by
+  const others = tenants.data?.items.filter(({ tenant_id }) => tenant_id !== session?.tenant_id);
+  const only = others?.length === 1 ? others[0]?.tenant_id : undefined;
+  const acting = useMemo(() => {
     if (session === undefined) return undefined;
     const chooseTenant = (tenantId: string | undefined): void => {
       if (tenantId === undefined) sessionStorage.removeItem(TENANT_KEY);
       else sessionStorage.setItem(TENANT_KEY, tenantId);
       keep(tenantId);
     };
-    return { session, tenantId: session.role === 'tenant' ? session.tenant_id : chosen, chooseTenant };
-  }, [session, chosen]);
+    const tenantId = session.role === 'tenant' ? session.tenant_id : (chosen ?? only);
+    return { session, tenantId, chooseTenant, isChoosing: isAdmin && tenants.isPending };
+  }, [session, chosen, only, isAdmin, tenants.isPending]);
+  useEffect(() => {
+    // it stays chosen when others come
+    if (chosen === undefined && only !== undefined) acting?.chooseTenant(only);
+  }, [acting, chosen, only]);
+  return acting;
 };
 
 function Shown({ isAdmin }: { isAdmin: boolean }) {

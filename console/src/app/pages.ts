@@ -6,6 +6,7 @@ import {
   FileText,
   KeyRound,
   Landmark,
+  PanelLeft,
   Users,
   Workflow,
   type Icon,
@@ -26,6 +27,13 @@ const { nav } = shell;
 
 /** All pages in the order in which they are shown; each is loaded when it is first opened. */
 export const PAGES: readonly Page[] = [
+  {
+    path: '/overview',
+    name: nav.overview,
+    icon: PanelLeft,
+    isOperators: false,
+    load: () => import('../pages/overview/index.tsx'),
+  },
   {
     path: '/playground',
     name: nav.playground,

@@ -10,7 +10,8 @@ import {
 import { Tooltip } from 'radix-ui';
 import { Toaster } from 'sonner';
 import { useShownTheme } from './theme.ts';
-import { sessionQuery } from '../api/session.ts';
+import { api } from '../api/connection.ts';
+import { sessionQuery, type SignedIn } from '../api/session.ts';
 import { Broken, NotFound, Frame } from './frame.tsx';
 import { PAGES } from './pages.ts';
 import { SignedInPage, SignInPage } from './signIn.tsx';
@@ -37,11 +38,25 @@ function Root() {
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: Broken });
 
+const MONTH_MS = 30 * 86_400_000;
+
+/** Whether nothing was read lately, as when the service was started just now: there is nothing to look over. */
+const isIdle = async ({ role, tenant_id }: SignedIn): Promise<boolean> => {
+  const from_date = new Date(Date.now() - MONTH_MS).toISOString();
+  if (role === 'admin') return (await api.getUsageStats({ query: { from_date } })).totals.operations === 0;
+  const input = { path: { tenant_id }, query: { start: from_date, limit: 1 } };
+  return role === 'tenant' && (await api.listUsage(input)).total === 0;
+};
+
 const home = createRoute({
   getParentRoute: () => root,
   path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/playground', replace: true });
+  beforeLoad: async () => {
+    const session = await cache.query({ ...sessionQuery, staleTime: 'static' });
+    if (!session.signed_in) throw redirect({ to: '/sign-in', replace: true });
+    // the page that is gone to says what goes wrong
+    const isFirst = await isIdle(session).catch(() => false);
+    throw redirect({ to: isFirst ? '/playground' : '/overview', replace: true });
   },
 });
 

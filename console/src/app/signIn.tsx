@@ -27,8 +27,7 @@ const KEY = 'quire.returnTo';
 const isOwn = (path: unknown): path is string => typeof path === 'string' && /^\/[a-z]/.test(path);
 
 /** Where signing in leads: what is asked for, else what was before the way to the provider, else the first page. */
-const goalOf = (asked: unknown): string =>
-  isOwn(asked) ? asked : (sessionStorage.getItem(KEY) ?? '/playground');
+const goalOf = (asked: unknown): string => (isOwn(asked) ? asked : (sessionStorage.getItem(KEY) ?? '/'));
 
 /** Keeps the goal over the way to the provider and back. */
 const keepGoal = (goal: string): void => sessionStorage.setItem(KEY, goal);

@@ -14,6 +14,9 @@ export const finance = {
   },
   margin: {
     chart: 'From gross revenue to the realized margin, in USD',
+    noChart:
+      'Nothing was sold or used in this month. Else bars lead from what was paid, less VAT, fees and models, to ' +
+      'what is left.',
     figures: 'Exact figures',
     figure: 'Figure',
     amount: 'Amount',

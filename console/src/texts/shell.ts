@@ -2,6 +2,7 @@
 export const shell = {
   product: 'Quire',
   nav: {
+    overview: 'Overview',
     playground: 'Playground',
     usage: 'Usage',
     keys: 'Keys',

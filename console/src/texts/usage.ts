@@ -33,8 +33,10 @@ export const usage = {
     balanceTitle: 'Balance by day (UTC)',
     balance: (days: string) => `Balance by day, last ${days} days (UTC)`,
     series: 'Balance',
-    nothing: 'Nothing was charged in these days.',
-    unknown: 'The balances of these days are not known yet: read models are catching up.',
+    nothing:
+      'Nothing was charged in these days. Else each has a bar here: its credits, by what they were spent for.',
+    unknown:
+      'The balances of these days are not known yet: read models are catching up. Then a line shows each.',
     span: 'Days shown',
     days: (days: string) => `${days} days`,
   },

@@ -38,10 +38,45 @@ const textOfDecimal = ({ units, scale }: Decimal): string => {
   return `${units < 0n ? '-' : ''}${digits.slice(0, split)}${part}`;
 };
 
+/**
+ * An amount as people read it: with the digits of its currency, halves away from zero. What is less than the smallest
+ * of them and not nothing is told as that. What is no decimal stays as it is.
+ */
+export const shortText = (text: string, currency: string): string => {
+  const read = decimalOf(text);
+  const digits = digitsOf(currency);
+  if (read === undefined) return text;
+  if (read.scale <= digits)
+    return textOfDecimal({ units: read.units * 10n ** BigInt(digits - read.scale), scale: digits });
+  const by = 10n ** BigInt(read.scale - digits);
+  const isNegative = read.units < 0n;
+  const size = isNegative ? -read.units : read.units;
+  const units = (size * 2n + by) / (by * 2n);
+  if (units === 0n && size > 0n)
+    return `${isNegative ? '>-' : '<'}${textOfDecimal({ units: 1n, scale: digits })}`;
+  return textOfDecimal({ units: isNegative ? -units : units, scale: digits });
+};
+
 /** The same amount with the other sign; what is no decimal stays as it is. */
 export const negated = (text: string): string => {
   const read = decimalOf(text);
   return read === undefined ? text : textOfDecimal({ ...read, units: -read.units });
+};
+
+interface Priced {
+  readonly currency: string;
+  readonly price_per_1000_credits: string;
+  readonly tax_basis: 'exclusive' | 'inclusive';
+}
+
+/** What an amount buys by the price list, as the service derives it: ⌊amount × 1000 ÷ price⌋ credits, at least 1. */
+export const creditsFor = (entry: Priced, grossMinor: number, vatMinor: number): number | undefined => {
+  const price = decimalOf(entry.price_per_1000_credits);
+  const amount = entry.tax_basis === 'inclusive' ? grossMinor : grossMinor - vatMinor;
+  if (price === undefined || price.units <= 0n || amount <= 0) return undefined;
+  const inMinor = price.units * 10n ** BigInt(digitsOf(entry.currency));
+  const credits = (BigInt(amount) * 1000n * 10n ** BigInt(price.scale)) / inMinor;
+  return Number(credits < 1n ? 1n : credits);
 };
 
 /** Minor units as a decimal text of the currency: 1190 EUR is "11.90". */

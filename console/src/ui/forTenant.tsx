@@ -2,16 +2,20 @@ import { useState, type ReactNode } from 'react';
 import { useActing } from '../api/session.ts';
 import { useRead } from '../api/connection.ts';
 import { shell } from '../texts/shell.ts';
-import { Empty } from './states.tsx';
+import { Empty, Skeleton } from './states.tsx';
 import { CONTROL } from './style.ts';
 
 /** The tenants that are offered before one types. */
 const OFFERED = 100;
 
+/** The tenants that are offered, for those who may see all. */
+export const useTenants = (enabled: boolean) =>
+  useRead('listTenants', { query: { limit: OFFERED } }, { enabled });
+
 /** Chooses the tenant that an operator acts for, by typing its ID or picking it. */
 export function TenantPicker() {
   const { tenantId, chooseTenant } = useActing();
-  const { data } = useRead('listTenants', { query: { limit: OFFERED } });
+  const { data } = useTenants(true);
   const [typed, type] = useState<string | undefined>(undefined);
   const choose = (): void => {
     const asked = typed?.trim();
@@ -46,7 +50,8 @@ export function TenantPicker() {
 
 /** Shows what is about one tenant; asks an operator to choose it first. Its content is made anew for another one. */
 export function ForTenant({ children }: { children: ReactNode }) {
-  const { tenantId } = useActing();
+  const { tenantId, isChoosing } = useActing();
+  if (tenantId === undefined && isChoosing) return <Skeleton lines={6} className="h-8" />;
   if (tenantId === undefined)
     return (
       <Empty title={shell.chooseTenant}>

@@ -2,6 +2,7 @@ import { Check, Copy as CopyIcon } from './icons/icons.tsx';
 import { useState } from 'react';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
+import { shortText } from './decimal.ts';
 import { classes } from './style.ts';
 
 /** Puts a text on the clipboard. */
@@ -30,9 +31,9 @@ const grouped = (digits: number): Intl.NumberFormat =>
 
 /** Groups the digits of a decimal text without going through a float: what the books say is what is shown. */
 export const groupedText = (text: string): string => {
-  const [, sign = '', whole = '', rest = ''] = /^([-+]?)(\d+)(.*)$/.exec(text) ?? [];
+  const [, less = '', sign = '', whole = '', rest = ''] = /^([<>]?)([-+]?)(\d+)(.*)$/.exec(text) ?? [];
   if (whole === '') return text;
-  return `${sign === '-' ? '−' : ''}${BigInt(whole).toLocaleString('en')}${rest}`;
+  return `${less}${sign === '-' ? '−' : ''}${BigInt(whole).toLocaleString('en')}${rest}`;
 };
 
 /** Credits or any count: grouped, aligned. */
@@ -52,14 +53,21 @@ interface MoneyProps {
   readonly currency: string;
   /** Negative amounts stand out. */
   readonly isMarked?: boolean;
+  /** In a heading: with the digits of the currency, and exact on hover. Tables and files have the exact figure. */
+  readonly isShort?: boolean;
 }
 
 /** An amount with its currency. */
-export function Money({ amount, currency, isMarked }: MoneyProps) {
-  const text = typeof amount === 'number' ? grouped(2).format(amount).replace('-', '−') : groupedText(amount);
-  const isNegative = text.startsWith('−');
+export function Money({ amount, currency, isMarked, isShort }: MoneyProps) {
+  const exact =
+    typeof amount === 'number' ? grouped(2).format(amount).replace('-', '−') : groupedText(amount);
+  const text = isShort === true ? groupedText(shortText(String(amount), currency)) : exact;
+  const isNegative = exact.startsWith('−');
   return (
-    <span className={classes('whitespace-nowrap', isMarked === true && isNegative && 'text-bad')}>
+    <span
+      {...(text === exact ? {} : { title: `${exact} ${currency}` })}
+      className={classes('whitespace-nowrap', isMarked === true && isNegative && 'text-bad')}
+    >
       {text} <span className="text-soft">{currency}</span>
     </span>
   );

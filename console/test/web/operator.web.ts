@@ -110,7 +110,12 @@ describe('the pages of an operator', () => {
       ...[unit.margin_usd, fx_effect_usd, deferred_revenue_usd],
     ];
     const isShown = async (): Promise<boolean> => {
-      const shown = (await page.locator('main').innerText()).replaceAll(/[,\s]/g, '').replaceAll('−', '-');
+      // a heading is short, and exact on hover
+      const titles = await page
+        .locator('main [title]')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('title')));
+      const text = `${await page.locator('main').innerText()} ${titles.join(' ')}`;
+      const shown = text.replaceAll(/[,\s]/g, '').replaceAll('−', '-');
       return figures.every((figure) => shown.includes(`${figure}USD`));
     };
     await until(isShown, 50);

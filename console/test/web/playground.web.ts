@@ -114,6 +114,30 @@ describe('the playground', () => {
     expect(faults(page)).to.deep.equal([]);
   });
 
+  it('reads by a schema that is edited as rows: renamed, typed and moved, inside of lists too', async () => {
+    const page = await world.open('/playground', { key });
+    await page.getByRole('button', { name: 'Invoice', exact: true }).click();
+    await page.getByLabel('Name: line_items description').fill('position');
+    // as a name of another field it is not taken, and it goes on from there
+    await page.getByLabel('Name: line_items quantity').fill('amount');
+    expect(await page.getByLabel('Name: line_items quantity').getAttribute('aria-invalid')).to.equal('true');
+    await page.getByLabel('Name: line_items quantity').fill('amount_of_pieces');
+    await page.getByLabel('Type: line_items amount_of_pieces').selectOption('Text');
+    await page.getByRole('button', { name: 'Move line_items unit_price up' }).click();
+    await page.getByRole('button', { name: 'Remove due_date' }).click();
+    await page.getByRole('tab', { name: 'JSON Schema' }).click();
+    await page.locator('.cm-editor').getByText('amount_of_pieces').waitFor();
+    await page.getByRole('tab', { name: 'Fields' }).click();
+    await run(page);
+    const table = page.getByRole('table', { name: 'line_items' });
+    await table.getByRole('columnheader', { name: 'position' }).waitFor();
+    const heads = await table.getByRole('columnheader').allInnerTexts();
+    expect(heads.indexOf('unit_price')).to.be.below(heads.indexOf('amount_of_pieces'));
+    expect(await page.locator('button[data-value="/due_date"]').count()).to.equal(0);
+    expect(await axeFindings(page)).to.deep.equal([]);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
   it('is walked by the keyboard alone', async () => {
     const page = await world.open('/playground', { key });
     await page.getByRole('button', { name: 'Invoice', exact: true }).focus();

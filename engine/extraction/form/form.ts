@@ -3,6 +3,7 @@ import type { EvidenceKind } from '../finding.ts';
 import type { Pair, Spot } from './pair.ts';
 import { wordsIn, type Layout, type Segment, type Row } from '../places/layout.ts';
 import { above, below } from './neighbours.ts';
+import { paragraphsOf } from '../places/paragraphs.ts';
 import { colonPairs } from './colons.ts';
 import {
   isInstruction,
@@ -12,6 +13,8 @@ import {
   POINTS,
   wordCount,
   NUMBERING,
+  isItem,
+  isNextItem,
 } from './printed.ts';
 
 /** What a document prints as a form: its labels with their values, and what is never a value. */
@@ -31,13 +34,16 @@ const LABEL_WORDS_MAX = 12;
 const LABEL_CHARACTERS_MAX = 90;
 /** Lines of text between a label and what stands below it. */
 const BELOW_LINES = 1.6;
+/** The same in the boxes of a form whose labels are numbered. */
+const ITEM_LINES = 3;
 /** Labels under each other that have their values under each other are a column of labels. */
 const ALIGNED_MIN = 3;
 
 /** The form of a document, in time linear in its segments. */
 export function formOf(layout: Layout): Form {
   const numbering = numberingOf(layout);
-  const isBlank = (segment: Segment): boolean => numbering.has(segment) || isPlaceholder(segment.text);
+  const isBlank = (segment: Segment): boolean =>
+    (numbering.has(segment) && NUMBERING.test(segment.text)) || isPlaceholder(segment.text);
   const isPrinted = (segment: Segment): boolean => isBlank(segment) || isInstruction(segment.text);
   const page = { layout, isPrinted };
   const drawn = layout.segments.flatMap((segment): readonly Draft[] =>
@@ -63,7 +69,10 @@ export function formOf(layout: Layout): Form {
     draft !== undefined && (SURE.has(draft.kind) || (isSmallHead(draft) && boxHeads.isHead(draft.at)));
   const sure = pairs.filter((_, i) => isSure(drafts[i]));
   const labels = new Set(sure.map(({ at }) => at));
-  const blanks = new Set(layout.segments.filter(isBlank).flatMap(({ words }) => words));
+  const blanks = new Set([
+    ...layout.segments.filter(isBlank).flatMap(({ words }) => words),
+    ...[...numbering].flatMap(({ words }) => words.slice(0, 1)),
+  ]);
   return { pairs: [...pairs, ...crossings], labels, claims: claimsOf(sure), blanks, isPrinted };
 }
 
@@ -126,7 +135,8 @@ function draftsOf(segment: Segment, page: Page): readonly Draft[] {
 function openLabel(text: string, last: Draft | undefined): string | undefined {
   if (last !== undefined) return undefined;
   const isShort = text.length <= LABEL_CHARACTERS_MAX && wordCount(text) <= LABEL_WORDS_MAX;
-  return isShort && /\p{L}/u.test(text) && (POINTS.test(text) || !isSentence(text)) ? text : undefined;
+  const isLabel = POINTS.test(text) || !isSentence(text) || (isItem(text) && text.trimEnd().endsWith('?'));
+  return isShort && /\p{L}/u.test(text) && isLabel ? text : undefined;
 }
 
 /** Marks and units between a label and its value. */
@@ -134,7 +144,8 @@ const JOINTS_MAX = 3;
 
 function besideOf(segment: Segment, label: string, { layout, isPrinted }: Page): readonly Draft[] {
   const next = valueBeside(segment, layout);
-  if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
+  if (next === undefined || isNone(next, segment, isPrinted) || areOfItems([segment, next], layout))
+    return [];
   const isCell = segment.words.every(({ box }) => box === null);
   const kind = isCell ? 'cell' : isMarked(segment, next) ? 'right' : 'beside';
   return [{ label, at: segment, value: valueSpot(next), kind }];
@@ -170,14 +181,37 @@ const valueSpot = (segment: Segment): Spot => ({
 
 function belowOf(segment: Segment, label: string, { layout, isPrinted }: Page): readonly Draft[] {
   const height = Math.max(6, segment.y1 - segment.y0);
-  const next = below(segment, layout, BELOW_LINES * height);
-  if (next === undefined || isPrinted(next) || POINTS.test(next.text)) return [];
+  const next = belowNoise(segment, layout, (isItem(label) ? ITEM_LINES : BELOW_LINES) * height);
+  if (next === undefined || isNone(next, segment, isPrinted)) return [];
   const wrapped = wrappedOver(segment, next, layout);
   if (wrapped !== undefined && !isPrinted(wrapped)) {
     const both = /\p{L}-$/u.test(label) ? label + next.text : `${label} ${next.text}`;
     return [{ label: both, at: segment, value: whole(wrapped), kind: 'below', tail: next }];
   }
   return [{ label, at: segment, value: whole(next), kind: isMarked(segment, next) ? 'below' : 'under' }];
+}
+
+/** Is printed, or is itself a label: by its mark, or by a number that follows the number of the label before it. */
+const isNone = (value: Segment, label: Segment, isPrinted: Page['isPrinted']): boolean =>
+  isPrinted(value) || POINTS.test(value.text) || isNextItem(value.text, label.text);
+
+/** Two values beside each other below the numbered labels of one row: neither is the label of the other. */
+function areOfItems(values: readonly Segment[], layout: Layout): boolean {
+  const rows = values.map((value) => {
+    const over = above(value, layout).find(({ text }) => !isNoise(text));
+    const isNear = over !== undefined && value.y0 - over.y1 <= ITEM_LINES * (over.y1 - over.y0);
+    return isNear && isItem(over.text) ? over.row : undefined;
+  });
+  return rows[0] !== undefined && rows.every((row) => row === rows[0]);
+}
+
+/** A speck that recognition takes for a letter. */
+const isNoise = (text: string): boolean => /^[a-z]?$/.test(text.replace(/[^\p{L}\p{N}]/gu, ''));
+
+/** What stands below, past a speck that something stands below in its turn. */
+function belowNoise(segment: Segment, layout: Layout, reach: number): Segment | undefined {
+  const next = below(segment, layout, reach);
+  return next === undefined || !isNoise(next.text) ? next : (below(next, layout, reach) ?? next);
 }
 
 /** Lines of one small label stand closer than this, in heights of a line. */
@@ -191,9 +225,9 @@ function wrappedOver(first: Segment, second: Segment, layout: Layout): Segment |
   return value !== undefined && isSmaller(first, value) ? value : undefined;
 }
 
-/** Shows itself as a label of what stands beside it: a mark at its end, smaller letters, or bold ones. */
+/** Shows itself as a label of what stands beside it: a mark at its end, its number, smaller letters, or bold ones. */
 function isMarked(label: Segment, value: Segment): boolean {
-  if (POINTS.test(label.text)) return true;
+  if (POINTS.test(label.text) || isItem(label.text)) return true;
   return isSmaller(label, value) || (lookOf(label).bold && !lookOf(value).bold);
 }
 
@@ -211,7 +245,7 @@ function contextOf(segment: Segment, { layout, isPrinted }: Page, boxes: BoxHead
       boxes.isOfBox(other, segment) ||
       isPrinted(other) ||
       !/\p{L}{3}/u.test(other.text) ||
-      isSentence(other.text)
+      isSentence(paragraphsOf(layout).of.get(other)?.paragraph.text ?? other.text)
     )
       return false;
     const next = nextOf(other, layout);
@@ -300,7 +334,7 @@ const ASCENDING_SHARE = 0.7;
 function numberingOf({ rows, segments }: Layout): ReadonlySet<Segment> {
   const columns = new Map<string, Segment[]>();
   for (const segment of segments) {
-    if (!NUMBERING.test(segment.text)) continue;
+    if (!NUMBERING.test(firstOf(segment))) continue;
     for (const key of numberColumnsOf(segment)) {
       const column = columns.get(key);
       if (column === undefined) columns.set(key, [segment]);
@@ -309,6 +343,9 @@ function numberingOf({ rows, segments }: Layout): ReadonlySet<Segment> {
   }
   return new Set([...[...columns.values()].filter(isAscending).flat(), ...rows.flatMap(twice)]);
 }
+
+/** A line's number, which may stand in one text with its label. */
+const firstOf = ({ text }: Segment): string => text.split(' ', 1)[0] ?? '';
 
 /** The column by its left and its right side; each place counts for two columns that overlap by half. */
 const numberColumnsOf = ({ page, x0, x1 }: Segment): readonly string[] =>
@@ -328,7 +365,7 @@ function twice({ segments }: Row): readonly Segment[] {
 
 function isAscending(column: readonly Segment[]): boolean {
   if (column.length < NUMBERED_MIN) return false;
-  const numbers = column.map(({ text }) => Number(NUMBERING.exec(text)?.[1]));
+  const numbers = column.map((segment) => Number(NUMBERING.exec(firstOf(segment))?.[1]));
   const steps = numbers.slice(1).map((number, i) => number - (numbers[i] ?? 0));
   const going = steps.filter((step) => step >= 0 && step <= STEP_MAX).length;
   const moved = steps.filter((step) => step > 0).length;

@@ -6,7 +6,7 @@ import { groundedIn, type Grounded } from './grounding.ts';
 import { leavesOf } from './groundingLeaves.ts';
 import { objectInAnswer } from '../../kernel/jsonAnswer.ts';
 import type { GroundedValue, NoObject } from '../../ports/documentTools.ts';
-import type { ValidationError } from '../../ports/extractionEngine.ts';
+import type { ValidationError, ValueCitation } from '../../ports/extractionEngine.ts';
 import { scoredAnswer } from '../../learning/scoring/feedback.ts';
 import { unpacked } from '../../isolation/children/packing.ts';
 import { validate } from '../schema/validation.ts';
@@ -29,6 +29,24 @@ function isDeep(value: Json): boolean {
   return false;
 }
 
+type Ground = (value: JsonObject) => Grounded;
+
+const groundIn =
+  (document: Document, schema: JsonObject): Ground =>
+  (value) =>
+    groundedIn(document, { schema, value });
+
+/** Values as they were cited; one that was not stands nowhere. */
+const groundAsCited = (cited: readonly ValueCitation[], schema: JsonObject): Ground => {
+  const byPath = new Map(cited.map((one) => [one.path, one]));
+  return (value) =>
+    leavesOf(schema, value)
+      .filter((leaf) => leaf.value !== '')
+      .map(({ path }) => byPath.get(path) ?? { ...UNPLACED, path });
+};
+
+const UNPLACED = { text: '', page: null, bbox: null, confidence: 0, grounding: 'none' } as const;
+
 interface Told {
   readonly value: JsonObject;
   readonly citations: Grounded;
@@ -42,6 +60,8 @@ interface Answered {
   readonly answer: string;
   /** The first and the last page that the model was shown; left out: all. */
   readonly pages?: readonly [number, number] | undefined;
+  /** Where its values stand, where that was told by the parts of a document too long to be looked through at once. */
+  readonly cited?: readonly ValueCitation[] | undefined;
 }
 
 /**
@@ -55,12 +75,13 @@ export function groundAnswer({
   requireGrounding = false,
   answer,
   pages,
+  cited,
 }: Answered): GroundedValue | NoObject {
   const found = objectInAnswer(answer);
   if (found === undefined) return { kind: 'no_object', detail: 'did not answer with JSON' };
   if (isDeep(found)) return TOO_DEEP;
-  const document = shownOf(unpacked(packed), pages);
-  const ground = (value: JsonObject) => groundedIn(document, { schema, value });
+  const ground =
+    cited === undefined ? groundIn(shownOf(unpacked(packed), pages), schema) : groundAsCited(cited, schema);
   const whole = withAbsence(schema, found);
   const { errors } = validate(schema, whole);
   const all = ground(whole);

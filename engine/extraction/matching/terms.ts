@@ -51,8 +51,11 @@ const OWNERS: readonly (readonly [RegExp, string])[] = [
 ];
 const OWNED_WORDS_MAX = 3;
 
-/** Numbers apart from the units that they are written together with. */
-const apart = (text: string): string => text.replace(/(\d)(?=\p{L})/gu, '$1 ');
+/** A small word that recognition joined to the next: "ofRegistrant", "ofthe". */
+const JOINED = /(?<!\p{L})(of|the|for|and|in|to|by)(?=\p{Lu}\p{Ll}|(?:the|this|your)(?!\p{L}))/gu;
+
+/** Numbers apart from the units that they are written together with, small words from what they are joined to. */
+const apart = (text: string): string => text.replace(/(\d)(?=\p{L})/gu, '$1 ').replace(JOINED, '$1 ');
 
 /** The first letters of a text's words, where they may be an acronym: "year to date" is "ytd". */
 export function initialsOf(text: string): readonly string[] {
@@ -69,6 +72,19 @@ function said(words: readonly string[]): readonly string[] {
 const BY = new Set(['by', 'por', 'par', 'von', 'durch', 'door', 'da', 'od', 'av']);
 const DOER = 'by';
 
+/** A name that ends so asks for one end of a range, though such words say nothing in labels. */
+const SIDES: readonly (readonly [string, ReadonlySet<string>])[] = [
+  ['from', new Set(['from', 'von', 'desde', 'da', 'dal', 'vanaf', 'od'])],
+  ['to', new Set(['to', 'bis', 'hasta', 'al', 'au', 'tot', 'do'])],
+];
+
+/** What the small word that a name of several ends with asks for: who did it, or an end of a range. */
+function askedBy(raw: readonly string[]): readonly string[] {
+  const last = raw.length < 2 ? '' : (raw.at(-1) ?? '');
+  const sides = SIDES.flatMap(([side, words]) => (words.has(last) ? [side] : []));
+  return BY.has(raw.at(-1) ?? '') ? [DOER, ...sides] : sides;
+}
+
 interface Named {
   readonly name: string;
   readonly parents: readonly string[];
@@ -83,7 +99,7 @@ export function termsOf({ name, parents, schema }: Named): Terms {
   const own = unit === undefined ? bare : bare.slice(0, -1);
   const calls = [...named(own, said(nameWords(parents.at(-1) ?? ''))), ...toldBy(schema)];
   return {
-    name: BY.has(raw.at(-1) ?? '') ? [...bare, DOER] : bare,
+    name: [...bare, ...askedBy(raw)],
     calls: calls.filter(({ words }) => words.length > 0 && words.length <= CALL_WORDS_MAX),
     all: new Set([...calls.flatMap(({ words }) => words), ...bare]),
     unit,
@@ -115,5 +131,24 @@ function described(description: string): readonly Call[] {
   const quoted = [...description.matchAll(QUOTED)].map(([, label = '']) => call(termsIn(label), 1));
   const clauses = description.split(/[:;.,()–—]|\s-\s/).filter((clause) => clause.trim().length > 2);
   const all = call(termsIn(description), BY_DESCRIPTION);
-  return [...quoted, all, ...(clauses.length < 2 ? [] : clauses.map((one) => call(termsIn(one), BY_CLAUSE)))];
+  const parts = clauses.length < 2 ? [] : clauses.map((one) => call(termsIn(one), BY_CLAUSE));
+  const either = clauses.flatMap(alternatives).map((one) => call(termsIn(one), BY_CLAUSE));
+  return [...quoted, all, ...parts, ...either];
 }
+
+/** A text with one of the words on either side of its only joint, once with each. */
+function withEach(text: string, joint: RegExp): readonly string[] {
+  const [before = '', after = '', ...more] = text.trim().split(joint);
+  if (after === '' || more.length > 0) return [];
+  const [start, end] = [before.lastIndexOf(' ') + 1, `${after} `.indexOf(' ')];
+  return [before + after.slice(end), before.slice(0, start) + after];
+}
+
+/** "number of the contract or order" without the one and without the other: a label says either. */
+const alternatives = (clause: string): readonly string[] => withEach(clause, /\sor\s/);
+
+/** "Name and address of the owner" is the label of two values. */
+export const bothOf = (label: string): readonly string[] =>
+  /\s(?:of|for|von|des|der|de|du|del|di|van)\s/.test(label)
+    ? withEach(label, /\s(?:and|und|et|y|e|en)\s/)
+    : [];

@@ -76,16 +76,24 @@ function closingsOf(source: Source): readonly Segment[] {
   return known;
 }
 
-/** Below a closing formula stand the name and, below it, what the signer is. */
+/** "/s/ Jane Doe" stands for a signature in what is filed with authorities of the United States. */
+const typedSignature = (segment: Segment): readonly Draft[] => {
+  const name = personIn(/^\/s\/\s?(.{3,60})$/u.exec(segment.text)?.[1] ?? '');
+  return name === undefined ? [] : [{ ...whole(segment, name), kind: 'closing', score: 0.97 }];
+};
+
+/** Where a name was typed as a signature; else below a closing formula stand the name and what the signer is. */
 function signatures(field: Field, source: Source): readonly Draft[] {
   const { segments } = source.layout;
+  const isSigner = asks(field, 'signer') && !asks(field, 'role');
+  const typed = isSigner ? segments.flatMap(typedSignature).slice(0, 1) : [];
+  if (typed.length > 0) return typed;
   return closingsOf(source).flatMap(({ index, page }): readonly Draft[] => {
     const after = segments.slice(index + 1, index + 1 + SIGNATURE_LINES).filter((one) => one.page === page);
     const at = after.findIndex(({ text }) => personIn(text) !== undefined);
     const [line, next] = [after[at], after[at + 1]];
     if (line === undefined) return [];
-    if (asks(field, 'signer') && !asks(field, 'role'))
-      return [{ ...whole(line, personIn(line.text)), kind: 'closing', score: 0.97 }];
+    if (isSigner) return [{ ...whole(line, personIn(line.text)), kind: 'closing', score: 0.97 }];
     const isRole = next !== undefined && isShort(next) && next.y0 > line.y0 && asks(field, 'role');
     return isRole ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'role') ? 0.87 : 0.97 }] : [];
   });

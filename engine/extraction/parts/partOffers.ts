@@ -1,11 +1,13 @@
 import type { Field } from '../fields/fields.ts';
-import { likeness } from '../matching/likeness.ts';
-import { termsIn } from '../matching/terms.ts';
+import { likeness, spelledLike } from '../matching/likeness.ts';
+import { termsIn, weightOf } from '../matching/terms.ts';
+import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import type { Draft } from '../singles/values.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
+import { datesIn } from '../values/dates.ts';
 import { headOffers } from './headOffers.ts';
 import { letterOffers } from './letters.ts';
 import { rangeOffers } from './ranges.ts';
@@ -20,6 +22,7 @@ export const partOffers = (field: Field, source: Source): readonly Draft[] => [
   ...rangeOffers(field, source),
   ...identifierOffers(field, source),
   ...runInOffers(field, source),
+  ...stampOffers(field, source),
 ];
 
 /** Identifiers that show what they are by their form alone, by the word of a field's name that asks for them. */
@@ -68,4 +71,38 @@ function runInOffers(field: Field, source: Source): readonly Draft[] {
       const at = { segment, from: match[0].length, to: segment.text.length };
       return [{ ...at, text, value: text, strictness: 0.6, kind: 'below', score }];
     });
+}
+
+const STAMP = /^(\p{L}{4,20}),? (?:by|at|on|in|von|durch|am|par|le|por|el|da|il|door|op)(?:\s|$)/u;
+const STAMP_CHARACTERS = 80;
+const STAMPED = 0.9;
+const SPELLED = 0.8;
+
+/** The date of a stamp, whose first word the schema says of the field: "Received by the Registry 3/14/2031". */
+function stampOffers(field: Field, source: Source): readonly Draft[] {
+  if (shapeOf(field) !== 'date') return [];
+  const own = [...field.terms.all];
+  const says = (word = ''): boolean =>
+    word !== '' && weightOf(word) === 1 && own.some((other) => spelledLike(other, word) >= SPELLED);
+  return labelIndexOf(source)
+    .speaking(field.terms)
+    .filter(({ text }) => says(STAMP.exec(text)?.[1]?.toLowerCase()))
+    .flatMap((stamp) => {
+      const places = [stamp, ...rightOf(stamp, source)];
+      return places.flatMap((segment) => firstDate(segment, source)).slice(0, 1);
+    });
+}
+
+function firstDate(segment: Segment, { conventions }: Source): readonly Draft[] {
+  const [date] = datesIn(segment.text, conventions.dayFirst);
+  if (date === undefined || date.from > STAMP_CHARACTERS) return [];
+  const { from, to, text, iso } = date;
+  return [{ segment, from, to, text, value: iso, kind: 'inline', strictness: 1, score: STAMPED }];
+}
+
+/** What stands next on the row of a text. */
+function rightOf({ words: [first], row }: Segment, { layout: { rows } }: Source): readonly Segment[] {
+  const segments = rows[row]?.segments ?? [];
+  const at = segments.findIndex(({ words }) => words[0] === first);
+  return at < 0 ? [] : segments.slice(at + 1, at + 2);
 }

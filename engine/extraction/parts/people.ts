@@ -16,8 +16,11 @@ const CIVILITY = `(?:${oneOf(parts.civilities)}\\.?\\s){0,2}`;
 const WHOLE = new RegExp(`^${CIVILITY}(${PERSON})$`, 'u');
 const SPOKEN_TO = new RegExp(`^${oneOf(parts.civilities)}\\.?\\s(?=\\p{Lu})`, 'u');
 
-/** A text without the words that only say how to speak to a person. */
-export const withoutCivility = (text: string): string => text.replace(SPOKEN_TO, '');
+/** A label without a mark that a name follows on its line: "Name Jane Doe". */
+const CALLED = /^(?:full |first |last )?(?:name|nom|nombre|nome|naam)\s(?=\p{Lu}\p{L}*\s\p{Lu})/iu;
+
+/** A text without the words that only say that it is a name, or how to speak to a person. */
+export const withoutCivility = (text: string): string => text.replace(CALLED, '').replace(SPOKEN_TO, '');
 
 const COMPOUND_MIN = 6;
 const ORGANIZATIONS = new Set(parts.organization);

@@ -3,7 +3,7 @@ import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
 import { remembered } from '../fields/labels.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
-import { initialsOf, termsIn, type Terms } from '../matching/terms.ts';
+import { bothOf, initialsOf, termsIn, type Terms } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
@@ -100,8 +100,13 @@ function saidBy(pair: Pair): Pick<Label, 'words' | 'ways'> {
   const again = insides
     .filter((words) => words.length > 0)
     .map((words): Way => ({ words, context: [...bare, ...context], share: IN_OTHER_WORDS }));
-  const twice = twiceSaid(outside).map((words): Way => ({ words, context: around, share: IN_ONE_LANGUAGE }));
-  return { words: bare, ways: [{ words: bare, context: around, share: 1 }, ...twice, ...again] };
+  const first = firstSaid(outside).map((words): Way => ({ words, context: around, share: IN_OTHER_WORDS }));
+  const twice = [...twiceSaid(outside), ...bothOf(outside).map(termsIn)].map((words): Way => ({
+    words,
+    context: around,
+    share: IN_ONE_LANGUAGE,
+  }));
+  return { words: bare, ways: [{ words: bare, context: around, share: 1 }, ...twice, ...first, ...again] };
 }
 
 /** In brackets stands what else a label may be called, and much else. */
@@ -118,6 +123,12 @@ function twiceSaid(label: string): readonly (readonly string[])[] {
   const isSame = one.some((word) => other.some((also) => likeWord(word, also) >= SAME_AGAIN));
   return isSame ? [one, other] : [];
 }
+
+/** "Order / Rev." before two values says what the first is. */
+const firstSaid = (label: string): readonly (readonly string[])[] => {
+  const [first = '', second] = label.split(/\s\/\s/);
+  return second === undefined ? [] : [termsIn(first)];
+};
 
 const contextTerms = ({ label, context }: Pair): readonly string[] => [
   ...termsIn(context),

@@ -3,11 +3,10 @@ import type { Field } from '../fields/fields.ts';
 import { isSentence } from '../form/printed.ts';
 import { likeness, spelledLike } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
-import forms from '../lexicon/forms.json' with { type: 'json' };
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
-import { type Draft, valuesAt, type Reading } from './values.ts';
+import { type Draft, isReference, valuesAt, type Reading } from './values.ts';
 import { unitAfter, unitNamed } from '../values/numbers.ts';
 import { datesIn } from '../values/dates.ts';
 import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
@@ -25,16 +24,12 @@ export function mentions(field: Field, source: Source): readonly Draft[] {
   if (!TYPED.has(shapeOf(field)) && !isPlainText(field)) return [];
   const { form, speaking } = labelIndexOf(source);
   return speaking(field.terms)
-    .filter(({ words: [first] }) => first !== undefined && !form.blanks.has(first))
+    .filter(({ words }) => words.some((word) => !form.blanks.has(word)))
     .flatMap((segment) => {
       const values = valuesIn(field, segment, source);
       return values.flatMap((value) => mentionOf(field, value, source) ?? []);
     });
 }
-
-/** A number after such a word names a part of a document: "line 37", "Form 2106", "§ 5". */
-const isReference = (before: string): boolean => REFERENCE.test(before);
-const REFERENCE = new RegExp(`(?:${forms.references.join('|')})[\\s.:]*$`, 'iu');
 
 /** A text that no concept says more of may be an identifier; right behind the field's own name it is told as one. */
 const isPlainText = (field: Field): boolean =>

@@ -2,7 +2,9 @@ import type { Field } from '../fields/fields.ts';
 import { boxesIn, opensBox } from '../form/boxes.ts';
 import type { Pair, Spot } from '../form/pair.ts';
 import { likeness } from '../matching/likeness.ts';
+import forms from '../lexicon/forms.json' with { type: 'json' };
 import { termsIn } from '../matching/terms.ts';
+import { isLabelLike } from '../form/printed.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
@@ -21,15 +23,21 @@ const PAIRS_MAX = 6;
 
 /** All that a document offers a field by labels and sentences, the best first. */
 export function offersFor(field: Field, source: Source): readonly Offer[] {
-  const paired = labelIndexOf(source)
-    .labelled(field.terms, impliedBy(shapeOf(field)))
+  const {
+    labelled,
+    form: { blanks },
+  } = labelIndexOf(source);
+  const paired = labelled(field.terms, impliedBy(shapeOf(field)))
     .map(({ label, score }) => ({ label, score: score * ownShare(field, { label, score }, source) }))
     .filter(({ score }) => score >= SCORE_MIN)
     .flatMap(({ label, score }) =>
       label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)),
     );
   return [...paired, ...mentions(field, source), ...tickedFor(field, source), ...partOffers(field, source)]
-    .filter(({ segment, from, to }) => !isOtherEnd(field, wordsIn(segment, from, to)[0], source))
+    .filter(({ segment, from, to }) => {
+      const [first] = wordsIn(segment, from, to);
+      return first === undefined || (!blanks.has(first) && !isOtherEnd(field, first, source));
+    })
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)
     .slice(0, OFFERS_MAX)
     .map((offer, _, all) => ({ ...offer, isDoubtful: all.some((other) => isRival(offer, other)) }));
@@ -57,12 +65,16 @@ const OTHERS_SHARE = 0.5;
 function ownShare(field: Field, { label, score }: ScoredLabel, { labels }: Source): number {
   const { concept, terms } = field;
   if (isOtherOne(field, label.pairs[0]?.label ?? '')) return 0;
+  if (label.words.some((word) => ANOTHER.has(word) && !terms.all.has(word))) return OTHERS_SHARE;
   const isOwn = score >= OWN_NAME || label.words.every((word) => terms.all.has(word));
   if (isOwn || concept === undefined) return 1;
   const best = labels.any(label.words);
   const isOthers = best >= SAID_BY_OTHER && labels.concept(concept.id, label.words) < best - BETTER;
   return isOthers ? OTHERS_SHARE : 1;
 }
+
+/** "Alt Order #", "Previous Address": what such a word stands before is another one than is asked for. */
+const ANOTHER: ReadonlySet<string> = new Set(forms.another.flatMap(termsIn));
 
 const ONE_OF_SEVERAL = /(?:^|[\s_])([a-z]|\d{1,2})\W*$/iu;
 
@@ -145,5 +157,5 @@ function isLabelText(value: Reading, { pair: { kind }, score }: ScoredPair, sour
   if (!isValue({ ...value.segment, text: value.text }, source)) return true;
   if (kind !== 'cell' && isNoText(value.text)) return true;
   const isPlain = kind === 'beside' || kind === 'under';
-  return isPlain && labelIndexOf(source).form.labels.has(value.segment);
+  return isPlain && (isLabelLike(value.text) || labelIndexOf(source).form.labels.has(value.segment));
 }

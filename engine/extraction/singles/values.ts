@@ -1,3 +1,4 @@
+import forms from '../lexicon/forms.json' with { type: 'json' };
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Json } from '../../kernel/json.ts';
 import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
@@ -9,7 +10,7 @@ import type { Segment } from '../places/layout.ts';
 import { isPlaceholder, isSentence } from '../form/printed.ts';
 import { choiceIn, tickedOption, yesOrNo } from '../texts.ts';
 import { datesIn, monthOf } from '../values/dates.ts';
-import { currenciesIn, digitsAround, timesIn, scaledIn } from '../values/numbers.ts';
+import { currenciesIn, digitsAround, isMark, timesIn, scaledIn } from '../values/numbers.ts';
 import { codeLength, isShare, shapeOf, type Shape } from './shapes.ts';
 import type { EvidenceKind } from '../finding.ts';
 
@@ -120,8 +121,8 @@ function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] 
       one.from >= from &&
       one.to <= to &&
       !scaled.some((other) => one.from < other.to && other.from < one.to) &&
-      !isInParentheses(segment.text, one) &&
-      !isPartOfDate(segment.text, one),
+      !isReference(segment.text.slice(from, one.from)) &&
+      !isPartOfText(segment.text, one),
   );
   const isPercent = ({ kind, from: start }: Candidate): boolean =>
     kind === 'percent' || /%\s*$/.test(segment.text.slice(0, start));
@@ -156,6 +157,14 @@ function isPartOfDate(text: string, { from, to }: { readonly from: number; reado
   return Number(number) <= 31 && after !== undefined && after.length <= 9 && monthOf(after) > 0;
 }
 
+/** A number after such a word names a part of a document: "line 37", "Form 2106", "§ 5". */
+export const isReference = (before: string): boolean => REFERENCE.test(before);
+const REFERENCE = new RegExp(`(?:${forms.references.join('|')})[\\s.:]*$`, 'iu');
+
+/** Digits that are no number of their own: of a date, an explanation in brackets, a code, or a mark. */
+export const isPartOfText = (text: string, one: { readonly from: number; readonly to: number }): boolean =>
+  isInParentheses(text, one) || isPartOfDate(text, one) || isMark(text, one);
+
 /** A number in a parenthesis that has letters belongs to what it explains. */
 function isInParentheses(
   text: string,
@@ -168,11 +177,13 @@ function isInParentheses(
 }
 
 const CODE_MAX = 40;
+/** A share or a time of day identifies nothing. */
+const MEASURED = /^(?:\d[\d.,]*\s?%|\d{1,2}(?::\d{2}){1,2}(?:\s?[ap]m)?)$/iu;
 
 /** What identifies: a digit in it as a rule, all of a short text or its first token that has one. */
 function codes(spot: Spot): readonly Reading[] {
   const text = textOf(spot);
-  if (datesIn(text, true).length > 0 || currenciesIn(text).length > 0) return [];
+  if (datesIn(text, true).length > 0 || currenciesIn(text).length > 0 || MEASURED.test(text)) return [];
   const lead = spot.segment.text.slice(spot.from, spot.to).search(/\S/);
   const at = spot.from + Math.max(0, lead);
   const isWhole =
@@ -252,7 +263,7 @@ const isNameLike = (text: string): boolean => {
     digits * 3 <= letters &&
     text.length <= NAME_MAX &&
     !isSentence(text) &&
-    !/^(?!(?:van|von|de|der|di|da|du|la|le|el|al|bin|ibn|zu|ter|ten)\s)\p{Ll}/u.test(text)
+    !/^(?!(?:van|von|de|der|di|da|du|la|le|el|al|bin|ibn|zu|ter|ten)\s|\p{Ll}{1,4}\p{Lu})\p{Ll}/u.test(text)
   );
 };
 

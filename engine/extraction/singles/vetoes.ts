@@ -3,7 +3,7 @@ import { endingScore, judgedFor } from '../fields/labels.ts';
 import type { Pair } from '../form/pair.ts';
 import type { Field } from '../fields/fields.ts';
 import type { Finding } from '../finding.ts';
-import { isInstruction, isPlaceholder } from '../form/printed.ts';
+import { isInstruction, isLabelLike, isPlaceholder } from '../form/printed.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
 import { termsIn } from '../matching/terms.ts';
 import { likeness } from '../matching/likeness.ts';
@@ -24,9 +24,8 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
   return labelIndexOf(source).form.blanks.has(first) || (!isByPlace && isOthers(field, first, source));
 }
 
-/** Labels of a form begin with the number of their line, names do not. */
 const isPrinted = (field: Field, text: string): boolean =>
-  isPlaceholder(text) || isInstruction(text) || (/^\d{1,3}[.)]\s/.test(text) && shapeOf(field) === 'name');
+  isPlaceholder(text) || isInstruction(text) || (shapeOf(field) === 'name' && isLabelLike(text));
 
 function saysField(field: Field, text: string): boolean {
   const shape = shapeOf(field);

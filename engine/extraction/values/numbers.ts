@@ -136,6 +136,16 @@ export function readNumber(text: string, documentMark: DecimalMark): number | st
   return negative && value !== 0 ? -value : value;
 }
 
+/** No amount: a footnote's mark, "gross pay 2)", half of a code, "2106-EZ", what a bracket counts, "(6 months)". */
+export function isMark(text: string, { from, to }: { readonly from: number; readonly to: number }): boolean {
+  const [before, own, after] = [text.slice(0, from), text.slice(from, to), text.slice(to)];
+  const isClosed = /\)\s*$/.test(own) || /^\s?\)/.test(after);
+  const isOpened = /^\s*\(/.test(own) || /\(\s?$/.test(before);
+  if (isClosed !== isOpened)
+    return isClosed ? /^\d\)?$/.test(own.trim()) && /\p{L}\s?$/u.test(before) : /^\s?\p{L}/u.test(after);
+  return /^-\p{L}/u.test(after);
+}
+
 /** Several marks of one kind part thousands, or lakhs and crores (`12,34,567`); `1.2.3` counts nothing. */
 const isGrouped = (digits: string): boolean => {
   const [, ...groups] = digits.split(digits.includes(',') ? ',' : '.');

@@ -8,7 +8,12 @@ import type {
   RenderResult,
 } from '../../ports/documentParser.ts';
 import type { GroundedValue, NoObject, PageReading, PicturesResult } from '../../ports/documentTools.ts';
-import type { ExtractionResult, SchemaCheck, Validation } from '../../ports/extractionEngine.ts';
+import type {
+  ExtractionResult,
+  SchemaCheck,
+  Validation,
+  ValueCitation,
+} from '../../ports/extractionEngine.ts';
 import type { LearningResult, LearningTask } from '../../ports/training.ts';
 import type { LocalArtifact } from '../../learning/artifact.ts';
 import type { JsonObject } from '../../kernel/json.ts';
@@ -123,6 +128,7 @@ export type Job<File extends FileFacts = JobFile> =
       readonly requireGrounding?: boolean | undefined;
       readonly answer: string;
       readonly pages?: readonly [number, number] | undefined;
+      readonly cited?: readonly ValueCitation[] | undefined;
     }
   | { readonly kind: 'layoutText'; readonly packed: Uint8Array }
   | { readonly kind: 'rankPages'; readonly text: string; readonly schema: JsonObject }

@@ -9,6 +9,8 @@ type Evidence = Pick<GroundedValue, 'value' | 'citations'>;
 /** One answer, and what of the others is not in it. */
 export interface Merged {
   readonly value: JsonObject;
+  /** Where its values come from, as the parts told. */
+  readonly citations: readonly ValueCitation[];
   /** `merged`: what was said more than once; `contradicted`: what was said against what is in it. */
   readonly warnings: readonly DocumentWarning[];
 }
@@ -41,12 +43,29 @@ export function mergedAnswers(answers: readonly Evidence[]): Merged {
     path: '',
     part: partOf(number, citations),
   }));
-  const log: DocumentWarning[] = [];
-  const merged = mergedValue(all, '', log);
+  const notes: Notes = { log: [], taken: [] };
+  const merged = mergedValue(all, '', notes);
+  const { log, taken } = notes;
   const rest = log.length - WARNINGS_MAX;
   const more: DocumentWarning[] =
     rest > 0 ? [{ code: 'merged', message: `${rest} more places were said by several parts.` }] : [];
-  return { value: isObject(merged) ? merged : {}, warnings: [...log.slice(0, WARNINGS_MAX), ...more] };
+  return {
+    value: isObject(merged) ? merged : {},
+    citations: taken.flatMap(({ at, said: { path, part } }) =>
+      (part.inside.get(path) ?? []).flatMap((inside) => {
+        const cited = part.cited.get(inside);
+        return cited === undefined ? [] : [{ ...cited, path: `${at}${inside.slice(path.length)}` }];
+      }),
+    ),
+    warnings: [...log.slice(0, WARNINGS_MAX), ...more],
+  };
+}
+
+/** What is noted while answers are merged. */
+interface Notes {
+  readonly log: DocumentWarning[];
+  /** What is taken as one part tells it, and where it is in the merged answer. */
+  readonly taken: { readonly at: string; readonly said: Said }[];
 }
 
 const WARNINGS_MAX = 100;
@@ -67,16 +86,19 @@ function partOf(number: number, citations: readonly ValueCitation[]): Part {
   return { number, cited: new Map(citations.map((one) => [one.path, one])), inside };
 }
 
-function mergedValue(said: readonly Said[], at: string, log: DocumentWarning[]): Json | undefined {
+function mergedValue(said: readonly Said[], at: string, notes: Notes): Json | undefined {
   const [only, ...others] = said;
-  if (only !== undefined && others.length === 0) return only.value;
+  if (only !== undefined && others.length === 0) {
+    notes.taken.push({ at, said: only });
+    return only.value;
+  }
   const objects = said.filter(({ value }) => isObject(value));
-  if (objects.length > 0) return mergedObject(objects, at, log);
+  if (objects.length > 0) return mergedObject(objects, at, notes);
   const lists = said.filter(({ value }) => isList(value));
-  return lists.length > 0 ? mergedList(lists, at, log) : bestOf(said, at, log);
+  return lists.length > 0 ? mergedList(lists, at, notes) : bestOf(said, at, notes);
 }
 
-function mergedObject(said: readonly Said[], at: string, log: DocumentWarning[]): JsonObject {
+function mergedObject(said: readonly Said[], at: string, notes: Notes): JsonObject {
   const members = new Map<string, Said[]>();
   for (const { value, path, part } of said)
     for (const [key, member] of Object.entries(isObject(value) ? value : {})) {
@@ -87,7 +109,7 @@ function mergedObject(said: readonly Said[], at: string, log: DocumentWarning[])
     }
   return Object.fromEntries(
     [...members].flatMap(([key, all]) => {
-      const value = mergedValue(all, `${at}/${pointerPart(key)}`, log);
+      const value = mergedValue(all, `${at}/${pointerPart(key)}`, notes);
       return value === undefined ? [] : [[key, value]];
     }),
   );
@@ -106,17 +128,23 @@ function weightOf({ value, path, part }: Said): number {
 }
 
 /** The surest of those that say something; what others say is told. */
-function bestOf(said: readonly Said[], path: string, log: DocumentWarning[]): Json | undefined {
-  let best: { readonly value: Json; readonly weight: number } | undefined;
+function bestOf(said: readonly Said[], path: string, notes: Notes): Json | undefined {
+  let best: { readonly said: Said; readonly value: Json; readonly weight: number } | undefined;
   for (const one of said) {
     const weight = weightOf(one);
-    if (best === undefined || weight > best.weight) best = { value: one.value, weight };
+    if (best === undefined || weight > best.weight) best = { said: one, value: one.value, weight };
   }
+  if (best !== undefined) notes.taken.push({ at: path, said: best.said });
   const others = new Map(said.map(({ value }) => [plain(value), value]));
   if (best !== undefined) others.delete(plain(best.value));
   for (const value of others.values())
     if (!saysNothing(value))
-      log.push({ code: 'contradicted', message: 'Another part of the document says this.', path, value });
+      notes.log.push({
+        code: 'contradicted',
+        message: 'Another part of the document says this.',
+        path,
+        value,
+      });
   return best?.value;
 }
 
@@ -132,7 +160,7 @@ interface Item {
 }
 
 /** Items in the order in which they are told first. */
-function mergedList(said: readonly Said[], at: string, log: DocumentWarning[]): readonly Json[] {
+function mergedList(said: readonly Said[], at: string, notes: Notes): readonly Json[] {
   const items: Item[] = [];
   const known: Known = { byContent: new Map(), byPlace: new Map() };
   const dropped: Json[] = [];
@@ -148,8 +176,13 @@ function mergedList(said: readonly Said[], at: string, log: DocumentWarning[]): 
         dropped.push(one);
       }
     }
-  if (dropped.length > 0) log.push(mergedWarning(at, dropped));
-  return items.flatMap(({ said: all }, index) => mergedValue(all, `${at}/${index}`, log) ?? []);
+  if (dropped.length > 0) notes.log.push(mergedWarning(at, dropped));
+  const merged: Json[] = [];
+  for (const { said: all } of items) {
+    const value = mergedValue(all, `${at}/${merged.length}`, notes);
+    if (value !== undefined && value !== null) merged.push(value);
+  }
+  return merged;
 }
 
 /** Items that a warning shows. */

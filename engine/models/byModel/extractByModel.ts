@@ -292,6 +292,9 @@ const leftWarning = (pages: readonly number[]): DocumentWarning => ({
   pages,
 });
 
+/** Characters of text that are looked through at once: twice as many fill the memory of a process. */
+const TEXT_AT_ONCE_MAX = 1_500_000;
+
 interface InParts {
   readonly grounded: GroundedValue;
   readonly warnings: readonly DocumentWarning[];
@@ -315,8 +318,9 @@ const inParts = async (
   const [failure = lateFailure(asking)] = failures;
   if (stopping !== undefined || answers.length === 0) return stopping ?? failure;
   const merged = mergedAnswers(answers);
+  const cited = document.markdown.length > TEXT_AT_ONCE_MAX ? merged.citations : undefined;
   const grounded = await running.deps.tools.ground(
-    { document, schema, minConfidence, requireGrounding, answer: JSON.stringify(merged.value) },
+    { document, schema, minConfidence, requireGrounding, answer: JSON.stringify(merged.value), cited },
     limitsOf(running),
   );
   if (grounded.kind === 'no_object') throw new Error('a merged answer is an object');

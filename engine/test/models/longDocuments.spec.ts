@@ -363,4 +363,28 @@ describe('long documents with a model', () => {
     expect(Math.max(...pages)).to.equal(44);
     expect(sentText(provider.requests[0]!)).to.match(/\d{2} {3,}\S/);
   });
+
+  it('hold what the parts say together where the text is too long to be looked through at once', async () => {
+    const words = 'Several words of a long filing that has nothing else to say, and says that again. ';
+    const numbers = Array.from({ length: 700 }, (_, at) => at + 1);
+    const long = numbers.map((number) => `Number ${number}.\n\n${words.repeat(30)}\n\n`).join('');
+    provider.script('sk-whole', (request) => {
+      const said = [...sentText(request).matchAll(/Number (\d+)\./gu)].map(([, digits]) => Number(digits));
+      return answers({ numbers: said });
+    });
+    const file = { ...(await fileOf('a.txt', long)), effort: 'standard' as const, pagesMax: 10_000 };
+    const models = { llm: access('sk-whole'), ocr: null, onCall };
+    const schema: JsonObject = {
+      type: 'object',
+      properties: { numbers: { type: 'array', items: { type: 'integer' } } },
+    };
+    const asking = { ...file, schema, citations: true, shownPages: 'all' as const };
+    const result = await work.extract(asking, models, shelfOf().keeping);
+    if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
+    const { value, citations } = result.extraction;
+    expect(value).to.deep.equal({ numbers });
+    expect(citations.map(({ path }) => path)).to.deep.equal(numbers.map((_, at) => `/numbers/${at}`));
+    expect(new Set(citations.map(({ grounding }) => grounding))).to.deep.equal(new Set(['exact']));
+    expect(citations.map(({ text: said }) => Number(said))).to.deep.equal(numbers);
+  });
 });

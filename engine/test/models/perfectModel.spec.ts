@@ -5,6 +5,7 @@ import { groundAnswer } from '../../extraction/grounding/groundAnswer.ts';
 import { mergedAnswers, relaxedSchema } from '../../models/byModel/answers.ts';
 import type { JsonObject } from '../../kernel/json.ts';
 import type { GroundedValue } from '../../ports/documentTools.ts';
+import type { ValueCitation } from '../../ports/extractionEngine.ts';
 import { laidOut, type Placed } from '../support/laidOut.ts';
 import { leafCount, lied, told, wordsOf } from '../support/perfectModel.ts';
 import { holds } from '../support/properties.ts';
@@ -126,7 +127,7 @@ describe('a model without fault', () => {
         first = last + 1;
       }
       // What begins on one page and ends on the next is seen by the part that has both.
-      const { value, validationErrors } = through(paper, parts);
+      const { value, validationErrors, citations, merged } = through(paper, parts);
       expect(validationErrors).to.deep.equal([]);
       const best = told(
         paper.truth,
@@ -134,6 +135,14 @@ describe('a model without fault', () => {
       ) as JsonObject;
       // An item that a part knows by chance comes with that part: their order is not compared.
       expect(sorted(value)).to.deep.equal(sorted(best));
+      // Held as the parts cited it, it is the same, and as much of it has a place.
+      const held = groundAnswer({
+        ...{ packed: new Uint8Array(), schema: SCHEMA, answer: JSON.stringify(merged.value) },
+        ...{ minConfidence: 0, cited: merged.citations },
+      });
+      if (held.kind !== 'ok') throw new Error(held.detail);
+      expect(held.value).to.deep.equal(value);
+      expect(held.citations.map(placedAt)).to.deep.equal(citations.map(placedAt));
     }),
     0.1,
   );
@@ -159,6 +168,8 @@ describe('a model without fault', () => {
     expect(counts.doubted / counts.true).to.be.at.most(0.01);
   });
 });
+
+const placedAt = ({ path, page }: ValueCitation) => ({ path, isPlaced: page !== null });
 
 /** Each list by its items' JSON. */
 const sorted = (value: JsonObject): unknown =>

@@ -46,12 +46,16 @@ import type {
   CreateTrainingJobResponses,
   CreateWebhookData,
   CreateWebhookResponses,
+  DecideReviewData,
+  DecideReviewResponses,
   DeleteRateLimitsData,
   DeleteRateLimitsResponses,
   EndSessionData,
   EndSessionResponses,
   EraseDocumentData,
   EraseDocumentResponses,
+  EraseTenantData,
+  EraseTenantResponses,
   ExtractData,
   ExtractResponses,
   FlushApiKeyCacheData,
@@ -108,6 +112,8 @@ import type {
   GetOpenApiResponses,
   GetOperationData,
   GetOperationResponses,
+  GetOutcomesData,
+  GetOutcomesResponses,
   GetPricingData,
   GetPricingResponses,
   GetQuoteData,
@@ -118,6 +124,8 @@ import type {
   GetReadinessResponses,
   GetReconciliationData,
   GetReconciliationResponses,
+  GetReviewData,
+  GetReviewResponses,
   GetServiceStateData,
   GetServiceStateResponses,
   GetSessionData,
@@ -134,6 +142,8 @@ import type {
   GetUsageStatsResponses,
   GetWebhookData,
   GetWebhookResponses,
+  LeaseReviewData,
+  LeaseReviewResponses,
   ListApiKeysData,
   ListApiKeysResponses,
   ListArtifactsData,
@@ -160,6 +170,8 @@ import type {
   ListOperationsResponses,
   ListProviderPricingData,
   ListProviderPricingResponses,
+  ListReviewsData,
+  ListReviewsResponses,
   ListSealsData,
   ListSealsResponses,
   ListTenantLedgerData,
@@ -194,6 +206,8 @@ import type {
   RemoveUploadResponses,
   RemoveWebhookData,
   RemoveWebhookResponses,
+  ReopenReviewData,
+  ReopenReviewResponses,
   ResendWebhookDeliveryData,
   ResendWebhookDeliveryResponses,
   RevokeApiKeyData,
@@ -242,9 +256,11 @@ export const CALLS = {
   createSession: { method: 'POST', path: '/v1/session' },
   createTrainingJob: { method: 'POST', path: '/v1/training/jobs', isKeyed: true },
   createWebhook: { method: 'POST', path: '/v1/webhooks' },
+  decideReview: { method: 'POST', path: '/v1/reviews/{review_id}/decision', isKeyed: true },
   deleteRateLimits: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   endSession: { method: 'DELETE', path: '/v1/session' },
   eraseDocument: { method: 'DELETE', path: '/v1/documents/{document_id}' },
+  eraseTenant: { method: 'DELETE', path: '/v1/admin/tenants/{tenant_id}/data' },
   extract: { method: 'POST', path: '/v1/extract', isForm: true, isKeyed: true },
   flushApiKeyCache: { method: 'POST', path: '/v1/admin/api-keys/cache/flush' },
   flushRateLimitCache: { method: 'POST', path: '/v1/admin/tenants/rate-limits/cache/flush' },
@@ -273,11 +289,13 @@ export const CALLS = {
   getMissingPricing: { method: 'GET', path: '/v1/admin/llm/missing-pricing' },
   getOpenApi: { method: 'GET', path: '/openapi.json' },
   getOperation: { method: 'GET', path: '/v1/operations/{operation_id}' },
+  getOutcomes: { method: 'GET', path: '/v1/documents/outcomes' },
   getPricing: { method: 'GET', path: '/v1/pricing/{model_name}' },
   getQuote: { method: 'GET', path: '/v1/billing/quote' },
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   getReadiness: { method: 'GET', path: '/health/ready' },
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
+  getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
@@ -286,6 +304,7 @@ export const CALLS = {
   getUsageDays: { method: 'GET', path: '/v1/billing/usage-days/{tenant_id}' },
   getUsageStats: { method: 'GET', path: '/v1/admin/usage-stats' },
   getWebhook: { method: 'GET', path: '/v1/webhooks/{webhook_id}' },
+  leaseReview: { method: 'POST', path: '/v1/reviews/{review_id}/lease' },
   listApiKeys: { method: 'GET', path: '/v1/api-keys/{tenant_id}' },
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
   listAudits: { method: 'GET', path: '/v1/admin/audits' },
@@ -299,6 +318,7 @@ export const CALLS = {
   listLlmCosts: { method: 'GET', path: '/v1/admin/llm-costs' },
   listOperations: { method: 'GET', path: '/v1/operations' },
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
+  listReviews: { method: 'GET', path: '/v1/reviews' },
   listSeals: { method: 'GET', path: '/v1/admin/seals' },
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
@@ -316,6 +336,7 @@ export const CALLS = {
   removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
+  reopenReview: { method: 'POST', path: '/v1/reviews/{review_id}/reopen' },
   resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
   revokeApiKey: { method: 'DELETE', path: '/v1/api-keys/{key}' },
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
@@ -486,6 +507,13 @@ export interface Api {
   createWebhook(input: Input<CreateWebhookData>, options?: CallOptions): Promise<Answer<CreateWebhookResponses>>;
 
   /**
+   * Say what the document says.
+   *
+   * All of the result, also what stays. It has to fit the schema: 422 `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with it, and `meta.origins` says where each value comes from. Nothing is billed. The same decision again is answered as the first; another one is 409 `review_decided` until the review is opened again. Nobody has to lease it first, but somebody else’s lease is 409 `review_leased`.
+   */
+  decideReview(input: Input<DecideReviewData>, options?: CallOptions): Promise<Answer<DecideReviewResponses>>;
+
+  /**
    * Remove a tenant's rate-limit override.
    *
    * Without one it answers the same, with `deleted: false`.
@@ -505,6 +533,13 @@ export interface Api {
    * For good, wherever it is kept: its file, the results of work on it, examples that training jobs made of it, kept answers and its `file_name`. Its bill, its pages and its times stay, and its row in the list has `erased_at`. A repeat answers the same. While work on it waits or runs, or a training job learns from it: 409 `document_in_use`. An artifact that learned from it stays; so do backups, and events of the log, which nobody can change. Another tenant’s document is 404; service and admin keys may erase those of all.
    */
   eraseDocument(input: Input<EraseDocumentData>, options?: CallOptions): Promise<Answer<EraseDocumentResponses>>;
+
+  /**
+   * Erase what a tenant’s people wrote and sent.
+   *
+   * For good, up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept answers and names of files; its keys are revoked, which ends their sessions, and its open work is cancelled. Money, pages and times stay. It is written down first, and finished by the service whatever happens. A repeat erases what came since.
+   */
+  eraseTenant(input: Input<EraseTenantData>, options?: CallOptions): Promise<Answer<EraseTenantResponses>>;
 
   /**
    * Data from a document, by a JSON Schema.
@@ -703,6 +738,13 @@ export interface Api {
   getOperation(input: Input<GetOperationData>, options?: CallOptions): Promise<Answer<GetOperationResponses>>;
 
   /**
+   * What became of a tenant's extractions and conversions, and how long they took.
+   *
+   * Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that failed. The newest 10,000 are looked at. Requests that were refused before they began are not among them.
+   */
+  getOutcomes(input: Input<GetOutcomesData>, options?: CallOptions): Promise<Answer<GetOutcomesResponses>>;
+
+  /**
    * The price of a model.
    *
    * `<provider>/<model>` or the bare name; the slash may be encoded or not.
@@ -736,6 +778,13 @@ export interface Api {
    * Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; where the balance is right, what the ledger has.
    */
   getReconciliation(input?: Input<GetReconciliationData>, options?: CallOptions): Promise<Answer<GetReconciliationResponses>>;
+
+  /**
+   * A result that a person has to look at, and why.
+   *
+   * With the schema, where each value stands, and what was decided. Its file is at `…/file`. What was not decided within a day has expired; a decision is kept for 30 days.
+   */
+  getReview(input: Input<GetReviewData>, options?: CallOptions): Promise<Answer<GetReviewResponses>>;
 
   /**
    * How the service does: its parts, read models, slots and open work.
@@ -792,6 +841,13 @@ export interface Api {
    * `failing_since` says since when nothing arrives, and `disabled_reason` why nothing is sent any more.
    */
   getWebhook(input: Input<GetWebhookData>, options?: CallOptions): Promise<Answer<GetWebhookResponses>>;
+
+  /**
+   * Say that you look at a review.
+   *
+   * For 15 minutes nobody with another key can decide; a repeat begins them anew. While somebody else has it: 409 `review_leased` with `lease_until`.
+   */
+  leaseReview(input: Input<LeaseReviewData>, options?: CallOptions): Promise<Answer<LeaseReviewResponses>>;
 
   /**
    * List a tenant's keys.
@@ -883,6 +939,13 @@ export interface Api {
    * `current` has the price in force of each provider and model; `history` has all.
    */
   listProviderPricing(input?: Input<ListProviderPricingData>, options?: CallOptions): Promise<Answer<ListProviderPricingResponses>>;
+
+  /**
+   * Results that a person has to look at, newest first.
+   *
+   * Without `status` those that have expired too.
+   */
+  listReviews(input: Input<ListReviewsData>, options?: CallOptions): Promise<Answer<ListReviewsResponses>>;
 
   /**
    * The seals of the log, newest first.
@@ -1004,6 +1067,13 @@ export interface Api {
   removeWebhook(input: Input<RemoveWebhookData>, options?: CallOptions): Promise<Answer<RemoveWebhookResponses>>;
 
   /**
+   * Doubt a decision: the review is open again.
+   *
+   * The operation is `needs_review` again, with what was decided as the result to look at. One that is open stays as it is, and so does `expires_at`.
+   */
+  reopenReview(input: Input<ReopenReviewData>, options?: CallOptions): Promise<Answer<ReopenReviewResponses>>;
+
+  /**
    * Send a message again.
    *
    * With the same ID, whatever became of it, and tried for three days more. It is sent after what already waits.
@@ -1095,6 +1165,7 @@ export const LISTS = [
   'listEvaluationSets',
   'listGrants',
   'listOperations',
+  'listReviews',
   'listTenantLedger',
   'listTenants',
   'listTrainingJobs',
@@ -1140,6 +1211,9 @@ export interface Lists {
 
   /** Each entry of `api.listOperations`, page by page. */
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): AsyncGenerator<Entry<ListOperationsResponses>, void, undefined>;
+
+  /** Each entry of `api.listReviews`, page by page. */
+  listReviews(input: Input<ListReviewsData>, options?: CallOptions): AsyncGenerator<Entry<ListReviewsResponses>, void, undefined>;
 
   /** Each entry of `api.listTenantLedger`, page by page. */
   listTenantLedger(input: Input<ListTenantLedgerData>, options?: CallOptions): AsyncGenerator<Entry<ListTenantLedgerResponses>, void, undefined>;

@@ -52,6 +52,10 @@ import type {
   RefundExceedsOriginalProblem,
   RefundMismatchProblem,
   RequestInProgressProblem,
+  ReviewDecidedProblem,
+  ReviewExpiredProblem,
+  ReviewLeasedProblem,
+  ReviewNotFoundProblem,
   RunNotFoundProblem,
   SessionExpiredProblem,
   SetNotFoundProblem,
@@ -130,6 +134,10 @@ export type Problem =
   | RefundExceedsOriginalProblem
   | RefundMismatchProblem
   | RequestInProgressProblem
+  | ReviewDecidedProblem
+  | ReviewExpiredProblem
+  | ReviewLeasedProblem
+  | ReviewNotFoundProblem
   | RunNotFoundProblem
   | SessionExpiredProblem
   | SetNotFoundProblem

@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
 
 export type AcceptedEvaluationRun = {
     /**
@@ -1455,6 +1455,10 @@ export type BatchRequest = {
      */
     require_grounding?: boolean | '';
     /**
+     * When a person has to look at the result; see `ReviewPolicy`.
+     */
+    review?: ReviewPolicy | '';
+    /**
      * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
@@ -1983,9 +1987,9 @@ export type CancelledOperation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded with data of which some does not fit the schema.
+     * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
      */
-    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -2047,6 +2051,10 @@ export type CancelledOperation = {
          */
         balance_remaining: number | null;
     } | null;
+    /**
+     * Of the review that it needs, or needed; else null.
+     */
+    review_id: string | null;
     /**
      * false when it had ended already.
      */
@@ -2222,6 +2230,10 @@ export type CanonicalInferenceExtract = {
          * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
          */
         require_grounding?: boolean | '';
+        /**
+         * When a person has to look at the result; see `ReviewPolicy`.
+         */
+        review?: ReviewPolicy | '';
         /**
          * Name of the file as it was sent; null where it had none.
          */
@@ -2713,6 +2725,27 @@ export type ConfigResponse = {
      */
     require_grounding: boolean | null;
     /**
+     * When a person has to look at the result; see `ReviewPolicy`.
+     */
+    review: {
+        /**
+         * 0 to 1: values that are less sure than that, or were left out for it.
+         */
+        below?: number;
+        /**
+         * A required value is missing; the rest of the result is kept for the review.
+         */
+        missing_required?: boolean;
+        /**
+         * Items do not add up to their total, or two readings of a value differ.
+         */
+        rules?: boolean;
+        /**
+         * 0 to 1: the share of files that are looked at whatever was read; the same file always is, or never.
+         */
+        sample?: number;
+    } | null;
+    /**
      * The channel that fills the schema; null: the local engine.
      */
     llm: SavedChannel | null;
@@ -2767,6 +2800,10 @@ export type ConfigUpsertRequest = {
      * What a model told and what stands nowhere in the document is left out, with a warning.
      */
     require_grounding?: boolean | null;
+    /**
+     * When a person has to look at the result; see `ReviewPolicy`.
+     */
+    review?: ReviewPolicy | null;
     /**
      * The channel that fills the schema; null: the local engine.
      */
@@ -3904,7 +3941,7 @@ export type EvaluationRun = {
         /**
          * Least confidence of the values.
          */
-        from: number;
+        at_least: number;
         /**
          * Values that are at least so sure.
          */
@@ -4455,6 +4492,10 @@ export type ExtractForm = unknown & {
      */
     require_grounding?: boolean;
     /**
+     * JSON of a `ReviewPolicy`. When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation (202) with the status `needs_review`, and is billed as any other.
+     */
+    review?: string;
+    /**
      * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
      */
     source_url?: string;
@@ -4646,7 +4687,40 @@ export type ExtractionResult = {
          * Where a model was asked for what was doubtful (`models_for`); else null.
          */
         read_by: ReadBy | null;
+        /**
+         * Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was in doubt, and stayed.
+         */
+        origins?: {
+            [key: string]: 'read' | 'confirmed' | 'corrected';
+        };
     };
+};
+
+export type FailureItem = {
+    /**
+     * ID of the extraction or conversion.
+     */
+    id: string;
+    /**
+     * What was asked for.
+     */
+    operation: 'extract' | 'to_markdown';
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * The code of the problem that was answered.
+     */
+    problem_code: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    failed_at: string;
 };
 
 /**
@@ -6462,9 +6536,9 @@ export type Operation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded with data of which some does not fit the schema.
+     * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
      */
-    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled';
+    status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -6526,6 +6600,10 @@ export type Operation = {
          */
         balance_remaining: number | null;
     } | null;
+    /**
+     * Of the review that it needs, or needed; else null.
+     */
+    review_id: string | null;
 };
 
 export type OperationCancelledMessage = {
@@ -6795,6 +6873,49 @@ export type OriginalGrantNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type OutcomesResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Those that gave all that was asked for.
+     */
+    succeeded: number;
+    /**
+     * Those that gave data of which some does not fit the schema.
+     */
+    partial: number;
+    /**
+     * Those that gave nothing; they are not billed.
+     */
+    failed: number;
+    /**
+     * Those that go on, or whose process died and is not told of yet.
+     */
+    running: number;
+    /**
+     * Pages of those that gave something, billed or not.
+     */
+    pages: number;
+    /**
+     * Milliseconds that half of those which ended well took at most; null where none did.
+     */
+    median_ms: number | null;
+    /**
+     * Milliseconds that 95 of 100 of them took at most.
+     */
+    p95_ms: number | null;
+    /**
+     * The oldest that was looked at, where there may be older ones; null where all were.
+     */
+    counted_from: string | null;
+    /**
+     * The last that failed, newest first.
+     */
+    failures: Array<FailureItem>;
 };
 
 /**
@@ -7918,6 +8039,526 @@ export type ResolvedDeployment = {
     previous_artifact_id: string | null;
 };
 
+export type Review = {
+    /**
+     * ID of a review: of the operation whose result a person has to look at.
+     */
+    review_id: string;
+    /**
+     * ID of the operation, `op_…`.
+     */
+    operation_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * `leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+     */
+    status: 'open' | 'leased' | 'decided' | 'expired';
+    /**
+     * From 1; a review that is opened again has the next one.
+     */
+    generation: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    opened_at: string;
+    /**
+     * When it is too late to decide; of a decided one, when the decision and the document go.
+     */
+    expires_at: string;
+    /**
+     * null: nobody looks at it now.
+     */
+    lease: {
+        /**
+         * The key of who looks at it.
+         */
+        held_by: string;
+        /**
+         * RFC 3339 UTC with milliseconds.
+         */
+        lease_until: string;
+    } | null;
+    document: ReviewDocument;
+    /**
+     * Why a person has to look at it, and at what.
+     */
+    reasons: Array<ReviewReason>;
+    /**
+     * A decision has to fit it.
+     */
+    schema: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * What was decided last, or what was read; null once it is kept no more.
+     */
+    result: {
+        [key: string]: unknown;
+    } | null;
+    /**
+     * Where what was read stands.
+     */
+    citations: Array<Citation>;
+    /**
+     * What the caller should know though the work was done.
+     */
+    warnings: Array<Warning>;
+    /**
+     * What does not fit the schema; null where all fits.
+     */
+    validation_errors: Array<OutputValidationError>;
+    /**
+     * The last one; of an open review, the one before.
+     */
+    decision: ReviewDecision | null;
+};
+
+export type ReviewCounts = {
+    /**
+     * Values that nobody doubted, and that stayed.
+     */
+    read: number;
+    /**
+     * Values in doubt that stayed.
+     */
+    confirmed: number;
+    /**
+     * Values that a person has said.
+     */
+    corrected: number;
+};
+
+export type ReviewDecidedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'review.decided';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * From 1; a review that is opened again has the next one.
+         */
+        generation: number;
+        /**
+         * How many values nobody doubted, and stayed.
+         */
+        read: number;
+        /**
+         * How many values were in doubt, and stayed.
+         */
+        confirmed: number;
+        /**
+         * How many values a person has said.
+         */
+        corrected: number;
+    };
+};
+
+/**
+ * The review was decided already. RFC 9457; what to do: /docs/problems/review_decided.
+ */
+export type ReviewDecidedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_decided';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The review was decided already';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_decided';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * The generation of the review now.
+     */
+    generation?: number;
+};
+
+export type ReviewDecision = {
+    /**
+     * From 1; a review that is opened again has the next one.
+     */
+    generation: number;
+    /**
+     * How many values come from where; null while it is open.
+     */
+    counts: ReviewCounts;
+    /**
+     * Of each leaf, by its JSON Pointer.
+     */
+    origins: {
+        [key: string]: 'read' | 'confirmed' | 'corrected';
+    };
+    /**
+     * A note for people.
+     */
+    note: string | null;
+    /**
+     * The key of who decided; null while it is open.
+     */
+    decided_by: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    decided_at: string;
+};
+
+export type ReviewDecisionRequest = {
+    /**
+     * All of it, as the schema has it.
+     */
+    result: {
+        [key: string]: unknown;
+    };
+    /**
+     * A note for people.
+     */
+    note?: string | null | '';
+    /**
+     * That was looked at; another one is 409 `review_decided`. Default: the one that is open.
+     */
+    generation?: number | '';
+};
+
+/**
+ * null once it is kept no more.
+ */
+export type ReviewDocument = {
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * Name of the file as it was sent; null where it had none.
+     */
+    file_name: string | null;
+    /**
+     * Type of the file as its bytes tell it; null where it could not be told.
+     */
+    mime_type: string;
+    /**
+     * How many pages.
+     */
+    pages: Array<PageSummary>;
+} | null;
+
+/**
+ * The review is kept no more. RFC 9457; what to do: /docs/problems/review_expired.
+ */
+export type ReviewExpiredProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_expired';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The review is kept no more';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_expired';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+export type ReviewItem = {
+    /**
+     * ID of a review: of the operation whose result a person has to look at.
+     */
+    review_id: string;
+    /**
+     * ID of the operation, `op_…`.
+     */
+    operation_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * `leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+     */
+    status: 'open' | 'leased' | 'decided' | 'expired';
+    /**
+     * From 1; a review that is opened again has the next one.
+     */
+    generation: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    opened_at: string;
+    /**
+     * When it is too late to decide; of a decided one, when the decision and the document go.
+     */
+    expires_at: string;
+    /**
+     * null: nobody looks at it now.
+     */
+    lease: {
+        /**
+         * The key of who looks at it.
+         */
+        held_by: string;
+        /**
+         * RFC 3339 UTC with milliseconds.
+         */
+        lease_until: string;
+    } | null;
+    /**
+     * ID of the document, `doc_…`.
+     */
+    document_id: string;
+    /**
+     * Name of the file as it was sent; null where it had none.
+     */
+    file_name: string | null;
+    /**
+     * How many pages.
+     */
+    pages: number;
+    /**
+     * Why a person has to look at it: the members of the policy that it meets.
+     */
+    reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
+    /**
+     * When it was decided; null while it is open.
+     */
+    decided_at: string | null;
+    /**
+     * The key of who decided; null while it is open.
+     */
+    decided_by: string | null;
+    /**
+     * How many values come from where; null while it is open.
+     */
+    counts: ReviewCounts | null;
+};
+
+/**
+ * Somebody else has the review. RFC 9457; what to do: /docs/problems/review_leased.
+ */
+export type ReviewLeasedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_leased';
+    /**
+     * The problem in a few words.
+     */
+    title: 'Somebody else has the review';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_leased';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * Until when somebody else has it, unless they go on.
+     */
+    lease_until?: string;
+};
+
+export type ReviewList = {
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<ReviewItem>;
+    /**
+     * Entries of the whole list.
+     */
+    total: number;
+    /**
+     * At most so many entries in a page of the list.
+     */
+    limit: number;
+    /**
+     * Entries that are skipped.
+     */
+    offset: number;
+};
+
+export type ReviewNeededMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'review.needed';
+    /**
+     * Of the payload: members may be added to it, none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; repeats say the same.
+     */
+    timestamp: string;
+    /**
+     * Whom it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * Time from the request to its answer, in milliseconds.
+         */
+        duration_ms: number;
+        /**
+         * Why a person has to look at it: the members of the policy that it meets.
+         */
+        reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
+    };
+};
+
+/**
+ * There is no such review. RFC 9457; what to do: /docs/problems/review_not_found.
+ */
+export type ReviewNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such review';
+    /**
+     * Of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The machine's word for the problem.
+     */
+    code: 'review_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+/**
+ * When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation (202) with the status `needs_review`, and is billed as any other.
+ */
+export type ReviewPolicy = {
+    /**
+     * 0 to 1: values that are less sure than that, or were left out for it.
+     */
+    below?: number;
+    /**
+     * A required value is missing; the rest of the result is kept for the review.
+     */
+    missing_required?: boolean;
+    /**
+     * Items do not add up to their total, or two readings of a value differ.
+     */
+    rules?: boolean;
+    /**
+     * 0 to 1: the share of files that are looked at whatever was read; the same file always is, or never.
+     */
+    sample?: number;
+};
+
+export type ReviewReason = {
+    /**
+     * The machine's word for it.
+     */
+    code: 'below' | 'missing_required' | 'rules' | 'sample';
+    /**
+     * JSON Pointer into `result`; empty: all of it.
+     */
+    path: string;
+    /**
+     * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
+     */
+    confidence?: number;
+};
+
 export type RotatedWebhookSecret = {
     /**
      * ID of the webhook, `wh_…`.
@@ -8450,6 +9091,25 @@ export type TaskCostTotals = {
      * List value − model cost.
      */
     margin_usd: string;
+};
+
+export type TenantErasedResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    erased_at: string;
+    /**
+     * `erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells.
+     */
+    status: 'erased' | 'erasing';
+    /**
+     * What could not be removed yet; null: not known yet.
+     */
+    left: number | null;
 };
 
 export type TenantInfoResponse = {
@@ -9985,7 +10645,7 @@ export type WebhookChangeRequest = {
     /**
      * What to be told. `*` is everything about the tenant, types of later releases too.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * For people.
      */
@@ -10012,7 +10672,7 @@ export type WebhookCreateRequest = {
     /**
      * What to be told. `*` is everything about the tenant, types of later releases too.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * For people.
      */
@@ -12914,6 +13574,106 @@ export type CreateWebhookResponses = {
 
 export type CreateWebhookResponse = CreateWebhookResponses[keyof CreateWebhookResponses];
 
+export type DecideReviewData = {
+    body: ReviewDecisionRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/decision';
+};
+
+export type DecideReviewErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `request_in_progress`, `review_expired`, `review_leased`, `review_decided`
+     */
+    409: ({
+        code: 'request_in_progress';
+    } & RequestInProgressProblem) | ({
+        code: 'review_expired';
+    } & ReviewExpiredProblem) | ({
+        code: 'review_leased';
+    } & ReviewLeasedProblem) | ({
+        code: 'review_decided';
+    } & ReviewDecidedProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `output_schema_mismatch`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'output_schema_mismatch';
+    } & OutputSchemaMismatchProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type DecideReviewError = DecideReviewErrors[keyof DecideReviewErrors];
+
+export type DecideReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type DecideReviewResponse = DecideReviewResponses[keyof DecideReviewResponses];
+
 export type DeleteRateLimitsData = {
     body?: never;
     path: {
@@ -13187,6 +13947,78 @@ export type EraseDocumentResponses = {
 };
 
 export type EraseDocumentResponse = EraseDocumentResponses[keyof EraseDocumentResponses];
+
+export type EraseTenantData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/data';
+};
+
+export type EraseTenantErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type EraseTenantError = EraseTenantErrors[keyof EraseTenantErrors];
+
+export type EraseTenantResponses = {
+    /**
+     * Success.
+     */
+    202: TenantErasedResponse;
+};
+
+export type EraseTenantResponse = EraseTenantResponses[keyof EraseTenantResponses];
 
 export type ExtractData = {
     body: ExtractForm;
@@ -15262,6 +16094,76 @@ export type GetOperationResponses = {
 
 export type GetOperationResponse = GetOperationResponses[keyof GetOperationResponses];
 
+export type GetOutcomesData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        from_date?: string;
+        /**
+         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         */
+        to_date?: string;
+    };
+    url: '/v1/documents/outcomes';
+};
+
+export type GetOutcomesErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetOutcomesError = GetOutcomesErrors[keyof GetOutcomesErrors];
+
+export type GetOutcomesResponses = {
+    /**
+     * Success.
+     */
+    200: OutcomesResponse;
+};
+
+export type GetOutcomesResponse = GetOutcomesResponses[keyof GetOutcomesResponses];
+
 export type GetPricingData = {
     body?: never;
     path: {
@@ -15326,7 +16228,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_decided' | 'review_expired' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -15522,6 +16424,126 @@ export type GetReconciliationResponses = {
 };
 
 export type GetReconciliationResponse = GetReconciliationResponses[keyof GetReconciliationResponses];
+
+export type GetReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}';
+};
+
+export type GetReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetReviewError = GetReviewErrors[keyof GetReviewErrors];
+
+export type GetReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type GetReviewResponse = GetReviewResponses[keyof GetReviewResponses];
+
+export type GetReviewFileData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/file';
+};
+
+export type GetReviewFileErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`
+     */
+    409: ReviewExpiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetReviewFileError = GetReviewFileErrors[keyof GetReviewFileErrors];
+
+export type GetReviewFileResponses = {
+    /**
+     * Success.
+     */
+    200: Blob | File;
+};
+
+export type GetReviewFileResponse = GetReviewFileResponses[keyof GetReviewFileResponses];
 
 export type GetServiceStateData = {
     body?: never;
@@ -15976,6 +16998,80 @@ export type GetUsageStatsResponses = {
 };
 
 export type GetUsageStatsResponse = GetUsageStatsResponses[keyof GetUsageStatsResponses];
+
+export type LeaseReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/lease';
+};
+
+export type LeaseReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`, `review_leased`, `review_decided`
+     */
+    409: ({
+        code: 'review_expired';
+    } & ReviewExpiredProblem) | ({
+        code: 'review_leased';
+    } & ReviewLeasedProblem) | ({
+        code: 'review_decided';
+    } & ReviewDecidedProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type LeaseReviewError = LeaseReviewErrors[keyof LeaseReviewErrors];
+
+export type LeaseReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type LeaseReviewResponse = LeaseReviewResponses[keyof LeaseReviewResponses];
 
 export type ListApiKeysData = {
     body?: never;
@@ -16776,9 +17872,9 @@ export type ListOperationsData = {
          */
         tenant_id: string;
         /**
-         * `partial`: it succeeded with data of which some does not fit the schema.
+         * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
          */
-        status?: 'queued' | 'running' | 'succeeded' | 'partial' | 'failed' | 'cancelled';
+        status?: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
         /**
          * What was done, by its name in the interface.
          */
@@ -16856,6 +17952,80 @@ export type ListOperationsResponses = {
 };
 
 export type ListOperationsResponse = ListOperationsResponses[keyof ListOperationsResponses];
+
+export type ListReviewsData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+        /**
+         * How it stands or ended.
+         */
+        status?: 'open' | 'leased' | 'decided';
+        /**
+         * At most so many entries in a page of the list.
+         */
+        limit?: number;
+        /**
+         * Entries that are skipped.
+         */
+        offset?: number;
+    };
+    url: '/v1/reviews';
+};
+
+export type ListReviewsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `tenant_mismatch`
+     */
+    403: TenantMismatchProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListReviewsError = ListReviewsErrors[keyof ListReviewsErrors];
+
+export type ListReviewsResponses = {
+    /**
+     * Success.
+     */
+    200: ReviewList;
+};
+
+export type ListReviewsResponse = ListReviewsResponses[keyof ListReviewsResponses];
 
 export type ListSealsData = {
     body?: never;
@@ -17867,6 +19037,74 @@ export type RemoveUploadResponses = {
 
 export type RemoveUploadResponse = RemoveUploadResponses[keyof RemoveUploadResponses];
 
+export type ReopenReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/reopen';
+};
+
+export type ReopenReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`
+     */
+    409: ReviewExpiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ReopenReviewError = ReopenReviewErrors[keyof ReopenReviewErrors];
+
+export type ReopenReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type ReopenReviewResponse = ReopenReviewResponses[keyof ReopenReviewResponses];
+
 export type ResendWebhookDeliveryData = {
     body?: never;
     path: {
@@ -18594,6 +19832,24 @@ export type ReceiveOperationCancelledWebhookPayload = OperationCancelledMessage;
 export type ReceiveOperationCancelledWebhookRequest = {
     body: ReceiveOperationCancelledWebhookPayload;
     key: 'operation.cancelled';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveReviewNeededWebhookPayload = ReviewNeededMessage;
+
+export type ReceiveReviewNeededWebhookRequest = {
+    body: ReceiveReviewNeededWebhookPayload;
+    key: 'review.needed';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveReviewDecidedWebhookPayload = ReviewDecidedMessage;
+
+export type ReceiveReviewDecidedWebhookRequest = {
+    body: ReceiveReviewDecidedWebhookPayload;
+    key: 'review.decided';
     path?: never;
     query?: never;
 };

@@ -54,6 +54,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   addCredits: ADMIN,
   refundCredits: ADMIN,
   adjustCredits: ADMIN,
+  eraseTenant: ADMIN,
   setPlan: ADMIN,
   setBillingRate: ADMIN,
   getBillingConfig: ADMIN,
@@ -137,6 +138,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getCurrentDeployment: OWN,
   presignUpload: WORK,
   listDocuments: WORK,
+  getOutcomes: WORK,
   countPages: ANY,
   putUpload: SIGNED,
   removeUpload: ANY,
@@ -152,7 +154,9 @@ const SAMPLES: Readonly<Record<string, string>> = {
 
 /** The route’s address with made-up values. */
 export const pathOf = (route: Route): string => {
-  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => SAMPLES[name] ?? 'sample');
+  // Whose data are erased loses its keys: nobody's.
+  const samples = route.path.endsWith('/data') ? { ...SAMPLES, tenant_id: 'nobody-at-all' } : SAMPLES;
+  const path = route.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => samples[name] ?? 'sample');
   return route.tenant === 'query' ? `${path}?tenant_id=${TENANT}` : path;
 };
 

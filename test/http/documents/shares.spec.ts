@@ -8,6 +8,8 @@ import {
 import { formOf, INVOICE, type Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { presigned, put } from './uploads.suite.ts';
+import { reviewIdOf } from '../../../domain/review.ts';
+import { until } from '../../../engine/test/support/until.ts';
 
 const SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
 
@@ -15,7 +17,15 @@ const SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
 const WITHOUT_CHILDREN = [
   ...['getHealth', 'getLiveness', 'getReadiness', 'getMetrics', 'getOpenApi', 'getDocs', 'getDocsAsset'],
   ...['getProblemPage', 'createApiKey', 'listApiKeys', 'revokeApiKey', 'rotateApiKey', 'flushApiKeyCache'],
-  ...['addCredits', 'refundCredits', 'adjustCredits', 'setPlan', 'setBillingRate', 'getBillingConfig'],
+  ...[
+    'addCredits',
+    'refundCredits',
+    'adjustCredits',
+    'eraseTenant',
+    'setPlan',
+    'setBillingRate',
+    'getBillingConfig',
+  ],
   ...['createBillingConfig', 'createAdminBillingConfig', 'getBillingConfigHistory', 'getAdminCreditPrices'],
   ...['publishCreditPrices', 'getRateLimits', 'setRateLimits', 'deleteRateLimits', 'flushRateLimitCache'],
   ...['getFxRate', 'getMarginReport', 'listLlmCosts', 'getLlmCostsOfJob', 'createProviderPricing'],
@@ -26,11 +36,13 @@ const WITHOUT_CHILDREN = [
   ...['getTrainingQuote', 'getTenantInfo', 'listUsage', 'listGrants', 'getQuote', 'getBillingRates'],
   ...['getCreditPrices', 'publishConfig', 'revokeConfig', 'getTrainingJob', 'cancelTrainingJob'],
   ...['activateDeployment', 'getCurrentDeployment', 'presignUpload', 'listDocuments', 'putUpload'],
+  'getOutcomes',
   'eraseDocument',
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
   'resendWebhookDelivery',
   ...['createSession', 'endSession', 'finishOidc', 'getSession', 'startOidc', 'useSignInLink'],
+  ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'reopenReview'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
   ...['createEvaluationRun', 'getEvaluationRun', 'listEvaluationRuns', 'cancelEvaluationRun'],
@@ -84,6 +96,24 @@ describe('work in children is charged to the tenant that asked for it', () => {
     ...{ llm_provider_model: 'openai_compatible/m', llm_api_key: 'sk-own', llm_api_base: provider.url },
   });
 
+  /** A result that somebody has to look at. */
+  const needed = async () => {
+    const fields = {
+      tenant_id: tenant,
+      schema: JSON.stringify(SCHEMA),
+      mode: 'fast',
+      review: '{"sample": 1}',
+    };
+    const headers = { prefer: 'respond-async' };
+    const sent = await api.call('post', '/v1/extract', { key, form: formOf(fields, INVOICE), headers });
+    const id = String(sent.body['operation_id']);
+    await until(async () => {
+      await api.operations.drain();
+      return (await api.deps.operations.streams.stateOf(id)).success !== null;
+    });
+    return reviewIdOf(id);
+  };
+
   /** Each way in which a route starts work in a child. */
   const WITH_CHILDREN: readonly (readonly [string, string, () => Promise<Reply>])[] = [
     ['extract', 'by the local engine', () => form('/v1/extract', { schema: JSON.stringify(SCHEMA) })],
@@ -119,6 +149,14 @@ describe('work in children is charged to the tenant that asked for it', () => {
       ...(['countPages', 'of an upload'] as const),
       async () =>
         post('/v1/documents/page-count', { documents: [{ document_id: (await uploaded()).document_id }] }),
+    ],
+    [
+      ...(['decideReview', 'against a schema'] as const),
+      async () => {
+        const review_id = await needed();
+        shares.clear();
+        return post(`/v1/reviews/${review_id}/decision`, { result: { total: 12 } });
+      },
     ],
     [
       ...(['createEvaluationSet', 'with examples'] as const),

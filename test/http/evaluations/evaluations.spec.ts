@@ -274,7 +274,7 @@ describe('runs of a set', () => {
       [examples[2]?.document_id, 2, 0, 1],
     ]);
     const sure = listed(run['calibration']);
-    expect(sure.map(({ from }) => from)).to.deep.equal([0.9, 0.8]);
+    expect(sure.map(({ at_least }) => at_least)).to.deep.equal([0.9, 0.8]);
     for (const { values, right } of sure) expect(Number(right)).to.be.at.most(Number(values));
     const after = await tenant.balance();
     const spent = Number(before['balance_credits']) - Number(after['balance_credits']);

@@ -4,6 +4,8 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   csrf_token: 'Jm0c7Qv2xR9tYb4KpWz1LhNfDs6UaEgV',
   bytes_free: 21_474_836_480,
   duration_ms: 184,
+  median_ms: 184,
+  p95_ms: 231,
   expires: '1769850900',
   hash: 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c',
   key: 'quire_t_4bN0xYtWq7RkZ2mLc9VdHs1PgJfUe6Aa_0kX3Zp',

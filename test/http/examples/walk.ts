@@ -6,6 +6,7 @@ import { presigned, put } from '../documents/uploads.suite.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import type { Example } from './example.ts';
 import { shownAudit } from './shownAudit.ts';
+import { reviewIdOf } from '../../../domain/review.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 
 interface Sent {
@@ -71,6 +72,12 @@ export class Walk {
       status: sent.status,
     };
     return target;
+  }
+
+  /** A tenant that leaves: it has a key, and nothing else. */
+  async leaver(): Promise<string> {
+    await this.#api.newKey('globex');
+    return 'globex';
   }
 
   /** An extraction that waits for the worker. Gives its ID. */
@@ -140,6 +147,26 @@ const batchOf = async (walk: Walk, file_uris: readonly string[]): Promise<void> 
   await walk.call('cancelBatch', { path });
 };
 
+const lookAtResults = async (walk: Walk, api: TestApi): Promise<void> => {
+  const operation_id = await walk.accepted({
+    ...{ tenant_id: TENANT, schema: INVOICE_SCHEMA, mode: 'fast', review: '{"below": 1}' },
+  });
+  await until(async () => {
+    await api.operations.drain();
+    return (await api.deps.operations.streams.stateOf(operation_id)).success !== null;
+  });
+  const path = { review_id: reviewIdOf(operation_id) };
+  const listed = async () =>
+    (await walk.call('listReviews', { query: { tenant_id: TENANT, status: 'open' } })).body;
+  await until(async () => (await listed())['total'] === 1);
+  await walk.call('getReviewFile', { path });
+  await walk.call('leaseReview', { path });
+  await walk.call('getReview', { path });
+  const result = { invoice_number: 'Q-1001', total: 120.05 };
+  await walk.call('decideReview', { path, json: { result, note: 'The cents were hard to read.' } });
+  await walk.call('reopenReview', { path });
+};
+
 /** A set of one invoice, and a run of it. */
 const measure = async (walk: Walk, document_id: string): Promise<void> => {
   const examples = [{ document_id, expected: { invoice_number: 'R-2026-0017', total: 119 } }];
@@ -179,6 +206,7 @@ const workOnDocuments = async (walk: Walk): Promise<void> => {
     },
   });
   await walk.call('listDocuments', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('getOutcomes', { query: { tenant_id: TENANT } });
   await walk.call('removeUpload', { path: { document_id } });
   await walk.call('eraseDocument', { path: { document_id: (await walk.upload()).document_id } });
   const config = await walk.call('publishConfig', {
@@ -264,6 +292,7 @@ const administer = async (walk: Walk): Promise<void> => {
       reason: 'not used',
     },
   });
+  await walk.call('eraseTenant', { path: { tenant_id: await walk.leaver() } });
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });
   await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
   await walk.call('getRateLimits', tenant);
@@ -345,6 +374,7 @@ export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string,
     beTold,
     report,
     lookIntoTheLog,
+    lookAtResults,
   ])
     await part(walk, api);
   return walk.examples;

@@ -28,6 +28,7 @@ describe('reads of a tenant that nobody has heard of', () => {
     (tenant) => `/v1/billing/quote?operation=extract&billing_type=byok&pages=1&tenant_id=${tenant}`,
     (tenant) => `/v1/billing/training-quote?tenant_id=${tenant}`,
     (tenant) => `/v1/documents?tenant_id=${tenant}`,
+    (tenant) => `/v1/documents/outcomes?tenant_id=${tenant}`,
     (tenant) => `/v1/operations?tenant_id=${tenant}`,
     (tenant) => `/v1/webhooks?tenant_id=${tenant}`,
     (tenant) => `/v1/batches?tenant_id=${tenant}`,

@@ -152,7 +152,7 @@ function Models({ period }: { period: Period }) {
       actions={
         read.data === undefined ? undefined : (
           <span className="text-soft">
-            {texts.costs.total} <Money amount={read.data.totals.cost_usd} currency="USD" />
+            {texts.costs.total} <Money amount={read.data.totals.cost_usd} currency="USD" isShort />
           </span>
         )
       }
@@ -197,7 +197,7 @@ function Subsidy({ period }: { period: Period }) {
       actions={
         read.data === undefined ? undefined : (
           <span className="text-soft">
-            {texts.costs.total} <Money amount={read.data.totals.llm_cost_usd} currency="USD" />
+            {texts.costs.total} <Money amount={read.data.totals.llm_cost_usd} currency="USD" isShort />
           </span>
         )
       }

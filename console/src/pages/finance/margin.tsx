@@ -128,6 +128,8 @@ const FIGURES: readonly Column<Figure>[] = [
 ];
 
 function Chart({ figures }: { figures: readonly Figure[] }) {
+  if (figures.every(({ amount }) => Number(amount) === 0))
+    return <p className="py-12 text-center text-soft">{texts.margin.noChart}</p>;
   // heights are drawn from floats; what is written beside them is the text of the report
   const exact = new Map(figures.map(({ amount }) => [Number(amount), groupedText(amount)]));
   const format = (value: number): string =>
@@ -144,7 +146,7 @@ const percentOf = (percent: string | null): string =>
   percent === null ? texts.margin.noRevenue : texts.margin.percent(groupedText(percent));
 
 function Heads({ report }: { report: MarginReportResponse }) {
-  const usd = (amount: string) => <Money amount={amount} currency="USD" isMarked />;
+  const usd = (amount: string) => <Money amount={amount} currency="USD" isMarked isShort />;
   const { realized_margin: realized, unit_margin: unit } = report;
   return (
     <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-4">

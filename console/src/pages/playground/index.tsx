@@ -3,6 +3,9 @@ import { useRef, useState } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { classes } from '../../ui/style.ts';
+import { api } from '../../api/connection.ts';
+import { useTenantId } from '../../api/session.ts';
+import { useReading, VALUES } from './reading.ts';
 import invoiceUrl from './samples/invoice.pdf?url';
 import twoPagesUrl from './samples/invoice-2-pages.pdf?url';
 import { ForTenant } from '../../ui/forTenant.tsx';
@@ -13,25 +16,32 @@ import { Workbench } from './workbench.tsx';
 
 const { drop: dropTexts } = playground;
 
-const SAMPLES = [
-  { name: dropTexts.sample.invoice, file: 'invoice.pdf', url: invoiceUrl },
-  { name: dropTexts.sample.twoPages, file: 'invoice-2-pages.pdf', url: twoPagesUrl },
+interface Sample {
+  readonly name: string;
+  readonly file: string;
+  readonly url: string;
+  readonly pages: number;
+}
+
+const SAMPLES: readonly Sample[] = [
+  { name: dropTexts.sample.invoice, file: 'invoice.pdf', url: invoiceUrl, pages: 1 },
+  { name: dropTexts.sample.twoPages, file: 'invoice-2-pages.pdf', url: twoPagesUrl, pages: 2 },
 ];
 
 interface DropZoneProps {
   readonly onFile: (file: File) => void;
-  readonly onFault: (error: unknown) => void;
+  readonly onSample: (sample: Sample) => void;
 }
 
 /** A sample is a file of the console itself. */
-const loadSample = async (url: string, name: string): Promise<File> => {
+const loadSample = async ({ url, file }: Sample): Promise<File> => {
   const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`${name}: ${String(answer.status)}`);
-  return new File([await answer.blob()], name, { type: 'application/pdf' });
+  if (!answer.ok) throw new Error(`${file}: ${String(answer.status)}`);
+  return new File([await answer.blob()], file, { type: 'application/pdf' });
 };
 
 /** Where a document is dropped, chosen, or taken from the samples. */
-function DropZone({ onFile, onFault }: DropZoneProps) {
+function DropZone({ onFile, onSample }: DropZoneProps) {
   const input = useRef<HTMLInputElement>(null);
   const [isOver, mark] = useState(false);
   return (
@@ -71,9 +81,9 @@ function DropZone({ onFile, onFault }: DropZoneProps) {
       </Button>
       <p className="mt-4 text-soft">{dropTexts.samples}</p>
       <div className="flex flex-wrap justify-center gap-2">
-        {SAMPLES.map(({ name, file, url }) => (
-          <Button key={file} onClick={() => void loadSample(url, file).then(onFile, onFault)}>
-            {name}
+        {SAMPLES.map((sample) => (
+          <Button key={sample.file} onClick={() => onSample(sample)}>
+            {sample.name}
           </Button>
         ))}
       </div>
@@ -85,19 +95,31 @@ function Playground() {
   const [given, give] = useState<File>();
   const [fault, keep] = useState<unknown>();
   const [schemaText, write] = useState(() => templateText('invoice'));
+  const tenant_id = useTenantId();
+  const values = useReading(VALUES);
+  /** Where its pages are free it is read at once; else one sees first what it costs. */
+  const takeSample = async (sample: Sample): Promise<void> => {
+    const { pages } = sample;
+    const query = { operation: 'extract', billing_type: 'full_service', pages, tenant_id } as const;
+    const [file, quote] = await Promise.all([loadSample(sample), api.getQuote({ query })]);
+    give(file);
+    if (quote.credits === 0) values.reading.mutate({ file, schema: schemaText, pages, tenant_id });
+  };
   if (given === undefined)
     return (
       <div className="flex flex-col gap-4">
         <ProblemNote error={fault} />
-        <DropZone onFile={give} onFault={keep} />
+        <DropZone onFile={give} onSample={(sample) => void takeSample(sample).catch(keep)} />
       </div>
     );
   return (
     <Workbench
       file={given}
       schemaText={schemaText}
+      values={values}
       onSchema={write}
       onOther={() => {
+        values.stop();
         give(undefined);
         keep(undefined);
       }}

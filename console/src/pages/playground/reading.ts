@@ -34,7 +34,7 @@ export interface Asked {
 }
 
 /** Asked for a document's values. */
-interface AskedValues extends Asked {
+export interface AskedValues extends Asked {
   readonly schema: string;
 }
 
@@ -174,6 +174,9 @@ interface Identity {
   readonly text: string;
   readonly key: string;
 }
+
+/** A way of reading, what it gave and how far it is. */
+export type Reading<Of extends Asked, Result> = ReturnType<typeof useReading<Of, Result>>;
 
 /** Reads a document in one way. The same work keeps one identity until it was done. */
 export const useReading = <Of extends Asked, Result>(way: Way<Of, Result>) => {

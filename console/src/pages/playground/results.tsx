@@ -20,7 +20,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 const indented = (text: string, by: string): string => text.replaceAll('\n', `\n${by}`);
 
 /** The same request for a program. The key is read from the environment: a session has none to show. */
-const requestCode = (
+export const requestCode = (
   language: Language,
   { url, name, schema }: { readonly url: string; readonly name: string; readonly schema: string },
 ): string => {

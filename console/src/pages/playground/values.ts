@@ -7,6 +7,7 @@ export interface SchemaPart {
   readonly format?: string;
   readonly properties?: Readonly<Record<string, SchemaPart>>;
   readonly items?: SchemaPart;
+  readonly required?: readonly string[];
 }
 
 /** Where a value stands; what a model told and stands nowhere has none. */
@@ -287,3 +288,7 @@ export const TEMPLATE_NAMES = Object.keys(TEMPLATES) as readonly TemplateName[];
 /** The JSON Schema of a template, as text that can be changed. */
 export const templateText = (name: TemplateName): string =>
   JSON.stringify({ type: 'object', properties: TEMPLATES[name] }, undefined, 2);
+
+/** Whether a schema is one of the templates as it stands. */
+export const isTemplate = (schema: string): boolean =>
+  TEMPLATE_NAMES.some((name) => templateText(name) === schema);

@@ -3,7 +3,8 @@ import { useMemo, useState } from 'react';
 import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { Going, type Conversion } from './conversion.tsx';
-import { useReading, MARKDOWN, VALUES, type Step, type Asked } from './reading.ts';
+import { useReading, MARKDOWN, type Step, type Asked, type AskedValues, type Reading } from './reading.ts';
+import { NextSteps } from './nextSteps.tsx';
 import { useRead } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Card } from '../../ui/card.tsx';
@@ -104,18 +105,19 @@ const useConverting = (asked: Asked): Conversion => {
 interface WorkbenchProps {
   readonly file: File;
   readonly schemaText: string;
+  readonly values: Reading<AskedValues, ExtractionResult>;
   readonly onSchema: (text: string) => void;
   readonly onOther: () => void;
 }
 
 /** A document beside what is read from it. */
-export function Workbench({ file, schemaText, onSchema, onOther }: WorkbenchProps) {
+export function Workbench({ file, schemaText, values, onSchema, onOther }: WorkbenchProps) {
   const tenant_id = useTenantId();
   const isPaged = file.type === 'application/pdf' || /\.pdf$/i.test(file.name);
   const [pages, count] = useState<number | undefined>(isPaged ? undefined : 1);
   const [isBroken, mark] = useState(false);
   const [ran, keepRan] = useState(schemaText);
-  const { reading, step, stop } = useReading(VALUES);
+  const { reading, step, stop } = values;
   const choosing = useChoosing();
   const quote = useQuote('extract', pages);
   const answer = reading.data;
@@ -129,10 +131,10 @@ export function Workbench({ file, schemaText, onSchema, onOther }: WorkbenchProp
           }),
     [answer, ran],
   );
-  const run = (): void => {
+  const run = (schema = schemaText): void => {
     choosing.forget();
-    keepRan(schemaText);
-    reading.mutate({ file, schema: schemaText, pages, tenant_id });
+    keepRan(schema);
+    reading.mutate({ file, schema, pages, tenant_id });
   };
   const converting = useConverting({ file, pages, tenant_id });
   const proposing = useProposing(converting, onSchema);
@@ -175,10 +177,20 @@ export function Workbench({ file, schemaText, onSchema, onOther }: WorkbenchProp
           isRunning={reading.isPending}
           canRun={readSchema(schemaText).schema !== undefined}
           answer={answer}
-          onRun={run}
+          onRun={() => run()}
           onStop={stop}
         />
-        <ProblemNote error={reading.error} onRetry={run} />
+        <ProblemNote error={reading.error} onRetry={() => run()} />
+        {answer !== undefined && (
+          <NextSteps
+            file={file}
+            ran={ran}
+            onSchema={(schema) => {
+              onSchema(schema);
+              run(schema);
+            }}
+          />
+        )}
         <Results
           file={file}
           schema={schemaText}

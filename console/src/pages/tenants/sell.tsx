@@ -1,7 +1,7 @@
 import { useFormContext, useWatch } from 'react-hook-form';
 import { z } from 'zod';
 import type { CreditPriceListResponse } from '@quire/client';
-import { decimalOf, digitsOf, majorText, minorOf } from '../../ui/decimal.ts';
+import { creditsFor, majorText, minorOf } from '../../ui/decimal.ts';
 import { useBooking, useRead } from '../../api/connection.ts';
 import { tenants as texts } from '../../texts/tenants.ts';
 import { Button } from '../../ui/button.tsx';
@@ -9,22 +9,6 @@ import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Credits, Money } from '../../ui/values.tsx';
 import { Booked, BalanceLine, Becomes, Effect, EffectLine, PlanBadge, type Plan } from './booked.tsx';
-
-interface Priced {
-  readonly currency: string;
-  readonly price_per_1000_credits: string;
-  readonly tax_basis: 'exclusive' | 'inclusive';
-}
-
-/** What an amount buys by the price list, as the service derives it: ⌊amount × 1000 ÷ price⌋ credits, at least 1. */
-const creditsFor = (entry: Priced, grossMinor: number, vatMinor: number): number | undefined => {
-  const price = decimalOf(entry.price_per_1000_credits);
-  const amount = entry.tax_basis === 'inclusive' ? grossMinor : grossMinor - vatMinor;
-  if (price === undefined || price.units <= 0n || amount <= 0) return undefined;
-  const inMinor = price.units * 10n ** BigInt(digitsOf(entry.currency));
-  const credits = (BigInt(amount) * 1000n * 10n ** BigInt(price.scale)) / inMinor;
-  return Number(credits < 1n ? 1n : credits);
-};
 
 /** What of a sale is left: the money in minor units of its currency. */
 export interface Left {

@@ -23,13 +23,16 @@ const faultsOf = new WeakMap<Page, string[]>();
 const opened = new Set<Page>();
 
 /** What every page shows that is still open, when a spec has failed in front of it. */
-afterEach(async function () {
+async function tellFailed(this: Mocha.Context): Promise<void> {
   if (this.currentTest?.state !== 'failed') return;
   for (const page of opened) {
     const shown = await page.locator('body').ariaSnapshot({ timeout: 5_000 }).catch(String);
     console.log(`${page.url()}\n${shown}\n${faults(page).join('\n')}`);
   }
-});
+}
+
+// pictures and benchmarks open pages without specs
+if ('afterEach' in globalThis) afterEach(tellFailed);
 
 /** A page with cookies of its own, which notes what the browser complains of: see `faults`. */
 export const openPage = async (

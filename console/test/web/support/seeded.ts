@@ -31,6 +31,8 @@ export const seed = async ({ admin, tenant }: World): Promise<Seeded> => {
 /** Every page of the console, with who looks at it. */
 export const everyPage = ({ tenantId, key }: Seeded, adminKey: string) =>
   [
+    ['overview', '/overview', key],
+    ['overview-operator', '/overview', adminKey],
     ['playground', '/playground', key],
     ['usage', '/usage', key],
     ['keys', '/keys', key],

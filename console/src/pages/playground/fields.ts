@@ -1,0 +1,142 @@
+import type { SchemaPart } from './values.ts';
+
+/** What a field holds, as people choose it. */
+export const KINDS = [
+  ...(['string', 'date', 'number', 'integer', 'boolean'] as const),
+  ...(['texts', 'numbers', 'group', 'rows'] as const),
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** A field of an object: its name and what stands there. */
+export type Entry = readonly [string, SchemaPart];
+
+/** A type beside null is that type: absent values are left out of results anyway. */
+const plainType = ({ type }: SchemaPart): string | undefined => {
+  if (typeof type === 'string' || type === undefined) return type;
+  const others = type.filter((one) => one !== 'null');
+  return others.length === 1 ? others[0] : undefined;
+};
+
+const kindOfItems = (items: SchemaPart | undefined): Kind | undefined => {
+  const kind = items === undefined ? 'string' : kindOf(items);
+  if (kind === 'string') return 'texts';
+  if (kind === 'number') return 'numbers';
+  return kind === 'group' ? 'rows' : undefined;
+};
+
+/** undefined: what only JSON can say. */
+export const kindOf = (part: SchemaPart): Kind | undefined => {
+  switch (plainType(part)) {
+    case 'string':
+      return part.format === 'date' ? 'date' : 'string';
+    case 'number':
+      return 'number';
+    case 'integer':
+      return 'integer';
+    case 'boolean':
+      return 'boolean';
+    case 'object':
+      return part.properties === undefined ? undefined : 'group';
+    case 'array':
+      return kindOfItems(part.items);
+    default:
+      return undefined;
+  }
+};
+
+/** The object whose fields a group or a list of rows has. */
+export const insideOf = (part: SchemaPart): SchemaPart | undefined => {
+  const kind = kindOf(part);
+  if (kind === 'group') return part;
+  return kind === 'rows' ? part.items : undefined;
+};
+
+/** The part with other fields inside. */
+export const withInside = (part: SchemaPart, inside: SchemaPart): SchemaPart =>
+  kindOf(part) === 'rows' ? { ...part, items: inside } : inside;
+
+const FIRST: SchemaPart = { type: 'object', properties: { field_1: { type: 'string' } } };
+
+const shapeOf = (kind: Kind, inside: SchemaPart): SchemaPart => {
+  switch (kind) {
+    case 'date':
+      return { type: 'string', format: 'date' };
+    case 'texts':
+      return { type: 'array', items: { type: 'string' } };
+    case 'numbers':
+      return { type: 'array', items: { type: 'number' } };
+    case 'group':
+      return inside;
+    case 'rows':
+      return { type: 'array', items: inside };
+    default:
+      return { type: kind };
+  }
+};
+
+const fieldsOnly = ({ properties = {}, required }: SchemaPart): SchemaPart => ({
+  ...{ type: 'object', properties },
+  ...(required === undefined ? {} : { required }),
+});
+
+/** The same field of another kind. Its description stays, and its fields, where both have some. */
+export const withKind = (part: SchemaPart, kind: Kind): SchemaPart => {
+  const inside = insideOf(part);
+  const shape = shapeOf(kind, inside === undefined ? FIRST : fieldsOnly(inside));
+  return part.description === undefined ? shape : { ...shape, description: part.description };
+};
+
+export const entriesOf = ({ properties = {} }: SchemaPart): readonly Entry[] => Object.entries(properties);
+
+/** What is required of the fields that are left; undefined where the schema says nothing of it. */
+const withFields = (
+  schema: SchemaPart,
+  entries: readonly Entry[],
+  required = schema.required,
+): SchemaPart => {
+  const names = new Set(entries.map(([name]) => name));
+  return {
+    ...schema,
+    properties: Object.fromEntries(entries),
+    ...(required === undefined ? {} : { required: required.filter((name) => names.has(name)) }),
+  };
+};
+
+/** The schema with a field in another's place; a required field stays so under its new name. */
+export const changed = (schema: SchemaPart, at: number, entry: Entry): SchemaPart => {
+  const entries = entriesOf(schema);
+  const before = entries[at]?.[0];
+  const required = schema.required?.map((name) => (name === before ? entry[0] : name));
+  return withFields(schema, entries.with(at, entry), required);
+};
+
+export const removed = (schema: SchemaPart, at: number): SchemaPart =>
+  withFields(schema, entriesOf(schema).toSpliced(at, 1));
+
+/** The schema with a field so many places further down. */
+export const moved = (schema: SchemaPart, at: number, by: 1 | -1): SchemaPart => {
+  const entries = entriesOf(schema);
+  const [one, other] = [entries[at], entries[at + by]];
+  if (one === undefined || other === undefined) return schema;
+  return withFields(schema, entries.with(at, other).with(at + by, one));
+};
+
+/** The schema with a text at its end, under a name that is free. */
+export const added = (schema: SchemaPart): SchemaPart => {
+  const entries = entriesOf(schema);
+  const names = new Set(entries.map(([name]) => name));
+  let count = entries.length + 1;
+  while (names.has(`field_${String(count)}`)) count += 1;
+  return withFields(schema, [...entries, [`field_${String(count)}`, { type: 'string' }]]);
+};
+
+/** Every field with its path, `line_items.amount`, and its kind, in the order of the schema. */
+export const flatFields = (
+  schema: SchemaPart,
+  above = '',
+): readonly { readonly path: string; readonly kind: Kind | undefined }[] =>
+  entriesOf(schema).flatMap(([name, part]) => {
+    const path = above === '' ? name : `${above}.${name}`;
+    const inside = insideOf(part);
+    return [{ path, kind: kindOf(part) }, ...(inside === undefined ? [] : flatFields(inside, path))];
+  });

@@ -1,0 +1,59 @@
+const counted = (count: number, one: string): string =>
+  `${count.toLocaleString('en')} ${one}${count === 1 ? '' : 's'}`;
+
+/** Words of the page "Overview". */
+export const overview = {
+  title: 'Overview',
+  say: 'How it goes, what is left, and what needs somebody.',
+  figures: 'Today and the last 30 days',
+  spans: { today: 'Today', month: 'Last 30 days' },
+  columns: { pages: 'Pages', success: 'Success', time: 'Time', spend: 'Credits', value: 'List value' },
+  failed: (count: number) => (count === 0 ? 'none failed' : `${count.toLocaleString('en')} failed`),
+  timeSay: (p95: string) => `95 of 100 within ${p95}`,
+  none: '–',
+  utc: 'Days are UTC. Half of the documents took no longer than the time.',
+  notBilled: 'What you read as the operator is not billed, and not among the rows of usage.',
+  countedFrom: 'Success and time are those of the newest 10,000 documents.',
+  balance: 'Available',
+  balanceSay: 'credits that can be spent',
+  lasts: 'Used up',
+  lastsIn: (days: number) => (days < 1 ? 'today' : `in ${counted(Math.floor(days), 'day')}`),
+  lastsLong: 'in over two years',
+  lastsNever: 'not at this pace',
+  lastsSay: 'at the pace of the last 30 days',
+  lastsNone: 'no credits were spent in 30 days',
+  free: 'Free pages left',
+  freeSay: (all: string) => `of ${all} in this month`,
+  waits: {
+    title: 'What waits',
+    none: 'No document waits or is being read.',
+    pages: (pages: number) => counted(pages, 'page'),
+    more: (count: number) => `and ${count.toLocaleString('en')} more`,
+    held: (credits: string) => `${credits} credits are held for running work.`,
+  },
+  failures: {
+    title: 'What went wrong last',
+    none: 'Nothing failed in the last 30 days. Documents that could not be read would be listed here.',
+    columns: { at: 'When', what: 'What', pages: 'Pages', problem: 'Why', document: 'Document' },
+    operations: { extract: 'Extraction', to_markdown: 'Conversion' },
+  },
+  empty: {
+    title: 'Nothing was read yet',
+    say: 'Read a document in the playground: what it took and what it cost is told here.',
+    go: 'Open the playground',
+  },
+  service: {
+    title: 'All tenants',
+    work: 'Open work',
+    noWork: 'Nothing waits.',
+    alerts: 'Alerts',
+    noAlerts: 'Nothing needs you.',
+    kinds: { operations: 'Operations', batches: 'Batches', training_jobs: 'Trainings' },
+    part: (name: string, state: string) => `${name.replaceAll('_', ' ')} is ${state.replaceAll('_', ' ')}`,
+    prices: (count: number) =>
+      `${count === 1 ? 'A model was' : `${String(count)} models were`} called without a price`,
+    audit: (count: number) => `The last audit found ${counted(count, 'thing')}`,
+    auditFailed: 'The last audit could not be made',
+    late: (name: string) => `The read model ${name} is not up to date`,
+  },
+} as const;

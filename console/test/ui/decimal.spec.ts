@@ -1,0 +1,34 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { decimalOf, shortText } from '../../src/ui/decimal.ts';
+
+describe('money in a heading', () => {
+  it('has the digits of its currency', () => {
+    expect(shortText('0.000000', 'USD')).to.equal('0.00');
+    expect(shortText('100', 'USD')).to.equal('100.00');
+    expect(shortText('12.345678', 'USD')).to.equal('12.35');
+    expect(shortText('-12.345', 'USD')).to.equal('-12.35');
+    expect(shortText('1234.5', 'JPY')).to.equal('1235');
+    expect(shortText('1.2345', 'KWD')).to.equal('1.235');
+    expect(shortText('–', 'USD')).to.equal('–');
+  });
+
+  it('never says nothing of an amount that is small', () => {
+    expect(shortText('0.000123', 'USD')).to.equal('<0.01');
+    expect(shortText('-0.000123', 'USD')).to.equal('>-0.01');
+    expect(shortText('0.005', 'USD')).to.equal('0.01');
+  });
+
+  it('is at most half of the smallest unit from the exact amount', () => {
+    fc.assert(
+      fc.property(fc.bigInt(0n, 10n ** 15n), fc.constantFrom('', '-'), (micros, sign) => {
+        const digits = micros.toString().padStart(7, '0');
+        const short = shortText(`${sign}${digits.slice(0, -6)}.${digits.slice(-6)}`, 'USD');
+        if (/[<>]/.test(short)) return micros !== 0n && micros < 5_000n;
+        const read = decimalOf(short.replace('-', ''));
+        const off = (read?.units ?? 0n) * 10_000n - micros;
+        return read?.scale === 2 && off >= -5_000n && off <= 5_000n;
+      }),
+    );
+  });
+});

@@ -1,0 +1,333 @@
+import { z } from 'zod';
+import { canonicalJson, sha256 } from './kernel/chain.ts';
+import { instant, laterBy, tenantId } from './kernel/amounts.ts';
+import {
+  accept,
+  type Command,
+  type Decider,
+  type Decision,
+  event,
+  reject,
+  type StreamKind,
+} from './kernel/decider.ts';
+import type { Json, JsonObject } from './kernel/json.ts';
+import { isOver, suffixOf } from './leased.ts';
+
+/** When a person has to look at what was read. What is left out asks for nobody. */
+export const reviewPolicy = z.strictObject({
+  /** 0..1: a value that is less sure, or was left out for it. */
+  below: z.number().min(0).max(1).optional(),
+  /** A required value is missing. */
+  missing_required: z.boolean().optional(),
+  /** Items do not add up to their total, or two readings of a value differ. */
+  rules: z.boolean().optional(),
+  /** 0..1: the share of documents that are looked at whatever was read, by the digest of the file. */
+  sample: z.number().min(0).max(1).optional(),
+});
+export type ReviewPolicy = z.output<typeof reviewPolicy>;
+
+/** Whether it asks for anybody at all. */
+export const asksForSomebody = ({ below, missing_required, rules, sample = 0 }: ReviewPolicy): boolean =>
+  below !== undefined || missing_required === true || rules === true || sample > 0;
+
+/** Why a person has to look: the members of the policy. */
+export const reviewReason = z.enum(['below', 'missing_required', 'rules', 'sample']);
+export type ReviewReason = z.output<typeof reviewReason>;
+
+/** What the success of an operation says of its review. */
+export const neededReview = z.strictObject({
+  reasons: z.array(reviewReason).min(1),
+  /** Of the stored question: the schema, and each reason with its place. */
+  question_sha256: z.string(),
+});
+export type NeededReview = z.output<typeof neededReview>;
+
+const identity = { review_id: z.string(), operation_id: z.string(), tenant_id: tenantId };
+/** From 1; a review that is opened again has the next one. */
+const generation = z.int().min(1);
+const leaves = z.int().min(0);
+
+/** A person has the document before them: nobody else decides until `lease_until`. */
+const reviewLeased = event('ReviewLeased', {
+  ...identity,
+  generation,
+  /** The key that a decision has to come with. */
+  held_by: z.string(),
+  leased_at: instant,
+  lease_until: instant,
+});
+
+/**
+ * A person has said what the document says. What was and what is are stored under their digests: no text of the
+ * document is here. Nothing is billed by it.
+ */
+const reviewDecided = event('ReviewDecided', {
+  ...identity,
+  generation,
+  document_id: z.string(),
+  document_sha256: z.string(),
+  /** Of the canonical JSON of the schema that the result fits. */
+  schema_sha256: z.string(),
+  /** Of the stored result that was looked at: the machine's, or the decision before. */
+  before_sha256: z.string(),
+  /** Of the stored decision: the result, its origins, the note, and the machine's answer. */
+  decision_sha256: z.string(),
+  /** Leaves of the result by where they come from. */
+  read: leaves,
+  confirmed: leaves,
+  corrected: leaves,
+  decided_by: z.string(),
+  decided_at: instant,
+});
+
+/** What was decided is in doubt: the next generation begins with it. */
+const reviewReopened = event('ReviewReopened', { ...identity, generation, reopened_at: instant });
+
+export const reviewEvent = z.discriminatedUnion('type', [reviewLeased, reviewDecided, reviewReopened]);
+type ReviewEvent = z.output<typeof reviewEvent>;
+
+export const reviewStream = (reviewId: string): string => `review-${reviewId}`;
+
+/** The review of an operation, and the operation of a review: there is one of each. */
+export const reviewIdOf = (operationId: string): string => `rev_${suffixOf(operationId)}`;
+export const operationIdOfReview = (reviewId: string): string => `op_${suffixOf(reviewId)}`;
+
+/** How long a person has a document before them without a word, ms. */
+export const REVIEW_LEASE_MS = 15 * 60_000;
+/** How long nobody may look at a document before its result goes, ms. */
+export const UNDECIDED_KEPT_MS = 24 * 3_600_000;
+/** How long a decision is kept, with its document, ms. */
+export const DECIDED_KEPT_MS = 30 * 24 * 3_600_000;
+
+export interface ReviewState {
+  readonly generation: number;
+  readonly lease: { readonly held_by: string; readonly lease_until: string } | null;
+  /** Of this generation, or of the one before while this one is open. */
+  readonly decision: Extract<ReviewEvent, { type: 'ReviewDecided' }>['data'] | null;
+}
+
+export const isDecided = ({ decision, generation: now }: ReviewState): boolean =>
+  decision?.generation === now;
+
+/** Until when a review is kept, whose result was stored at `opened_at`: as long as its last decision, if it has one. */
+export const reviewKeptUntil = ({ decision }: ReviewState, opened_at: string): string =>
+  decision === null ? laterBy(opened_at, UNDECIDED_KEPT_MS) : laterBy(decision.decided_at, DECIDED_KEPT_MS);
+
+/** Who has the document before them now. */
+export const holderOf = ({ lease }: ReviewState, now: string): string | undefined =>
+  lease === null || isOver(lease.lease_until, now) ? undefined : lease.held_by;
+
+export type ReviewStatus = 'open' | 'leased' | 'decided' | 'expired';
+
+export const reviewStatusOf = (
+  state: ReviewState,
+  { opened_at, now }: { readonly opened_at: string; readonly now: string },
+): ReviewStatus => {
+  if (isOver(reviewKeptUntil(state, opened_at), now)) return 'expired';
+  if (isDecided(state)) return 'decided';
+  return holderOf(state, now) === undefined ? 'open' : 'leased';
+};
+
+type Identity = Pick<ReviewEvent['data'], 'review_id' | 'operation_id' | 'tenant_id'>;
+/** What every command says: which review, when its result was stored, and who asks. */
+interface Asked extends Identity {
+  readonly opened_at: string;
+  readonly by: string;
+}
+
+type Decided = Extract<ReviewEvent, { type: 'ReviewDecided' }>['data'];
+type Lease = Command<'Lease', Asked>;
+type Decide = Command<
+  'Decide',
+  Asked &
+    Omit<Decided, keyof Identity | 'generation' | 'decided_by' | 'decided_at'> & {
+      readonly generation: number;
+    }
+>;
+type Reopen = Command<'Reopen', Asked>;
+type ReviewCommand = Lease | Decide | Reopen;
+
+export type ReviewRejection =
+  | { readonly code: 'review_leased'; readonly lease_until: string }
+  /** This generation was decided; another one may be open. */
+  | { readonly code: 'review_decided'; readonly generation: number }
+  | { readonly code: 'review_expired' };
+
+export type ReviewKind = StreamKind<ReviewState, ReviewCommand, ReviewEvent, ReviewRejection>;
+type ReviewDecision = Decision<ReviewEvent, ReviewRejection>;
+
+const identityOf = ({ review_id, operation_id, tenant_id }: Identity): Identity => ({
+  review_id,
+  operation_id,
+  tenant_id,
+});
+
+/** Why nobody but its holder may go on with it; undefined: `by` may. */
+const taken = (state: ReviewState, { by, now }: { readonly by: string; readonly now: string }) => {
+  const holder = holderOf(state, now);
+  if (holder === undefined || holder === by) return undefined;
+  return reject({ code: 'review_leased', lease_until: state.lease?.lease_until ?? now });
+};
+
+const lease = (state: ReviewState, { data, meta: { now } }: Lease): ReviewDecision => {
+  if (isDecided(state)) return reject({ code: 'review_decided', generation: state.generation });
+  return (
+    taken(state, { by: data.by, now }) ??
+    accept({
+      type: 'ReviewLeased',
+      data: {
+        ...identityOf(data),
+        generation: state.generation,
+        ...{ held_by: data.by, leased_at: now, lease_until: laterBy(now, REVIEW_LEASE_MS) },
+      },
+    })
+  );
+};
+
+const decide = (state: ReviewState, { data, meta: { now } }: Decide): ReviewDecision => {
+  const { opened_at: _, by, generation: wanted, ...decided } = data;
+  const { decision } = state;
+  // The answer was lost, and it is sent again.
+  if (decision?.generation === wanted && decision.decision_sha256 === data.decision_sha256) return accept();
+  if (isDecided(state) || wanted !== state.generation)
+    return reject({ code: 'review_decided', generation: state.generation });
+  return (
+    taken(state, { by, now }) ??
+    accept({
+      type: 'ReviewDecided',
+      data: { ...decided, generation: wanted, decided_by: by, decided_at: now },
+    })
+  );
+};
+
+const reopen = (state: ReviewState, { data, meta: { now } }: Reopen): ReviewDecision => {
+  if (!isDecided(state)) return accept();
+  const next = state.generation + 1;
+  return accept({
+    type: 'ReviewReopened',
+    data: { ...identityOf(data), generation: next, reopened_at: now },
+  });
+};
+
+/**
+ * A review: open, leased by one person at a time, decided once in each generation. It begins with the success of its
+ * operation, which says that it is needed: the stream begins with the first person.
+ */
+export const review: Decider<ReviewKind> = {
+  initialState: { generation: 1, lease: null, decision: null },
+  decide: (state, command) => {
+    const { opened_at } = command.data;
+    if (isOver(reviewKeptUntil(state, opened_at), command.meta.now))
+      return reject({ code: 'review_expired' });
+    switch (command.type) {
+      case 'Lease':
+        return lease(state, command);
+      case 'Decide':
+        return decide(state, command);
+      case 'Reopen':
+        return reopen(state, command);
+    }
+  },
+  evolve: (state, { type, data }) => {
+    switch (type) {
+      case 'ReviewLeased':
+        return { ...state, lease: { held_by: data.held_by, lease_until: data.lease_until } };
+      case 'ReviewDecided':
+        return { ...state, lease: null, decision: data };
+      case 'ReviewReopened':
+        return { ...state, generation: data.generation, lease: null };
+    }
+  },
+};
+
+/** Whether a file is of the share of files that are looked at whatever was read: the same file always is. */
+export const isSampled = (file_sha256: string, share: number): boolean =>
+  Number.parseInt(sha256(`review ${file_sha256}`).slice(0, 8), 16) / 2 ** 32 < share;
+
+/** Where a leaf of a decided result comes from: the machine alone, the machine and a person, or a person. */
+export const origin = z.enum(['read', 'confirmed', 'corrected']);
+export type Origin = z.output<typeof origin>;
+
+const isParent = (value: Json | undefined): value is JsonObject | readonly Json[] =>
+  typeof value === 'object' && value !== null;
+
+const pointer = (at: string, name: string): string =>
+  `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+
+/** The machine's row for each row of the decided list: equal rows in order, and what stands between them by turns. */
+const rowsFor = (decided: readonly Json[], machine: readonly Json[]): readonly (number | undefined)[] => {
+  const texts = machine.map((row) => canonicalJson(row));
+  const rows: (number | undefined)[] = [];
+  let next = 0;
+  const between: number[] = [];
+  const pairUp = (upTo: number): void => {
+    for (const row of between.splice(0)) if (next < upTo) rows[row] = next++;
+  };
+  for (const [row, value] of decided.entries()) {
+    const found = texts.indexOf(canonicalJson(value), next);
+    if (found < 0) {
+      rows.push(undefined);
+      between.push(row);
+      continue;
+    }
+    pairUp(found);
+    rows.push(found);
+    next = found + 1;
+  }
+  pairUp(machine.length);
+  return rows;
+};
+
+interface Side {
+  readonly at: string;
+  /** undefined: it is not there. */
+  readonly value: Json | undefined;
+}
+
+/** Calls `see` for each leaf of the decided value, with what the machine has in its place. */
+const eachLeaf = (now: Side, before: Side, see: (now: Side, before: Side) => void): void => {
+  const { at, value } = now;
+  if (!isParent(value) || (Array.isArray(value) ? value.length : Object.keys(value).length) === 0) {
+    see(now, before);
+    return;
+  }
+  if (Array.isArray(value)) {
+    const old = Array.isArray(before.value) ? (before.value as readonly Json[]) : [];
+    const rows = rowsFor(value as readonly Json[], old);
+    for (const [index, item] of (value as readonly Json[]).entries()) {
+      const row = rows[index];
+      const was = {
+        at: pointer(before.at, String(row ?? '-')),
+        value: row === undefined ? undefined : old[row],
+      };
+      eachLeaf({ at: pointer(at, String(index)), value: item }, was, see);
+    }
+    return;
+  }
+  const old = isParent(before.value) && !Array.isArray(before.value) ? (before.value as JsonObject) : {};
+  for (const [name, item] of Object.entries(value as JsonObject))
+    eachLeaf({ at: pointer(at, name), value: item }, { at: pointer(before.at, name), value: old[name] }, see);
+};
+
+/** Whether a doubt about a path is one about what stands at another: itself, or a part of it. */
+const covers = (doubt: string, path: string): boolean => path === doubt || path.startsWith(`${doubt}/`);
+
+/**
+ * Where each leaf of a decided result comes from, by its JSON Pointer. `doubts`: the paths of the machine's result
+ * that a person was asked about; `''` is all of it. A leaf that stayed is `confirmed` where it was asked about, else
+ * `read`.
+ */
+export const originsOf = (
+  decided: JsonObject,
+  machine: JsonObject,
+  doubts: readonly string[],
+): Readonly<Record<string, Origin>> => {
+  const origins: Record<string, Origin> = {};
+  eachLeaf({ at: '', value: decided }, { at: '', value: machine }, (now, before) => {
+    // What the machine left out and what is null say the same: the document does not say it.
+    const isSame = canonicalJson(before.value ?? null) === canonicalJson(now.value ?? null);
+    if (!isSame) origins[now.at] = 'corrected';
+    else origins[now.at] = doubts.some((doubt) => covers(doubt, before.at)) ? 'confirmed' : 'read';
+  });
+  return origins;
+};

@@ -1,0 +1,51 @@
+import { textOf } from './engine/table.ts';
+import type { SqlRow } from './engine/ports.ts';
+import { listing } from './engine/query.ts';
+
+/** Whose, and up to where in the log. */
+interface UpTo {
+  readonly tenant_id: string;
+  readonly position: bigint;
+}
+
+const upTo = ({ tenant_id, position }: UpTo) => [tenant_id, position.toString()];
+
+/** In the order in which it goes: first what lets somebody do more, last what other things may still use. */
+const HELD = [
+  `select 'key' as kind, key_id as id from read.api_keys where role = 'tenant' and revoked_at is null`,
+  `select 'webhook', webhook_id from read.webhooks where removed_at is null`,
+  `select 'batch', batch_id from read.batches where finished_at is null`,
+  `select 'operation', operation_id from read.operations where finished_at is null`,
+  `select 'job', job_id from read.training_jobs where finished_at is null`,
+  `select 'set', set_id from read.evaluation_sets where true`,
+  `select 'config', config_id from read.saved_configs where true`,
+  `select 'document', document_id from read.documents where erased_at is null`,
+];
+
+const PAGE = 500;
+
+const held = HELD.map((one, rank) => {
+  const [columns = '', from = ''] = one.split(' from ');
+  return `${columns}, ${String(rank)} as rank from ${from} and tenant_id = $1 and position <= $2::numeric`;
+});
+
+/** What a tenant has that an event can take away: some of it, as far as there is more. */
+export const heldByTenant = listing(
+  `select kind, id from (${held.join(' union all ')}) held order by rank, id limit ${String(PAGE)}`,
+  upTo,
+  (row: SqlRow) => ({ kind: textOf(row, 'kind'), id: textOf(row, 'id') }),
+);
+
+/** Digests of all artifacts that a tenant ever had. */
+export const artifactsEverOf = listing(
+  'select sha256 from read.artifacts where tenant_id = $1 and position <= $2::numeric',
+  upTo,
+  (row) => textOf(row, 'sha256'),
+);
+
+/** Training jobs that a tenant ever had. */
+export const jobsEverOf = listing(
+  'select job_id from read.training_jobs where tenant_id = $1 and position <= $2::numeric',
+  upTo,
+  (row) => textOf(row, 'job_id'),
+);

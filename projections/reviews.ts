@@ -1,0 +1,138 @@
+import { laterBy } from '../domain/kernel/amounts.ts';
+import { DECIDED_KEPT_MS, reviewIdOf, UNDECIDED_KEPT_MS } from '../domain/review.ts';
+import { inserting, updating } from './engine/bulk.ts';
+import { only, type ProjectedEvent, type ProjectedEventOf } from './engine/ports.ts';
+import { type Page, paging } from './engine/query.ts';
+import { pick, type Projector, rowReader, table } from './engine/table.ts';
+
+/**
+ * Reviews as they stand. What was decided is null while the review is open; `kept_until`: when it is too late to
+ * decide, or when the decision goes.
+ */
+export const reviews = table({
+  name: 'reviews',
+  key: ['review_id'],
+  columns: {
+    review_id: 'sorted',
+    operation_id: 'sorted',
+    tenant_id: 'sorted',
+    position: 'position',
+    /** Their codes, with spaces between them. */
+    reasons: 'text',
+    generation: 'int4',
+    opened_at: 'sorted',
+    kept_until: 'sorted',
+    held_by: 'text?',
+    lease_until: 'text?',
+    decided_at: 'text?',
+    decided_by: 'text?',
+    read: 'int4?',
+    confirmed: 'int4?',
+    corrected: 'int4?',
+  },
+  indexes: ['(tenant_id, position desc)', '(operation_id)'],
+});
+
+const open = inserting(reviews, { firstStands: true });
+const hold = updating(reviews, 'review_id', 'held_by', 'lease_until');
+const settle = updating(
+  reviews,
+  ...(['review_id', 'generation', 'held_by', 'lease_until', 'decided_at'] as const),
+  ...(['decided_by', 'read', 'confirmed', 'corrected'] as const),
+);
+/** One that is opened again is kept as long as what was decided before. */
+const keep = updating(reviews, 'review_id', 'kept_until');
+
+const NOBODY = { held_by: null, lease_until: null };
+const UNDECIDED = { decided_at: null, decided_by: null, read: null, confirmed: null, corrected: null };
+
+const openedRows = ({ data, position }: ProjectedEventOf<'OperationSucceeded'>) => {
+  const { review, operation_id, tenant_id, succeeded_at: opened_at } = data;
+  if (review === undefined) return [];
+  const kept_until = laterBy(opened_at, UNDECIDED_KEPT_MS);
+  return [
+    {
+      ...{ review_id: reviewIdOf(operation_id), operation_id, tenant_id, position, opened_at, kept_until },
+      ...{ ...NOBODY, ...UNDECIDED, reasons: review.reasons.join(' '), generation: 1 },
+    },
+  ];
+};
+
+type Settled = ProjectedEventOf<'ReviewDecided'> | ProjectedEventOf<'ReviewReopened'>;
+
+const settledRow = ({ type, data }: Settled) =>
+  type === 'ReviewReopened' ? { ...data, ...NOBODY, ...UNDECIDED } : { ...data, ...NOBODY };
+
+const isSettled = (event: ProjectedEvent): event is Settled =>
+  event.type === 'ReviewDecided' || event.type === 'ReviewReopened';
+
+/** Of each review what was said last, and who holds it since then. */
+const movesIn = (events: readonly ProjectedEvent[]) => {
+  const settled = new Map<string, ReturnType<typeof settledRow>>();
+  const held = new Map<string, ProjectedEventOf<'ReviewLeased'>['data']>();
+  for (const event of events)
+    if (isSettled(event)) {
+      settled.set(event.data.review_id, settledRow(event));
+      held.delete(event.data.review_id);
+    } else if (event.type === 'ReviewLeased') held.set(event.data.review_id, event.data);
+  return { settled: [...settled.values()], held: [...held.values()] };
+};
+
+/** Results that a person has to look at, and what became of each. */
+export const reviewsProjector: Projector = {
+  name: 'reviews',
+  version: 1,
+  eventTypes: ['OperationSucceeded', 'ReviewLeased', 'ReviewDecided', 'ReviewReopened'],
+  tables: [reviews],
+  apply: async (tx, { schema, events }) => {
+    const { settled, held } = movesIn(events);
+    await open(tx, schema, only(events, 'OperationSucceeded').flatMap(openedRows));
+    await settle(tx, schema, settled);
+    await hold(tx, schema, held);
+    const decided = new Map(
+      only(events, 'ReviewDecided').map(({ data }) => [data.review_id, data.decided_at]),
+    );
+    await keep(
+      tx,
+      schema,
+      [...decided].map(([review_id, at]) => ({ review_id, kept_until: laterBy(at, DECIDED_KEPT_MS) })),
+    );
+  },
+};
+
+/** Which reviews of a tenant to list, as they stand at `now`. */
+interface ReviewsQuery extends Page {
+  readonly tenant_id: string;
+  readonly status?: string | undefined;
+  readonly now: string;
+}
+
+const STATUS = `case
+    when r.kept_until <= $2 or d.erased_at is not null then 'expired'
+    when r.decided_at is not null then 'decided'
+    when r.lease_until > $2 then 'leased'
+    else 'open'
+  end`;
+
+const CHOSEN = `from (
+    select r.*, o.project_id, o.task_id, o.document_id, o.pages, d.file_name, ${STATUS} as status
+    from read.reviews r join read.operations o on o.operation_id = r.operation_id
+      left join read.documents d on d.document_id = o.document_id
+    where r.tenant_id = $1
+  ) reviews where ($3::text is null or status = $3)`;
+
+/** A tenant's reviews, newest first, and how many there are in all. */
+export const reviewsOfTenant = paging(
+  { chosen: CHOSEN, order: 'position desc' },
+  (query: ReviewsQuery) => [query.tenant_id, query.now, query.status ?? null],
+  rowReader({
+    ...pick(
+      reviews.columns,
+      ...(['review_id', 'operation_id', 'tenant_id', 'reasons', 'generation', 'opened_at'] as const),
+      ...(['kept_until', 'held_by', 'lease_until', 'decided_at', 'decided_by'] as const),
+      ...(['read', 'confirmed', 'corrected'] as const),
+    ),
+    ...{ project_id: 'text', task_id: 'text', document_id: 'text', pages: 'int8' },
+    ...{ file_name: 'text?', status: 'text' },
+  }),
+);

@@ -1,0 +1,68 @@
+import { type AuditedEventOf, byType } from './auditedEvent.ts';
+import { wrong } from './findings.ts';
+import type { Books } from './rules.ts';
+
+/** A review as the auditor has seen it. */
+interface Seen {
+  readonly tenant_id: string;
+  generation: number;
+  decided: boolean;
+  held_by: string;
+  lease_until: string;
+}
+
+type ReviewMove = AuditedEventOf<'ReviewLeased' | 'ReviewDecided' | 'ReviewReopened'>;
+
+/** As the service names the review of an operation. */
+const reviewOf = (operationId: string): string => operationId.replace(/^[a-z]+_/, 'rev_');
+
+/** Reviews: of operations that need one, held by one person at a time, decided once in each generation. */
+export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
+  const reviews = new Map<string, Seen>();
+
+  /** The review that an event moves; undefined, with a finding: there is none that may move so. */
+  const moved = (event: ReviewMove, { at, by }: { readonly at: string; readonly by: string | null }) => {
+    const { review_id, generation, tenant_id } = event.data;
+    const say = wrong(findings, 'review', event);
+    findings.checked('review');
+    touch(`review ${review_id}`);
+    const review = reviews.get(review_id);
+    if (review === undefined || review.tenant_id !== tenant_id) {
+      say(`${review_id} is of no operation of this tenant that needs a review.`);
+      return undefined;
+    }
+    const due = event.type === 'ReviewReopened' ? review.generation + 1 : review.generation;
+    if (generation !== due) say(`${review_id} is in another generation.`, due, generation);
+    if (review.decided !== (event.type === 'ReviewReopened'))
+      say(review.decided ? `${review_id} was decided already.` : `${review_id} was not decided before.`);
+    if (by !== null && review.held_by !== by && review.lease_until > at)
+      say(`${review_id} was held by somebody else.`, review.held_by, by);
+    return review;
+  };
+
+  return byType({
+    OperationSucceeded: ({ data: { operation_id, tenant_id, review } }) => {
+      if (review === undefined) return;
+      const review_id = reviewOf(operation_id);
+      touch(`review ${review_id}`);
+      const fresh = { generation: 1, decided: false, held_by: '', lease_until: '' };
+      if (!reviews.has(review_id)) reviews.set(review_id, { tenant_id, ...fresh });
+    },
+    ReviewLeased: (event) => {
+      const { held_by, leased_at, lease_until } = event.data;
+      const review = moved(event, { at: leased_at, by: held_by });
+      if (review !== undefined) Object.assign(review, { held_by, lease_until });
+    },
+    ReviewDecided: (event) => {
+      const { decided_at, decided_by } = event.data;
+      const review = moved(event, { at: decided_at, by: decided_by });
+      if (review !== undefined) Object.assign(review, { decided: true, held_by: '', lease_until: '' });
+    },
+    ReviewReopened: (event) => {
+      const { reopened_at: at, generation } = event.data;
+      const review = moved(event, { at, by: null });
+      if (review !== undefined)
+        Object.assign(review, { decided: false, generation, held_by: '', lease_until: '' });
+    },
+  });
+};

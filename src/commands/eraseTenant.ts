@@ -1,0 +1,173 @@
+import { documentIdOfKey, UPLOADS_PREFIX } from '../../domain/document.ts';
+import { artifactKeyOf } from '../../domain/deployment.ts';
+import {
+  type Erasure,
+  erasureCodec,
+  erasures,
+  erasuresIn,
+  ERASURES_STREAM,
+  type ErasuresKind,
+} from '../../domain/erasure.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
+import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
+import { commandHandler } from '../writer/commandHandler.ts';
+import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
+import { dropAll } from './operationInput.ts';
+import { TRAINING_PREFIX } from './training.ts';
+import type { Documents } from './uploads.ts';
+import { workProblem, type WorkProblem } from './workProblem.ts';
+
+/** What a tenant has that an event of its own takes away. */
+type HeldKind = 'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'set' | 'config' | 'document';
+
+/** Takes one thing away; false: it cannot be now. */
+type Remove = (tenantId: string, id: string, meta: CommandMeta) => Promise<boolean>;
+
+export interface EraseTenantDeps {
+  readonly store: EventStore;
+  readonly objects: ObjectStore;
+  readonly documents: Pick<Documents, 'stateOf'>;
+  readonly replays: Pick<ReplayStore, 'forget'>;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  /** Some of what is left of an erasure, as the read models know, in the order in which it goes. */
+  readonly heldBy: (erasure: Erasure) => Promise<readonly { readonly kind: string; readonly id: string }[]>;
+  /** Objects that were made of examples, whatever is left of them: digests of artifacts, and IDs of jobs. */
+  readonly learnedBy: (
+    erasure: Erasure,
+  ) => Promise<{ readonly artifacts: readonly string[]; readonly jobs: readonly string[] }>;
+  readonly remove: Readonly<Record<HeldKind, Remove>>;
+  /** Waits until the read models have what is in the log now. */
+  readonly settle: (tenantId: string) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** What became of an erasure: `left` things cannot be taken away now, and are later. */
+export interface ErasureReport extends Erasure {
+  readonly removed: number;
+  readonly left: number;
+}
+
+const handler = ({ store }: Pick<EraseTenantDeps, 'store'>) => {
+  const rules = { decider: erasures, codec: erasureCodec, store };
+  const handle = commandHandler<ErasuresKind>({ ...rules, tenantOf: ({ data }) => data.tenant_id });
+  return (command: ErasuresKind['command']) => handle(ERASURES_STREAM, command);
+};
+
+interface Counted {
+  removed: number;
+  left: number;
+}
+
+/** False: it could not be done now. */
+const attempted = async (
+  { onError }: EraseTenantDeps,
+  counts: Counted,
+  work: () => Promise<boolean>,
+): Promise<boolean> => {
+  const isDone = await work().catch((error: unknown) => {
+    onError(error);
+    return false;
+  });
+  if (isDone) counts.removed += 1;
+  return isDone;
+};
+
+/** Takes away, page by page, what has events of its own; each is tried once. */
+const removeHeld = async (deps: EraseTenantDeps, erasure: Erasure, counts: Counted): Promise<void> => {
+  const { tenant_id } = erasure;
+  const kept = new Set<string>();
+  for (;;) {
+    await deps.settle(tenant_id);
+    const page = (await deps.heldBy(erasure)).filter(({ kind, id }) => !kept.has(`${kind} ${id}`));
+    for (const { kind, id } of page) {
+      // Once is enough, gone or not: read models that are late would give it again.
+      kept.add(`${kind} ${id}`);
+      const meta = metaOf(deps, SYSTEM, `erase-${tenant_id}`);
+      await attempted(deps, counts, () => deps.remove[kind as HeldKind](tenant_id, id, meta));
+    }
+    if (page.length > 0) continue;
+    counts.left += (await deps.heldBy(erasure)).length;
+    return;
+  }
+};
+
+/** Uploads that were never used are in no read model: their streams say whose they are. */
+const removeUnused = async (deps: EraseTenantDeps, erasure: Erasure, counts: Counted): Promise<void> => {
+  for await (const { key } of deps.objects.list(UPLOADS_PREFIX)) {
+    const id = documentIdOfKey(key);
+    if (id === undefined) continue;
+    const { presigned, registered } = await deps.documents.stateOf(id);
+    const isTheirs = presigned?.tenant_id === erasure.tenant_id && presigned.created_at <= erasure.erased_at;
+    if (!isTheirs || registered !== null) continue;
+    const meta = metaOf(deps, SYSTEM, `erase-${erasure.tenant_id}`);
+    const isGone = await attempted(deps, counts, () => deps.remove.document(erasure.tenant_id, id, meta));
+    if (!isGone) counts.left += 1;
+  }
+};
+
+/** Takes away whatever is there. Once more does no harm, also where an earlier time was cut short. */
+const removeAll = async (deps: EraseTenantDeps, erasure: Erasure): Promise<ErasureReport> => {
+  const counts: Counted = { removed: 0, left: 0 };
+  await removeHeld(deps, erasure, counts);
+  await removeUnused(deps, erasure, counts);
+  const { artifacts, jobs } = await deps.learnedBy(erasure);
+  for (const digest of artifacts) await deps.objects.remove(artifactKeyOf(digest));
+  for (const job of jobs) await dropAll(deps.objects, `${TRAINING_PREFIX}${job}/`);
+  await deps.replays.forget(erasure.tenant_id);
+  return { ...erasure, ...counts };
+};
+
+/** How long a request waits for what it asked for, ms; it goes on after that. */
+const PATIENCE_MS = 20_000;
+
+/**
+ * Erases a tenant. It is written down first: whatever a crash leaves is taken away by the repeat or by the sweeper.
+ * `left` is null where it goes on after the answer.
+ */
+export const eraseTenant = (deps: EraseTenantDeps) => {
+  const handle = handler(deps);
+  return async (
+    tenant_id: string,
+    meta: CommandMeta,
+  ): Promise<(Omit<ErasureReport, 'left'> & { readonly left: number | null }) | WorkProblem> => {
+    const outcome = await handle({ type: 'EraseTenant', data: { tenant_id }, meta });
+    if (outcome.kind !== 'done' || outcome.position === undefined)
+      return workProblem(
+        'busy',
+        'The event log did not take it in time. Send the request again in a moment.',
+      );
+    const erasure = { tenant_id, erased_at: meta.now, position: outcome.position };
+    const removing = removeAll(deps, erasure);
+    removing.catch(deps.onError);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), PATIENCE_MS);
+    });
+    const report = await Promise.race([removing, late]).finally(() => clearTimeout(timer));
+    return report ?? { ...erasure, removed: 0, left: null };
+  };
+};
+
+/** Work that ran when its tenant was erased has ended so long after it, ms. */
+const SETTLED_MS = 3_600_000;
+
+/** Finishes what requests have left. An erasure ends when an hour after it nothing is found. */
+export const sweepErasures = (deps: EraseTenantDeps) => {
+  const handle = handler(deps);
+  return async (): Promise<Counted> => {
+    const counts: Counted = { removed: 0, left: 0 };
+    for (const { isOpen, ...erasure } of (await erasuresIn(deps.store)).values()) {
+      if (!isOpen) continue;
+      const { removed, left } = await removeAll(deps, erasure);
+      counts.removed += removed;
+      counts.left += left;
+      const meta = metaOf(deps, SYSTEM, `erase-${erasure.tenant_id}`);
+      if (removed + left > 0 || meta.now < laterBy(erasure.erased_at, SETTLED_MS)) continue;
+      const { tenant_id, erased_at } = erasure;
+      await handle({ type: 'EndErasure', data: { tenant_id, erased_at }, meta });
+    }
+    return counts;
+  };
+};

@@ -1,0 +1,275 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { doubtsIn, type Reading } from '../../domain/doubts.ts';
+import type { Json, JsonObject } from '../../domain/kernel/json.ts';
+import {
+  DECIDED_KEPT_MS,
+  isDecided,
+  isSampled,
+  originsOf,
+  REVIEW_LEASE_MS,
+  review,
+  type ReviewKind,
+  UNDECIDED_KEPT_MS,
+} from '../../domain/review.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
+
+const OPENED = '2026-01-31T08:00:00.000Z';
+const after = (ms: number): string => laterBy(OPENED, ms);
+const identity = { review_id: 'rev_1', operation_id: 'op_1', tenant_id: 'acme' };
+const digest = (text: string): string => sha256(text);
+
+type Command = ReviewKind['command'];
+
+const meta = (by: string, now: string) => ({
+  ...{ now, actor: { key_id: by, role: 'tenant' as const }, correlation_id: 'r', command_id: 'c' },
+});
+const asked = (by: string) => ({ ...identity, opened_at: OPENED, by });
+const lease = (by: string, at: number): Command => ({
+  type: 'Lease',
+  data: asked(by),
+  meta: meta(by, after(at)),
+});
+const reopen = (by: string, at: number): Command => ({
+  type: 'Reopen',
+  data: asked(by),
+  meta: meta(by, after(at)),
+});
+const decide = (by: string, at: number, { what = 'one', generation = 1 } = {}): Command => ({
+  type: 'Decide',
+  data: {
+    ...asked(by),
+    ...{
+      generation,
+      decision_sha256: digest(what),
+      before_sha256: digest('read'),
+      schema_sha256: digest('s'),
+    },
+    ...{ document_id: 'doc_1', document_sha256: digest('d'), read: 1, confirmed: 0, corrected: 0 },
+  },
+  meta: meta(by, after(at)),
+});
+
+/** What came of each command: the type of its event, `nothing`, or the code of the rejection. */
+const told = (...commands: readonly Command[]): readonly string[] => {
+  let state = review.initialState;
+  return commands.map((command) => {
+    const decision = review.decide(state, command);
+    if (decision.kind === 'rejected') return decision.rejection.code;
+    state = decision.events.reduce(review.evolve, state);
+    return decision.events[0]?.type ?? 'nothing';
+  });
+};
+
+const MINUTE = 60_000;
+
+describe('a review', () => {
+  it('is held by one person at a time, for as long as they go on', () => {
+    expect(
+      told(lease('a', 0), lease('b', MINUTE), lease('a', 10 * MINUTE), lease('b', 20 * MINUTE)),
+    ).to.deep.equal(['ReviewLeased', 'review_leased', 'ReviewLeased', 'review_leased']);
+    expect(told(lease('a', 0), lease('b', REVIEW_LEASE_MS))).to.deep.equal(['ReviewLeased', 'ReviewLeased']);
+  });
+
+  it('is decided by who holds it, or by anybody while nobody does', () => {
+    expect(told(lease('a', 0), decide('b', 1), decide('a', 2))).to.deep.equal([
+      'ReviewLeased',
+      'review_leased',
+      'ReviewDecided',
+    ]);
+    expect(told(decide('b', 1))).to.deep.equal(['ReviewDecided']);
+  });
+
+  it('is decided once: the same again is nothing, another one is refused', () => {
+    expect(
+      told(decide('a', 0), decide('a', 1), decide('b', 2, { what: 'two' }), lease('b', 3)),
+    ).to.deep.equal(['ReviewDecided', 'nothing', 'review_decided', 'review_decided']);
+  });
+
+  it('is decided anew once it was opened again, and not by what was said before', () => {
+    expect(
+      told(
+        decide('a', 0),
+        reopen('b', 1),
+        reopen('b', 2),
+        decide('a', 3),
+        decide('a', 4, { what: 'two' }),
+        decide('a', 5, { what: 'two', generation: 2 }),
+      ),
+    ).to.deep.equal([
+      'ReviewDecided',
+      'ReviewReopened',
+      'nothing',
+      'nothing',
+      'review_decided',
+      'ReviewDecided',
+    ]);
+  });
+
+  it('expires with its result, and a decision thirty days later', () => {
+    const late = UNDECIDED_KEPT_MS;
+    expect(told(lease('a', late), decide('a', late), reopen('a', late))).to.deep.equal([
+      'review_expired',
+      'review_expired',
+      'review_expired',
+    ]);
+    expect(told(decide('a', 0), reopen('a', late))).to.deep.equal(['ReviewDecided', 'ReviewReopened']);
+    expect(told(decide('a', 0), reopen('a', DECIDED_KEPT_MS))).to.deep.equal([
+      'ReviewDecided',
+      'review_expired',
+    ]);
+  });
+
+  it('never has two holders, nor two decisions of one generation, whatever is asked', () => {
+    const one = fc.record({
+      what: fc.constantFrom('lease', 'decide', 'reopen'),
+      by: fc.constantFrom('a', 'b', 'c'),
+      after: fc.integer({ min: 0, max: 20 * MINUTE }),
+      generation: fc.integer({ min: 1, max: 3 }),
+      says: fc.constantFrom('one', 'two'),
+    });
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 40 }), (asks) => {
+        let [state, now] = [review.initialState, 0];
+        let held = { by: '', until: 0 };
+        const decided = new Set<number>();
+        for (const { what, by, after: wait, generation, says } of asks) {
+          now += wait;
+          const command =
+            what === 'lease'
+              ? lease(by, now)
+              : what === 'reopen'
+                ? reopen(by, now)
+                : decide(by, now, { what: says, generation });
+          const decision = review.decide(state, command);
+          if (decision.kind === 'rejected') continue;
+          for (const event of decision.events) {
+            if (event.type !== 'ReviewReopened' && held.until > now) expect(held.by).to.equal(by);
+            if (event.type === 'ReviewLeased') held = { by, until: now + REVIEW_LEASE_MS };
+            else held = { by: '', until: 0 };
+            if (event.type === 'ReviewDecided') {
+              expect(decided.has(event.data.generation)).to.equal(false);
+              decided.add(event.data.generation);
+            }
+          }
+          state = decision.events.reduce(review.evolve, state);
+          expect(isDecided(state)).to.equal(decided.has(state.generation));
+        }
+      }),
+    );
+  });
+});
+
+const reading = (over: Partial<Reading>): Reading => ({
+  ...{ value: {}, citations: [], warnings: [], errors: [], file_sha256: digest('file') },
+  ...over,
+});
+const pathsOf = (over: Partial<Reading>, policy: Parameters<typeof doubtsIn>[1]): readonly string[] =>
+  doubtsIn(reading(over), policy).map(({ code, path }) => `${code} ${path}`);
+
+describe('what a person has to look at', () => {
+  const citations = [
+    { path: '/total', confidence: 0.6 },
+    { path: '/date', confidence: 0.95 },
+  ];
+
+  it('is nothing unless it is asked for', () => {
+    const errors = [{ path: '/number', keyword: 'required' }];
+    expect(pathsOf({ citations, errors }, {})).to.deep.equal([]);
+  });
+
+  it('is what is less sure than asked for, and what was left out for it', () => {
+    const warnings = [{ code: 'low_confidence', path: '/number', confidence: 0.3 }];
+    expect(pathsOf({ citations, warnings }, { below: 0.9 })).to.deep.equal(['below /total', 'below /number']);
+  });
+
+  it('is what is required and missing', () => {
+    const errors = [
+      { path: '/number', keyword: 'required' },
+      { path: '/date', keyword: 'format' },
+    ];
+    expect(pathsOf({ errors }, { missing_required: true })).to.deep.equal(['missing_required /number']);
+  });
+
+  const items = (...amounts: readonly number[]) => amounts.map((amount) => ({ name: 'x', amount }));
+  for (const [name, value, doubts] of [
+    ['add up', { lines: items(10, 20.1), total: 30.1 }, []],
+    ['add up to the net amount', { lines: items(10, 20), netAmount: 30, vat: 5.7, total: 35.7 }, []],
+    ['add up without the tax', { lines: items(10, 20), tax: 5.7, shipping: 4, total: 39.7 }, []],
+    ['differ from the total', { lines: items(10, 20), total: 31 }, ['rules /total', 'rules /lines']],
+    ['differ deep inside', { a: { items: items(1, 1), sum: 3 } }, ['rules /a/sum', 'rules /a/items']],
+    ['have no amounts', { lines: [{ name: 'x' }], total: 31 }, []],
+    ['lack one amount', { lines: [...items(10), { name: 'y' }], total: 31 }, []],
+    ['have no total', { lines: items(10, 20), count: 2 }, []],
+  ] as const)
+    it(`by rules: items that ${name}`, () => {
+      expect(pathsOf({ value: value as unknown as JsonObject }, { rules: true })).to.deep.equal(doubts);
+    });
+
+  it('by rules: two readings that differ', () => {
+    const warnings = [
+      { code: 'readings_differ', path: '/total' },
+      { code: 'merged', path: '/x' },
+    ];
+    expect(pathsOf({ warnings }, { rules: true })).to.deep.equal(['rules /total']);
+  });
+
+  it('is a share of all files, the same ones each time', () => {
+    const files = Array.from({ length: 2_000 }, (_, at) => digest(String(at)));
+    const chosen = files.filter((file) => isSampled(file, 0.2));
+    expect(chosen.length).to.be.within(320, 480);
+    expect(files.filter((file) => isSampled(file, 0.2))).to.deep.equal(chosen);
+    for (const file of chosen) expect(isSampled(file, 0.3)).to.equal(true);
+    expect(files.some((file) => isSampled(file, 0))).to.equal(false);
+    expect(files.every((file) => isSampled(file, 1))).to.equal(true);
+  });
+});
+
+const leavesOf = (value: Json, at = ''): readonly string[] => {
+  if (typeof value !== 'object' || value === null || Object.keys(value).length === 0) return [at];
+  return Object.entries(value).flatMap(([name, item]) =>
+    leavesOf(item as Json, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+};
+
+describe('where a decided value comes from', () => {
+  it('is the machine, the machine and a person, or a person', () => {
+    const machine = { number: 'A-1', total: 10, date: '2026-01-31' };
+    expect(originsOf({ ...machine, total: 12 }, machine, ['/date', '/total'])).to.deep.equal({
+      '/number': 'read',
+      '/total': 'corrected',
+      '/date': 'confirmed',
+    });
+  });
+
+  it('is confirmed for all of a result that was looked at as a whole', () => {
+    expect(originsOf({ a: 1, b: null }, { a: 1 }, [''])).to.deep.equal({
+      '/a': 'confirmed',
+      '/b': 'confirmed',
+    });
+  });
+
+  it('follows rows that were put in, taken out or joined', () => {
+    const row = (name: string, amount: number) => ({ name, amount });
+    const machine = { lines: [row('a', 1), row('b', 2), row('c', 3)] };
+    const decided = { lines: [row('new', 9), row('b', 2), row('c', 4)] };
+    expect(originsOf(decided, machine, ['/lines/1/name'])).to.deep.equal({
+      ...{ '/lines/0/name': 'corrected', '/lines/0/amount': 'corrected' },
+      ...{ '/lines/1/name': 'confirmed', '/lines/1/amount': 'read' },
+      ...{ '/lines/2/name': 'read', '/lines/2/amount': 'corrected' },
+    });
+  });
+
+  it('is said of each leaf, whatever the results are, and is read for all that nobody changed or doubted', () => {
+    const value = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.constant(null)] });
+    fc.assert(
+      fc.property(value, value, (decided, machine) => {
+        const origins = originsOf(decided as JsonObject, machine as JsonObject, []);
+        expect(Object.keys(origins).sort()).to.deep.equal([...leavesOf(decided as Json)].sort());
+        const same = originsOf(decided as JsonObject, decided as JsonObject, []);
+        expect(Object.values(same).every((one) => one === 'read')).to.equal(true);
+      }),
+    );
+  });
+});

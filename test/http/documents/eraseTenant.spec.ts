@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import { erasuresIn } from '../../../domain/erasure.ts';
+import { objectSweeper } from '../../../src/commands/sweeping.ts';
+import { workerOver } from '../../support/apiWorker.ts';
+import { formOf } from '../support/client.ts';
+import { startApi, type TestApi } from '../support/testApi.ts';
+import { presigned, put } from './uploads.suite.ts';
+
+/** A word that stands nowhere else, and where it was planted. */
+const words = () => {
+  const run = randomUUID().slice(0, 8);
+  const planted = new Map<string, string>();
+  return {
+    planted,
+    word: (where: string): string => {
+      const text = `Zq${run}w${String(planted.size).padStart(2, '0')}x`;
+      planted.set(text, where);
+      return text;
+    },
+  };
+};
+
+/** Where the words are that a text has in it. */
+const namedIn = (planted: ReadonlyMap<string, string>, text: string): readonly string[] =>
+  [...planted].filter(([word]) => text.includes(word)).map(([, where]) => where);
+
+describe('erasing a tenant', () => {
+  let api: TestApi;
+  let lines: string[];
+  before(async () => {
+    lines = [];
+    api = await startApi({ LOG_LEVEL: 'debug', WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true' });
+    api.faults.onLog = (line) => lines.push(line);
+  });
+  after(() => api.stop());
+
+  const ok = async (method: string, path: string, options: object = {}) => {
+    const reply = await api.call(method, path, options);
+    expect(reply.status, `${method} ${path}: ${reply.text}`).to.be.below(300);
+    return reply;
+  };
+  const erase = (tenant: string, options: object = {}) =>
+    api.call('delete', `/v1/admin/tenants/${tenant}/data`, options);
+
+  /** Plants words in every field that takes text that people write. */
+  const plantIn = async (tenant: string) => {
+    const { planted, word } = words();
+    const made = await ok('post', '/v1/api-keys', { json: { tenant_id: tenant, name: word('key name') } });
+    const key = String(made.body['key']);
+    const txn = randomUUID();
+    await ok('post', '/v1/billing/credits', {
+      json: {
+        ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: txn, credits: 40_000, currency: 'USD' },
+        ...{ gross_amount_minor: 5_900, vat_amount_minor: 1_900, provider_fee_minor: 195 },
+        ...{ invoice_ref: word('invoice_ref'), note: word('note of a sale') },
+      },
+    });
+    await ok('post', '/v1/billing/refunds', {
+      json: {
+        ...{
+          tenant_id: tenant,
+          provider: 'stripe',
+          provider_txn_id: `re-${txn}`,
+          credits: 10,
+          reason: word('refund'),
+        },
+        ...{ original_provider: 'stripe', original_provider_txn_id: txn },
+      },
+    });
+    await ok('post', `/v1/admin/tenants/${tenant}/adjust-credits`, {
+      json: { credits: 50, reason: word('reason of an adjustment') },
+      headers: { 'Idempotency-Key': randomUUID() },
+    });
+    await ok('post', `/v1/admin/tenants/${tenant}/set-plan`, {
+      json: { plan: 'paid', reason: word('reason of a plan') },
+    });
+    const schema = {
+      type: 'object',
+      description: word('description of a schema'),
+      properties: {
+        total: { type: 'number', description: word('description of a field') },
+        payer: { type: 'string' },
+      },
+    };
+    const upload = async (where: string) => {
+      const json = {
+        tenant_id: tenant,
+        file_name: `${word(`${where}: file name`)}.txt`,
+        content_type: 'text/plain',
+      };
+      const target = presigned(await ok('post', '/v1/uploads/presign', { key, json }));
+      const text = `Payer: ${word(`${where}: text`)}\nTotal: 12.50 EUR`;
+      expect((await put(target.url, text, target.headers)).status).to.equal(200);
+      return target;
+    };
+    const file = (where: string) =>
+      [
+        new Blob([`Payer: ${word(`${where}: text`)}\nTotal: 12.50 EUR`], { type: 'text/plain' }),
+        `${word(`${where}: file name`)}.txt`,
+      ] as const;
+    const fields = { tenant_id: tenant, schema: JSON.stringify(schema) };
+    await ok('post', '/v1/extract', {
+      key,
+      form: formOf(fields, ...file('extract')),
+      headers: { 'Idempotency-Key': randomUUID() },
+    });
+    await ok('post', '/v1/extract', {
+      key,
+      form: formOf(fields, ...file('operation that ends')),
+      headers: { Prefer: 'respond-async' },
+    });
+    await api.deps.reads.settleAll();
+    await api.operations.drain();
+    await ok('post', '/v1/extract', {
+      key,
+      form: formOf(fields, ...file('operation that waits')),
+      headers: { Prefer: 'respond-async' },
+    });
+    const used = await upload('upload');
+    await ok('post', '/v1/ocr/to-markdown', {
+      key,
+      json: { tenant_id: tenant, file_uri: used.file_uri },
+      headers: { 'Idempotency-Key': randomUUID() },
+    });
+    await upload('unused upload');
+    await ok('post', '/v1/batches', {
+      key,
+      json: { tenant_id: tenant, schema, file_uris: [(await upload('batch')).file_uri] },
+      headers: { 'Idempotency-Key': randomUUID() },
+    });
+    await ok('post', '/v1/configs', {
+      json: { tenant_id: tenant, name: word('config name'), schema, mode: 'standard' },
+    });
+    const description = word('webhook description');
+    const url = `https://example.com/${word('webhook url')}`;
+    await ok('post', '/v1/webhooks', {
+      key,
+      json: { tenant_id: tenant, url, description, events: ['operation.succeeded'] },
+    });
+    const job = async () => {
+      const examples = [];
+      for (const where of ['first example', 'second example'])
+        examples.push({
+          document_id: (await upload(where)).document_id,
+          expected: { total: 12.5, payer: word(`${where}: expected`) },
+        });
+      const json = { tenant_id: tenant, name: word('job name'), schema, examples };
+      return String((await ok('post', '/v1/training/jobs', { key, json })).body['job_id']);
+    };
+    const job_id = await job();
+    await api.deps.reads.settleAll();
+    await workerOver(api).drain();
+    const trained = await ok('get', `/v1/training/jobs/${job_id}`, { key });
+    const artifact_id = String(trained.body['artifact_id']);
+    await ok('post', '/v1/inference/deployments', {
+      key,
+      json: {
+        tenant_id: tenant,
+        project_id: 'p',
+        artifact_id,
+        artifact_uri: `quire://artifacts/${artifact_id}`,
+      },
+    });
+    await job();
+    await api.deps.reads.settleAll();
+    return { planted, key, artifact_id };
+  };
+
+  const objectsSaying = async (planted: ReadonlyMap<string, string>) => {
+    const found: string[] = [];
+    for await (const { key } of api.objects.list('')) {
+      const text = Buffer.from((await api.objects.get(key)) ?? []).toString('latin1');
+      found.push(...namedIn(planted, text).map((where) => `${key.split('/')[0] ?? ''}: ${where}`));
+    }
+    return [...new Set(found)].sort();
+  };
+  const tablesSaying = async (planted: ReadonlyMap<string, string>) => {
+    const found: string[] = [];
+    const tables = await api.sql.query(
+      `select schemaname || '.' || tablename as name from pg_tables
+       where schemaname not in ('pg_catalog', 'information_schema')`,
+    );
+    for (const { name } of tables)
+      for (const { row } of await api.sql.query(`select t::text as row from ${String(name)} t`))
+        found.push(
+          ...namedIn(planted, String(row)).map((where) => `${String(name).split('.').at(-1)}: ${where}`),
+        );
+    return [...new Set(found)].sort();
+  };
+  /** What the log still has, and so the read models; the vault takes it from there. */
+  const IN_EVENTS = new Set([
+    ...['api_keys: key name', 'grants: invoice_ref', 'ledger: invoice_ref', 'ledger: refund'],
+    ...['ledger: reason of an adjustment', 'training_jobs: job name'],
+    ...['webhooks: webhook description', 'webhooks: webhook url'],
+  ]);
+
+  it('leaves nothing of what its people sent, and all of its money', async () => {
+    const tenant = `erased-${randomUUID()}`;
+    const { planted, key, artifact_id } = await plantIn(tenant);
+    const money = async () => [
+      (await ok('get', `/v1/billing/balance/${tenant}`)).body['balance_credits'],
+      (await ok('get', `/v1/billing/usage/${tenant}`)).body['items'],
+    ];
+    const before = await money();
+    expect((await objectsSaying(planted)).length).to.be.greaterThan(15);
+    expect((await tablesSaying(planted)).length).to.be.greaterThan(15);
+    const erased = await erase(tenant);
+    expect(erased.status, erased.text).to.equal(202);
+    // A batch ends when its worker says so: until then its documents are in use.
+    expect(erased.body).to.include({ tenant_id: tenant, status: 'erasing', left: 2 });
+    while ((await api.batches.look()) > 0) await api.deps.reads.settleAll();
+    expect((await objectSweeper(api.swept).sweep()).left).to.equal(0);
+    expect(await objectsSaying(planted)).to.deep.equal([]);
+    expect((await tablesSaying(planted)).filter((one) => !IN_EVENTS.has(one))).to.deep.equal([]);
+    expect(namedIn(planted, lines.join('\n'))).to.deep.equal([]);
+    expect(await money()).to.deep.equal(before);
+    expect((await api.call('get', `/v1/billing/balance/${tenant}`, { key })).status).to.equal(401);
+    const fields = { tenant_id: tenant, artifact_id };
+    const form = formOf(fields, new Blob(['Total: 1'], { type: 'text/plain' }), 'a.txt');
+    expect((await api.call('post', '/v1/extract', { form })).code).to.equal('artifact_not_found');
+    expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
+  });
+
+  it('is ended by the sweeper an hour later, and takes nothing that came since', async () => {
+    const tenant = `erased-${randomUUID()}`;
+    await api.sell(tenant, 20_000);
+    await api.newKey(tenant);
+    expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
+    const key = await api.newKey(tenant);
+    const isOpen = async () => (await erasuresIn(api.log)).get(tenant)?.isOpen;
+    await objectSweeper(api.swept).sweep();
+    expect(await isOpen()).to.equal(true);
+    api.wait(3_600_000);
+    await objectSweeper(api.swept).sweep();
+    expect(await isOpen()).to.equal(false);
+    expect((await api.call('get', `/v1/billing/balance/${tenant}`, { key })).status).to.equal(200);
+  });
+
+  it('is for admins, of tenants that there are', async () => {
+    const tenant = `erased-${randomUUID()}`;
+    const key = await api.newKey(tenant);
+    expect((await erase(tenant, { key })).status).to.equal(403);
+    expect((await erase('nobody-at-all')).code).to.equal('tenant_not_found');
+  });
+});
