@@ -1,6 +1,7 @@
 import {
   Activity,
   BookOpenCheck,
+  CircleCheck,
   Coins,
   FileCog,
   FileText,
@@ -68,6 +69,13 @@ export const PAGES: readonly Page[] = [
     icon: Workflow,
     isOperators: false,
     load: () => import('../pages/pipelines/index.tsx'),
+  },
+  {
+    path: '/evaluations',
+    name: nav.evaluations,
+    icon: CircleCheck,
+    isOperators: false,
+    load: () => import('../pages/evaluations.tsx'),
   },
   {
     path: '/tenants',
