@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { jobIdOfArtifact } from '../../domain/trainingJob.ts';
-import type { EvaluationSetVersion } from '../../domain/evaluation.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { EvaluationRunRow } from '../../projections/evaluations.ts';
 import type { BatchCommands } from '../commands/batches.ts';
@@ -10,20 +9,13 @@ import {
   type EvaluationReport,
   figuresOf,
   findRun,
-  type findSet,
   type KnownRun,
-  type PublishedSet,
-  type SetRequest,
-  setNotFound,
+  type WrongValue,
 } from '../commands/evaluations.ts';
 import type { extractByFields } from '../commands/extract.ts';
-import type { ExamplesReference } from '../commands/trainingExamples.ts';
-import type { WorkProblem } from '../commands/workProblem.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
-import type { TrainingExample } from '../../domain/ports/trainer.ts';
-import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { type AnyRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
-import { invalid, problem, workFailure } from '../server/problems.ts';
+import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
   checkKnown,
@@ -35,25 +27,13 @@ import {
   plainText,
   tenantIdText,
 } from './basics.ts';
-import { example, scopeName } from './pipelineSchemas.ts';
+import { ownSight } from './evaluationSets.ts';
 import { BATCH_PROBLEMS, looseChannel } from './work.ts';
 import { CHANNEL_MEMBERS, extractModeIn } from './workSchemas.ts';
-import type { WrongValue } from '../commands/evaluations.ts';
 
-/** What routes call for sets of examples and their runs. */
-export interface EvaluationCommands {
-  readonly publishSet: (request: SetRequest, meta: CommandMeta) => Promise<PublishedSet | WorkProblem>;
-  readonly removeSet: (
-    setId: string,
-    tenantId: string,
-    meta: CommandMeta,
-  ) => Promise<WorkProblem | undefined>;
-  /** null: of any tenant. */
-  readonly findSet: (tenantId: string | null, setId: string) => ReturnType<typeof findSet>;
-  /** Whose set it is or was. */
-  readonly ownerOf: (setId: string) => Promise<string | undefined>;
-  readonly examplesOf: (set: EvaluationSetVersion) => Promise<readonly TrainingExample[]>;
-  readonly acceptRun: ReturnType<typeof acceptRun>;
+/** What routes call for runs. */
+export interface RunCommands {
+  readonly accept: ReturnType<typeof acceptRun>;
   readonly reportOf: (runId: string, digest: string) => Promise<EvaluationReport | undefined>;
   readonly schemaOf: (runId: string, digest: string) => Promise<JsonObject | undefined>;
   readonly wrongIn: (
@@ -65,234 +45,28 @@ export interface EvaluationCommands {
 
 /** What these routes need. */
 export interface EvaluationsDeps {
-  readonly evaluations: EvaluationCommands;
+  readonly runs: RunCommands;
   readonly batches: BatchCommands;
   readonly extract: ReturnType<typeof extractByFields>;
   readonly pipelines: Pick<PipelineCommands, 'jobs'>;
   readonly queries: Pick<
     Queries,
-    'balanceOfTenant' | 'evaluationSetsOfTenant' | 'evaluationRunsOfTenant' | 'evaluationRun' | 'runBefore'
+    'balanceOfTenant' | 'evaluationRunsOfTenant' | 'evaluationRun' | 'runBefore'
   >;
   readonly reads: ReadYourWrites;
 }
 
-const { get, post, remove } = routesOver<EvaluationsDeps>();
-
-/** Whose sets and runs a request may see: of one tenant, or `null` of all. */
-const sightOf = ({ caller }: Pick<AnyRequest, 'caller'>): string | null =>
-  caller.role === 'tenant' ? caller.tenant_id : null;
-
-/** A set that is there. 404 for another tenant's: it does not say that there is one. */
-const setOf = async (
-  { evaluations }: EvaluationsDeps,
-  request: Pick<AnyRequest, 'caller'>,
-  setId: string,
-): Promise<EvaluationSetVersion> => {
-  const set = await evaluations.findSet(sightOf(request), setId);
-  if (set === undefined) throw workFailure(setNotFound());
-  return set;
-};
+const { get, post } = routesOver<EvaluationsDeps>();
 
 const runOf = async (
   { batches }: Pick<EvaluationsDeps, 'batches'>,
   request: Pick<AnyRequest, 'caller'>,
   runId: string,
 ): Promise<KnownRun> => {
-  const run = await findRun(batches.streams, sightOf(request), runId);
+  const run = await findRun(batches.streams, ownSight(request), runId);
   if (run === undefined) throw problem('run_not_found', 'There is no such run.');
   return run;
 };
-
-const setRequest = z
-  .strictObject({
-    tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
-    set_id: orAbsent(plainText(1, 128)).meta({
-      description: 'Of the set to publish a new version of; left out: a new set.',
-    }),
-    name: plainText(1, 200).optional().meta({
-      description: 'Stays in the log for good: put no names of people into it. A new version keeps it.',
-    }),
-    project_id: scopeName()
-      .optional()
-      .meta({ description: 'Where its runs are booked; `default`. A new version keeps it.' }),
-    task_id: scopeName().optional().meta({ description: 'As `project_id`.' }),
-    examples: z
-      .array(example)
-      .max(1_000)
-      .nullish()
-      .meta({ description: 'All of them: at least one, each document once. Or a `dataset_id`.' }),
-    dataset_id: plainText(1, 100)
-      .nullish()
-      .meta({ description: 'An upload of kind `dataset`: NDJSON of `{document_id, expected}`.' }),
-  })
-  .meta({ id: 'EvaluationSetRequest' });
-
-const setMembers = {
-  set_id: z.string(),
-  version: z.int().meta({ description: 'From 1; each change makes the next.' }),
-  tenant_id: z.string(),
-  project_id: z.string(),
-  task_id: z.string(),
-  name: z.string().nullable(),
-  documents: z.int().meta({ description: 'Documents of this version.' }),
-  created_at: instantOut,
-  published_at: instantOut.meta({ description: 'When this version was.' }),
-};
-const setItem = z.strictObject(setMembers).meta({ id: 'EvaluationSetItem' });
-const setBody = z
-  .strictObject({ ...setMembers, document_ids: z.array(z.string()) })
-  .meta({ id: 'EvaluationSet' });
-
-const setBodyOf = ({
-  set_name: name,
-  examples,
-  fingerprint: _,
-  ...set
-}: EvaluationSetVersion): z.input<typeof setBody> => ({
-  ...set,
-  name,
-  documents: examples.length,
-  document_ids: examples.map(({ document_id }) => document_id),
-});
-
-const setParams = z.object({ set_id: plainText(1, 128) });
-const ofTenantQuery = { tenant_id: tenantIdText, ...pagingQuery };
-
-const referenceOf = ({ examples, dataset_id }: z.output<typeof setRequest>): ExamplesReference => {
-  if ((examples == null) === (dataset_id == null))
-    throw invalid({
-      loc: ['body', 'examples'],
-      msg: 'Send examples or a dataset_id, one of the two.',
-      type: 'missing',
-    });
-  if (dataset_id != null) return { dataset_id };
-  return {
-    examples: (examples ?? []).map(({ expected, ...reference }) => ({
-      ...reference,
-      expected: expected as JsonObject,
-    })),
-  };
-};
-
-export const createEvaluationSet = post(
-  '/v1/evaluations/sets',
-  {
-    summary: 'Publish a set of examples, or a new version of one',
-    description:
-      'Documents with what should be read in them, to measure configs and artifacts by. A version is complete, not a ' +
-      'patch, and a version that changes nothing is none. Documents are uploads; one that is erased or removed is ' +
-      'taken out of every set.',
-    access: 'any',
-    tenant: 'body',
-    serviceActsForAll: true,
-    bucket: 'heavy',
-    idempotency: KEPT_A_DAY,
-    body: setRequest,
-    reply: { status: 201, schema: setBody },
-    problems: [
-      'set_not_found',
-      'document_not_found',
-      'missing_file',
-      'unsupported_file_type',
-      'file_too_large',
-      'storage_error',
-      'busy',
-    ],
-  },
-  async (request, { evaluations }) => {
-    const { idempotency_key, fingerprint, caller, meta, signal, body } = request;
-    const published = await evaluations.publishSet(
-      {
-        ...{ tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role }, signal },
-        correlation_id: meta.correlation_id,
-        set_id: body.set_id ?? null,
-        ...{ set_name: body.name, project_id: body.project_id, task_id: body.task_id },
-        examples: referenceOf(body),
-        identity: idempotency_key === null ? null : { idempotency_key, fingerprint },
-      },
-      meta,
-    );
-    if (published.kind === 'problem') throw workFailure(published);
-    const { version, unchanged } = published;
-    if (unchanged && body.set_id === undefined) request.answer.header('Idempotent-Replayed', 'true');
-    request.answer.header('Location', `/v1/evaluations/sets/${version.set_id}`);
-    return setBodyOf(version);
-  },
-);
-
-export const listEvaluationSets = get(
-  '/v1/evaluations/sets',
-  {
-    summary: 'The sets of examples of a tenant, last changed first',
-    description: 'Each by its latest version.',
-    access: 'any',
-    tenant: 'query',
-    serviceActsForAll: true,
-    query: z.object(ofTenantQuery),
-    reply: { status: 200, schema: pageOf(setItem, 'EvaluationSetList') },
-    problems: ['tenant_not_found'],
-    reads: 'tenant',
-  },
-  async ({ query }, { queries }) => {
-    const { tenant_id, limit, offset } = query;
-    const { items, total } = await queries.evaluationSetsOfTenant(query);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ set_name: name, position: _, ...set }) => ({ ...set, name }));
-    return { items: shown, total, limit, offset };
-  },
-);
-
-export const getEvaluationSet = get(
-  '/v1/evaluations/sets/{set_id}',
-  {
-    summary: 'A set of examples by its latest version',
-    description: 'What its documents should say is in `GET /v1/evaluations/sets/{set_id}/examples`.',
-    access: 'any',
-    params: setParams,
-    reply: { status: 200, schema: setBody },
-    problems: ['set_not_found'],
-  },
-  async (request, deps) => setBodyOf(await setOf(deps, request, request.params.set_id)),
-);
-
-export const getEvaluationSetExamples = get(
-  '/v1/evaluations/sets/{set_id}/examples',
-  {
-    summary: 'The examples of a set',
-    description: 'NDJSON, a line `{document_id, expected}` for each: it can be sent back as a dataset.',
-    access: 'any',
-    bucket: 'heavy',
-    params: setParams,
-    reply: { status: 200, contentType: 'application/x-ndjson' },
-    problems: ['set_not_found', 'storage_error'],
-  },
-  async (request, deps) => {
-    const examples = await deps.evaluations.examplesOf(await setOf(deps, request, request.params.set_id));
-    const body = examples.map((one) => `${JSON.stringify(one)}\n`).join('');
-    return { contentType: 'application/x-ndjson', body };
-  },
-);
-
-export const removeEvaluationSet = remove(
-  '/v1/evaluations/sets/{set_id}',
-  {
-    summary: 'Remove a set of examples with all its versions',
-    description:
-      'For good: what its documents should say is removed, too. The documents and the figures of its runs stay.',
-    access: 'any',
-    params: setParams,
-    reply: { status: 204 },
-    problems: ['set_not_found', 'storage_error', 'busy'],
-  },
-  async (request, { evaluations }) => {
-    const { set_id } = request.params;
-    const [owner, sight] = [await evaluations.ownerOf(set_id), sightOf(request)];
-    if (owner === undefined || (sight !== null && sight !== owner)) throw workFailure(setNotFound());
-    const refused = await evaluations.removeSet(set_id, owner, request.meta);
-    if (refused !== undefined) throw workFailure(refused);
-    return undefined;
-  },
-);
 
 const runRequest = z
   .strictObject({
@@ -376,7 +150,7 @@ const runBody = z
     ...runMembers,
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What was asked with.' }),
     calibration: z
-      .array(z.strictObject({ from: z.number(), values: z.int(), right: z.int() }))
+      .array(z.strictObject({ at_least: z.number(), values: z.int(), right: z.int() }))
       .meta({ description: 'Of the values at least so sure, how many there are and how many are right.' }),
     per_field: z
       .array(z.strictObject({ path: z.string(), ...counts, ...figures, change: changeOut }))
@@ -438,9 +212,11 @@ export const createEvaluationRun = post(
     const fields = {
       ...{ schema, mode, artifact_id, config_id, allow_partial: true, citations: true },
       min_confidence: undefined,
+      // What its config leaves to people counts as it was read: nobody is asked.
+      review: {},
     };
     const channels = { llm: NO_CHANNEL, ocr: NO_CHANNEL, channelPaths: () => ['body', 'config_id'] };
-    const accepted = await deps.evaluations.acceptRun(
+    const accepted = await deps.runs.accept(
       {
         ...{ set_id, tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role } },
         correlation_id: request.meta.correlation_id,
@@ -496,7 +272,8 @@ const itemOf = async (deps: EvaluationsDeps, row: EvaluationRunRow): Promise<Run
 };
 
 const runsQuery = z.object({
-  ...ofTenantQuery,
+  tenant_id: tenantIdText,
+  ...pagingQuery,
   set_id: plainText(1, 128).optional(),
   status: runStatus.optional(),
 });
@@ -529,12 +306,12 @@ interface Reported {
 }
 
 const reportedOf = async (
-  { evaluations }: EvaluationsDeps,
+  { runs }: EvaluationsDeps,
   row: EvaluationRunRow | undefined,
 ): Promise<Reported | undefined> => {
   if (row === undefined) return undefined;
   const { run_id, report_sha256 } = row;
-  const report = report_sha256 === null ? undefined : await evaluations.reportOf(run_id, report_sha256);
+  const report = report_sha256 === null ? undefined : await runs.reportOf(run_id, report_sha256);
   return { row, report: report ?? { fields: [], documents: [], calibration: [] } };
 };
 
@@ -565,13 +342,13 @@ const previousOf = ({ row }: Reported, before: Reported | undefined) => {
 
 /** A run as the read models have it; 503 where they are not that far. */
 const rowOf = async (
-  { queries, reads }: EvaluationsDeps,
-  request: Pick<AnyRequest, 'answer'>,
-  { accepted: { tenant_id } }: KnownRun,
+  deps: EvaluationsDeps,
+  request: Pick<AnyRequest, 'answer' | 'caller'>,
   runId: string,
 ): Promise<EvaluationRunRow> => {
-  await settleReads(reads, request, tenant_id);
-  const row = await queries.evaluationRun(runId);
+  const { accepted } = await runOf(deps, request, runId);
+  await settleReads(deps.reads, request, accepted.tenant_id);
+  const row = await deps.queries.evaluationRun(runId);
   if (row === undefined) throw problem('not_ready', 'The read models do not have this run yet. Ask again.');
   return row;
 };
@@ -590,15 +367,14 @@ export const getEvaluationRun = get(
   },
   async (request, deps) => {
     const { run_id } = request.params;
-    const known = await runOf(deps, request, run_id);
-    const row = await rowOf(deps, request, known, run_id);
+    const row = await rowOf(deps, request, run_id);
     const now = await reportedOf(deps, row);
     if (now === undefined) throw new Error('a run that is there has no report');
     const isScored = row.scored_at !== null;
     const before = isScored ? await reportedOf(deps, await deps.queries.runBefore(row)) : undefined;
     return {
       ...(await itemOf(deps, row)),
-      schema: (await deps.evaluations.schemaOf(run_id, row.schema_sha256)) ?? null,
+      schema: (await deps.runs.schemaOf(run_id, row.schema_sha256)) ?? null,
       calibration: now.report.calibration,
       per_field: fieldsOf(now, before),
       per_document: documentsOf(now, before),
@@ -645,13 +421,11 @@ export const getEvaluationRunDocument = get(
   },
   async (request, deps) => {
     const { run_id, document_id } = request.params;
-    const known = await runOf(deps, request, run_id);
-    const found = await reportedOf(deps, await rowOf(deps, request, known, run_id));
+    const found = await reportedOf(deps, await rowOf(deps, request, run_id));
     const row = found?.report.documents.find((one) => one.document_id === document_id);
     if (row === undefined) throw problem('document_not_found', 'The run has scored no such document.');
     const { wrong_sha256, ...document } = row;
-    const wrong =
-      wrong_sha256 === null ? [] : await deps.evaluations.wrongIn(run_id, document_id, wrong_sha256);
+    const wrong = wrong_sha256 === null ? [] : await deps.runs.wrongIn(run_id, document_id, wrong_sha256);
     return { run_id, ...document, ...figuresOf(row), wrong: wrong === undefined ? null : [...wrong] };
   },
 );

@@ -137,16 +137,19 @@ import {
 import {
   cancelEvaluationRun,
   createEvaluationRun,
-  createEvaluationSet,
   getEvaluationRun,
   getEvaluationRunDocument,
-  getEvaluationSet,
-  getEvaluationSetExamples,
   listEvaluationRuns,
-  listEvaluationSets,
-  removeEvaluationSet,
   type EvaluationsDeps,
 } from './evaluations.ts';
+import {
+  createEvaluationSet,
+  getEvaluationSet,
+  getEvaluationSetExamples,
+  listEvaluationSets,
+  removeEvaluationSet,
+  type EvaluationSetsDeps,
+} from './evaluationSets.ts';
 import { getConfig, listConfigs, publishConfig, revokeConfig, type ConfigsDeps } from './configs.ts';
 import {
   createSession,
@@ -170,6 +173,7 @@ export type ApiDeps = AccountsDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
+  EvaluationSetsDeps &
   ModelCostsDeps &
   OperationsDeps &
   PricesDeps &

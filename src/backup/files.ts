@@ -147,6 +147,20 @@ const openWork = (needs: Map<string, Need>) => {
   };
 };
 
+/** What the documents of the latest version of each set are expected to say. */
+const expectedOfSets = (needs: Map<string, Need>) => {
+  const expected = new Map<string, readonly string[]>();
+  return (stream: string, set: Pick<EvaluationSetVersion, 'set_id' | 'examples'>): void => {
+    for (const key of expected.get(set.set_id) ?? []) needs.delete(key);
+    const named = set.examples.map(({ document_id, expected_sha256: sha256 }) => {
+      const key = expectedKeyOf(set.set_id, document_id, sha256);
+      needs.set(key, { stream, sha256 });
+      return key;
+    });
+    expected.set(set.set_id, named);
+  };
+};
+
 /** What training made, and what it was made of: an erased tenant needs neither. */
 const learnedNeeds = (needs: Map<string, Need>) => {
   /** What is kept of the examples of a job: the last that the log names. */
@@ -193,20 +207,7 @@ export const objectNeeds = (): {
   const seeWebhook = webhookSecrets(replaceSecrets);
   const work = openWork(needs);
   const { learn, forget, needExamples } = learnedNeeds(needs);
-  const expected = new Map<string, readonly string[]>();
-  /** What the documents of the latest version of a set are expected to say. */
-  const needExpected = (
-    stream: string,
-    { set_id, examples }: Pick<EvaluationSetVersion, 'set_id' | 'examples'>,
-  ): void => {
-    for (const key of expected.get(set_id) ?? []) needs.delete(key);
-    const named = examples.map(({ document_id, expected_sha256: sha256 }) => {
-      const key = expectedKeyOf(set_id, document_id, sha256);
-      needs.set(key, { stream, sha256 });
-      return key;
-    });
-    expected.set(set_id, named);
-  };
+  const needExpected = expectedOfSets(needs);
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
     DocumentRegistered: ({ stream, data }) => {

@@ -17,6 +17,7 @@ import { namedWork } from './queue.ts';
 import { reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { ABANDONED_AFTER_MS, takePlace } from './places.ts';
+import type { Outcome } from '../writer/decideBatch.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
@@ -103,10 +104,10 @@ const planned = async (
 type ExtractTask = Extract<WorkPlan['task'], { readonly kind: 'extract' }>;
 
 /** What decides what an extraction reads: of a task, or of a version of a saved config. */
-export interface Subject extends Pick<
-  ExtractTask,
-  'schema' | 'mode' | 'artifact_id' | 'min_confidence' | 'models_for' | 'require_grounding'
-> {
+export interface Subject extends Pick<ExtractTask, 'schema' | 'mode' | 'artifact_id'> {
+  readonly min_confidence?: number | null | undefined;
+  readonly models_for?: ExtractTask['models_for'] | null;
+  readonly require_grounding?: boolean | null | undefined;
   readonly llm: SubjectChannel;
   readonly ocr: SubjectChannel;
 }
@@ -141,6 +142,22 @@ const evaluatedIn = async (
   subject_sha256: subjectSha256(task),
 });
 
+/** What became of an acceptance. */
+const acceptedAs = (
+  { wrote }: AcceptBatchDeps,
+  { batch_id, tenant_id }: BatchName,
+  outcome: Outcome<BatchKind>,
+): AcceptedBatch | WorkProblem => {
+  if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
+  if (outcome.kind !== 'done')
+    return workProblem(
+      'busy',
+      'The batch could not be queued. Send the request again with the same Idempotency-Key.',
+    );
+  if (outcome.position !== undefined) wrote(tenant_id, outcome.position);
+  return { kind: 'accepted', batch_id, replayed: outcome.events.length === 0 };
+};
+
 const written = async (
   deps: AcceptBatchDeps,
   { batch_id, task }: { readonly batch_id: string; readonly task: WorkPlan['task'] },
@@ -159,15 +176,8 @@ const written = async (
     ...{ input_sha256, fingerprint: request.idempotency?.fingerprint ?? '', correlation_id },
     ...{ api_key_id: caller.key_id, api_key_role: caller.role, expires_at: laterBy(meta.now, DAY_MS) },
   };
-  const outcome = await deps.batches.handle({ batch_id, tenant_id }, { type: 'AcceptBatch', data, meta });
-  if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
-  if (outcome.kind !== 'done')
-    return workProblem(
-      'busy',
-      'The batch could not be queued. Send the request again with the same Idempotency-Key.',
-    );
-  if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
-  return { kind: 'accepted', batch_id, replayed: outcome.events.length === 0 };
+  const name = { batch_id, tenant_id };
+  return acceptedAs(deps, name, await deps.batches.handle(name, { type: 'AcceptBatch', data, meta }));
 };
 
 /** Whether a batch that has a place is over. One that was never accepted is closed, a while later, so that it is. */

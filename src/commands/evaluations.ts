@@ -153,7 +153,7 @@ export const wrongValues = (objects: Pick<ObjectStore, 'put' | 'get'>) => shelf(
 
 const reportShape = z.strictObject({
   /** Of the values that said to be at least so sure, how many there are and how many are right. */
-  calibration: z.array(z.strictObject({ from: z.number(), values: z.number(), right: z.number() })),
+  calibration: z.array(z.strictObject({ at_least: z.number(), values: z.number(), right: z.number() })),
   /** By path, with `*` for places in lists and for names that the schema does not have. */
   fields: z.array(z.strictObject({ path: z.string(), ...leafCounts })),
   /** In the order of the set. */
@@ -363,41 +363,60 @@ export interface PublishedSet {
   readonly unchanged: boolean;
 }
 
+/** The examples of a request, each document once. */
+const examplesIn = async (
+  { examples }: PublishSetDeps,
+  request: SetRequest,
+): Promise<readonly TrainingExample[] | WorkProblem> => {
+  const found = await examples({ ...request, least: 1 }, request.examples);
+  return 'kind' in found ? found : (repeatedIn(found) ?? found);
+};
+
+/** What a version is called, and where its runs are booked: what a request leaves out stays as it was. */
+const namesOf = (
+  request: SetRequest,
+  before: EvaluationSetVersion | undefined,
+): Pick<EvaluationSetVersion, 'set_name' | 'project_id' | 'task_id'> => {
+  const { set_name, project_id, task_id } = before ?? NO_NAMES;
+  return {
+    set_name: request.set_name ?? set_name,
+    project_id: request.project_id ?? project_id,
+    task_id: request.task_id ?? task_id,
+  };
+};
+const NO_NAMES = { set_name: null, project_id: 'default', task_id: 'default' };
+
 /** Publishes a set or a new version of one. What documents are expected to say is stored before it is named. */
 export const publishSet =
   (deps: PublishSetDeps) =>
   async (request: SetRequest, meta: CommandMeta): Promise<PublishedSet | WorkProblem> => {
     const { tenant_id, identity } = request;
-    const update = request.set_id !== null;
-    const before = update ? await findSet(deps, tenant_id, request.set_id ?? '') : undefined;
-    if (update && before === undefined) return setNotFound();
-    const found = await deps.examples({ ...request, least: 1 }, request.examples);
+    const before = request.set_id === null ? undefined : await findSet(deps, tenant_id, request.set_id);
+    if (request.set_id !== null && before === undefined) return setNotFound();
+    const found = await examplesIn(deps, request);
     if ('kind' in found) return found;
-    const twice = repeatedIn(found);
-    if (twice !== undefined) return twice;
     const set_id = await setIdOf(deps, request);
     const examples = await eachOf(found, AT_ONCE, async ({ document_id, expected }) => ({
       document_id,
       expected_sha256: await expectedValues(deps.objects).put(set_id, document_id, expected),
     }));
     const fingerprint = identity?.fingerprint ?? '';
-    const named = {
-      set_name: request.set_name ?? before?.set_name ?? null,
-      project_id: request.project_id ?? before?.project_id ?? 'default',
-      task_id: request.task_id ?? before?.task_id ?? 'default',
-    };
-    const data = { set_id, tenant_id, ...named, examples, fingerprint, update };
-    const outcome = await evaluationSets(deps.store).handle(
-      set_id,
-      { type: 'PublishSet', data, meta },
-      tenant_id,
-    );
-    if (outcome.kind !== 'done') return failedSet(outcome);
-    if (outcome.position !== undefined) deps.wrote(tenant_id, outcome.position);
-    const version = outcome.state.versions.at(-1);
-    if (version === undefined) throw new Error('a set that was published has no version');
-    return { kind: 'set', version, unchanged: outcome.events.length === 0 };
+    const version = { set_id, tenant_id, ...namesOf(request, before), examples, fingerprint };
+    return writtenSet(deps, { type: 'PublishSet', data: { ...version, update: before !== undefined }, meta });
   };
+
+const writtenSet = async (
+  { store, wrote }: PublishSetDeps,
+  command: Extract<EvaluationSetKind['command'], { readonly type: 'PublishSet' }>,
+): Promise<PublishedSet | WorkProblem> => {
+  const { set_id, tenant_id } = command.data;
+  const outcome = await evaluationSets(store).handle(set_id, command, tenant_id);
+  if (outcome.kind !== 'done') return failedSet(outcome);
+  if (outcome.position !== undefined) wrote(tenant_id, outcome.position);
+  const version = outcome.state.versions.at(-1);
+  if (version === undefined) throw new Error('a set that was published has no version');
+  return { kind: 'set', version, unchanged: outcome.events.length === 0 };
+};
 
 /** Removes a set and what its documents were expected to say. Its runs keep their figures. */
 export const removeSet =

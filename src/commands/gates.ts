@@ -45,11 +45,8 @@ const subjectOf = async (
   if (schema === undefined)
     return workProblem('missing_schema', 'A gate measures a schema: publish the config with one.');
   return {
-    ...{ schema, artifact_id, llm, ocr },
+    ...{ schema, artifact_id, llm, ocr, min_confidence, models_for, require_grounding },
     mode: published.mode ?? trained?.file.mode ?? 'standard',
-    min_confidence: min_confidence ?? undefined,
-    models_for: models_for ?? undefined,
-    require_grounding: require_grounding ?? undefined,
   };
 };
 

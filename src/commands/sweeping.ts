@@ -111,7 +111,7 @@ export type WorkFate =
   | { readonly kind: 'unknown' };
 
 export interface WorkObjectsDeps {
-  /** Of an operation, batch, training job, set or run by its ID, from the log. `keeps`: a key that it needs after its end. */
+  /** By the ID of what waits, of a set or a run, from the log. `keeps`: a key that it needs after its end. */
   readonly queuedFate: (id: string) => Promise<WorkFate & { readonly keeps?: string }>;
   /** Of an extraction or conversion by its ID, from the log: it ended when it was billed, or failed. */
   readonly workFate: (id: string) => Promise<WorkFate>;

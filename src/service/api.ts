@@ -231,7 +231,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
       schemas: parts.workers.schemaValidator,
     }),
     batches,
-    evaluations: evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
+    ...evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
     heldBack: heldBack({
       ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
       lastRunOfSubject: lastRunOfSubject(from.readSql),

@@ -24,7 +24,12 @@ import {
   uploadStock,
   type UploadStock,
 } from '../commands/uploads.ts';
-import { objectSweeper, type ObjectSweeperDeps, type WorkObjectsDeps } from '../commands/sweeping.ts';
+import {
+  objectSweeper,
+  type ObjectSweeperDeps,
+  type WorkFate,
+  type WorkObjectsDeps,
+} from '../commands/sweeping.ts';
 import { usageEndedAt } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
@@ -59,31 +64,33 @@ const workFates = (from: Context): WorkObjectsDeps => {
   const sets = evaluationSets(log);
   const examples = exampleStreams(log);
   const unknown = { kind: 'unknown' } as const;
-  return {
-    queuedFate: async (id) => {
-      if (id.startsWith('op_')) {
-        const state = await ops.stateOf(id);
-        if (state.accepted === null) return unknown;
-        const until = await reviewNeedsUntil({ store: log }, state);
-        if (until !== undefined && until > from.clock.now()) return { kind: 'open' };
-        return ENDED_OR_OPEN(state);
-      }
-      if (id.startsWith('job_')) {
-        const state = await jobs.stateOf(id);
-        if (state.accepted === null) return unknown;
-        const kept = await examples.keptOf(state.accepted);
-        return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, kept.input_sha256) };
-      }
-      if (id.startsWith('set_')) {
-        const { versions, removed_at } = await sets.stateOf(id);
-        return versions.length === 0 ? unknown : ENDED_OR_OPEN({ finished_at: removed_at });
-      }
-      const isRun = id.startsWith('evr_');
-      const { accepted, ended } = await bats.stateOf(isRun ? batchIdOfRun(id) : id);
-      // What a run found stays.
-      if (isRun && accepted !== null) return { kind: 'open' };
-      return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
+  const batchFate = async (id: string): Promise<WorkFate> => {
+    const { accepted, ended } = await bats.stateOf(id);
+    return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
+  };
+  /** By the prefix of an ID; all others are batches. */
+  const fates: Readonly<Record<string, WorkObjectsDeps['queuedFate']>> = {
+    op: async (id) => {
+      const state = await ops.stateOf(id);
+      if (state.accepted === null) return unknown;
+      const until = await reviewNeedsUntil({ store: log }, state);
+      return until !== undefined && until > from.clock.now() ? { kind: 'open' } : ENDED_OR_OPEN(state);
     },
+    job: async (id) => {
+      const state = await jobs.stateOf(id);
+      if (state.accepted === null) return unknown;
+      const kept = await examples.keptOf(state.accepted);
+      return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, kept.input_sha256) };
+    },
+    set: async (id) => {
+      const { versions, removed_at } = await sets.stateOf(id);
+      return versions.length === 0 ? unknown : ENDED_OR_OPEN({ finished_at: removed_at });
+    },
+    // What a run found stays.
+    evr: async (id) => ((await batchFate(batchIdOfRun(id))).kind === 'unknown' ? unknown : { kind: 'open' }),
+  };
+  return {
+    queuedFate: (id) => (fates[id.slice(0, id.indexOf('_'))] ?? batchFate)(id),
     workFate: async (operation_id) => {
       const operation = operation_id.startsWith('ext_') ? 'extract' : 'to_markdown';
       const state = await usage.stateOf({ operation, operation_id });
@@ -130,8 +137,7 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
         isAnswered(await api.batches.cancel({ tenant_id, batch_id }, meta)),
       job: async (tenant_id, job_id, meta) =>
         isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
-      set: async (tenant_id, set_id, meta) =>
-        (await api.evaluations.removeSet(set_id, tenant_id, meta)) === undefined,
+      set: async (tenant_id, set_id, meta) => (await api.sets.remove(set_id, tenant_id, meta)) === undefined,
       config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
       document: async (tenant_id, document_id, meta) =>
         (await api.eraseDocument({ tenant_id, allTenants: false }, document_id, meta)) === undefined,
@@ -143,6 +149,7 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
     onError: unlessDiverged((err) => logger.error({ msg: 'erasing a tenant', err })),
   };
 };
+
 /** What sets of examples and their runs keep of a document. */
 const inEvaluations = (from: Context) =>
   forgetInEvaluations({

@@ -56,7 +56,6 @@ import {
 } from '../../projections/batches.ts';
 import { acceptBatch, batches, cancelBatch, type BatchCommands } from '../commands/batches.ts';
 import { runsToScore } from '../../projections/evaluations.ts';
-import type { EvaluationCommands } from '../api/evaluations.ts';
 import {
   acceptRun,
   examplesOfSet,
@@ -257,22 +256,26 @@ export const batchesParts = {
 export const evaluationCommands = (
   work: WorkDeps,
   { uploads, countPages, accept }: Pick<ApiDeps, 'uploads' | 'countPages'> & Pick<BatchCommands, 'accept'>,
-): EvaluationCommands => {
+): Pick<ApiDeps, 'sets' | 'runs'> => {
   const { store, objects, clock, wrote } = work;
   const deps = { store, objects, clock, wrote };
   return {
-    publishSet: publishSet({
-      ...deps,
-      examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
-    }),
-    removeSet: removeSet(deps),
-    findSet: (tenantId, setId) => findSet(deps, tenantId, setId),
-    ownerOf: (setId) => ownerOfSet(deps, setId),
-    examplesOf: (set) => examplesOfSet(deps, set),
-    acceptRun: acceptRun({ ...deps, accept }),
-    reportOf: (runId, digest) => reports(objects).get(runId, digest),
-    schemaOf: (runId, digest) => runSchemas(objects).get(runId, digest),
-    wrongIn: (...place) => wrongValues(objects).get(...place),
+    sets: {
+      publish: publishSet({
+        ...deps,
+        examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
+      }),
+      remove: removeSet(deps),
+      find: (tenantId, setId) => findSet(deps, tenantId, setId),
+      ownerOf: (setId) => ownerOfSet(deps, setId),
+      examplesOf: (set) => examplesOfSet(deps, set),
+    },
+    runs: {
+      accept: acceptRun({ ...deps, accept }),
+      reportOf: (runId, digest) => reports(objects).get(runId, digest),
+      schemaOf: (runId, digest) => runSchemas(objects).get(runId, digest),
+      wrongIn: (...place) => wrongValues(objects).get(...place),
+    },
   };
 };
 

@@ -153,22 +153,30 @@ const held = async (
   return outcome.kind === 'scored' ? outcome.scored : undefined;
 };
 
+/** What the document at a place of the run's list came to, as its batch and its operation say. */
+const readAt = async (
+  deps: EvaluationWorkerDeps,
+  { accepted, refused }: KnownRun,
+  index: number,
+): Promise<Read & { readonly operation_id: string | null }> => {
+  const refusal = refused.get(index);
+  if (refusal !== undefined)
+    return {
+      operation_id: null,
+      ...(NOTHING_READ.has(refusal) ? { body: NO_RESULT } : { left_out: refusal }),
+    };
+  const operation_id = operationIdOfDocument({ ...accepted, index });
+  return { operation_id, ...(await readOf(deps, await deps.operations.stateOf(operation_id))) };
+};
+
 const scoredDocument = async (
   deps: EvaluationWorkerDeps,
   scoring: Scoring,
   index: number,
 ): Promise<Scored> => {
   const { name, run } = scoring;
-  const { tenant_id, batch_id, document_ids } = run.accepted;
-  const document_id = document_ids[index] ?? '';
-  const refusal = run.refused.get(index);
-  if (refusal !== undefined && !NOTHING_READ.has(refusal)) return leftOut(document_id, null, refusal);
-  const operation = operationIdOfDocument({ tenant_id, batch_id, index });
-  const operation_id = refusal === undefined ? operation : null;
-  const read =
-    operation_id === null
-      ? { body: NO_RESULT }
-      : await readOf(deps, await deps.operations.stateOf(operation));
+  const document_id = run.accepted.document_ids[index] ?? '';
+  const { operation_id, ...read } = await readAt(deps, run, index);
   if ('left_out' in read) return leftOut(document_id, operation_id, read.left_out);
   const digest = scoring.expected.get(document_id) ?? '';
   const expected = await expectedValues(deps.objects).get(run.evaluated.set_id, document_id, digest);
@@ -188,7 +196,7 @@ const scoredDocument = async (
 const sums = (schema: JsonObject) => {
   const fields = new Map<string, Counts>();
   const documents: EvaluationReport['documents'] = [];
-  const sure = CONFIDENCES.map((from) => ({ from, values: 0, right: 0 }));
+  const sure = CONFIDENCES.map((at_least) => ({ at_least, values: 0, right: 0 }));
   let all = NONE;
   return {
     add: ({ row, leaves, sureness }: Scored): void => {
@@ -201,7 +209,7 @@ const sums = (schema: JsonObject) => {
       }
       for (const [confidence, right] of sureness)
         for (const bin of sure) {
-          if (confidence < bin.from) continue;
+          if (confidence < bin.at_least) continue;
           bin.values += 1;
           if (right) bin.right += 1;
         }

@@ -277,6 +277,30 @@ const waitingBatches = async (api: Client, tenant_id: string): Promise<void> => 
   await done(api, `/v1/batches/${await accepted()}/cancel`, {});
 };
 
+/** A set of two versions and a run that waits, and a set that was removed. */
+const measuring = async (api: Client, tenant_id: string): Promise<void> => {
+  const example = async (total: number) => {
+    const json = { tenant_id, file_name: 'a.txt', content_type: 'text/plain' };
+    const { body } = await done(api, '/v1/uploads/presign', json);
+    const headers = { 'content-type': 'text/plain' };
+    const sent = await fetch(String(body['upload_url']), {
+      headers,
+      method: 'PUT',
+      body: `Total: ${String(total)} EUR`,
+    });
+    expect(sent.status).to.equal(200);
+    return { document_id: String(body['document_id']), expected: { total } };
+  };
+  const [one, two] = [await example(10), await example(20)];
+  const published = async (json: object) =>
+    String((await done(api, '/v1/evaluations/sets', { tenant_id, ...json })).body['set_id']);
+  const set_id = await published({ name: 'January', examples: [one] });
+  await published({ set_id, examples: [one, two] });
+  const schema = JSON.parse(INVOICE_SCHEMA) as object;
+  await done(api, '/v1/evaluations/runs', { tenant_id, set_id, schema });
+  await api.call('delete', `/v1/evaluations/sets/${await published({ examples: [two] })}`);
+};
+
 /** An extraction whose request ended right after its burn. */
 const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Promise<void> => {
   const handle = commandHandler({
@@ -395,6 +419,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await pipelines(api, parts, RICH);
   await waitingOperations(api, RICH);
   await waitingBatches(api, RICH);
+  await measuring(api, RICH);
   await lookedAt(api, parts, RICH);
   await api.sell(POOR, 1_000);
   await unfinished(parts);

@@ -389,7 +389,7 @@ const tenantErasing = (
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
     learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
     remove: {
-      ...{ key: never, webhook: never, batch: never, job: never, config: never, set: never },
+      ...{ key: never, webhook: never, batch: never, job: never, set: never, config: never },
       operation: async (_, id) => isOk(await requests.cancelOperation(id)),
       document: async (_, id) => isOk(await requests.eraseDocument(id)),
     },

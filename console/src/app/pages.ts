@@ -78,6 +78,13 @@ export const PAGES: readonly Page[] = [
     load: () => import('../pages/pipelines/index.tsx'),
   },
   {
+    path: '/evaluations',
+    name: nav.evaluations,
+    icon: CircleCheck,
+    isOperators: false,
+    load: () => import('../pages/evaluations.tsx'),
+  },
+  {
     path: '/tenants',
     name: nav.tenants,
     icon: Users,

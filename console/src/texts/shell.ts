@@ -9,6 +9,7 @@ export const shell = {
     keys: 'Keys',
     configs: 'Configs',
     pipelines: 'Pipelines',
+    evaluations: 'Evaluations',
     tenants: 'Tenants',
     finance: 'Finance',
     audit: 'Audit',

@@ -2381,14 +2381,13 @@ class EvaluationRun(TypedDict):
     """The run of this set before it."""
 
 
-EvaluationRunCalibration = TypedDict(
-    "EvaluationRunCalibration",
-    {
-        "from": "float",
-        "values": "int",
-        "right": "int",
-    },
-)
+class EvaluationRunCalibration(TypedDict):
+    at_least: float
+    """Least confidence of the values."""
+    values: int
+    """Values that are at least so sure."""
+    right: int
+    """Those of them that are right."""
 
 
 class EvaluationRunPerField(TypedDict):
@@ -4915,9 +4914,7 @@ class ReviewDecision(TypedDict):
     counts: ReviewCounts
     """How many values come from where; null while it is open."""
     origins: dict[str, Literal["read", "confirmed", "corrected"]]
-    """Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer.
-    `confirmed`: it was in doubt, and stayed.
-    """
+    """Of each leaf, by its JSON Pointer."""
     note: str | None
     """A note for people."""
     decided_by: str

@@ -3941,7 +3941,7 @@ export type EvaluationRun = {
         /**
          * Least confidence of the values.
          */
-        from: number;
+        at_least: number;
         /**
          * Values that are at least so sure.
          */

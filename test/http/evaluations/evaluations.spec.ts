@@ -274,7 +274,7 @@ describe('runs of a set', () => {
       [examples[2]?.document_id, 2, 0, 1],
     ]);
     const sure = listed(run['calibration']);
-    expect(sure.map(({ from }) => from)).to.deep.equal([0.9, 0.8]);
+    expect(sure.map(({ at_least }) => at_least)).to.deep.equal([0.9, 0.8]);
     for (const { values, right } of sure) expect(Number(right)).to.be.at.most(Number(values));
     const after = await tenant.balance();
     const spent = Number(before['balance_credits']) - Number(after['balance_credits']);
@@ -464,5 +464,38 @@ describe('a gate before publishing', () => {
     expect(more['version']).to.equal(2);
     const stale = await publish({ schema: TOTAL_ONLY, gate: same });
     expect(stale.body, 'the set has changed').to.include({ code: 'gate_not_passed', run_id: null });
+  });
+
+  it('stands before a deployment too, and its artifact is measured with the examples it learned from', async () => {
+    const learn = await tenant.setOf([await tenant.example('Q-5', 5), await tenant.example('Q-6', 6)]);
+    const job = await tenant.call('post', '/v1/training/jobs', {
+      json: { tenant_id: tenant.tenant_id, schema: SCHEMA, set_id: learn.set_id },
+    });
+    expect(job.status, job.text).to.equal(202);
+    await api.deps.reads.settleAll();
+    await api.training.drain();
+    const { body } = await tenant.call('get', `/v1/training/jobs/${String(job.body['job_id'])}`);
+    const { artifact_id, artifact_uri } = body;
+    expect(artifact_id, JSON.stringify(body)).to.be.a('string');
+    const json = { tenant_id: tenant.tenant_id, project_id: 'default', artifact_id, artifact_uri };
+    const deploy = (gate: object) =>
+      tenant.call('post', '/v1/inference/deployments', { json: { ...json, gate } });
+    const gate = { set_id: learn.set_id, min_f1: 0 };
+    expect((await deploy(gate)).body).to.include({ code: 'gate_not_passed', run_id: null });
+    const current = `/v1/inference/deployments/current?tenant_id=${tenant.tenant_id}&project_id=default`;
+    expect((await tenant.call('get', current)).code).to.equal('deployment_not_found');
+    const run = await tenant.measured({ set_id: learn.set_id, artifact_id });
+    expect(run).to.include({ artifact_id, examples: 2, left_out: 0 });
+    expect((await deploy(gate)).status).to.equal(200);
+  });
+
+  it('belongs to training jobs of which examples are named in one way only', async () => {
+    const json = { tenant_id: tenant.tenant_id, schema: SCHEMA, set_id, dataset_id: 'ds_1' };
+    expect((await tenant.call('post', '/v1/training/jobs', { json })).code).to.equal('validation_error');
+    const none = { tenant_id: tenant.tenant_id, schema: SCHEMA, set_id: 'set_nobody' };
+    expect((await tenant.call('post', '/v1/training/jobs', { json: none })).code).to.equal('set_not_found');
+    const other = await measuringTenant(api);
+    const foreign = { tenant_id: other.tenant_id, schema: SCHEMA, set_id };
+    expect((await other.call('post', '/v1/training/jobs', { json: foreign })).code).to.equal('set_not_found');
   });
 });

@@ -80,6 +80,8 @@ export interface TestApi extends Client {
   readonly wait: (ms: number) => void;
   /** Its worker of batches, which does nothing by itself. */
   readonly batches: BatchWorker;
+  /** Its worker of training jobs, which does nothing by itself. */
+  readonly training: QueueWorker;
   /** Its scorer of runs, which does nothing by itself. */
   readonly evaluations: EvaluationWorker;
   /** What its sweeps of objects work on. */
@@ -228,6 +230,7 @@ export const startApi = async (
       aheadMs += ms;
     },
     batches: from.batchWorker,
+    training: from.trainingWorker,
     evaluations: from.evaluationWorker,
     swept: sweptObjects(from),
     stop,

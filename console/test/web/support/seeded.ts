@@ -38,6 +38,7 @@ export const everyPage = ({ tenantId, key }: Seeded, adminKey: string) =>
     ['keys', '/keys', key],
     ['configs', '/configs', key],
     ['pipelines', '/pipelines', key],
+    ['evaluations', '/evaluations', key],
     ['tenants', '/tenants', adminKey],
     ['tenant', `/tenants/${tenantId}`, adminKey],
     ['finance', '/finance', adminKey],

@@ -1,0 +1,237 @@
+import { z } from 'zod';
+import type { EvaluationSetVersion } from '../../domain/evaluation.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { TrainingExample } from '../../domain/ports/trainer.ts';
+import { type findSet, type PublishedSet, type SetRequest, setNotFound } from '../commands/evaluations.ts';
+import type { ExamplesReference } from '../commands/trainingExamples.ts';
+import type { WorkProblem } from '../commands/workProblem.ts';
+import type { Queries } from '../queries/queries.ts';
+import { type AnyRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
+import { invalid, workFailure } from '../server/problems.ts';
+import { checkKnown, instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import { example, scopeName } from './pipelineSchemas.ts';
+
+/** What routes call for sets of examples. */
+export interface SetCommands {
+  readonly publish: (request: SetRequest, meta: CommandMeta) => Promise<PublishedSet | WorkProblem>;
+  readonly remove: (setId: string, tenantId: string, meta: CommandMeta) => Promise<WorkProblem | undefined>;
+  /** null: of any tenant. */
+  readonly find: (tenantId: string | null, setId: string) => ReturnType<typeof findSet>;
+  /** Whose set it is or was. */
+  readonly ownerOf: (setId: string) => Promise<string | undefined>;
+  readonly examplesOf: (set: EvaluationSetVersion) => Promise<readonly TrainingExample[]>;
+}
+
+/** What these routes need. */
+export interface EvaluationSetsDeps {
+  readonly sets: SetCommands;
+  readonly queries: Pick<Queries, 'balanceOfTenant' | 'evaluationSetsOfTenant'>;
+}
+
+const { get, post, remove } = routesOver<EvaluationSetsDeps>();
+
+/** Whose sets and runs a request may see: of one tenant, or `null` of all. */
+export const ownSight = ({ caller }: Pick<AnyRequest, 'caller'>): string | null =>
+  caller.role === 'tenant' ? caller.tenant_id : null;
+
+/** A set that is there. 404 for another tenant's: it does not say that there is one. */
+const setOf = async (
+  { sets }: EvaluationSetsDeps,
+  request: Pick<AnyRequest, 'caller'>,
+  setId: string,
+): Promise<EvaluationSetVersion> => {
+  const set = await sets.find(ownSight(request), setId);
+  if (set === undefined) throw workFailure(setNotFound());
+  return set;
+};
+
+const setRequest = z
+  .strictObject({
+    tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
+    set_id: orAbsent(plainText(1, 128)).meta({
+      description: 'Of the set to publish a new version of; left out: a new set.',
+    }),
+    name: plainText(1, 200).optional().meta({
+      description: 'Stays in the log for good: put no names of people into it. A new version keeps it.',
+    }),
+    project_id: scopeName()
+      .optional()
+      .meta({ description: 'Where its runs are booked; `default`. A new version keeps it.' }),
+    task_id: scopeName().optional().meta({ description: 'As `project_id`.' }),
+    examples: z
+      .array(example)
+      .max(1_000)
+      .nullish()
+      .meta({ description: 'All of them: at least one, each document once. Or a `dataset_id`.' }),
+    dataset_id: plainText(1, 100)
+      .nullish()
+      .meta({ description: 'An upload of kind `dataset`: NDJSON of `{document_id, expected}`.' }),
+  })
+  .meta({ id: 'EvaluationSetRequest' });
+
+const setMembers = {
+  set_id: z.string(),
+  version: z.int().meta({ description: 'From 1; each change makes the next.' }),
+  tenant_id: z.string(),
+  project_id: z.string(),
+  task_id: z.string(),
+  name: z.string().nullable(),
+  documents: z.int().meta({ description: 'Documents of this version.' }),
+  created_at: instantOut,
+  published_at: instantOut.meta({ description: 'When this version was.' }),
+};
+const setItem = z.strictObject(setMembers).meta({ id: 'EvaluationSetItem' });
+const setBody = z
+  .strictObject({ ...setMembers, document_ids: z.array(z.string()) })
+  .meta({ id: 'EvaluationSet' });
+
+const setBodyOf = ({
+  set_name: name,
+  examples,
+  fingerprint: _,
+  ...set
+}: EvaluationSetVersion): z.input<typeof setBody> => ({
+  ...set,
+  name,
+  documents: examples.length,
+  document_ids: examples.map(({ document_id }) => document_id),
+});
+
+const setParams = z.object({ set_id: plainText(1, 128) });
+
+const referenceOf = ({ examples, dataset_id }: z.output<typeof setRequest>): ExamplesReference => {
+  if ((examples == null) === (dataset_id == null))
+    throw invalid({
+      loc: ['body', 'examples'],
+      msg: 'Send examples or a dataset_id, one of the two.',
+      type: 'missing',
+    });
+  if (dataset_id != null) return { dataset_id };
+  return {
+    examples: (examples ?? []).map(({ expected, ...reference }) => ({
+      ...reference,
+      expected: expected as JsonObject,
+    })),
+  };
+};
+
+export const createEvaluationSet = post(
+  '/v1/evaluations/sets',
+  {
+    summary: 'Publish a set of examples, or a new version of one',
+    description:
+      'Documents with what should be read in them, to measure configs and artifacts by. A version is complete, not a ' +
+      'patch, and a version that changes nothing is none. Documents are uploads; one that is erased or removed is ' +
+      'taken out of every set.',
+    access: 'any',
+    tenant: 'body',
+    serviceActsForAll: true,
+    bucket: 'heavy',
+    idempotency: KEPT_A_DAY,
+    body: setRequest,
+    reply: { status: 201, schema: setBody },
+    problems: [
+      'set_not_found',
+      'document_not_found',
+      'missing_file',
+      'unsupported_file_type',
+      'file_too_large',
+      'storage_error',
+      'busy',
+    ],
+  },
+  async (request, { sets }) => {
+    const { idempotency_key, fingerprint, caller, meta, signal, body } = request;
+    const published = await sets.publish(
+      {
+        ...{ tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role }, signal },
+        correlation_id: meta.correlation_id,
+        set_id: body.set_id ?? null,
+        ...{ set_name: body.name, project_id: body.project_id, task_id: body.task_id },
+        examples: referenceOf(body),
+        identity: idempotency_key === null ? null : { idempotency_key, fingerprint },
+      },
+      meta,
+    );
+    if (published.kind === 'problem') throw workFailure(published);
+    const { version, unchanged } = published;
+    if (unchanged && body.set_id === undefined) request.answer.header('Idempotent-Replayed', 'true');
+    request.answer.header('Location', `/v1/evaluations/sets/${version.set_id}`);
+    return setBodyOf(version);
+  },
+);
+
+export const listEvaluationSets = get(
+  '/v1/evaluations/sets',
+  {
+    summary: 'The sets of examples of a tenant, last changed first',
+    description: 'Each by its latest version.',
+    access: 'any',
+    tenant: 'query',
+    serviceActsForAll: true,
+    query: z.object({ tenant_id: tenantIdText, ...pagingQuery }),
+    reply: { status: 200, schema: pageOf(setItem, 'EvaluationSetList') },
+    problems: ['tenant_not_found'],
+    reads: 'tenant',
+  },
+  async ({ query }, { queries }) => {
+    const { tenant_id, limit, offset } = query;
+    const { items, total } = await queries.evaluationSetsOfTenant(query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    const shown = items.map(({ set_name: name, position: _, ...set }) => ({ ...set, name }));
+    return { items: shown, total, limit, offset };
+  },
+);
+
+export const getEvaluationSet = get(
+  '/v1/evaluations/sets/{set_id}',
+  {
+    summary: 'A set of examples by its latest version',
+    description: 'What its documents should say is in `GET /v1/evaluations/sets/{set_id}/examples`.',
+    access: 'any',
+    params: setParams,
+    reply: { status: 200, schema: setBody },
+    problems: ['set_not_found'],
+  },
+  async (request, deps) => setBodyOf(await setOf(deps, request, request.params.set_id)),
+);
+
+export const getEvaluationSetExamples = get(
+  '/v1/evaluations/sets/{set_id}/examples',
+  {
+    summary: 'The examples of a set',
+    description: 'NDJSON, a line `{document_id, expected}` for each: it can be sent back as a dataset.',
+    access: 'any',
+    bucket: 'heavy',
+    params: setParams,
+    reply: { status: 200, contentType: 'application/x-ndjson' },
+    problems: ['set_not_found', 'storage_error'],
+  },
+  async (request, deps) => {
+    const examples = await deps.sets.examplesOf(await setOf(deps, request, request.params.set_id));
+    const body = examples.map((one) => `${JSON.stringify(one)}\n`).join('');
+    return { contentType: 'application/x-ndjson', body };
+  },
+);
+
+export const removeEvaluationSet = remove(
+  '/v1/evaluations/sets/{set_id}',
+  {
+    summary: 'Remove a set of examples with all its versions',
+    description:
+      'For good: what its documents should say is removed, too. The documents and the figures of its runs stay.',
+    access: 'any',
+    params: setParams,
+    reply: { status: 204 },
+    problems: ['set_not_found', 'storage_error', 'busy'],
+  },
+  async (request, { sets }) => {
+    const { set_id } = request.params;
+    const [owner, sight] = [await sets.ownerOf(set_id), ownSight(request)];
+    if (owner === undefined || (sight !== null && sight !== owner)) throw workFailure(setNotFound());
+    const refused = await sets.remove(set_id, owner, request.meta);
+    if (refused !== undefined) throw workFailure(refused);
+    return undefined;
+  },
+);
