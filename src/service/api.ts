@@ -226,16 +226,13 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     convert: convertDocument(work),
     operations: operationCommands(from, work),
     reviews: reviewCommands({
-      ...work,
-      operations: operations(work.store),
-      schemas: parts.workers.schemaValidator,
+      ...{ ...work, operations: operations(work.store), schemas: parts.workers.schemaValidator },
     }),
     batches,
     ...evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
     heldBack: heldBack({
       ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
-      lastRunOfSubject: lastRunOfSubject(from.readSql),
-      runById: from.queries.evaluationRun,
+      ...{ lastRunOfSubject: lastRunOfSubject(from.readSql), runById: from.queries.evaluationRun },
     }),
     ...uploadParts,
     eraseTenant: (tenantId, meta) => eraseTenant(tenantErasing(from))(tenantId, meta),

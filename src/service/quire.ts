@@ -261,6 +261,14 @@ const workersOf = (from: Context): readonly { readonly start: () => void; stop: 
   ];
 };
 
+/** What there is to begin with. A key that is shown opens every process at once. */
+const firstKeyAndTenant = async (from: Context): Promise<string | undefined> => {
+  const key = await firstAdminKey(from);
+  const isOpened = await openFirstTenant(from);
+  if (key !== undefined || isOpened) await catchUp(from);
+  return key;
+};
+
 /** Starts the roles of this process, with an end for each; gives where it listens. */
 const startOver = async ({ config, parts, logger, ends }: Opened): Promise<string> => {
   const tracer = await openTracer(config, logger);
@@ -283,10 +291,7 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   watch.start();
   ends.add(() => watch.stop());
   const isApi = does('api');
-  const key = isApi ? await firstAdminKey(from) : undefined;
-  const isOpened = isApi && (await openFirstTenant(from));
-  // A key that is shown opens every process at once.
-  if (key !== undefined || isOpened) await catchUp(from);
+  const key = isApi ? await firstKeyAndTenant(from) : undefined;
   showGauges(from);
   const stopWatching = watchLoopDelay(from.registry);
   ends.add(() => {

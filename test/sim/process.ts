@@ -793,15 +793,15 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: 
   const unknown = { kind: 'unknown' } as const;
   const fateOf = (finished_at: string | null): WorkFate =>
     finished_at === null ? { kind: 'open' } : { kind: 'ended', at: finished_at };
+  const operationFate = async (id: string): Promise<WorkFate> => {
+    const state = await ops.stateOf(id);
+    if (state.accepted === null) return unknown;
+    const until = await reviewNeedsUntil({ store }, state);
+    return until !== undefined && until > clock.now() ? { kind: 'open' } : fateOf(state.finished_at);
+  };
   return {
     queuedFate: async (id) => {
-      if (id.startsWith('op_')) {
-        const state = await ops.stateOf(id);
-        if (state.accepted === null) return unknown;
-        const until = await reviewNeedsUntil({ store }, state);
-        if (until !== undefined && until > clock.now()) return { kind: 'open' };
-        return fateOf(state.finished_at);
-      }
+      if (id.startsWith('op_')) return operationFate(id);
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
         if (state.accepted === null) return unknown;

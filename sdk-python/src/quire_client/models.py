@@ -4914,7 +4914,9 @@ class ReviewDecision(TypedDict):
     counts: ReviewCounts
     """How many values come from where; null while it is open."""
     origins: dict[str, Literal["read", "confirmed", "corrected"]]
-    """Of each leaf, by its JSON Pointer."""
+    """Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer.
+    `confirmed`: it was in doubt, and stayed.
+    """
     note: str | None
     """A note for people."""
     decided_by: str
