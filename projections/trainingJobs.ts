@@ -135,18 +135,22 @@ interface DocumentName {
 
 /**
  * The training jobs that were given some documents as examples. A job that does not say which counts for all
- * of its tenant. `open`: jobs that have not ended alone.
+ * of its tenant. `open`: jobs that have not ended alone. `since`: and those that ended then or later.
  */
 export const jobsLearningFrom = listing(
   `select distinct u.document_id, t.job_id, t.tenant_id
    from unnest($1::text[], $2::text[]) as u(document_id, tenant_id)
    join read.training_documents t on t.document_id in (u.document_id, '') and t.tenant_id = u.tenant_id
    join read.training_jobs j on j.job_id = t.job_id
-   where not $3::bool or j.finished_at is null`,
-  (documents: readonly DocumentName[], { open }: { readonly open: boolean }) => [
+   where not $3::bool or j.finished_at is null or j.finished_at >= $4`,
+  (
+    documents: readonly DocumentName[],
+    { open, since }: { readonly open: boolean; readonly since?: string },
+  ) => [
     documents.map(({ document_id }) => document_id),
     documents.map(({ tenant_id }) => tenant_id),
     open,
+    since ?? null,
   ],
   rowReader(trainingDocuments.columns),
 );

@@ -3,6 +3,7 @@ import { batchStream } from '../../domain/batch.ts';
 import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
 import { placesStream } from '../../domain/places.ts';
+import { RETENTION_STREAM } from '../../domain/webhook.ts';
 import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from './auditedEvent.ts';
 import { type Check, type Finding, type Findings, wrong } from './findings.ts';
 import { isPlainData } from '../../domain/eventLog/plain.ts';
@@ -42,6 +43,7 @@ const placesNamedAs = (event: AuditedEvent): string | undefined =>
 
 /** As `namedAs`, of webhooks and of what they were sent. */
 const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
+  if ('before' in data) return RETENTION_STREAM;
   if ('delivery_id' in data) return `webhookDelivery-${data.delivery_id}`;
   return 'webhook_id' in data ? `webhook-${data.webhook_id}` : undefined;
 };

@@ -39,13 +39,8 @@ import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { deploymentsOfTenant } from '../../projections/deployments.ts';
 import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
-import type * as webhooks from '../../projections/webhooks.ts';
-import {
-  deliveriesOfWebhook,
-  deliveryOfWebhook,
-  failingSince,
-  webhooksOfTenant,
-} from '../../projections/webhooks.ts';
+import { deliveriesOfWebhook, deliveryOfWebhook } from '../../projections/deliveries.ts';
+import { failingSince, webhooksOfTenant } from '../../projections/webhooks.ts';
 import { rateLimitsOfTenants } from '../../projections/rateLimits.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -84,10 +79,10 @@ export interface Queries {
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
   readonly batchesOfTenant: On<typeof batches.batchesOfTenant>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
-  readonly webhooksOfTenant: On<typeof webhooks.webhooksOfTenant>;
-  readonly failingSince: On<typeof webhooks.failingSince>;
-  readonly deliveriesOfWebhook: On<typeof webhooks.deliveriesOfWebhook>;
-  readonly deliveryOfWebhook: On<typeof webhooks.deliveryOfWebhook>;
+  readonly webhooksOfTenant: On<typeof webhooksOfTenant>;
+  readonly failingSince: On<typeof failingSince>;
+  readonly deliveriesOfWebhook: On<typeof deliveriesOfWebhook>;
+  readonly deliveryOfWebhook: On<typeof deliveryOfWebhook>;
   readonly jobsOfTenant: On<typeof jobsOfTenant>;
   readonly deploymentsOfTenant: On<typeof deploymentsOfTenant>;
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
