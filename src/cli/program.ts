@@ -7,7 +7,7 @@ import { addCompletion } from './completion.ts';
 import { addAudit } from './audit.ts';
 import { addBackup, addLog, addRestore } from './backup.ts';
 import { addDoctor } from './doctor.ts';
-import { addEvents, addFx, addPayments, addPricing, addSeal } from './records.ts';
+import { addEvents, addFx, addPayments, addPricing, addSeal, addTenants } from './records.ts';
 import { addEval, addTrain } from './train.ts';
 import { addExtract } from './extract.ts';
 import { addKeys, addSecrets, addSignInLink } from './access.ts';
@@ -92,6 +92,7 @@ export const quireProgram = (): Command => {
   addEval(program);
   addProjections(program);
   addEvents(program);
+  addTenants(program);
   addFx(program);
   addPricing(program);
   addPayments(program);
