@@ -155,6 +155,21 @@ export const jobsLearningFrom = listing(
   rowReader(trainingDocuments.columns),
 );
 
+/** The documents that jobs were given, and how many of them are erased; those of a job that does not say are null. */
+export const documentsOfJobs = listing(
+  `select t.job_id, nullif(array_agg(t.document_id order by t.document_id), array['']) as document_ids,
+     count(*) filter (where d.erased_at is not null)::int8 as erased
+   from read.training_documents t
+   left join read.documents d on d.document_id = t.document_id and d.tenant_id = t.tenant_id
+   where t.job_id = any($1::text[]) group by t.job_id`,
+  (jobIds: readonly string[]) => [jobIds],
+  (row) => ({
+    job_id: textOf(row, 'job_id'),
+    document_ids: row['document_ids'] as readonly string[] | null,
+    erased: wholeOf(row, 'erased'),
+  }),
+);
+
 interface JobsQuery extends Page {
   readonly tenant_id: string;
   readonly status?: string | undefined;

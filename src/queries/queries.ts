@@ -38,7 +38,7 @@ import { marginFlows } from '../../projections/margin.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { deploymentsOfTenant } from '../../projections/deployments.ts';
-import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
+import { chargeOfJob, documentsOfJobs, jobsOfTenant } from '../../projections/trainingJobs.ts';
 import { deliveriesOfWebhook, deliveryOfWebhook } from '../../projections/deliveries.ts';
 import { failingSince, webhooksOfTenant } from '../../projections/webhooks.ts';
 import { rateLimitsOfTenants } from '../../projections/rateLimits.ts';
@@ -86,6 +86,7 @@ export interface Queries {
   readonly jobsOfTenant: On<typeof jobsOfTenant>;
   readonly deploymentsOfTenant: On<typeof deploymentsOfTenant>;
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
+  readonly documentsOfJobs: On<typeof documentsOfJobs>;
   readonly configsOfTenant: On<typeof configsOfTenant>;
 }
 
@@ -215,6 +216,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   jobsOfTenant: jobsOfTenant(sql),
   deploymentsOfTenant: deploymentsOfTenant(sql),
   artifactsOfTenant: artifactsOfTenant(sql),
+  documentsOfJobs: documentsOfJobs(sql),
   configsOfTenant: configsOfTenant(sql),
 });
 
