@@ -24,7 +24,7 @@ import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
 import { savedConfigEvent } from './savedConfig.ts';
 import { examplesEvent, trainingJobEvent } from './trainingJob.ts';
-import { webhookDeliveryEvent, webhookEvent } from './webhook.ts';
+import { retentionEvent, webhookDeliveryEvent, webhookEvent } from './webhook.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
 export const EVENT_CATALOGUE = {
@@ -53,6 +53,7 @@ export const EVENT_CATALOGUE = {
   review: reviewEvent,
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
+  retention: retentionEvent,
   places: placesEvent,
   finding: findingEvent,
   $quire: eventLogEvent,

@@ -414,6 +414,44 @@ export const isUnderWay = ({ attempts, open }: DeliveryState): boolean => open.h
 export const deliveryIdOf = (eventId: string, webhookId: string, type: string): string =>
   `msg_${uuidOfName(`${eventId}\u001f${webhookId}\u001f${type}`).replaceAll('-', '')}`;
 
+/**
+ * Deliveries from before an instant are listed no more, but for those that were still to be sent when this was said. In
+ * the log, so that read models made anew leave out the same ones.
+ */
+const deliveriesPruned = event('DeliveriesPruned', { before: instant, pruned_at: instant });
+
+export const retentionEvent = z.discriminatedUnion('type', [deliveriesPruned]);
+type RetentionEvent = z.output<typeof retentionEvent>;
+
+interface RetentionState {
+  /** null: nothing was ever pruned. */
+  readonly last: RetentionEvent['data'] | null;
+}
+
+export type RetentionKind = StreamKind<
+  RetentionState,
+  Command<'PruneDeliveries', { readonly before: string }>,
+  RetentionEvent,
+  never
+>;
+
+/** What was sent since, of those that an earlier event has left, may be said after this, ms. */
+const PRUNED_AGAIN_MS = HOUR_MS / 2;
+
+/** Several processes may find the same to prune: it is said once. */
+export const retention: Decider<RetentionKind> = {
+  initialState: { last: null },
+  saysAll: true,
+  decide: ({ last }, { data: { before }, meta: { now } }) =>
+    last !== null && before <= last.before && now < laterBy(last.pruned_at, PRUNED_AGAIN_MS)
+      ? accept()
+      : accept({ type: 'DeliveriesPruned', data: { before, pruned_at: now } }),
+  evolve: (_state, { data }) => ({ last: data }),
+};
+
+/** The one stream of what was pruned. */
+export const RETENTION_STREAM = 'retention-deliveries';
+
 type WebhookDeliveryEventOf<Type extends WebhookDeliveryEvent['type']> = Extract<
   WebhookDeliveryEvent,
   { type: Type }

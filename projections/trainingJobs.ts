@@ -135,20 +135,39 @@ interface DocumentName {
 
 /**
  * The training jobs that were given some documents as examples. A job that does not say which counts for all
- * of its tenant. `open`: jobs that have not ended alone.
+ * of its tenant. `open`: jobs that have not ended alone. `since`: and those that ended then or later.
  */
 export const jobsLearningFrom = listing(
   `select distinct u.document_id, t.job_id, t.tenant_id
    from unnest($1::text[], $2::text[]) as u(document_id, tenant_id)
    join read.training_documents t on t.document_id in (u.document_id, '') and t.tenant_id = u.tenant_id
    join read.training_jobs j on j.job_id = t.job_id
-   where not $3::bool or j.finished_at is null`,
-  (documents: readonly DocumentName[], { open }: { readonly open: boolean }) => [
+   where not $3::bool or j.finished_at is null or j.finished_at >= $4`,
+  (
+    documents: readonly DocumentName[],
+    { open, since }: { readonly open: boolean; readonly since?: string },
+  ) => [
     documents.map(({ document_id }) => document_id),
     documents.map(({ tenant_id }) => tenant_id),
     open,
+    since ?? null,
   ],
   rowReader(trainingDocuments.columns),
+);
+
+/** The documents that jobs were given, and how many of them are erased; those of a job that does not say are null. */
+export const documentsOfJobs = listing(
+  `select t.job_id, nullif(array_agg(t.document_id order by t.document_id), array['']) as document_ids,
+     count(*) filter (where d.erased_at is not null)::int8 as erased
+   from read.training_documents t
+   left join read.documents d on d.document_id = t.document_id and d.tenant_id = t.tenant_id
+   where t.job_id = any($1::text[]) group by t.job_id`,
+  (jobIds: readonly string[]) => [jobIds],
+  (row) => ({
+    job_id: textOf(row, 'job_id'),
+    document_ids: row['document_ids'] as readonly string[] | null,
+    erased: wholeOf(row, 'erased'),
+  }),
 );
 
 interface JobsQuery extends Page {

@@ -377,6 +377,7 @@ export const webhookDeliveries = table({
   },
   indexes: [
     '(webhook_id, position desc, turn desc)',
+    '(created_at)',
     '(webhook_id, next_attempt_at) where not delivered',
     '(webhook_id, subject, position, turn) where not delivered',
   ],
@@ -449,10 +450,40 @@ const putDeliveries = replacing(webhookDeliveries);
 const putUsed = replacing(webhookFreePages);
 const putTerms = replacing(webhookTerms);
 
+const fold = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]): Promise<void> => {
+  if (events.length === 0) return;
+  const rows = await load(tx, schema, events);
+  for (const event of events) applyEvent(rows, event);
+  const touched = rows.touched();
+  await putWebhooks(tx, schema, touched.webhooks);
+  await putDeliveries(tx, schema, touched.deliveries);
+  await putUsed(tx, schema, touched.used);
+  await putTerms(tx, schema, touched.terms);
+};
+
+/** What pruning before $1 at $2 removes: whatever is still to be sent stays. */
+const PRUNED = 'created_at < $1 and (delivered or retry_until <= $2)';
+
+/**
+ * Where to cut what was created before $1 and is settled at $2, so that about $3 deliveries go at a time: the last
+ * instant of each piece, at most $4 of them, with how many deliveries are in it.
+ */
+export const prunableDeliveries = listing(
+  `select max(created_at) as last_at, count(*)::int8 as deliveries from (
+     select created_at, (row_number() over (order by created_at) - 1) / $3::int8 as piece
+     from (select created_at from read.webhook_deliveries where ${PRUNED}
+       order by created_at limit $3::int8 * $4::int8) settled) pieces
+   group by piece order by piece`,
+  (before: string, now: string, { piece, pieces }: { readonly piece: number; readonly pieces: number }) => [
+    ...[before, now, piece, pieces],
+  ],
+  rowReader({ last_at: 'sorted', deliveries: 'int8' }),
+);
+
 /** Webhooks, and what each has been told or is to be told. */
 export const webhooksProjector: Projector = {
   name: 'webhooks',
-  version: 2,
+  version: 3,
   eventTypes: [
     ...TOLD_EVENTS,
     'CreditsBurned',
@@ -463,16 +494,19 @@ export const webhooksProjector: Projector = {
     'WebhookDisabled',
     'WebhookRemoved',
     ...DELIVERY_EVENTS,
+    'DeliveriesPruned',
   ],
   tables: [webhooks, webhookDeliveries, webhookFreePages, webhookTerms],
   apply: async (tx, { schema, events }) => {
-    const rows = await load(tx, schema, events);
-    for (const event of events) applyEvent(rows, event);
-    const touched = rows.touched();
-    await putWebhooks(tx, schema, touched.webhooks);
-    await putDeliveries(tx, schema, touched.deliveries);
-    await putUsed(tx, schema, touched.used);
-    await putTerms(tx, schema, touched.terms);
+    let from = 0;
+    for (const [at, event] of events.entries()) {
+      if (event.type !== 'DeliveriesPruned') continue;
+      await fold(tx, schema, events.slice(from, at));
+      const { before, pruned_at } = event.data;
+      await tx.query(`delete from ${schema}.webhook_deliveries where ${PRUNED}`, [before, pruned_at]);
+      from = at + 1;
+    }
+    await fold(tx, schema, events.slice(from));
   },
 };
 
@@ -503,88 +537,11 @@ export const failingSince = finding(
   rowReader(pick(webhooks.columns, 'failing_since')),
 );
 
-interface DeliveriesQuery extends Page {
-  readonly webhook_id: string;
-  readonly now: string;
-  readonly status?: string | undefined;
-  readonly event?: string | undefined;
-}
-
-/** Whether anything may be sent to a webhook again: it was not removed, nor did its receiver say that it is gone. */
-const THERE = `w.removed_at is null and w.disabled_reason is distinct from 'gone'`;
-
-/** What is neither delivered nor tried any more has failed. */
-const STATUS = `case when d.delivered then 'delivered'
-  when d.retry_until > $2 and ${THERE} then 'pending' else 'failed' end`;
-
-const DELIVERIES =
-  'from read.webhook_deliveries d join read.webhooks w using (webhook_id) where webhook_id = $1';
-
-const SHOWN = {
-  ...pick(webhookDeliveries.columns, 'delivery_id', 'webhook_id', 'tenant_id', 'event_id', 'event_type'),
-  ...pick(webhookDeliveries.columns, 'attempts', 'response_status', 'error', 'created_at'),
-  ...pick(webhookDeliveries.columns, 'next_attempt_at', 'last_attempt_at', 'delivered_at', 'body'),
-  status: 'text',
-} as const;
-
-/** What a webhook was told or is to be told, newest first. */
-export const deliveriesOfWebhook = paging(
-  {
-    columns: `d.*, ${STATUS} as status`,
-    chosen: `${DELIVERIES} and ($3::text is null or ${STATUS} = $3) and ($4::text is null or d.event_type = $4)`,
-    order: 'd.position desc, d.turn desc',
-  },
-  (query: DeliveriesQuery) => [query.webhook_id, query.now, query.status ?? null, query.event ?? null],
-  rowReader(SHOWN),
-);
-
-/** One of them. */
-export const deliveryOfWebhook = finding(
-  `select d.*, ${STATUS} as status ${DELIVERIES} and d.delivery_id = $3`,
-  (webhookId: string, deliveryId: string, now: string) => [webhookId, now, deliveryId],
-  rowReader(SHOWN),
-);
-
-/** Webhooks with something to send now, but those that are busy; and whose they are. */
-export const webhooksDue = listing(
-  `select webhook_id, tenant_id from read.webhooks w
-   where enabled and removed_at is null and not (webhook_id = any($2::text[])) and exists (
-     select 1 from read.webhook_deliveries d where d.webhook_id = w.webhook_id and not d.delivered
-       and d.next_attempt_at <= $1 and d.retry_until > $1)`,
-  (now: string, busy: readonly string[]) => [now, busy],
-  rowReader(pick(webhooks.columns, 'webhook_id', 'tenant_id')),
-);
-
 /** Those of some webhooks that were removed. */
 export const webhooksRemoved = listing(
   'select webhook_id from read.webhooks where webhook_id = any($1::text[]) and removed_at is not null',
   (webhookIds: readonly string[]) => [webhookIds],
   (row) => textOf(row, 'webhook_id'),
-);
-
-/**
- * What a webhook may be sent now, the longest due first: of each subject nothing but the first that is not
- * delivered.
- */
-export const dueDeliveries = listing(
-  `select d.* from read.webhook_deliveries d
-   where d.webhook_id = $1 and not d.delivered and d.next_attempt_at <= $2 and d.retry_until > $2
-     and not exists (
-       select 1 from read.webhook_deliveries b
-       where b.webhook_id = d.webhook_id and b.subject = d.subject and not b.delivered and b.retry_until > $2
-         and (b.position, b.turn) < (d.position, d.turn))
-   order by d.next_attempt_at, d.position, d.turn limit $3`,
-  (webhookId: string, now: string, limit: number) => [webhookId, now, limit],
-  rowReader(pick(webhookDeliveries.columns, 'delivery_id', 'webhook_id', 'tenant_id', 'body')),
-);
-
-/** What waits to be sent: how much, and since when the oldest does (null: nothing waits). */
-export const waitingDeliveries = telling(
-  `select count(*) as count, min(d.created_at) as oldest_at from read.webhook_deliveries d
-   join read.webhooks w using (webhook_id)
-   where not d.delivered and d.retry_until > $1 and w.enabled and w.removed_at is null`,
-  (now: string) => [now],
-  rowReader({ count: 'int8', oldest_at: 'text?' }),
 );
 
 /** Webhooks that the service disabled and nobody has enabled since. */

@@ -251,6 +251,9 @@ const environment = z.object({
   MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
   UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
   UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
+  RESULT_RETENTION_DAYS: wholeNumber(1, 36_500).default(1),
+  EXAMPLE_RETENTION_DAYS: wholeNumber(0, 36_500).default(0),
+  DELIVERY_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
   ...signInVariables,
   PUBLIC_URL: urlOf('http', 'https').optional(),
   TRUST_PROXY: proxies.optional(),
@@ -335,7 +338,8 @@ const complaining = <T>(complaints: string[], read: () => T): T | undefined => {
 /** Prefixes that are ours: a variable that has one and is unknown is most likely a typo. */
 const OURS = new RegExp(
   String.raw`^(EVENTSTORE_|DATABASE_UR|REDIS_UR|S3_|ADMIN_API|FIELD_ENCRYPTION|EXTRACTION_|OCR_` +
-    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|PUBLIC_URL|TRUST_|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
+    String.raw`|LOCAL_DEADLINE|HEAVY_|MAX_UPLOAD|UPLOAD_|RESULTS?_|EXAMPLES?_|DELIVER` +
+    String.raw`|PUBLIC_URL|TRUST_|CORS_|REBUILD_|START_WAIT|SEAL_|LLM_ALLOW` +
     String.raw`|OIDC_|SESSION_|WEBHOOKS_|QUIRE_)`,
 );
 
@@ -384,8 +388,13 @@ const configOf = (checked: Environment, together: Together) => ({
   maxUploadBytes: checked.MAX_UPLOAD_BYTES,
   /** Most bytes of uploads that are kept for one tenant. */
   uploadQuotaBytes: checked.UPLOAD_QUOTA_BYTES,
-  /** How long a used upload is kept after it was sent; 0: for good. */
-  uploadRetentionDays: checked.UPLOAD_RETENTION_DAYS,
+  /** How long things are kept, in days. */
+  retention: {
+    uploads: checked.UPLOAD_RETENTION_DAYS,
+    results: checked.RESULT_RETENTION_DAYS,
+    examples: checked.EXAMPLE_RETENTION_DAYS,
+    deliveries: checked.DELIVERY_RETENTION_DAYS,
+  },
   /** 32 bytes in base64; undefined: in a file of DATA_DIR. */
   sessionSecret: checked.SESSION_SECRET,
   publicUrl: checked.PUBLIC_URL,

@@ -41,10 +41,16 @@ export const objectFileOf = (key: string): string => `${WHOLE_OBJECTS}/${checkOb
  */
 export async function openObjectFolder(folder: string): Promise<ObjectStore> {
   const incoming = join(folder, 'incoming');
-  const objects = join(folder, WHOLE_OBJECTS);
   await mkdir(incoming, { recursive: true });
-  await mkdir(objects, { recursive: true });
+  await mkdir(join(folder, WHOLE_OBJECTS), { recursive: true });
   await removeLeftovers(incoming);
+  return objectFolder(folder);
+}
+
+/** The same beside whoever has the folder open: for reading alone. */
+export const objectFolder = (folder: string): ObjectStore => {
+  const incoming = join(folder, 'incoming');
+  const objects = join(folder, WHOLE_OBJECTS);
   const pathOf = (key: string): string => join(folder, objectFileOf(key));
 
   const store = async (key: string, write: (path: string) => Promise<void>): Promise<void> => {
@@ -80,7 +86,7 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
       await flush(objects, 'r');
     },
   };
-}
+};
 
 /** Reads an object beside whoever has the folder open; undefined when there is no such object. */
 export const readObject = (folder: string, key: string): Promise<Uint8Array | undefined> =>

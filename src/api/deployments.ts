@@ -26,7 +26,10 @@ import { checkKnown } from './basics.ts';
 
 /** What these routes need. */
 export interface DeploymentsDeps {
-  readonly queries: Pick<Queries, 'artifactsOfTenant' | 'balanceOfTenant' | 'deploymentsOfTenant'>;
+  readonly queries: Pick<
+    Queries,
+    'artifactsOfTenant' | 'balanceOfTenant' | 'deploymentsOfTenant' | 'documentsOfJobs'
+  >;
   readonly reads: ReadYourWrites;
   readonly pipelines: PipelineCommands;
   readonly heldBack: ReturnType<typeof heldBack>;
@@ -103,22 +106,33 @@ export const resolve = async (
   return { ...membersOf(active), previous_artifact_id };
 };
 
-const artifactBody = ({ published_at, per_field, ...artifact }: Artifact) => ({
-  ...artifact,
-  per_field: [...per_field],
-  artifact_uri: artifactUriOf(artifact.artifact_id),
-  created_at: published_at,
-});
+/** Artifacts with the documents that they learned from, as the read models know. */
+const artifactBodies = async ({ queries }: Pick<DeploymentsDeps, 'queries'>, found: readonly Artifact[]) => {
+  const known = await queries.documentsOfJobs(found.map(({ job_id }) => job_id));
+  const learned = new Map(known.map((job) => [job.job_id, job]));
+  return found.map(({ published_at, per_field, ...artifact }) => {
+    const { document_ids = null, erased = 0 } = learned.get(artifact.job_id) ?? {};
+    return {
+      ...artifact,
+      per_field: [...per_field],
+      artifact_uri: artifactUriOf(artifact.artifact_id),
+      learned_from: document_ids === null ? null : [...document_ids],
+      learned_from_erased: erased,
+      created_at: published_at,
+    };
+  });
+};
 
 /** An artifact of the tenant. */
 export const artifactOf = async (
-  { pipelines }: DeploymentsDeps,
+  { pipelines, queries }: DeploymentsDeps,
   tenantId: string,
   artifactId: string,
 ): Promise<object> => {
   const found = await pipelines.artifacts.find(tenantId, artifactId);
   if (found === undefined) throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
-  return artifactBody(found);
+  const [body = {}] = await artifactBodies({ queries }, [found]);
+  return body;
 };
 
 /** A tenant's artifacts, newest first. */
@@ -132,7 +146,10 @@ export const artifactList = async (
   const found = await Promise.all(items.map((id) => deps.pipelines.artifacts.published(id)));
   const { limit, offset } = query;
   return {
-    items: found.flatMap((one) => (one === undefined ? [] : [artifactBody(one)])),
+    items: await artifactBodies(
+      deps,
+      found.filter((one) => one !== undefined),
+    ),
     total,
     limit,
     offset,

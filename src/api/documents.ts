@@ -395,6 +395,11 @@ const tenantErased = z
   })
   .meta({ id: 'TenantErasedResponse' });
 
+const anyDocument = async (
+  { documentsOfTenant }: Pick<DocumentsDeps['queries'], 'documentsOfTenant'>,
+  tenant_id: string,
+) => (await documentsOfTenant({ tenant_id, exclude_default_scope: false, limit: 1, offset: 0 })).items[0];
+
 export const eraseTenant = remove(
   '/v1/admin/tenants/{tenant_id}/data',
   {
@@ -412,7 +417,9 @@ export const eraseTenant = remove(
     reads: 'tenant',
   },
   async ({ params: { tenant_id }, meta }, { queries, eraseTenant: erase }) => {
-    if ((await queries.balanceOfTenant(tenant_id)) === undefined) throw tenantNotFound();
+    const hasAccount = (await queries.balanceOfTenant(tenant_id)) !== undefined;
+    // Who only sent a file has no account.
+    if (!hasAccount && (await anyDocument(queries, tenant_id)) === undefined) throw tenantNotFound();
     const report = await erase(tenant_id, meta);
     if ('kind' in report) throw workFailure(report);
     const { erased_at, left } = report;

@@ -62,8 +62,7 @@ interface Billed {
   readonly at: string;
 }
 
-/** A result is answered for a day after it was billed, ms. */
-const RESULT_KEPT_MS = 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
 
 /** What it cost; undefined: it is not billed yet. */
 const billed = async (
@@ -93,7 +92,7 @@ const resultOf = async (
     const meta = { ...(answer['meta'] as JsonObject), ...ends.meta };
     return jsonPieces({ ...answer, ...ends.body, meta });
   }
-  if (Date.parse(clock.now()) - Date.parse(bill.at) >= RESULT_KEPT_MS) return null;
+  if (Date.parse(clock.now()) - Date.parse(bill.at) >= operations.resultDays * DAY_MS) return null;
   return (await operations.result(state, ends)) ?? null;
 };
 
@@ -256,7 +255,9 @@ export const getOperation = get(
   '/v1/operations/{operation_id}',
   {
     summary: 'How far an operation is, and what came of it',
-    description: 'Results are kept for 24 hours. Until then `result` is what the synchronous call answers.',
+    description:
+      'Results are kept for 24 hours, or for as many days as the operator says. Until then `result` is what the ' +
+      'synchronous call answers.',
     access: 'any',
     params: operationParams,
     reply: { status: 200, schema: operationBody },

@@ -233,6 +233,12 @@ const artifactMembers = z
     baseline_score: scoreOut,
     best_score: scoreOut,
     per_field: fieldScores,
+    learned_from: z.array(z.string()).nullable().meta({
+      description: 'Documents of its examples; null for jobs of releases that did not say.',
+    }),
+    learned_from_erased: z.int().meta({
+      description: 'How many of them were erased since: train again without them, and retire this one.',
+    }),
     created_at: instantOut,
   })
   .meta({ id: 'Artifact' });

@@ -192,15 +192,20 @@ const chargeIn = ({ events, state }: Extract<Outcome<AccountKind>, { kind: 'done
 
 type ExamplesCharge = z.output<typeof examplesChargeRequest>;
 
-/** 404 for a job or an artifact that is not the tenant's: a charge books what is. */
+/** 404 for a job or an artifact that is not the tenant's, or has no examples any more: a charge books what is. */
 const checkOwned = async (
-  { pipelines: { jobs, artifacts } }: TrainingDeps,
+  { pipelines: { jobs, artifacts, keptInput } }: TrainingDeps,
   { tenant_id, job_id, artifact_id }: ExamplesCharge,
 ): Promise<void> => {
-  if (job_id != null && (await jobs.stateOf(job_id)).accepted?.tenant_id !== tenant_id)
-    throw problem('job_not_found', 'There is no such training job of this tenant.');
   if (artifact_id != null && (await artifacts.find(tenant_id, artifact_id)) === undefined)
     throw problem('artifact_not_found', 'There is no such artifact of this tenant.');
+  const name = job_id ?? (artifact_id == null ? null : jobIdOfArtifact(artifact_id));
+  if (name === null) return;
+  const { accepted } = await jobs.stateOf(name);
+  if (accepted?.tenant_id !== tenant_id)
+    throw problem('job_not_found', 'There is no such training job of this tenant.');
+  const input = await keptInput(accepted);
+  if ('kind' in input) throw workFailure(input);
 };
 
 interface ChargeFacts extends Pick<BillingConfig, 'terms' | 'version'> {

@@ -5,6 +5,7 @@ import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
 import { ERASURES_STREAM } from '../../domain/erasure.ts';
 import { placesStream } from '../../domain/places.ts';
+import { RETENTION_STREAM } from '../../domain/webhook.ts';
 import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from './auditedEvent.ts';
 import { type Check, type Finding, type Findings, wrong } from './findings.ts';
 import { isPlainData } from '../../domain/eventLog/plain.ts';
@@ -55,6 +56,7 @@ const placesNamedAs = (event: AuditedEvent): string | undefined => {
 
 /** As `namedAs`, of webhooks and of what they were sent. */
 const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
+  if ('before' in data) return RETENTION_STREAM;
   if ('delivery_id' in data) return `webhookDelivery-${data.delivery_id}`;
   return 'webhook_id' in data ? `webhook-${data.webhook_id}` : undefined;
 };

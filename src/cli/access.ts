@@ -280,10 +280,8 @@ const eraseTenant = async (
 };
 
 /** `quire tenants …`. */
-export const addTenants = (program: Command): void => {
-  program
-    .command('tenants')
-    .description('tenants of the running service')
+export const addErasing = (tenants: Command): void => {
+  tenants
     .command('erase')
     .argument('<tenant>', 'its ID')
     .description('erase for good what its people wrote and sent; its money, pages and times stay')

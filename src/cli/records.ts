@@ -1,9 +1,10 @@
 import { appendFile, readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { providerNamed, PROVIDERS } from '@quire/engine/ports/modelProvider';
 import { EVENT_CATALOGUE, EVENT_TYPES, isKnownType } from '../../domain/catalogue.ts';
-import { withLogReader } from '../service/stores.ts';
+import { folderKey, vaultOf, withLogReader } from '../service/stores.ts';
 import { configFrom } from '../config.ts';
 import {
   type EventFilter,
@@ -13,6 +14,8 @@ import {
   replayRow,
 } from '../operator/log.ts';
 import { OperatorError } from '../operator/socket.ts';
+import { exportTenant } from '../operator/tenantExport.ts';
+import { objectsToRead } from '../service/parts.ts';
 import {
   answerOf,
   answersOf,
@@ -114,6 +117,47 @@ export const addEvents = (program: Command): void => {
     .description('print the state of a stream after each of its events')
     .option('--json', 'print a line of JSON for each event')
     .action(command(replay));
+};
+
+interface TenantExportOptions extends AsJson {
+  readonly to: string;
+}
+
+const exportOne = async (
+  { out, signal }: Output,
+  tenant_id: string,
+  { to, json: asJson = false }: TenantExportOptions,
+): Promise<void> => {
+  const config = configFrom();
+  const objects = await objectsToRead(config);
+  const now = () => new Date().toISOString();
+  const vault = vaultOf(config, { objects, folderKey: await folderKey(config) });
+  const manifest = await withLogReader(config, (log) =>
+    exportTenant({ log, objects, vault, now }, { tenant_id, folder: resolve(to), signal }),
+  );
+  const { files, ...summary } = manifest;
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  await out(
+    asJson
+      ? json({ ...summary, files: files.length, bytes })
+      : `${to}: ${String(files.length)} files of ${tenant_id}, ${String(bytes)} bytes: see manifest.json\n`,
+  );
+};
+
+/** `quire tenants …`. */
+export const addExport = (tenants: Command): void => {
+  tenants
+    .command('export')
+    .argument('<id>', 'the tenant')
+    .description('write everything about a tenant into a folder')
+    .requiredOption('--to <folder>', 'a folder that is empty, or does not exist yet')
+    .option('--json', 'print a line of JSON')
+    .addHelpText(
+      'after',
+      '\nEvents, ledger, and files as far as they are kept: uploads, results, examples, artifacts. No keys and no ' +
+        'secrets.\nIt reads the log and the objects beside a running service, and changes nothing.',
+    )
+    .action(command(exportOne));
 };
 
 interface FxOptions extends AsJson {

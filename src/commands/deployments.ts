@@ -24,7 +24,8 @@ import { streamsOf } from '../writer/commandHandler.ts';
 import type { createTrainingJob, JobName, TrainingJobs } from './training.ts';
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 import type { cancelWork } from './queue.ts';
-import type { exportExamples } from './exportExamples.ts';
+import type { exportExamples, keptInput } from './exportExamples.ts';
+import type { CreatedJob } from '../../domain/trainingJob.ts';
 
 export type Artifact = ArtifactPublished['data'];
 
@@ -151,6 +152,8 @@ export interface PipelineCommands {
   readonly createJob: ReturnType<typeof createTrainingJob>;
   readonly cancelJob: (name: JobName, meta: CommandMeta) => ReturnType<typeof cancelWork>;
   readonly exportExamples: ReturnType<typeof exportExamples>;
+  /** What is kept of what a job was given, or why nothing is. */
+  readonly keptInput: (job: CreatedJob) => ReturnType<typeof keptInput>;
   readonly jobs: TrainingJobs;
   readonly artifacts: Artifacts;
   readonly deployments: Deployments;

@@ -3,7 +3,15 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ExampleSource, TrainingExample } from '../../domain/ports/trainer.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { BillingDeps } from './work.ts';
-import { type ExampleStreams, type JobSecretDeps, trainingInputs, type TrainingJobs } from './training.ts';
+import {
+  type ExampleStreams,
+  type JobSecretDeps,
+  TamperedInput,
+  type TrainingInput,
+  trainingInputs,
+  type TrainingJobs,
+} from './training.ts';
+import type { CreatedJob } from '../../domain/trainingJob.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 interface ExportDeps extends Pick<JobSecretDeps, 'objects'>, Pick<BillingDeps, 'billingConfig'> {
@@ -67,6 +75,20 @@ interface ExportRequest {
   readonly signal: AbortSignal;
 }
 
+/** What is kept of a job's input; a problem once it was kept for as long as examples are. */
+export const keptInput = async (
+  { objects, kept }: Pick<ExportDeps, 'objects' | 'kept'>,
+  job: Pick<CreatedJob, 'job_id' | 'input_sha256'>,
+): Promise<TrainingInput | WorkProblem> => {
+  const { input_sha256 } = await kept.keptOf(job);
+  try {
+    return await trainingInputs(objects).load(job.job_id, input_sha256);
+  } catch (error) {
+    if (!(error instanceof TamperedInput)) throw error;
+    return workProblem('job_not_found', 'The examples of this training job are not kept any more.');
+  }
+};
+
 /** A job's examples with the text of their documents, once the fee for them was charged. */
 export const exportExamples =
   (deps: ExportDeps) =>
@@ -82,8 +104,9 @@ export const exportExamples =
         { job_id, required_credits: terms.examples_export_fee_credits },
       );
     }
-    const { input_sha256 } = await deps.kept.keptOf(job);
-    const { examples } = await trainingInputs(deps.objects).load(job_id, input_sha256);
+    const input = await keptInput(deps, job);
+    if ('kind' in input) return input;
+    const { examples } = input;
     const rows: ExportedExample[] = [];
     const waiting = examples.entries();
     const work = async () => {

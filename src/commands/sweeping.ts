@@ -118,8 +118,21 @@ export interface WorkObjectsDeps {
 }
 
 const HOUR_MS = 3_600_000;
-/** A result is kept for a day after it was billed; what nobody knows, for as long after it was put. */
-const KEPT_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+/** What nobody knows is kept for a day after it was put. */
+const KEPT_MS = DAY_MS;
+
+/** Days that things are kept: `RESULT_RETENTION_DAYS` and its like. */
+export interface Retention {
+  /** Used uploads, after they were sent; 0: for good. */
+  readonly uploads: number;
+  /** Results, after they were billed: at least 1, for repeats of a request. */
+  readonly results: number;
+  /** Examples of training jobs, after their job has ended; 0: for good. */
+  readonly examples: number;
+  /** Settled deliveries of webhooks, after they were made; 0: for good. */
+  readonly deliveries: number;
+}
 /** A request that is to be accepted still is so within minutes. */
 const NEW_MS = HOUR_MS;
 
@@ -145,43 +158,53 @@ const queuedOfKey = (key: string): string | undefined => {
   return suffix === undefined ? QUEUED.exec(key)?.[1] : `op_${suffix}`;
 };
 
-/** Whether nobody needs an object of some work any more. */
-type IsOver = (
+/** What is over of some work, as reports count it; undefined while somebody needs it. */
+type WhatIsOver = (
   object: { readonly key: string; readonly modified_at: string },
   nowMs: number,
-) => Promise<boolean>;
+) => Promise<'results' | 'examples' | undefined>;
 
 /**
  * Tells what is left of work that is over: whatever a request put that was never accepted, what arrived late, and
- * results a day after they were billed. Times are the log's; those of the store count only for what the log does not
- * know. Each piece of work is asked for once.
+ * results and examples that were kept for as long as they are. Times are the log's; those of the store count only for
+ * what the log does not know. Each piece of work is asked for once.
  */
-const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): IsOver => {
+const workObjects = ({ queuedFate, workFate, retention }: ObjectSweeperDeps): WhatIsOver => {
+  const resultsMs = retention.results * DAY_MS;
+  const examplesMs = retention.examples === 0 ? Infinity : retention.examples * DAY_MS;
   const known = new Map<string, Promise<WorkFate & { readonly keeps?: string }>>();
   const fateOf = (id: string, ask: typeof queuedFate) => {
     const fate = known.get(id) ?? ask(id);
     known.set(id, fate);
     return fate;
   };
+  const isResultOver: (work: string, nowMs: number, age: number) => Promise<boolean> = async (
+    work,
+    nowMs,
+    age,
+  ) => {
+    const fate = await fateOf(work, workFate);
+    if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= resultsMs;
+    return fate.kind === 'unknown' && age >= KEPT_MS;
+  };
   return async ({ key, modified_at }, nowMs) => {
     const age = nowMs - Date.parse(modified_at);
+    const over = (isOver: boolean) => (isOver ? 'results' : undefined);
     const work = workIdOfResult(key);
-    if (work !== undefined) {
-      const fate = await fateOf(work, workFate);
-      if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= KEPT_MS;
-      return fate.kind === 'unknown' && age >= KEPT_MS;
-    }
+    if (work !== undefined) return over(await isResultOver(work, nowMs, age));
     const queued = queuedOfKey(key);
     // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
-    if (queued === undefined) return key.startsWith(RESULTS_PREFIX) && age >= KEPT_MS + HOUR_MS;
+    if (queued === undefined) return over(key.startsWith(RESULTS_PREFIX) && age >= resultsMs + HOUR_MS);
     const fate = await fateOf(queued, queuedFate);
-    if (fate.kind === 'unknown') return age >= KEPT_MS;
-    return fate.kind === 'ended' && age >= NEW_MS && fate.keeps !== key;
+    if (fate.kind === 'unknown') return over(age >= KEPT_MS);
+    if (fate.kind === 'open' || age < NEW_MS) return undefined;
+    if (fate.keeps !== key) return 'results';
+    return nowMs - Date.parse(fate.at) >= examplesMs ? 'examples' : undefined;
   };
 };
 
 /** An upload URL holds an hour: whatever is not used a day later was given up. */
-const UPLOAD_AGE_MS = 24 * HOUR_MS;
+const UPLOAD_AGE_MS = DAY_MS;
 const OBJECTS_PAGE = 500;
 
 /** A document whose upload was used. */
@@ -206,16 +229,20 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly documents: Documents;
   /** Those of the documents that a read model knows as used and kept. May be late; the log decides. */
   readonly usedOf: (documentIds: readonly string[]) => Promise<readonly KeptDocument[]>;
-  /** Those of the documents that a training job was given, for its examples can be exported, or that a set has. */
-  readonly learnedOf: (documents: readonly KeptDocument[]) => Promise<ReadonlySet<string>>;
+  /**
+   * Those of the documents that a training job was given whose examples can be exported: it has not ended, or ended at
+   * `since` or later. And those that a set of examples has.
+   */
+  readonly learnedOf: (documents: readonly KeptDocument[], since: string) => Promise<ReadonlySet<string>>;
   /** Those of the documents that wait in a batch for their turn. */
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Left out: nothing is ever erased. */
   readonly erased?: ErasedDeps;
   /** Finishes what is left of tenants that were erased; left out: none ever is. */
   readonly erasedTenants?: () => Promise<Removed>;
-  /** How long after it was sent a used upload is kept; 0: for good. */
-  readonly retentionDays: number;
+  readonly retention: Retention;
+  /** Prunes deliveries of webhooks that were kept for as long as they are; gives how many. */
+  readonly pruneDeliveries?: () => Promise<number>;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
   readonly everyMs?: number;
   readonly onSweep?: (report: ObjectSweep) => void;
@@ -231,6 +258,10 @@ interface ObjectSweep {
   readonly erased: number;
   /** What is left of work that is over: results, requests, files, keys. */
   readonly results: number;
+  /** Examples of training jobs that were kept for as long as examples are. */
+  readonly examples: number;
+  /** Deliveries of webhooks that are listed no more. */
+  readonly deliveries: number;
   /** Objects that could not be looked at or removed now; the next sweep tries again. */
   readonly left: number;
 }
@@ -238,7 +269,7 @@ interface ObjectSweep {
 /** Sweeps every hour. */
 export type ObjectSweeper = Sweeper<ObjectSweep>;
 
-/** Removes objects that nothing refers to. Runs safely beside others. */
+/** Removes objects that nothing refers to, and what was kept for as long as it is. Runs safely beside others. */
 export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper =>
   sweeperOf(() => sweepObjects(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
 
@@ -271,25 +302,29 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   const expired = await expireUsed(deps, now);
   const tenants = (await deps.erasedTenants?.()) ?? { removed: 0, left: 0 };
   const erased = await removeErased(deps);
+  const deliveries = await pruned(deps);
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
     erased: erased.removed + tenants.removed,
-    results: results.removed,
-    left: uploads.left + expired.left + results.left + erased.left + tenants.left,
+    results: results.removed.results,
+    examples: results.removed.examples,
+    deliveries: deliveries.removed,
+    left: uploads.left + expired.left + results.left + erased.left + deliveries.left + tenants.left,
   };
   deps.onSweep?.(report);
   return report;
 };
 
 /** Removes what is left of work that is over. One that cannot be told does not keep the others from being looked at. */
-const removeOver = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
-  const done = { removed: 0, left: 0 };
-  const isOver = workObjects(deps);
+const removeOver = async (deps: ObjectSweeperDeps, nowMs: number) => {
+  const done = { removed: { results: 0, examples: 0 }, left: 0 };
+  const whatIsOver = workObjects(deps);
   const look = async (object: ListedObject): Promise<void> => {
-    if (!(await isOver(object, nowMs))) return;
+    const what = await whatIsOver(object, nowMs);
+    if (what === undefined) return;
     await deps.objects.remove(object.key);
-    done.removed += 1;
+    done.removed[what] += 1;
   };
   for (const prefix of WORK_PREFIXES)
     for await (const object of deps.objects.list(prefix)) {
@@ -300,6 +335,16 @@ const removeOver = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Remov
       });
     }
   return done;
+};
+
+/** Deliveries fail alone: what objects there are does not depend on them. */
+const pruned = async ({ pruneDeliveries, onError }: ObjectSweeperDeps): Promise<Removed> => {
+  try {
+    return { removed: (await pruneDeliveries?.()) ?? 0, left: 0 };
+  } catch (error) {
+    onError?.(error);
+    return { removed: 0, left: 1 };
+  }
 };
 
 /** Keys of uploads that a read model does not know as used or awaited: few, so the log can be asked for each. */
@@ -367,14 +412,16 @@ const expire = async (
   }
 };
 
-/** Used uploads that no training job was given and no batch waits for, and that were sent long enough ago. */
+/** Used uploads of no examples that are kept, that no batch waits for, and that were sent long enough ago. */
 const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
-  if (deps.retentionDays === 0) return done;
-  const before = nowMs - deps.retentionDays * 24 * HOUR_MS;
+  const { uploads, examples } = deps.retention;
+  if (uploads === 0) return done;
+  const before = nowMs - uploads * DAY_MS;
+  const learnedSince = examples === 0 ? '' : new Date(nowMs - examples * DAY_MS).toISOString();
   for await (const page of oldKeys(deps, UPLOADS_PREFIX, before)) {
     const used = await deps.usedOf(page.flatMap((key) => documentIdOfKey(key) ?? []));
-    const learned = await deps.learnedOf(used);
+    const learned = await deps.learnedOf(used, learnedSince);
     const awaited = await deps.awaitedOf(used.map(({ document_id }) => document_id));
     for (const document of used)
       if (!learned.has(document.document_id) && !awaited.has(document.document_id))

@@ -7,6 +7,10 @@ import {
   type CreateWebhook,
   type RecordAttempt,
   type ResendDelivery,
+  retention,
+  RETENTION_STREAM,
+  retentionEvent,
+  type RetentionKind,
   secretsOfWebhook,
   type StartAttempt,
   webhook,
@@ -23,6 +27,7 @@ import {
 } from '../../domain/webhook.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
 import { withSealed, withTexts } from '../writer/vault.ts';
+import { systemMeta } from '../writer/commandMeta.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { ABANDONED_AFTER_MS, type PlaceRequest, takePlace } from './places.ts';
@@ -56,6 +61,8 @@ export const receiverUrlFlaw = (
     ? undefined
     : 'The URL is not at a public address: give one that can be reached from the internet.';
 };
+
+const DAY_MS = 86_400_000;
 
 const PREFIX = 'whsec_';
 
@@ -173,6 +180,46 @@ export const deliveryStreams = (store: EventStore) => {
     stateOf,
   };
 };
+
+interface PruneDeps {
+  readonly store: EventStore;
+  readonly clock: Pick<Clock, 'now' | 'uuid'>;
+  /** Days that settled deliveries are listed; 0: for good. */
+  readonly days: number;
+  /** What was created before and is settled now, in pieces: see `prunableDeliveries`. */
+  readonly prunable: (
+    before: string,
+    now: string,
+    size: { readonly piece: number; readonly pieces: number },
+  ) => Promise<readonly { readonly last_at: string; readonly deliveries: number }[]>;
+}
+
+/** Deliveries that one event prunes, and events of one sweep: no batch of a read model takes long. */
+const PRUNED_AT_ONCE = { piece: 1_000, pieces: 20 };
+
+const retentionRules = {
+  decider: retention,
+  codec: eventCodec(retentionEvent),
+  streamOf: () => RETENTION_STREAM,
+};
+
+/** Prunes deliveries that were kept for as long as they are. Gives how many; others may prune beside it. */
+export const pruneDeliveries =
+  ({ store, clock, days, prunable }: PruneDeps) =>
+  async (): Promise<number> => {
+    if (days === 0) return 0;
+    const { handle } = streamsOf<RetentionKind>(retentionRules, store);
+    const now = clock.now();
+    const oldest = laterBy(now, -days * DAY_MS);
+    let pruned = 0;
+    for (const { last_at, deliveries } of await prunable(oldest, now, PRUNED_AT_ONCE)) {
+      const [meta, before] = [systemMeta({ clock }, 'retention-deliveries'), laterBy(last_at, 1)];
+      const outcome = await handle('', { type: 'PruneDeliveries', data: { before }, meta }, null);
+      if (outcome.kind !== 'done') break;
+      pruned += outcome.events.length > 0 ? deliveries : 0;
+    }
+    return pruned;
+  };
 
 /** A delivery, and whose it is. */
 interface DeliveryName extends WebhookName {

@@ -42,14 +42,9 @@ import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { outcomesOfTenant } from '../../projections/usageEvents.ts';
 import { deploymentsOfTenant } from '../../projections/deployments.ts';
-import { chargeOfJob, jobsOfTenant } from '../../projections/trainingJobs.ts';
-import type * as webhooks from '../../projections/webhooks.ts';
-import {
-  deliveriesOfWebhook,
-  deliveryOfWebhook,
-  failingSince,
-  webhooksOfTenant,
-} from '../../projections/webhooks.ts';
+import { chargeOfJob, documentsOfJobs, jobsOfTenant } from '../../projections/trainingJobs.ts';
+import { deliveriesOfWebhook, deliveryOfWebhook } from '../../projections/deliveries.ts';
+import { failingSince, webhooksOfTenant } from '../../projections/webhooks.ts';
 import { rateLimitsOfTenants } from '../../projections/rateLimits.ts';
 
 /** A query of a read model once it has a database to ask. */
@@ -94,13 +89,14 @@ export interface Queries {
   readonly evaluationRun: On<typeof evaluations.runById>;
   readonly runBefore: On<typeof evaluations.runBefore>;
   readonly chargeOfJob: On<typeof chargeOfJob>;
-  readonly webhooksOfTenant: On<typeof webhooks.webhooksOfTenant>;
-  readonly failingSince: On<typeof webhooks.failingSince>;
-  readonly deliveriesOfWebhook: On<typeof webhooks.deliveriesOfWebhook>;
-  readonly deliveryOfWebhook: On<typeof webhooks.deliveryOfWebhook>;
+  readonly webhooksOfTenant: On<typeof webhooksOfTenant>;
+  readonly failingSince: On<typeof failingSince>;
+  readonly deliveriesOfWebhook: On<typeof deliveriesOfWebhook>;
+  readonly deliveryOfWebhook: On<typeof deliveryOfWebhook>;
   readonly jobsOfTenant: On<typeof jobsOfTenant>;
   readonly deploymentsOfTenant: On<typeof deploymentsOfTenant>;
   readonly artifactsOfTenant: On<typeof artifactsOfTenant>;
+  readonly documentsOfJobs: On<typeof documentsOfJobs>;
   readonly configsOfTenant: On<typeof configsOfTenant>;
 }
 
@@ -236,6 +232,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   jobsOfTenant: jobsOfTenant(sql),
   deploymentsOfTenant: deploymentsOfTenant(sql),
   artifactsOfTenant: artifactsOfTenant(sql),
+  documentsOfJobs: documentsOfJobs(sql),
   configsOfTenant: configsOfTenant(sql),
 });
 

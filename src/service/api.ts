@@ -10,11 +10,10 @@ import { eraseTenantNow, newSignInLink } from '../operator/access.ts';
 import { aboutService, listenForOperators, type Operation } from '../operator/socket.ts';
 import type { Context, SomeFactories } from './context.ts';
 import { webhookTransport } from '../../adapters/webhooks.ts';
+import { dueDeliveries, webhooksDue } from '../../projections/deliveries.ts';
 import {
-  dueDeliveries,
   failingSince,
   webhookIdsOfTenant,
-  webhooksDue,
   webhooksProjector,
   webhooksRemoved,
 } from '../../projections/webhooks.ts';

@@ -12,7 +12,7 @@ import type {
   UploadTargets,
 } from '../../domain/ports/services.ts';
 import { lockDataDir } from '../../adapters/local/dataFolder.ts';
-import { openObjectFolder, secretFile, uploadUrls } from '../../adapters/local/objectFolder.ts';
+import { objectFolder, openObjectFolder, secretFile, uploadUrls } from '../../adapters/local/objectFolder.ts';
 import { memoryRateLimiter } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
@@ -114,6 +114,10 @@ export const openObjects = async (
   const folder = join(dataDir, 'objects');
   return [await openObjectFolder(folder), `folder ${folder}`];
 };
+
+/** Objects for reading alone, beside a running service. */
+export const objectsToRead = async (config: Config): Promise<ObjectStore> =>
+  config.s3 === undefined ? objectFolder(join(config.dataDir, 'objects')) : (await openObjects(config))[0];
 
 /** A client cannot send anything to `0.0.0.0`, which only says that all addresses are listened on. */
 const reachable = (url: string): string =>

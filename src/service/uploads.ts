@@ -13,6 +13,7 @@ import type { TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
 import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
+import { prunableDeliveries } from '../../projections/webhooks.ts';
 import { httpSource } from '../../adapters/sources.ts';
 import { bytesInFlight } from '../commands/slots.ts';
 import { countPages, recentFailures, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
@@ -43,6 +44,7 @@ import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts'
 import { artifactsEverOf, heldByTenant, jobsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
+import { pruneDeliveries } from '../commands/webhooks.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { unlessDiverged } from './upkeep.ts';
 import type { Context, SomeFactories } from './context.ts';
@@ -163,13 +165,14 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   const logger = from.logger;
   const count = from.countSwept;
   const sql = from.readSql;
+  const { retention } = from.config;
   return {
     objects: from.parts.objects,
     documents: from.documents,
     ...workFates(from),
     usedOf: usedOf(sql),
-    learnedOf: async (documents) => {
-      const learned = await jobsLearningFrom(sql)(documents, { open: false });
+    learnedOf: async (documents, since) => {
+      const learned = await jobsLearningFrom(sql)(documents, { open: true, since });
       const inSets = await documentsInSets(sql)(documents.map(({ document_id }) => document_id));
       return new Set([...learned.map(({ document_id }) => document_id), ...inSets]);
     },
@@ -182,13 +185,19 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       forgetInEvaluations: inEvaluations(from),
     },
     erasedTenants: () => sweepErasures(tenantErasing(from))(),
-    retentionDays: from.config.uploadRetentionDays,
+    retention,
+    pruneDeliveries: pruneDeliveries({
+      ...{ store: from.parts.log, clock: from.clock, days: retention.deliveries },
+      prunable: prunableDeliveries(sql),
+    }),
     clock: from.clock,
     onSweep: (report) => {
       count('upload', 'settled', report.uploads);
       count('expired_upload', 'settled', report.expired);
       count('erased', 'settled', report.erased);
       count('result', 'settled', report.results);
+      count('example', 'settled', report.examples);
+      count('delivery', 'settled', report.deliveries);
       count('object', 'left', report.left);
       if (Object.values(report).some((count) => count > 0)) logger.info({ msg: 'object sweep', ...report });
     },

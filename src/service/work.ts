@@ -77,7 +77,7 @@ import type { ExampleSource, Trainer } from '../../domain/ports/trainer.ts';
 import type { SecretBox } from '../../domain/ports/services.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
 import type { CountPagesDeps } from '../commands/countPages.ts';
-import { exportExamples } from '../commands/exportExamples.ts';
+import { exportExamples, keptInput } from '../commands/exportExamples.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { trainingWorker, trainer } from '../worker/training.ts';
 
@@ -166,6 +166,7 @@ export const operationCommands = (from: Context, work: WorkDeps): OperationComma
     cancel: (name, meta) => cancelWork(deps, money, { name, meta }),
     abandon: (name) => abandonWork(deps, money, name),
     streams,
+    resultDays: from.config.retention.results,
     result: async (state, ends) => {
       const key = keyOfResult(state);
       return key === undefined ? undefined : await storedBody(work.objects, key, ends);
@@ -321,14 +322,15 @@ export const pipelineCommands = (
   const { store, objects, clock, wrote } = work;
   const jobs = trainingJobs(store);
   const found = artifacts({ store, objects, jobs });
+  const kept = exampleStreams(store);
   const deps = { ...work, ...api, jobs, secrets, setExamples: setExamplesOn({ store, objects }) };
   const source = uploadedExamples(api.uploads);
   return {
     createJob: createTrainingJob(deps),
     cancelJob: (name, meta) => cancelWork(deps, jobMoney(deps), { name, meta }),
+    keptInput: (job) => keptInput({ objects, kept }, job),
     exportExamples: exportExamples({
-      ...deps,
-      kept: exampleStreams(store),
+      ...{ ...deps, kept },
       source,
       deadlineMs: CONVERT_DEADLINE_MS,
     }),

@@ -20,7 +20,8 @@ import { openClaimsSummary } from '../../projections/openClaims.ts';
 import { waitingOperations } from '../../projections/operations.ts';
 import { openJobsByStatus } from '../../projections/trainingJobs.ts';
 import type { AttemptError } from '../../domain/webhook.ts';
-import { disabledWebhooks, waitingDeliveries } from '../../projections/webhooks.ts';
+import { waitingDeliveries } from '../../projections/deliveries.ts';
+import { disabledWebhooks } from '../../projections/webhooks.ts';
 
 type AccountCounters = ReturnType<typeof countersOn>;
 
@@ -477,8 +478,8 @@ export const placeMetrics = (
   );
 
 /**
- * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results
- * that are no longer kept, model calls and usage events that an outage or a crash kept out of the log.
+ * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results,
+ * examples and deliveries that are no longer kept, model calls and usage events that an outage or a crash kept out of the log.
  */
 type Swept = (typeof SHOWN)[number][0];
 
@@ -492,6 +493,8 @@ const SHOWN = [
   ['expired_upload', 'settled'],
   ['erased', 'settled'],
   ['result', 'settled'],
+  ['example', 'settled'],
+  ['delivery', 'settled'],
   ['object', 'left'],
   ['model_call', 'settled'],
   ['usage_event', 'settled'],

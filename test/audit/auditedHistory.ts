@@ -25,7 +25,7 @@ import { apiKeyStream } from '../../domain/apiKey.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { reportAudit } from '../../src/commands/audits.ts';
 import { takePlace } from '../../src/commands/places.ts';
-import { deliveryStreams, webhookStreams } from '../../src/commands/webhooks.ts';
+import { deliveryStreams, pruneDeliveries, webhookStreams } from '../../src/commands/webhooks.ts';
 import { untilProcessEnds } from '../support/processEnd.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
@@ -387,6 +387,17 @@ const told = async (api: Client, { log }: Parts): Promise<void> => {
     await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
     await deliveries.handle({ type: 'ResendDelivery', data: name, meta: metaNow() });
   }
+  const last = await done(api, '/v1/api-keys', { tenant_id: RICH, role: 'tenant' });
+  for await (const { id } of log.read(apiKeyStream(String(last.body['key_id'])), { limit: 1 })) {
+    const data = { ...first!, delivery_id: deliveryIdOf(id, first!.webhook_id, 'key.created'), attempt: 1 };
+    await deliveries.handle({ type: 'StartAttempt', data, meta: metaNow() });
+    const arrived = { error: null, response_status: 200, duration_ms: 3, next_attempt_at: null };
+    const attempt = { ...data, ...arrived, attempted_at: metaNow().now };
+    await deliveries.handle({ type: 'RecordAttempt', data: attempt, meta: metaNow() });
+  }
+  // It is listed no more; those that are still to be sent are.
+  const prunable = () => Promise.resolve([{ last_at: metaNow().now, deliveries: 1 }]);
+  await pruneDeliveries({ store: log, clock: systemClock(), days: 1, prunable })();
   const report = reportAudit({ store: log, clock: systemClock() });
   await report({ findings: 1, checks: ['balance'] });
   await webhooks.handle(second!, { type: 'RemoveWebhook', meta: metaNow() });

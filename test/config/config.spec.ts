@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ConfigError, configFrom } from '../../src/config.ts';
 
@@ -14,6 +15,26 @@ describe('the configuration', () => {
     expect(url('kurrentdb')).to.equal('esdb://admin:a@b:2113?tls=false');
     expect(url('kurrentdb+discover')).to.equal('esdb+discover://admin:a@b:2113?tls=false');
     expect(url('esdb')).to.equal('esdb://admin:a@b:2113?tls=false');
+  });
+
+  it('keeps things for as long as the table in docs/how-to/forget.md says', () => {
+    const table = readFileSync(new URL('../../../docs/how-to/forget.md', import.meta.url), 'utf8');
+    const rows = [...table.matchAll(/^\| [^|]+ \| `((\w+)_RETENTION_DAYS)` +\| (\d+) +\|/gm)];
+    const { retention } = configFrom({});
+    const said: readonly (readonly [string, number])[] = rows.map(([, , name = '', days]) => [
+      `${name.toLowerCase().replace(/y$/, 'ie')}s`,
+      Number(days),
+    ]);
+    expect(new Map(said)).to.deep.equal(new Map(Object.entries(retention)));
+    for (const [, variable = '', name = ''] of rows) {
+      const kept = configFrom({ [variable]: '7' }).retention;
+      expect(
+        Object.values(kept).filter((days) => days === 7),
+        name,
+      ).to.have.lengthOf(1);
+    }
+    expect(() => configFrom({ RESULT_RETENTION_DAYS: '0' })).to.throw(ConfigError, 'RESULT_RETENTION_DAYS');
+    expect(() => configFrom({ RESULTS_RETENTION_DAYS: '2' })).to.throw(ConfigError, 'RESULTS_RETENTION_DAYS');
   });
 
   it('takes an empty value as unset', () => {

@@ -235,6 +235,21 @@ const webhookLists = (rows: Rows) => {
         .slice(0, limit);
     },
     deliveries: all,
+    prunable: (
+      before: string,
+      now: string,
+      { piece, pieces }: { readonly piece: number; readonly pieces: number },
+    ) => {
+      const created = all()
+        .filter((one) => one.created_at < before && !isWaiting(one, now))
+        .map(({ created_at }) => created_at)
+        .sort()
+        .slice(0, piece * pieces);
+      return Array.from({ length: Math.ceil(created.length / piece) }, (_, at) => {
+        const own = created.slice(at * piece, (at + 1) * piece);
+        return { last_at: own.at(-1) ?? '', deliveries: own.length };
+      });
+    },
     failingSince: (webhookId: string) => {
       const row = rows.webhooks.get(webhookId);
       return row && { failing_since: row.failing_since };

@@ -50,7 +50,12 @@ import { abandonWork, cancelWork } from '../../src/commands/queue.ts';
 import { unfinishedSweeper } from '../../src/commands/usageLog.ts';
 import { documents, guardedObjects } from '../../src/commands/uploads.ts';
 import type { Uploads } from '../../src/commands/fetchUpload.ts';
-import { deliveryStreams, webhookCommands, webhookStreams } from '../../src/commands/webhooks.ts';
+import {
+  deliveryStreams,
+  pruneDeliveries,
+  webhookCommands,
+  webhookStreams,
+} from '../../src/commands/webhooks.ts';
 import type { ConvertDeps } from '../../src/commands/convert.ts';
 import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
 import { heavySlots } from '../../src/commands/slots.ts';
@@ -836,7 +841,13 @@ const sweeperLoops = (
     onError: env.onError,
   });
   const swept = objectSweeper({
-    ...{ objects, clock, documents: documents(store), retentionDays: 0, ...fatesIn(deps) },
+    ...{
+      objects,
+      clock,
+      documents: documents(store),
+      retention: { uploads: 0, results: 1, examples: 0, deliveries: 0 },
+      ...fatesIn(deps),
+    },
     ...{
       usedOf: nothing,
       learnedOf: () => Promise.resolve(new Set()),
@@ -884,7 +895,15 @@ const senderLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
     caughtUp: env.caughtUp,
     onError: env.onError,
   });
-  return [{ name: 'webhooks', everyMs: 1_000, overlaps: false, run: sender.drain }];
+  const prune = pruneDeliveries({
+    ...{ store: deps.store, clock: deps.clock, days: 1 },
+    prunable: (before, now, size) =>
+      env.ask('prunable deliveries', ({ webhooks }) => webhooks.prunable(before, now, size)),
+  });
+  return [
+    { name: 'webhooks', everyMs: 1_000, overlaps: false, run: sender.drain },
+    { name: 'pruning', everyMs: 3_600_000, overlaps: false, run: prune },
+  ];
 };
 
 /** The part of the service that notices that the log was put back, and drops what it remembers. */

@@ -151,6 +151,14 @@ const webhookRowsOf = (rows: Rows): Parameters<typeof applyEvent>[0] => ({
   putFreePages: (pages) => (rows.freePages = pages),
 });
 
+const prune = (
+  { deliveries }: Rows,
+  { before, pruned_at }: ProjectedEventOf<'DeliveriesPruned'>['data'],
+): void => {
+  for (const { delivery_id, created_at, delivered, retry_until } of [...deliveries.values()])
+    if (created_at < before && (delivered || retry_until <= pruned_at)) deliveries.delete(delivery_id);
+};
+
 const tenantIn = (stream: string): string => stream.slice('account-'.length);
 
 const burned = (rows: Rows, { stream, data }: ProjectedEventOf<'CreditsBurned'>): void => {
@@ -253,7 +261,8 @@ const appliedTo = (rows: Rows) => {
     ConversionCompleted: ({ data }) => void rows.unrecorded.delete(data.conversion_id),
   });
   return (event: ProjectedEvent): void => {
-    applyEvent(webhookRows, event);
+    if (event.type === 'DeliveriesPruned') prune(rows, event.data);
+    else applyEvent(webhookRows, event);
     handle(event);
     const [id, move] = moveOf(event) ?? [];
     const row = rows.operations.get(id ?? '') ?? rows.jobs.get(id ?? '');

@@ -33,7 +33,8 @@ import { listsOn } from '../../projections/queue.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { jobLists } from '../../projections/trainingJobs.ts';
 import { abandonedWorkBefore, unrecordedWorkBefore } from '../../projections/usageEvents.ts';
-import { dueDeliveries, failingSince, webhookIdsOfTenant, webhooksDue } from '../../projections/webhooks.ts';
+import { dueDeliveries, webhooksDue } from '../../projections/deliveries.ts';
+import { failingSince, prunableDeliveries, webhookIdsOfTenant } from '../../projections/webhooks.ts';
 import { TENANT } from './process.ts';
 import { listsOf } from './lists.ts';
 import { readModel } from './readModel.ts';
@@ -140,6 +141,8 @@ const answersBoth = async (
       webhooksDue(sql)(now, []).then((some) => [...some].sort()),
       [...webhooks.webhooks(now, [])].sort(),
     );
+    const size = { piece: 2, pieces: 3 };
+    await ask('prunable', prunableDeliveries(sql)(now, now, size), webhooks.prunable(now, now, size));
     for (const id of rows.rows().webhooks.keys()) {
       const short = (some: readonly { readonly delivery_id: string }[]) =>
         some.map(({ delivery_id }) => delivery_id);

@@ -283,6 +283,7 @@ const OTHERS: Readonly<Record<string, Sentence>> = {
   WebhookDeliveryAttempted: (d) =>
     `Delivery attempted (${text(d, 'attempt')}): ${text(d, d['error'] === null ? 'response_status' : 'error')}`,
   WebhookDeliveryResent: (d) => `Delivery ${name(d, 'delivery_id')} sent again`,
+  DeliveriesPruned: (d) => `Deliveries of webhooks from before ${text(d, 'before')} are listed no more`,
   PlaceTaken: (d) => `Place for one of the ${text(d, 'thing')} taken`,
   DriftFound: (d) => `Balances of ${many(d, 'tenants_drifting', 'tenant')} differ from the log`,
   DriftGone: () => 'All balances match the log again',

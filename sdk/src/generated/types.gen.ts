@@ -566,6 +566,14 @@ export type Artifact = {
         best: number;
     }>;
     /**
+     * Documents of its examples; null for jobs of releases that did not say.
+     */
+    learned_from: Array<string> | null;
+    /**
+     * How many of them were erased since: train again without them, and retire this one.
+     */
+    learned_from_erased: number;
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;

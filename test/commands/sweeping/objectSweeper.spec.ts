@@ -36,7 +36,7 @@ describe('object sweeper', () => {
       usedOf: () => Promise.resolve([{ document_id: 'doc_used', tenant_id: 't' }]),
       learnedOf: () => Promise.resolve(new Set()),
       awaitedOf: () => Promise.resolve(awaited),
-      retentionDays: 0,
+      retention: { uploads: 0, results: 1, examples: 0, deliveries: 0 },
       clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
     });
     const left = async () => {
@@ -44,15 +44,47 @@ describe('object sweeper', () => {
       for await (const { key } of objects.list('')) found.push(key);
       return found;
     };
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, erased: 0, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({
+      uploads: 0,
+      expired: 0,
+      erased: 0,
+      results: 0,
+      examples: 0,
+      deliveries: 0,
+      left: 0,
+    });
     expect(await left()).to.have.members(keys);
     hours = 24.1;
     // A batch waits for it: what was accepted is done.
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, erased: 0, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({
+      uploads: 0,
+      expired: 0,
+      erased: 0,
+      results: 0,
+      examples: 0,
+      deliveries: 0,
+      left: 0,
+    });
     awaited.clear();
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 1, expired: 0, erased: 0, results: 0, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({
+      uploads: 1,
+      expired: 0,
+      erased: 0,
+      results: 0,
+      examples: 0,
+      deliveries: 0,
+      left: 0,
+    });
     hours = 25.1;
-    expect(await sweeper.sweep()).to.deep.equal({ uploads: 0, expired: 0, erased: 0, results: 1, left: 0 });
+    expect(await sweeper.sweep()).to.deep.equal({
+      uploads: 0,
+      expired: 0,
+      erased: 0,
+      results: 1,
+      examples: 0,
+      deliveries: 0,
+      left: 0,
+    });
     expect(await left()).to.have.members([
       'uploads/doc_used',
       'uploads/doc_late',
@@ -97,7 +129,12 @@ describe('object sweeper', () => {
     ]);
     const fateOf = (id: string) => Promise.resolve(fates.get(id) ?? ({ kind: 'unknown' } as const));
     const sweeper = objectSweeper({
-      ...{ objects, queuedFate: fateOf, workFate: fateOf, retentionDays: 0 },
+      ...{
+        objects,
+        queuedFate: fateOf,
+        workFate: fateOf,
+        retention: { uploads: 0, results: 1, examples: 0, deliveries: 0 },
+      },
       documents: {
         record: () => Promise.reject(new Error('nothing is recorded')),
         stateOf: () => Promise.resolve(document.initialState),

@@ -158,6 +158,10 @@ describe('erasing a document', () => {
     expect(await examplesOf(job_id)).to.include(`${SECRET}2`);
     expect((await erase(names[2] ?? '')).status).to.equal(204);
     expect(await examplesOf(job_id)).not.to.include(SECRET);
+    const { body } = await api.call('get', `/v1/inference/artifacts?tenant_id=${tenant}`, { key });
+    const [artifact] = body['items'] as { learned_from: string[]; learned_from_erased: number }[];
+    expect(artifact?.learned_from).to.have.members(names);
+    expect(artifact?.learned_from_erased).to.equal(3);
   });
 
   it('is finished by the sweeper where a crash has left something, or late work puts it', async () => {

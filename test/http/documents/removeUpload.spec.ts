@@ -173,14 +173,14 @@ describe('removing uploads', () => {
   it('is done to used uploads of 30 days by itself, and not to those that examples need', async () => {
     await api.sell(tenant, 20_000);
     const [first, second, plain] = [await upload(), await upload(), await used('x'.repeat(15_000))];
-    await job([first.document_id, second.document_id]);
+    const jobId = await job([first.document_id, second.document_id]);
     await workerOver(api).drain();
     await api.deps.reads.settleAll();
     let days = 29.9;
-    const sweep = (retentionDays: number) =>
+    const sweep = (uploads: number, examples = 0) =>
       objectSweeper({
         ...api.swept,
-        retentionDays,
+        retention: { uploads, results: 1, examples, deliveries: 0 },
         clock: { ...api.deps.clock, now: () => new Date(Date.now() + days * DAY_MS).toISOString() },
       }).sweep();
     await sweep(30);
@@ -190,7 +190,17 @@ describe('removing uploads', () => {
     expect((await sweep(30)).expired).to.be.greaterThan(0);
     expect(await isStored(plain.document_id)).to.equal(false);
     for (const { document_id } of [first, second]) expect(await isStored(document_id)).to.equal(true);
-    expect((await sweep(30)).expired).to.equal(0);
+    expect(await sweep(30)).to.include({ expired: 0, examples: 0 });
+    expect(await sweep(30, 31)).to.include({ expired: 0, examples: 0 });
+    const over = await sweep(30, 30);
+    expect(over.expired).to.be.at.least(2);
+    expect([over.examples > 0, over.left]).to.deep.equal([true, 0]);
+    for (const { document_id } of [first, second]) expect(await isStored(document_id)).to.equal(false);
+    const exported = await api.call('get', `/v1/training/jobs/${jobId}/examples`);
+    expect([exported.status, exported.code], exported.text).to.deep.equal([404, 'job_not_found']);
+    const json = { tenant_id: tenant, idempotency_key: randomUUID(), job_id: jobId };
+    const charge = await api.call('post', '/v1/billing/dspy-examples-charge', { key, json });
+    expect([charge.status, charge.code], charge.text).to.deep.equal([404, 'job_not_found']);
     const isListed = async () =>
       (await listed()).some(
         ({ document_id, removed_at }) => document_id === plain.document_id && removed_at !== null,
