@@ -329,6 +329,10 @@ class Artifact(TypedDict):
     """Best score of the training, 0 to 1."""
     per_field: list[ArtifactPerField]
     """Scores of each field."""
+    learned_from: list[str] | None
+    """Documents of its examples; null for jobs of releases that did not say."""
+    learned_from_erased: int
+    """How many of them were erased since: train again without them, and retire this one."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
 

@@ -942,7 +942,8 @@ class AsyncApi:
     ) -> models.Operation:
         """How far an operation is, and what came of it.
 
-        Results are kept for 24 hours. Until then `result` is what the synchronous call answers.
+        Results are kept for 24 hours, or for as many days as the operator says. Until then
+        `result` is what the synchronous call answers.
         """
         call = Call(
             "GET",
