@@ -1,12 +1,6 @@
 import { expect } from 'chai';
 import { zipOf } from '../../../engine/test/support/officeFiles.ts';
-import {
-  previewKind,
-  lettersOf,
-  placeOf,
-  wantedOf,
-  type Wanted,
-} from '../../src/document/preview.ts';
+import { previewKind, lettersOf, placeOf, wantedOf, type Wanted } from '../../src/document/preview.ts';
 import { previewMarkdown } from '../../src/document/previewMarkdown.ts';
 import { valueRows } from '../../src/document/values.ts';
 
