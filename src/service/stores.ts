@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { knownSecret, secretFile } from '../../adapters/local/objectFolder.ts';
-import type { SecretBox } from '../../domain/ports/services.ts';
+import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
 import { OperatorError } from '../operator/socket.ts';
 import { reasonOf } from '../doctor/doctor.ts';
@@ -14,7 +14,6 @@ import type { SqliteEventLog, SqliteEventLogOptions } from '../../adapters/sqlit
 import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
 import { type EventFeed, type EventStore, LogLoginRefused, type TextVault } from '../../domain/ports/log.ts';
 import { textVault } from '../writer/vault.ts';
-import type { Parts } from './parts.ts';
 import { complain } from './output.ts';
 
 /** The file of the key that a service makes in its data folder where it was given none. */
@@ -49,7 +48,10 @@ export const secretBoxOf = (
 /** Texts that people write, beside the log: in the same store as all other objects. */
 export const vaultOf = (
   config: Pick<Config, 'secretKeys'>,
-  { objects, folderKey: ofFolder }: Pick<Parts, 'objects' | 'folderKey'>,
+  {
+    objects,
+    folderKey: ofFolder,
+  }: { readonly objects: ObjectStore; readonly folderKey: Uint8Array | undefined },
   onError?: (error: unknown) => void,
 ): TextVault =>
   textVault({

@@ -1,5 +1,5 @@
 import { documentIdOfOperation } from '../../domain/operation.ts';
-import type { Told } from './invariants.ts';
+import type { Told } from './told.ts';
 import type { Shared } from './ports.ts';
 import type { Answer, SimProcess } from './process.ts';
 import type { Owner, Scheduler } from './scheduler.ts';

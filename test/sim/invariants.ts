@@ -2,49 +2,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AccountEventOf } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
-import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
 import { artifactKeyOf, type ArtifactPublished } from '../../domain/deployment.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
-import type { Shared } from './ports.ts';
-import { PARTS, resultOf, type Answer } from './process.ts';
+import { PARTS, resultOf } from './process.ts';
 import { started, type Accepted, type Batch, type Held, type Work } from './known.ts';
 import type { Lists } from './lists.ts';
 import { byType } from './readModel.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { reviewWatch } from './reviewWatch.ts';
-import { EPOCH_MS, type Scheduler } from './scheduler.ts';
-import { PRICE, type Actor, type Finding, type World } from './worlds.ts';
-
-/** What the world outside was told, and when (virtual ms). */
-export interface Told {
-  readonly answers: {
-    readonly actor: Actor;
-    readonly answer: Extract<Answer, { kind: 'ok' }>;
-    readonly at: number;
-  }[];
-  readonly delivered: { readonly url: string; readonly id: string; readonly at: number }[];
-  /** Who was told that a review is decided, and by what. */
-  readonly decided: {
-    readonly review_id: string;
-    readonly generation: number;
-    readonly says: string;
-    readonly at: number;
-  }[];
-  /** Who was told no for good. */
-  readonly refused: Actor[];
-  restoredAt: number;
-}
-
-export interface WatchDeps {
-  readonly world: World;
-  readonly sched: Scheduler;
-  readonly shared: Shared;
-  /** Its calls wait for nobody. */
-  readonly raw: ObjectStore;
-  readonly told: Told;
-  readonly find: (finding: Finding) => void;
-}
+import { EPOCH_MS } from './scheduler.ts';
+import type { Told, WatchDeps } from './told.ts';
+import { PRICE, type Actor } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const RESULT_KEPT_MS = 24 * HOUR - 10 * 60_000;

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { operationIdOfReview, type reviewEvent, reviewIdOf } from '../../domain/review.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { reviewShelf } from '../../src/commands/reviews.ts';
-import type { WatchDeps } from './invariants.ts';
+import type { WatchDeps } from './told.ts';
 import type { SeenReview, started, Work } from './known.ts';
 import type { Lists } from './lists.ts';
 import { byType } from './readModel.ts';

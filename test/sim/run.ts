@@ -16,7 +16,8 @@ import { act, askAgain, bytesOf, lookAt, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
 import { readModel } from './readModel.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
-import { watchOver, type Told } from './invariants.ts';
+import { watchOver } from './invariants.ts';
+import type { Told } from './told.ts';
 import type { Actor, Finding, ProcessSpec, World } from './worlds.ts';
 
 const MINUTE = 60_000;

@@ -1,0 +1,36 @@
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import type { Shared } from './ports.ts';
+import type { Answer } from './process.ts';
+import type { Scheduler } from './scheduler.ts';
+import type { Actor, Finding, World } from './worlds.ts';
+
+/** What the world outside was told, and when (virtual ms). */
+export interface Told {
+  readonly answers: {
+    readonly actor: Actor;
+    readonly answer: Extract<Answer, { kind: 'ok' }>;
+    readonly at: number;
+  }[];
+  readonly delivered: { readonly url: string; readonly id: string; readonly at: number }[];
+  /** Who was told that a review is decided, and by what. */
+  readonly decided: {
+    readonly review_id: string;
+    readonly generation: number;
+    readonly says: string;
+    readonly at: number;
+  }[];
+  /** Who was told no for good. */
+  readonly refused: Actor[];
+  restoredAt: number;
+}
+
+/** What rules are watched with. */
+export interface WatchDeps {
+  readonly world: World;
+  readonly sched: Scheduler;
+  readonly shared: Shared;
+  /** Its calls wait for nobody. */
+  readonly raw: ObjectStore;
+  readonly told: Told;
+  readonly find: (finding: Finding) => void;
+}
