@@ -19,7 +19,7 @@ const BYTES: readonly Edit[] = [
   {
     name: 'a byte of the data',
     foundBy: 'audit',
-    make: text('data', 'CreditsAdjusted', (t) => t.replace('goodwill', 'goodwilk')),
+    make: text('data', 'CreditsAdjusted', (t) => t.replace('"adjustment_id":"adj_', '"adjustment_id":"adk_')),
   },
   {
     name: 'a byte of the metadata',
