@@ -101,7 +101,9 @@ describe('quire doctor', () => {
     for (const args of [[], ['--deep']]) {
       const ran = await doctor({}, ...args, '--json');
       expect(ran.code).to.equal(1);
-      expect(named(ran, 'event log')?.text).to.contain('account-acme revision 1').and.contain('restore');
+      expect(named(ran, 'event log')?.text)
+        .to.match(/account-[\w-]+ revision 1/)
+        .and.contain('restore');
     }
     const bytes = readFileSync(path);
     bytes.fill(0x5a, 4096, Math.min(bytes.length, 40_960));

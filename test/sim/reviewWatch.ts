@@ -92,9 +92,13 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
     const rows = webhooks.deliveries();
     const events = shared.events as unknown as readonly ProjectedEvent[];
     const from = events.findIndex(({ type }) => type === 'WebhookCreated');
+    const pruned =
+      events.flatMap((event) => (event.type === 'DeliveriesPruned' ? [event.data.before] : [])).at(-1) ?? '';
     for (const event of from < 0 ? [] : events.slice(from)) {
       const isNeeded = event.type === 'OperationSucceeded' && event.data.review !== undefined;
       if (!isNeeded && event.type !== 'ReviewDecided') continue;
+      // What was pruned is not asked after.
+      if (String(event.metadata['recorded_at']) < pruned) continue;
       if (!rows.some((row) => row.event_id === event.id && row.delivered))
         say('message-lost', `nobody was told of the ${event.type} of ${event.data.operation_id}`);
     }

@@ -97,6 +97,19 @@ export class PythonTypes {
       return;
     }
     const choices = schema.anyOf ?? schema.oneOf ?? [];
+    // A name of its own for the object that may be null.
+    const [only, ...others] = choices.filter(isObject);
+    if (only !== undefined && others.length === 0) {
+      const own = this.#object(`${name}Value`, only, taken);
+      this.#alias(name, schema.description ?? '', [
+        own,
+        ...this.#choices(
+          choices.filter((one) => one !== only),
+          name,
+        ),
+      ]);
+      return;
+    }
     this.#alias(name, schema.description ?? '', this.#choices(choices, name));
   }
 

@@ -4938,7 +4938,7 @@ class ReviewDecisionRequest(TypedDict):
     """That was looked at; another one is 409 `review_decided`. Default: the one that is open."""
 
 
-class ReviewDocument(TypedDict):
+class ReviewDocumentValue(TypedDict):
     document_id: str
     """ID of the document, `doc_…`."""
     file_name: str | None
@@ -6593,7 +6593,7 @@ CanonicalEnvelope = Union[
     CanonicalArtifactList,
 ]
 ReviewDocument = Union[
-    ReviewDocument,
+    ReviewDocumentValue,
     None,
 ]
 """null once it is kept no more."""

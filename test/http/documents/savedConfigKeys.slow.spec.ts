@@ -55,8 +55,22 @@ describe('the secret of saved configs', () => {
     expect((await extract(api, key, { config_id })).code).to.equal('field_encryption_not_configured');
     await restart({ FIELD_ENCRYPTION_KEY: second, FIELD_ENCRYPTION_KEYS_OLD: first });
     expect(await used()).to.equal(200);
-    expect(await rotate()).to.deep.equal({ configs: 1, webhooks: 1, rotated: 2, current: 0, lost: [] });
-    expect(await rotate()).to.deep.equal({ configs: 1, webhooks: 1, rotated: 0, current: 2, lost: [] });
+    expect(await rotate()).to.deep.equal({
+      configs: 1,
+      webhooks: 1,
+      rotated: 3,
+      current: 0,
+      lost: [],
+      tenant_keys_lost: 0,
+    });
+    expect(await rotate()).to.deep.equal({
+      configs: 1,
+      webhooks: 1,
+      rotated: 0,
+      current: 3,
+      lost: [],
+      tenant_keys_lost: 0,
+    });
     await restart({ FIELD_ENCRYPTION_KEY: second });
     expect(await used()).to.equal(200);
     await running.stop('SIGTERM');
