@@ -174,6 +174,7 @@ describe('removing uploads', () => {
     await api.sell(tenant, 20_000);
     const [first, second, plain] = [await upload(), await upload(), await used('x'.repeat(15_000))];
     const jobId = await job([first.document_id, second.document_id]);
+    await api.deps.reads.settleAll();
     await workerOver(api).drain();
     await api.deps.reads.settleAll();
     let days = 29.9;

@@ -75,7 +75,7 @@ describe('the secret of saved configs', () => {
     expect(await used()).to.equal(200);
     await running.stop('SIGTERM');
     outputs.push(running.output());
-    expect(await rotate({ FIELD_ENCRYPTION_KEY: second })).to.include({ current: 2 });
+    expect(await rotate({ FIELD_ENCRYPTION_KEY: second })).to.include({ current: 3 });
     await provider.stop();
     for (const output of outputs) expect(output).not.to.contain(OWN_KEY);
     const files = await readdir(folder.path, { withFileTypes: true, recursive: true });
