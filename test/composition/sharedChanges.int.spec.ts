@@ -1,3 +1,4 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { postgresSql } from '../../adapters/postgres.ts';
@@ -37,6 +38,10 @@ describe('changes made on one replica', () => {
 
   before(async () => {
     [log, database] = [await startEsdbDouble(), await tempDatabase(server)];
+    // Replicas have one object store: what people write lies in it.
+    for (const name of ['one/objects', 'other'])
+      mkdirSync(join(folder.path, name), { recursive: true, mode: 0o700 });
+    symlinkSync(join(folder.path, 'one/objects'), join(folder.path, 'other/objects'));
     const env = { EVENTSTORE_URL: log.connectionString, DATABASE_URL: database.url };
     services = await Promise.all(['one', 'other'].map((name) => startService(join(folder.path, name), env)));
     [one, other] = await Promise.all(services.map(({ url }) => client(url)));
