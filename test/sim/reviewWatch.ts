@@ -98,7 +98,7 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
       const isNeeded = event.type === 'OperationSucceeded' && event.data.review !== undefined;
       if (!isNeeded && event.type !== 'ReviewDecided') continue;
       // What was pruned is not asked after.
-      if (String(event.metadata['recorded_at']) < pruned) continue;
+      if ((event.metadata['recorded_at'] as string) < pruned) continue;
       if (!rows.some((row) => row.event_id === event.id && row.delivered))
         say('message-lost', `nobody was told of the ${event.type} of ${event.data.operation_id}`);
     }
