@@ -34,6 +34,7 @@ export const everyPage = ({ tenantId, key }: Seeded, adminKey: string) =>
     ['overview', '/overview', key],
     ['overview-operator', '/overview', adminKey],
     ['playground', '/playground', key],
+    ['reviews', '/reviews', key],
     ['usage', '/usage', key],
     ['keys', '/keys', key],
     ['configs', '/configs', key],
