@@ -305,7 +305,7 @@ const memberPairs = (decided: JsonObject, now: Side, before: Side): readonly Pai
   const old = isParent(before.value) && !Array.isArray(before.value) ? (before.value as JsonObject) : {};
   return Object.entries(decided).map(([name, value]) => ({
     now: { at: pointer(now.at, name), value },
-    before: { at: pointer(before.at, name), value: old[name] },
+    before: { at: pointer(before.at, name), value: Object.hasOwn(old, name) ? old[name] : undefined },
   }));
 };
 

@@ -261,6 +261,10 @@ describe('where a decided value comes from', () => {
     });
   });
 
+  it('is that of members with names that every object knows', () => {
+    expect(originsOf({ toString: null }, {}, [])).to.deep.equal({ '/toString': 'read' });
+  });
+
   it('is said of each leaf, whatever the results are, and is read for all that nobody changed or doubted', () => {
     const value = fc.object({ maxDepth: 3, values: [fc.integer(), fc.string(), fc.constant(null)] });
     fc.assert(
