@@ -75,11 +75,15 @@ describe('an operation with a model, whose process is killed', function () {
     for (const count of KILLED_AFTER) {
       const asked = provider.requests.length;
       answersMax = count;
-      await until(async () => {
-        const { status, error } = await operation();
-        expect(status, JSON.stringify(error)).to.be.oneOf(['queued', 'running']);
-        return provider.requests.length > asked && (await kept()).length >= count;
-      }, 50);
+      await until(
+        async () => {
+          const { status, error } = await operation();
+          expect(status, JSON.stringify(error)).to.be.oneOf(['queued', 'running']);
+          return provider.requests.length > asked && (await kept()).length >= count;
+        },
+        50,
+        150_000,
+      );
       await service.stop('SIGKILL');
       api = await start();
     }
