@@ -92,8 +92,8 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
     const rows = webhooks.deliveries();
     const events = shared.events as unknown as readonly ProjectedEvent[];
     const from = events.findIndex(({ type }) => type === 'WebhookCreated');
-    const pruned =
-      events.flatMap((event) => (event.type === 'DeliveriesPruned' ? [event.data.before] : [])).at(-1) ?? '';
+    const cuts = events.flatMap((event) => (event.type === 'DeliveriesPruned' ? [event.data.before] : []));
+    const pruned = cuts.sort().at(-1) ?? '';
     for (const event of from < 0 ? [] : events.slice(from)) {
       const isNeeded = event.type === 'OperationSucceeded' && event.data.review !== undefined;
       if (!isNeeded && event.type !== 'ReviewDecided') continue;

@@ -105,6 +105,8 @@ describe('the playground', () => {
   it('opens lists, the editor and the code without a fault of the policy', async () => {
     const page = await world.open('/playground', { key });
     await page.getByRole('button', { name: 'Invoice', exact: true }).click();
+    // Its result comes above the lists.
+    await page.locator('[data-cost]').waitFor();
     await page.getByRole('combobox', { name: 'Template' }).click();
     await page.getByRole('option', { name: 'Receipt' }).click();
     await page.getByRole('tab', { name: 'JSON Schema' }).click();
