@@ -14,7 +14,8 @@ const changeOneByte = (file: string): void => {
   const log = new Database(file);
   const { changes } = log
     .prepare(
-      `update events set data = replace(data, '"adjustment_id":"adj_', '"adjustment_id":"adk_') where stream = ? and revision = 3`,
+      `update events set data = replace(data, '"adjustment_id":"adj_', '"adjustment_id":"adk_')
+       where stream = ? and revision = 3`,
     )
     .run(STREAM);
   log.close();
