@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO, StringIO
+from typing import Any
 from unittest import TestCase
 
 import httpx
 
+from quire_client._files import Document
 from quire_client._wire import Call, Connection, Lines, Patience, Tries, asked_pause, looks
-from quire_client.errors import WaitTimeoutError
+from quire_client.errors import UnexpectedAnswerError, WaitTimeoutError, data_of, error_of
 
 CONNECTION = Connection("http://service", "key", Patience(), 600)
 
@@ -35,8 +38,36 @@ class WireTest(TestCase):
             parts = [stream[at : at + size] for at in range(0, len(stream), size)]
             self.assertEqual([value for part in parts for value in lines.of(part)], values)
 
+    def test_sends_bytes_and_no_text_whose_characters_it_would_have_to_guess(self) -> None:
+        self.assertEqual(Document.of(BytesIO(b"a")).read(), b"a")
+        text: Any = StringIO("README.md")
+        with self.assertRaisesRegex(TypeError, "mode 'rb'"):
+            Document.of(text)
+
+    def test_tells_what_came_instead_of_an_answer_of_the_service(self) -> None:
+        page = httpx.Response(502, headers={"content-type": "text/html"}, text="<h1>Bad\n gateway")
+        self.assertIn("502", str(error_of(page)))
+        self.assertIn("<h1>Bad gateway", str(error_of(page)))
+        moved = httpx.Response(308, headers={"location": "https://service/v1"})
+        self.assertIn("it leads to https://service/v1", str(error_of(moved)))
+        self.assertIn("it is empty", str(error_of(httpx.Response(404))))
+        json_of_a_proxy = {"content-type": "application/json"}
+        for body in ("[" * 200_000, '{"code": 7}', "[]", '{"code": "busy"', "\xff"):
+            answer = httpx.Response(500, headers=json_of_a_proxy, content=body.encode("latin-1"))
+            self.assertIsInstance(error_of(answer), UnexpectedAnswerError)
+        with self.assertRaises(UnexpectedAnswerError):
+            data_of(httpx.Response(200, text='{"total": 1'))
+
     def test_reads_the_pause_that_is_asked_for(self) -> None:
-        for given, seconds in (("7", 7.0), ("soon", None), ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0)):
+        asked = (
+            ("7", 7.0),
+            ("9" * 400, float("inf")),
+            ("soon", None),
+            ("-1", None),
+            ("Thu, 01 Jan 1970 00:00:00 GMT", 0.0),
+            (f"Thu, 01 Jan {'9' * 30} 00:00:00 GMT", None),
+        )
+        for given, seconds in asked:
             answer = httpx.Response(503, headers={"retry-after": given})
             self.assertEqual(asked_pause(answer), seconds)
         self.assertIsNone(asked_pause(httpx.Response(503)))

@@ -23,13 +23,15 @@ class Document:
 
     @staticmethod
     def of(file: File) -> Document:
-        """The file as it is now; raises `OSError` where there is none."""
+        """The file as it is now; raises `OSError` where there is none, `TypeError` for text."""
         if isinstance(file, bytes):
             return Document("document", file, len(file))
         if isinstance(file, (str, os.PathLike)):
             path = os.fspath(file)
             return Document(os.path.basename(path), path, os.stat(path).st_size)
         content = file.read()
+        if not isinstance(content, bytes):
+            raise TypeError("The file is open for reading text: open it for bytes, with mode 'rb'.")
         name = getattr(file, "name", None)
         return Document(
             os.path.basename(name) if isinstance(name, str) else "document", content, len(content)

@@ -217,7 +217,7 @@ def asked_pause(response: httpx.Response) -> float | None:
         return float(asked)
     try:
         return max(0.0, parsedate_to_datetime(asked).timestamp() - time.time())
-    except ValueError:
+    except (ValueError, OverflowError):  # no date, or one of a year that no calendar has
         return None
 
 
@@ -245,3 +245,7 @@ class Lines:
         lines = [b"".join(self._begun), *others[:-1]]
         self._begun = others[-1:]
         return [json.loads(line) for line in lines if line]
+
+    def is_cut(self) -> bool:
+        """Whether the last line has not ended."""
+        return any(self._begun)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, cast
 import httpx
 
 SHOWN_TEXT = 500
+SHOWN_IN_MESSAGE = 120
 
 
 class QuireError(Exception):
@@ -81,7 +82,8 @@ class UnexpectedAnswerError(QuireError):
         self.request_id = request_id
 
     def __str__(self) -> str:
-        return f"the answer {self.status} is none of the service's"
+        shown = " ".join(self.text.split())[:SHOWN_IN_MESSAGE]
+        return f"an answer {self.status} that is not from the service: {shown or 'it is empty'}"
 
 
 class NoResultError(QuireError):
@@ -106,7 +108,7 @@ def error_of(response: httpx.Response) -> QuireError:
     """The error that an answer says, whose body was read."""
     try:
         given = response.json() if "json" in response.headers.get("content-type", "") else None
-    except ValueError:
+    except (ValueError, RecursionError):
         given = None
     if isinstance(given, dict) and isinstance(given.get("code"), str):
         return ProblemError.of({"status": response.status_code, **given})
@@ -115,8 +117,11 @@ def error_of(response: httpx.Response) -> QuireError:
 
 def unexpected(response: httpx.Response) -> UnexpectedAnswerError:
     """The error of an answer that the service does not give."""
+    location = response.headers.get("location")
+    # A service has one address: a redirect says what the client should have been given.
+    text = f"it leads to {location}" if response.is_redirect and location else response.text
     return UnexpectedAnswerError(
-        response.status_code, response.text[:SHOWN_TEXT], response.headers.get("x-request-id")
+        response.status_code, text[:SHOWN_TEXT], response.headers.get("x-request-id")
     )
 
 
@@ -126,5 +131,5 @@ def data_of(response: httpx.Response) -> Any:
         return None
     try:
         return json.loads(response.content)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise unexpected(response) from None

@@ -104,6 +104,33 @@ class PatienceTest(TestCase):
             self.quire.api.get_balance(self.tenant)
         error = caught.exception
         self.assertEqual((error.status, error.text), (502, "<h1>Bad gateway</h1>"))
-        self.proxy.faults.append(Answer(200, {"content-type": "text/html"}, "<h1>Sign in</h1>"))
+        sign_in = Answer(200, {"content-type": "text/html"}, "<h1>Sign in</h1>")
+        self.proxy.faults.append(sign_in)
         with self.assertRaises(UnexpectedAnswerError):
             self.quire.api.get_balance(self.tenant)
+        self.proxy.faults.append(sign_in)
+        with self.assertRaises(UnexpectedAnswerError):
+            for _ in self.quire.batches.results("batch_1"):
+                pass
+
+    def test_takes_a_batch_that_ends_within_a_line_for_one_that_was_cut(self) -> None:
+        cut = '{"index": 0}\n{"index": 1, "sta'
+        self.proxy.faults.append(Answer(200, {"content-type": "application/x-ndjson"}, cut))
+        seen = []
+        with self.assertRaises(httpx.RemoteProtocolError):
+            for result in self.quire.batches.results("batch_1"):
+                seen.append(result["index"])
+        self.assertEqual(seen, [0])
+
+    def test_takes_its_key_nowhere_that_a_redirect_leads_to(self) -> None:
+        elsewhere = BreakingProxy()
+        moved = {"location": f"{elsewhere.url}/v1/billing/balance/{self.tenant}"}
+        self.proxy.faults.append(Answer(302, moved))
+        try:
+            with httpx.Client(follow_redirects=True) as http:
+                quire = Quire(self.proxy.url, self.key, http=http)
+                with self.assertRaisesRegex(UnexpectedAnswerError, "302.*leads to"):
+                    quire.api.get_balance(self.tenant)
+            self.assertEqual(elsewhere.keys, [])
+        finally:
+            elsewhere.stop()

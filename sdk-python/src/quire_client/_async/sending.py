@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 
 from .._wire import GOES_ON, Call, Connection, Lines, Tries, looks
-from ..errors import data_of, error_of
+from ..errors import data_of, error_of, unexpected
 
 
 class AsyncSender:
@@ -52,9 +52,14 @@ class AsyncSender:
         lines = Lines()
         response = await self.answer(lambda: self.http.build_request(**made), call, is_stream=True)
         try:
+            if "json" not in response.headers.get("content-type", ""):
+                await response.aread()
+                raise unexpected(response)
             async for part in response.aiter_bytes():
                 for value in lines.of(part):
                     yield value
+            if lines.is_cut():
+                raise httpx.RemoteProtocolError("the answer ends within a line")
         finally:
             await response.aclose()
 
@@ -65,7 +70,8 @@ class AsyncSender:
         tries = Tries(self.connection.patience, call.is_repeatable)
         while True:
             try:
-                response = await self.http.send(make(), stream=True)
+                # A redirect would take the key along, to wherever it leads.
+                response = await self.http.send(make(), stream=True, follow_redirects=False)
                 if not (is_stream and response.is_success):
                     await response.aread()
             except httpx.TransportError as error:

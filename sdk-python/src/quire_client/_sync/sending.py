@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 
 from .._wire import GOES_ON, Call, Connection, Lines, Tries, looks
-from ..errors import data_of, error_of
+from ..errors import data_of, error_of, unexpected
 
 
 class Sender:
@@ -54,9 +54,14 @@ class Sender:
         lines = Lines()
         response = self.answer(lambda: self.http.build_request(**made), call, is_stream=True)
         try:
+            if "json" not in response.headers.get("content-type", ""):
+                response.read()
+                raise unexpected(response)
             for part in response.iter_bytes():
                 for value in lines.of(part):
                     yield value
+            if lines.is_cut():
+                raise httpx.RemoteProtocolError("the answer ends within a line")
         finally:
             response.close()
 
@@ -67,7 +72,8 @@ class Sender:
         tries = Tries(self.connection.patience, call.is_repeatable)
         while True:
             try:
-                response = self.http.send(make(), stream=True)
+                # A redirect would take the key along, to wherever it leads.
+                response = self.http.send(make(), stream=True, follow_redirects=False)
                 if not (is_stream and response.is_success):
                     response.read()
             except httpx.TransportError as error:
