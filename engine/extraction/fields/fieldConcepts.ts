@@ -86,12 +86,35 @@ const isNumeric = ({ kind }: Concept): boolean =>
 /** How well each concept is said by the best of the names, both ways: no word of either is left over. */
 function likeness(names: readonly (readonly string[])[]): ReadonlyMap<Concept, number> {
   const best = new Map<Concept, number>();
-  for (const name of names) {
-    for (const { concept, words, score } of KNOWN.phrasesFor(name)) {
-      if (score < 0.5) continue;
-      const both = Math.min(score, phraseSimilarity(name, words));
+  for (const name of names)
+    for (const [concept, both] of likenessOf(name))
       if (both > (best.get(concept) ?? 0)) best.set(concept, both);
-    }
+  return best;
+}
+
+/** Schemas have the same few names again and again: these are looked up once. */
+const looked = new Map<string, ReadonlyMap<Concept, number>>();
+const LOOKED_MAX = 1_000;
+/** A description has more words, and seldom comes again. */
+const LOOKED_WORDS_MAX = 6;
+
+function likenessOf(name: readonly string[]): ReadonlyMap<Concept, number> {
+  if (name.length > LOOKED_WORDS_MAX) return lookedUp(name);
+  const key = name.join(' ');
+  const earlier = looked.get(key);
+  if (earlier !== undefined) return earlier;
+  const found = lookedUp(name);
+  if (looked.size >= LOOKED_MAX) looked.clear();
+  looked.set(key, found);
+  return found;
+}
+
+function lookedUp(name: readonly string[]): ReadonlyMap<Concept, number> {
+  const best = new Map<Concept, number>();
+  for (const { concept, words, score } of KNOWN.phrasesFor(name)) {
+    if (score < 0.5) continue;
+    const both = Math.min(score, phraseSimilarity(name, words));
+    if (both > (best.get(concept) ?? 0)) best.set(concept, both);
   }
   return best;
 }

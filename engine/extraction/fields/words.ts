@@ -18,8 +18,23 @@ export const folded = (text: string): string =>
     .replace(/æ/g, 'ae')
     .replace(/œ/g, 'oe');
 
+/** Labels and names come again and again, within a page and from schema to schema: short ones are split once. */
+const split = new Map<string, readonly string[]>();
+const SPLIT_MAX = 2_000;
+const SPLIT_CHARACTERS_MAX = 40;
+
 /** The words of a label, folded: compounds split, spellings unified, articles dropped. */
 export function labelWords(text: string): readonly string[] {
+  if (text.length > SPLIT_CHARACTERS_MAX) return wordsOfLabel(text);
+  const earlier = split.get(text);
+  if (earlier !== undefined) return earlier;
+  const words = wordsOfLabel(text);
+  if (split.size >= SPLIT_MAX) split.clear();
+  split.set(text, words);
+  return words;
+}
+
+function wordsOfLabel(text: string): readonly string[] {
   const words = folded(text)
     .replace(/\b(sub|sous|zwischen)[\s-]+(?=tota|summe)/g, '$1')
     .replace(/\b(paid|money|check) (?=in\b)/g, '$1')

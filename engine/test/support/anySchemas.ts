@@ -98,8 +98,20 @@ interface Making extends Wanted {
 const name = fc.constantFrom(...NAMES);
 const text = fc.constantFrom('The total of the order', 'Kind of "payment"', 'x', '');
 
+/** Own members whatever they are called: a literal or an assignment would set the prototype. */
+const own = (entries: readonly (readonly [string, Json])[]): JsonObject => Object.fromEntries(entries);
+
+/** Some of the words beside each other, up to `most`: all of them at once would say what few of them say. */
+const someOf = (
+  words: Readonly<Record<string, fc.Arbitrary<Json>>>,
+  most: number,
+): fc.Arbitrary<JsonObject> =>
+  fc
+    .tuple(fc.record(words), fc.subarray(Object.keys(words), { maxLength: most }))
+    .map(([all, kept]) => own(kept.map((word) => [word, all[word] ?? null] as const)));
+
 /** Words that say nothing of a value, known or not. */
-const notes: fc.Arbitrary<JsonObject> = fc.record(
+const notes: fc.Arbitrary<JsonObject> = someOf(
   {
     title: text,
     description: text,
@@ -109,10 +121,10 @@ const notes: fc.Arbitrary<JsonObject> = fc.record(
     deprecated: fc.boolean(),
     examples: fc.constant(['x']),
   },
-  { requiredKeys: [] },
+  4,
 );
 
-const limits: fc.Arbitrary<JsonObject> = fc.record(
+const limits: fc.Arbitrary<JsonObject> = someOf(
   {
     minLength: fc.nat(5),
     maxLength: fc.nat(20),
@@ -129,7 +141,7 @@ const limits: fc.Arbitrary<JsonObject> = fc.record(
     contains: fc.constant({ type: 'number' }),
     required: fc.uniqueArray(name, { maxLength: 3 }),
   },
-  { requiredKeys: [] },
+  6,
 );
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'null'] as const;
@@ -139,9 +151,6 @@ const SHELVED = ['constructor', 'toString', 'entry', '__proto__', 'a~b/c'] as co
 const pointerTo = fc
   .tuple(fc.constantFrom(...PLACES), fc.constantFrom(...SHELVED))
   .map(([shelf, at]) => `#/${shelf}/${at.replace(/~/g, '~0').replace(/\//g, '~1')}`);
-
-/** Own members whatever they are called: a literal or an assignment would set the prototype. */
-const own = (entries: readonly (readonly [string, Json])[]): JsonObject => Object.fromEntries(entries);
 
 /** Schemas of one value. */
 const leaf: fc.Arbitrary<JsonObject> = fc.oneof(
@@ -157,7 +166,7 @@ const some = (schema: fc.Arbitrary<Json>, least = 1): fc.Arbitrary<readonly Json
   fc.array(schema, { minLength: least, maxLength: 3 });
 
 const properties = (schema: fc.Arbitrary<Json>): fc.Arbitrary<JsonObject> =>
-  fc.uniqueArray(fc.tuple(name, schema), { selector: ([key]) => key, maxLength: 5 }).map(own);
+  fc.uniqueArray(fc.tuple(name, schema), { selector: ([key]) => key, maxLength: 4 }).map(own);
 
 /** Schemas around others. */
 const around = (
