@@ -79,6 +79,8 @@ export interface DocumentWorkers {
   readonly learner: LocalLearner;
   /** What keeps the processes from everything but their work, as this machine has it. */
   protection(): Promise<Protection>;
+  /** A share will have work soon: a process is started for it, unless one is there. It ends when it was idle. */
+  expect(share: string): void;
   /** Jobs that gave way to those of others. */
   pauses(): Readonly<Record<'documents' | 'lessons', Pauses>>;
   /** Files that were opened for jobs, and that are kept open for the next. */
@@ -114,10 +116,12 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
   const close = async (): Promise<void> => {
     await Promise.all([pool.close(), lessons.close()]);
   };
+  const schemas = schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS);
   return {
     parser: documentParser(pool, means),
     localEngine: localEngine(pool, means),
-    schemaValidator: schemaValidator(pool, options.schemaDeadlineMs ?? SCHEMA_DEADLINE_MS),
+    schemaValidator: schemas,
+    expect: expecting(schemas),
     tools: documentTools(pool, means),
     ranged: rangedWork(pool, means),
     learner: localLearner(lessons),
@@ -126,6 +130,24 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     openings: () => pool.openings(),
     listen: (charged) => pool.listen(charged),
     close,
+  };
+}
+
+const ANY_SCHEMA: JsonObject = { type: 'object', properties: { name: { type: 'string' } } };
+
+/** The smallest job loads what a process needs; one at a time, for callers may expect as often as they like. */
+function expecting(schemas: SchemaValidator): (share: string) => void {
+  let isBegun = false;
+  return (share) => {
+    if (isBegun) return;
+    isBegun = true;
+    const { signal } = new AbortController();
+    void schemas
+      .check(ANY_SCHEMA, { share, signal })
+      .catch(() => undefined)
+      .finally(() => {
+        isBegun = false;
+      });
   };
 }
 

@@ -9,6 +9,8 @@ import { signInPage } from '../server/providerSignIn.ts';
 /** What these routes need. */
 export interface SessionsDeps {
   readonly sessions: Sessions;
+  /** Told of a tenant for whom somebody has opened the console: a document may follow. */
+  readonly expectWork: (tenantId: string) => void;
 }
 
 const { get, post, remove } = routesOver<SessionsDeps>();
@@ -130,7 +132,11 @@ export const getSession = get(
     reply: { status: 200, schema: sessionResponse },
     problems: ['not_ready'],
   },
-  async ({ browser }, { sessions }) => sessionBody(await sessions.of(browser), sessions),
+  async ({ browser }, { sessions, expectWork }) => {
+    const session = await sessions.of(browser);
+    if (session !== undefined) expectWork(session.tenant_id);
+    return sessionBody(session, sessions);
+  },
 );
 
 export const startOidc = get(

@@ -209,6 +209,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     apiKeys: from.apiKeys,
     keys: from.authenticator,
     sessions: sessionsOf(from),
+    expectWork: (tenantId) => parts.workers.expect(tenantId),
     hasBootstrapAdmin: from.config.adminApiKey !== undefined,
     baseUrl: parts.baseUrl,
     queries: from.queries,

@@ -8,6 +8,7 @@ import {
 import { formOf, INVOICE, type Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { presigned, put } from './uploads.suite.ts';
+import { Browser } from '../sessions/browser.ts';
 import { reviewIdOf } from '../../../domain/review.ts';
 import { until } from '../../../engine/test/support/until.ts';
 
@@ -41,7 +42,7 @@ const WITHOUT_CHILDREN = [
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
   'resendWebhookDelivery',
-  ...['createSession', 'endSession', 'finishOidc', 'getSession', 'startOidc', 'useSignInLink'],
+  ...['createSession', 'endSession', 'finishOidc', 'startOidc', 'useSignInLink'],
   ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'reopenReview'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
@@ -122,6 +123,14 @@ describe('work in children is charged to the tenant that asked for it', () => {
       () => {
         provider.script('sk-own', { do: 'answer', with: { total: 1 } });
         return form('/v1/extract', { schema: JSON.stringify(SCHEMA), ...ownModel() });
+      },
+    ],
+    [
+      ...(['getSession', 'of somebody who opened the console'] as const),
+      async () => {
+        const browser = new Browser(api);
+        await browser.signIn(key);
+        return browser.call('get', '/v1/session');
       },
     ],
     ['toMarkdown', 'of a form', () => form('/v1/to-markdown', {})],

@@ -35,6 +35,10 @@ export const toldWorkers = (workers: DocumentWorkers, onWork: (share: string) =>
       rankPages: told(tools.rankPages, 1),
       score: told(tools.score, 1),
     },
+    expect: (share) => {
+      onWork(share);
+      workers.expect(share);
+    },
     learner: { learn: told(learner.learn, 1) },
   };
 };

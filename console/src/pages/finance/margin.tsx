@@ -133,7 +133,7 @@ function Chart({ figures }: { figures: readonly Figure[] }) {
   // heights are drawn from floats; what is written beside them is the text of the report
   const exact = new Map(figures.map(({ amount }) => [Number(amount), groupedText(amount)]));
   const format = (value: number): string =>
-    exact.get(value) ?? value.toLocaleString('en', { maximumFractionDigits: 2 });
+    (value === 0 ? undefined : exact.get(value)) ?? value.toLocaleString('en', { maximumFractionDigits: 2 });
   const steps = figures.map(({ name, amount, isTotal }) => ({
     name,
     value: Number(amount),

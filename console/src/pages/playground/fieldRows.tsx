@@ -78,7 +78,8 @@ function FieldRow({ entry, above, isTaken, onChange, onRemove, onUp, onDown }: R
     <input
       aria-label={`${texts.description}: ${path}`}
       placeholder={texts.description}
-      className={`${CONTROL} shrink-[1.3] max-sm:hidden`}
+      className={`${CONTROL} shrink-[1.1] max-sm:hidden`}
+      title={part.description}
       value={part.description ?? ''}
       onChange={({ target }) => onChange([name, { ...part, description: target.value }])}
     />
