@@ -175,9 +175,12 @@ export const useSignInLink = get(
     reply: { status: 303 },
     problems: ['invalid_api_key', 'rate_limited', 'not_ready'],
   },
-  async ({ query, browser, answer }, { sessions }) => {
+  async ({ query, browser, answer }, { sessions, expectWork }) => {
     const opened = await sessions.openByLink(browser, query.token);
-    if (typeof opened !== 'string') answer.header('Set-Cookie', opened.cookie);
+    if (typeof opened !== 'string') {
+      answer.header('Set-Cookie', opened.cookie);
+      expectWork(opened.session.tenant_id);
+    }
     answer.header('Location', typeof opened === 'string' ? signInPage(opened) : '/app/');
     return undefined;
   },

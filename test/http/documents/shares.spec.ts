@@ -42,7 +42,7 @@ const WITHOUT_CHILDREN = [
   ...['removeUpload', 'getOperation', 'listOperations', 'cancelOperation', 'createWebhook', 'listWebhooks'],
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
   'resendWebhookDelivery',
-  ...['createSession', 'endSession', 'finishOidc', 'startOidc', 'useSignInLink'],
+  ...['createSession', 'endSession', 'finishOidc', 'startOidc'],
   ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'reopenReview'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
@@ -130,6 +130,16 @@ describe('work in children is charged to the tenant that asked for it', () => {
       async () => {
         const browser = new Browser(api);
         await browser.signIn(key);
+        return browser.call('get', '/v1/session');
+      },
+    ],
+    [
+      ...(['useSignInLink', 'before the console is there'] as const),
+      async () => {
+        const { pathname, search } = new URL(await api.deps.sessions.newLink(key));
+        const browser = new Browser(api);
+        expect((await browser.call('get', `${pathname}${search}`)).status).to.equal(303);
+        expect([...shares]).to.deep.equal([tenant]);
         return browser.call('get', '/v1/session');
       },
     ],
