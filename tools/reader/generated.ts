@@ -167,9 +167,10 @@ const ROWS_ONLY = new RegExp(
     'document_title)$',
 );
 
-function languageFor({ titles }: Kind, random: Random): Language {
+function languageFor({ titles }: Kind, random: Random, { page }: Told): Language {
   const others = LANGUAGES.filter((language) => language !== 'en' && titles[language] !== undefined);
-  return others.length === 0 || random.chance(0.45) ? 'en' : random.pick(others);
+  const drawn = others.length === 0 || random.chance(0.45) ? 'en' : random.pick(others);
+  return page ?? drawn;
 }
 
 /** Languages that are given, not drawn. */
@@ -190,8 +191,7 @@ export function generated(kind: string, seed: number, told: Told = {}): Generate
   const plan = ALL.get(kind);
   if (plan === undefined) throw new RangeError(`no kind of documents is named ${kind}`);
   const random = new Random(`${kind}:${seed}`);
-  const drawn = languageFor(plan, random);
-  const draft = new Draft(random, told.page ?? drawn);
+  const draft = new Draft(random, languageFor(plan, random, told));
   const making: Making = { draft, titles: plan.titles[draft.language] ?? [], rows: [] };
   for (const part of plan.parts) {
     if (!random.chance(part.share)) continue;
