@@ -1,6 +1,6 @@
 // How well the embedded engine reads, set by set: npm run engine:eval -- [--only general,adbuy] [--untaught]
 // What examples teach, by their number: npm run engine:eval -- --only sroie --curve 3,10,30 [--plot <file>.svg]
-// Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only 'de page'] [--seed 2]
+// Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -201,7 +201,7 @@ function pairRows(by: Scoring): readonly Row[] {
         ] as const)),
   ]);
   return pairs.flatMap(([schema, page]) => {
-    const set = `${schema} schema, ${page} page`;
+    const set = `${schema} over ${page}`;
     if (options.only?.split(',').some((part) => set.includes(part)) === false) return [];
     const kinds = KINDS.filter((kind) => [schema, page].every((one) => kindsIn(one).includes(kind)));
     const scores = kinds.flatMap((kind) =>
