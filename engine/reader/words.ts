@@ -1,4 +1,5 @@
 import { nameWords } from '../extraction/fields/words.ts';
+import { areSynonyms } from '../extraction/matching/synonyms.ts';
 
 const KNOWN = new Map<string, readonly string[]>();
 /** Texts whose words are remembered; then they are forgotten together. */
@@ -55,8 +56,17 @@ const PART = 0.6;
 const isShortened = (short: string, long: string): boolean =>
   short.length >= 3 && long.length <= 12 && long.startsWith(short);
 
-/** How far two words say the same, 0..1: equal, one letter off, one a part of the other, or begun alike. */
-export function wordLikeness(a: string, b: string): number {
+/** Another word for the same thing. */
+const SYNONYM = 0.8;
+
+/** How far two words say the same, 0..1: equal, another word for it, or spelled alike. */
+export const wordLikeness = (a: string, b: string): number => {
+  const spelled = spelledLike(a, b);
+  return spelled < SYNONYM && areSynonyms(a, b) ? SYNONYM : spelled;
+};
+
+/** Equal, one letter off, one a part of the other, or begun alike. */
+function spelledLike(a: string, b: string): number {
   if (a === b) return 1;
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   if (short.length < 5) return isShortened(short, long) ? PART : 0;

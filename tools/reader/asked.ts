@@ -11,7 +11,7 @@ import {
   written,
   type Manner,
 } from './naming.ts';
-import { CONCEPTS, conceptOf } from './words.ts';
+import { CONCEPTS, conceptOf, type Language } from './words.ts';
 
 /** A schema with what is true of the document, and which of it does not stand there as such. */
 export interface Asked {
@@ -195,10 +195,10 @@ const FACTS_MAX = 24;
 /** Of the members that have a value: so few, so many more have none. */
 const ABSENT = [0.1, 0.45] as const;
 
-/** A schema for a document: most of what it says, its lists, and some that it does not say. */
-export function asked(draft: Draft, absent: readonly string[]): Asked {
+/** A schema for a document, in a language: most of what it says, its lists, and some that it does not say. */
+export function asked(draft: Draft, absent: readonly string[], language?: Language): Asked {
   const random = draft.random;
-  const asking = new Asking(draft, mannerOf(random, draft.language));
+  const asking = new Asking(draft, mannerOf(random, draft.language, language));
   const facts = factsOf(draft).filter((fact) => asking.ask(fact));
   const present = facts.filter(({ json }) => json !== null).length;
   const part = ABSENT[0] + (ABSENT[1] - ABSENT[0]) * random.next();

@@ -1,5 +1,6 @@
 // How well the embedded engine reads, set by set: npm run engine:eval -- [--only general,adbuy] [--untaught]
 // What examples teach, by their number: npm run engine:eval -- --only sroie --curve 3,10,30 [--plot <file>.svg]
+// Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -10,9 +11,10 @@ import type { LocalArtifact } from '../../engine/learning/artifact.ts';
 import { CORPUS, corpusItems, readItem, scorer, strictCounts, type Item } from './corpus.ts';
 import { plotOf, type Curve } from './curves.ts';
 import { rowOf, scored, spread, tableOf, type Answer, type Scored, type Scoring } from './figures.ts';
-import { generated, KINDS } from './generated.ts';
+import { generated, KINDS, kindsIn, type GeneratedDocument } from './generated.ts';
 import { oracleRows } from './oracle.ts';
 import { Random } from './random.ts';
+import { LANGUAGES, type Language } from './words.ts';
 
 const { values: options } = parseArgs({
   options: {
@@ -29,8 +31,11 @@ const { values: options } = parseArgs({
     deadline: { type: 'string', default: '120' },
     verbose: { type: 'boolean', default: false },
     oracle: { type: 'boolean', default: false },
+    /** Schemas in one language over pages in another. */
+    pairs: { type: 'boolean', default: false },
     /** Of the values that the oracle tells, 0 to 1: changed. */
     lies: { type: 'string', default: '0' },
+    /** Of the oracle's lies, and of the first document of each generated kind. */
     seed: { type: 'string', default: '1' },
   },
 });
@@ -168,25 +173,42 @@ const GENERATED = 'generated (kinds of the weights)';
 
 /** Documents of the kinds that the weights saw, made by other seeds; lists are read by rules alone. */
 function generatedRow(by: Scoring): Row {
-  const scores = KINDS.flatMap((kind) =>
-    Array.from({ length: Number(options.generated) }, (_, n) => {
-      const { document, schema, truth } = generated(kind, GENERATED_FROM + n);
-      const item = {
-        id: kind,
-        set: GENERATED,
-        file: '',
-        schema,
-        truth,
-        match: {},
-        ignore: [],
-        strict: false,
-      };
-      const started = performance.now();
-      const { value, citations } = extract(document, schema);
-      return scored(item, { value, citations, ms: performance.now() - started, failed: false }, by);
-    }),
-  );
+  const scores = KINDS.flatMap((kind) => generatedScores(by, (seed) => generated(kind, seed)));
   return { set: GENERATED, ...rowOf(scores) };
+}
+
+const generatedScores = (by: Scoring, make: (seed: number) => GeneratedDocument): readonly Scored[] =>
+  Array.from({ length: Number(options.generated) }, (_, n) => {
+    const { kind, document, schema, truth } = make(GENERATED_FROM + Number(options.seed) - 1 + n);
+    const item = { id: kind, set: GENERATED, file: '', schema, truth, match: {}, ignore: [], strict: false };
+    const started = performance.now();
+    const { value, citations } = extract(document, schema);
+    const answer = { value, citations, ms: performance.now() - started, failed: false };
+    const score = scored(item, answer, by);
+    if (options.verbose) console.error(JSON.stringify({ kind, truth, value }));
+    return score;
+  });
+
+/** English schemas over pages in another language, and the reverse: what the languages have to say to each other. */
+function pairRows(by: Scoring): readonly Row[] {
+  const pairs = LANGUAGES.flatMap((language): (readonly [Language, Language])[] => [
+    [language, language],
+    ...(language === 'en'
+      ? []
+      : ([
+          ['en', language],
+          [language, 'en'],
+        ] as const)),
+  ]);
+  return pairs.flatMap(([schema, page]) => {
+    const set = `${schema} over ${page}`;
+    if (options.only?.split(',').some((part) => set.includes(part)) === false) return [];
+    const kinds = KINDS.filter((kind) => [schema, page].every((one) => kindsIn(one).includes(kind)));
+    const scores = kinds.flatMap((kind) =>
+      generatedScores(by, (seed) => generated(kind, seed, { page, schema })),
+    );
+    return [{ set, ...rowOf(scores) }];
+  });
 }
 
 const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
@@ -222,14 +244,18 @@ const oracle = async (items: readonly Item[], workers: DocumentWorkers): Promise
   console.log(tableOf(rows));
 };
 
+const scoring = async (): Promise<Scoring> => ({ scorer: await scorer(), strict: await strictCounts() });
+
 const items = corpusItems();
 if (items === undefined) {
   console.log(`There is no corpus at ${CORPUS}: nothing was evaluated.`);
+} else if (options.pairs) {
+  console.log(tableOf(pairRows(await scoring())));
 } else {
   const workers = openDocumentWorkers({ processes: 1 });
   try {
     if (options.oracle) await oracle(items, workers);
-    else await evaluate(items, { workers, by: { scorer: await scorer(), strict: await strictCounts() } });
+    else await evaluate(items, { workers, by: await scoring() });
   } finally {
     await workers.close();
   }

@@ -167,20 +167,31 @@ const ROWS_ONLY = new RegExp(
     'document_title)$',
 );
 
-function languageFor({ titles }: Kind, random: Random): Language {
+function languageFor({ titles }: Kind, random: Random, { page }: Told): Language {
   const others = LANGUAGES.filter((language) => language !== 'en' && titles[language] !== undefined);
-  return others.length === 0 || random.chance(0.45) ? 'en' : random.pick(others);
+  const drawn = others.length === 0 || random.chance(0.45) ? 'en' : random.pick(others);
+  return page ?? drawn;
 }
+
+/** Languages that are given, not drawn. */
+interface Told {
+  readonly page?: Language;
+  readonly schema?: Language;
+}
+
+/** The kinds that have titles in a language. */
+export const kindsIn = (language: Language): readonly string[] =>
+  [...ALL.values()].filter(({ titles }) => titles[language] !== undefined).map(({ name }) => name);
 
 /**
  * A document of a kind. Pure: the same kind and seed give the same document, schema and truth. Throws a
  * `RangeError` where there is no such kind.
  */
-export function generated(kind: string, seed: number): GeneratedDocument {
+export function generated(kind: string, seed: number, told: Told = {}): GeneratedDocument {
   const plan = ALL.get(kind);
   if (plan === undefined) throw new RangeError(`no kind of documents is named ${kind}`);
   const random = new Random(`${kind}:${seed}`);
-  const draft = new Draft(random, languageFor(plan, random));
+  const draft = new Draft(random, languageFor(plan, random, told));
   const making: Making = { draft, titles: plan.titles[draft.language] ?? [], rows: [] };
   for (const part of plan.parts) {
     if (!random.chance(part.share)) continue;
@@ -191,7 +202,7 @@ export function generated(kind: string, seed: number): GeneratedDocument {
   }
   sayCurrency(draft);
   const known = plan.absent.filter(isKnown);
-  const { schema, truth, derived } = asked(draft, known);
+  const { schema, truth, derived } = asked(draft, known, told.schema);
   const document = parsed(draft, issuerOf(plan));
   return { kind, document, schema, truth, derived, rules: draft.paper.contents().map(({ rules }) => rules) };
 }

@@ -21,12 +21,14 @@ export interface Manner {
   readonly hasDefs: boolean;
 }
 
-export function mannerOf(random: Random, page: Language): Manner {
-  const language = random.chance(0.62)
+/** Of a document in one language; `wanted` is that of the schema, which is drawn where it is left out. */
+export function mannerOf(random: Random, page: Language, wanted?: Language): Manner {
+  const drawn = random.chance(0.62)
     ? page
     : random.chance(0.8)
       ? 'en'
       : random.pick(['en', 'de', 'fr', 'es'] as const);
+  const language = wanted ?? drawn;
   return {
     random,
     language,

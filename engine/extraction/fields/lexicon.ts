@@ -36,11 +36,11 @@ export interface Concept {
   readonly phrases: readonly (readonly string[])[];
 }
 
-const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt'] as const;
+const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl', 'cs'] as const;
 type Language = (typeof LANGUAGES)[number];
 
 /** A concept as `../lexicon` has it: its kind, and the phrases of each language without case and diacritics. */
-type Entry = Readonly<Record<Language, readonly string[]>> & { readonly kind: string };
+type Entry = Readonly<Partial<Record<Language, readonly string[]>>> & { readonly kind: string };
 
 /** German and Dutch write two words as one as often as apart. */
 const COMPOUNDING: ReadonlySet<Language> = new Set(['de', 'nl']);
@@ -67,7 +67,7 @@ function conceptOf(id: string, entry: Entry): Concept {
     if (says !== '' && !isCut && (says !== 'nr' || id === 'line_number')) phrases.set(says, words);
   };
   for (const language of LANGUAGES) {
-    for (const phrase of entry[language]) {
+    for (const phrase of entry[language] ?? []) {
       add(phrase);
       const pair = phrase.split(' ');
       if (COMPOUNDING.has(language) && pair.length === 2) add(pair.join(''));
@@ -88,7 +88,7 @@ const TABLES: readonly Readonly<Record<string, Entry>>[] = [
 let known: readonly Concept[] | undefined;
 
 /**
- * The shipped vocabulary: English, German, French, Spanish, Italian, Dutch, Portuguese. Competing concepts
+ * The shipped vocabulary, in the nine languages that are named above. Competing concepts
  * are there so that their labels are not taken for ours ("due date" for the invoice date). Read at first use,
  * for not every process extracts.
  */

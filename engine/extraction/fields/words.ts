@@ -15,6 +15,8 @@ export const folded = (text: string): string =>
     .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/ß/g, 'ss')
+    .replace(/ł/g, 'l')
+    .replace(/ø/g, 'o')
     .replace(/æ/g, 'ae')
     .replace(/œ/g, 'oe');
 

@@ -12,29 +12,75 @@ export interface Box {
   readonly value: { readonly segment: Segment; readonly from: number; readonly to: number };
 }
 
-const MARK = /[☐☑☒✓✔✗✘□■]|\[[ xX]?\]|\([xX]\)/gu;
-const TICKED = /[☑☒✓✔✗✘■]|[[(][xX]/u;
+const MARK = /[☐☑☒✓✔✗✘□■❏❑❒○◯●◉]|\[[ xX]?\]|\([ xX•]\)/gu;
+const TICKED = /[☑☒✓✔✗✘■●◉]|[[(][xX•]/u;
+/** Lists have them before their items too. */
+const ROUND = /^[○◯●◉]$/u;
 const BOXES_MAX = 2000;
 const TEXT_MAX = 120;
+/** Texts of a row with boxes behind their words. */
+const ROW_MAX = 24;
 
 /** Whether a text begins with the mark of a box. */
-export const opensBox = (text: string): boolean => text.search(MARK) === 0;
+export const opensBox = (text: string): boolean => text.search(MARK) === 0 && !ROUND.test(text.charAt(0));
 
 /** The boxes of a document, each with the words up to the next one. */
 export const boxesOf = (layout: Layout): readonly Box[] =>
   layout.segments.flatMap((segment) => boxesIn(segment, layout)).slice(0, BOXES_MAX);
 
+type Mark = readonly [from: number, to: number];
+
+/** The marks of a text; round ones are boxes only where one of them is filled, and one is not. */
+function marksOf(text: string): readonly Mark[] {
+  const isChoice = /[○◯]/u.test(text) && /[●◉]/u.test(text);
+  return [...text.matchAll(MARK)].flatMap(({ 0: mark, index }): readonly Mark[] =>
+    ROUND.test(mark) && !isChoice ? [] : [[index, index + mark.length]],
+  );
+}
+
+/** What stands before the first box of a text, up to the colon if there is one; undefined where there is no box. */
+export function beforeBoxes(text: string): string | undefined {
+  const first = text.search(MARK);
+  return first < 0 ? undefined : text.slice(0, text.lastIndexOf(':', first) + 1 || first);
+}
+
+/** Where the words before a mark begin: behind the mark before it, or behind a label. */
+const startBefore = (text: string, at: number, before: Mark | undefined): number =>
+  before?.[1] ?? text.lastIndexOf(':', at) + 1;
+
+/** Whether the marks of a row stand behind their words: `Quay ☒ Dock ☐`. */
+function areBehind({ row }: Segment, { rows }: Layout): boolean {
+  const segments = rows[row]?.segments ?? [];
+  if (segments.length > ROW_MAX) return false;
+  const marked = segments.map(({ text }) => ({ text, marks: marksOf(text) }));
+  const all = marked.filter(({ marks }) => marks.length > 0);
+  return (
+    all.reduce((sum, { marks }) => sum + marks.length, 0) > 1 &&
+    all.every(({ text, marks }) =>
+      marks.every(
+        ([from, to], i) =>
+          text.slice(startBefore(text, from, marks[i - 1]), from).trim() !== '' &&
+          (i < marks.length - 1 || text.slice(to).trim() === ''),
+      ),
+    ) &&
+    marked.at(-1) === all.at(-1)
+  );
+}
+
 /** The boxes of one segment. A mark without words has the next text of its row; at the row's end, the first. */
 export function boxesIn(segment: Segment, layout: Layout): readonly Box[] {
-  const marks = [...segment.text.matchAll(MARK)];
-  return marks.map(({ 0: mark, index }, i): Box => {
-    const to = marks[i + 1]?.index ?? segment.text.length;
-    const from = index + mark.length;
+  const marks = marksOf(segment.text);
+  const isBehind = marks.length > 0 && areBehind(segment, layout);
+  return marks.map(([start, end], i): Box => {
+    const isTicked = TICKED.test(segment.text.slice(start, end));
+    const [from, to] = isBehind
+      ? [startBefore(segment.text, start, marks[i - 1]), start]
+      : [end, marks[i + 1]?.[0] ?? segment.text.length];
     const other = segment.text.slice(from, to).trim() === '' ? besideBox(segment, layout) : undefined;
     const value =
       other === undefined ? { segment, from, to } : { segment: other, from: 0, to: other.text.length };
     const text = value.segment.text.slice(value.from, value.to).trim().slice(0, TEXT_MAX);
-    return { isTicked: TICKED.test(mark), text, segment, from: index, to, value };
+    return { isTicked, text, segment, from: Math.min(from, start), to: Math.max(to, end), value };
   });
 }
 

@@ -166,7 +166,7 @@ function valueBeside(segment: Segment, layout: Layout): Segment | undefined {
 const isUnit = (text: string): boolean =>
   /^(?:[\p{L}°º%²³/]{1,4}|\([\p{L}°º%²³/]{1,4}\))$/u.test(text) &&
   !/^\p{Lu}\p{Ll}/u.test(text) &&
-  !/^(?:yes|no|ja|nein|oui|non|si|sí)$/iu.test(text);
+  !/^(?:yes|no|ja|nein|oui|non|si|sí|tak|nie|ano|ne|nee)$/iu.test(text);
 
 const valueSpot = (segment: Segment): Spot => ({
   ...whole(segment),

@@ -3,7 +3,7 @@ import rings from './synonyms.json' with { type: 'json' };
 /** The rings of words that may stand for each other in forms and registers, by each of their words. */
 const RINGS = new Map<string, Set<number>>();
 for (const [ring, words] of rings.entries())
-  for (const word of words) RINGS.set(word, (RINGS.get(word) ?? new Set()).add(ring));
+  for (const word of words.split(' ')) RINGS.set(word, (RINGS.get(word) ?? new Set()).add(ring));
 
 /** Endings of plurals and cases that a ring's words may have. */
 const ENDINGS = ['', 's', 'n', 'e', 'es', 'en', 'er'];

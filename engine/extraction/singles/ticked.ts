@@ -1,5 +1,5 @@
 import type { Field } from '../fields/fields.ts';
-import { opensBox, type Box } from '../form/boxes.ts';
+import { beforeBoxes, opensBox, type Box } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import { folded } from '../fields/words.ts';
 import { likeness, spelledLike } from '../matching/likeness.ts';
@@ -33,17 +33,28 @@ function named(field: Field, source: Source): readonly Draft[] {
 }
 
 /** Of a question with the boxes yes and no, the answer that is ticked. */
-function answered(field: Field, boxes: readonly Box[], { layout }: Source): readonly Draft[] {
+function answered(field: Field, boxes: readonly Box[], source: Source): readonly Draft[] {
   return boxes.flatMap((box): readonly Draft[] => {
     const answer = box.isTicked ? yesOrNo(box.text) : undefined;
     if (answer === undefined) return [];
-    const row = layout.rows[box.segment.row]?.segments ?? [];
-    const before = row.filter(({ x1 }) => x1 <= box.segment.x0).map(({ text }) => text);
-    const own = box.segment.text.slice(0, box.segment.text.search(/[☐☑☒✓✔✗✘□■[]/u));
-    const score = scoreOf(field, [...before, own].join(' '));
+    const score = scoreOf(field, questionOf(box, source));
     return score < ASKED ? [] : [{ ...draftOf(box), value: answer, score, kind: 'box' }];
   });
 }
+
+/** Texts of a row that a question is looked for in. */
+const TEXTS_MAX = 12;
+
+/** What stands before the first box of a row. */
+function questionOf({ segment }: Box, { layout }: Source): string {
+  const row = layout.rows[segment.row]?.segments.slice(0, TEXTS_MAX) ?? [];
+  const first = row.findIndex(({ text }) => beforeBoxes(text) !== undefined);
+  return row
+    .slice(0, first + 1)
+    .map(({ text }) => beforeBoxes(text) ?? text)
+    .join(' ');
+}
+
 /** A question is longer than the name of what it asks for. */
 const ASKED = 0.6;
 
@@ -88,7 +99,8 @@ function tickedChoice(field: Field, source: Source): readonly Draft[] {
     const choice = choiceIn(field, box.text) ?? field.choices.find((one) => text.startsWith(folded(one)));
     return choice === undefined ? [] : [{ box, choice }];
   });
-  const ticked = options.filter(({ box }) => box.isTicked);
+  const asked = options.filter(({ box }) => scoreOf(field, questionOf(box, source)) >= ASKED);
+  const ticked = (asked.length === 0 ? options : asked).filter(({ box }) => box.isTicked);
   const [only] = ticked;
   if (only === undefined || new Set(ticked.map(({ choice }) => choice)).size > 1) return [];
   const score = new Set(options.map(({ choice }) => choice)).size > 1 ? 1 : 0.8;

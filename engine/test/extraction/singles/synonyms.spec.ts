@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { areSynonyms } from '../../../extraction/matching/synonyms.ts';
 import { laidOut, type Placed } from '../../support/laidOut.ts';
-import { date, integer, said, text, valueOf } from '../parts/asked.ts';
+import type { Json } from '../../../kernel/json.ts';
+import { date, integer, number, said, text, valueOf } from '../parts/asked.ts';
 
 describe('other words for the same thing', () => {
   it('stand for each other, in one language and across languages, in singular and plural', () => {
@@ -34,6 +35,74 @@ describe('other words for the same thing', () => {
     const prose =
       'Anyone who has taken the ferry knows that the fee of 7 coins is charged at the lower quay only.';
     expect(said(prose, { premium: integer })).to.deep.equal({});
+  });
+});
+
+describe('a schema in another language than the page', () => {
+  const invoice = { invoice_number: text, seller: text, due_date: date, deposit: number, currency: text };
+
+  it('is answered from labels in Polish and in Czech', () => {
+    const polish =
+      'Faktura nr: FV/31/7\nSprzedawca: Piekarnia Dorn sp. z o.o.\nTermin płatności: 4.05.2031\n' +
+      'Zaliczka: 120,50\nWaluta: PLN';
+    expect(said(polish, invoice)).to.deep.equal({
+      invoice_number: 'FV/31/7',
+      seller: 'Piekarnia Dorn sp. z o.o.',
+      due_date: '2031-05-04',
+      deposit: 120.5,
+      currency: 'PLN',
+    });
+    const czech = 'Číslo smlouvy: S-77\nVýpovědní doba: 3 měsíce\nDatum narození: 4. 5. 1981\nMístnost: 12B';
+    const asked = { contract_no: text, notice_period: text, birth_date: date, room: text };
+    expect(said(czech, asked)).to.deep.equal({
+      contract_no: 'S-77',
+      notice_period: '3 měsíce',
+      birth_date: '1981-05-04',
+      room: '12B',
+    });
+  });
+
+  it('may be the Polish or Czech one itself', () => {
+    const form = 'Invoice No.: QX-881\nEmployee: Ada Low\nMeter number: 55-17';
+    expect(said(form, { numer_faktury: text, pracownik: text, numer_licznika: text })).to.deep.equal({
+      numer_faktury: 'QX-881',
+      pracownik: 'Ada Low',
+      numer_licznika: '55-17',
+    });
+    expect(said(form, { cislo_faktury: text, zamestnanec: text, cislo_elektromeru: text })).to.deep.equal({
+      cislo_faktury: 'QX-881',
+      zamestnanec: 'Ada Low',
+      cislo_elektromeru: '55-17',
+    });
+  });
+
+  it('has the columns of its lists under heads in German, Italian and Polish', () => {
+    const column = [60, 200, 330, 430];
+    const rows = [
+      ['Besen', '3', '4,50', '13,50'],
+      ['Eimer', '2', '6,00', '12,00'],
+      ['Lappen', '10', '1,00', '10,00'],
+    ];
+    const heads = [
+      ['Beschreibung', 'Menge', 'Einzelpreis', 'Gesamt'],
+      ['Descrizione', 'Quantità', 'Prezzo unitario', 'Importo'],
+      ['Nazwa towaru', 'Ilość', 'Cena jedn.', 'Wartość'],
+    ];
+    const asked = { description: text, quantity: number, unit_price: number, line_total: number };
+    for (const head of heads) {
+      const page = [head, ...rows].flatMap((cells, i) =>
+        cells.map((cell, j): Placed => [column[j] ?? 0, 40 + 16 * i, cell]),
+      );
+      const { items } = valueOf(laidOut([page]), {
+        items: { type: 'array', items: { type: 'object', properties: asked } },
+      }) as Record<string, Json>;
+      expect(items, head[0]).to.deep.include({
+        description: 'Eimer',
+        quantity: 2,
+        unit_price: 6,
+        line_total: 12,
+      });
+    }
   });
 });
 
