@@ -64,9 +64,22 @@ interface FieldProps {
   readonly onChoose: () => void;
 }
 
+function Said({ row: { name, value } }: Pick<FieldProps, 'row'>) {
+  const shown = name.replaceAll('_', ' ');
+  if (value === undefined) return <span className="min-w-0 flex-1 font-medium break-words">{shown}</span>;
+  return (
+    <>
+      <span className="w-2/5 min-w-0 shrink-0 text-[13px] break-words text-soft">{shown}</span>
+      <span className="min-w-0 flex-1 break-words">
+        {value ?? <i className="text-soft">{texts.nothing}</i>}
+      </span>
+    </>
+  );
+}
+
 /** A value as it stands, with its name; or the name of several that are in doubt together. */
 function Standing({ row, isChosen, why, isAccepted, turn, onChoose }: FieldProps) {
-  const { path, name, value } = row;
+  const { path } = row;
   const place = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (isChosen) place.current?.focus();
@@ -85,19 +98,7 @@ function Standing({ row, isChosen, why, isAccepted, turn, onChoose }: FieldProps
         isChosen ? 'border-accent bg-accent-soft' : 'border-transparent',
       )}
     >
-      <span
-        className={classes(
-          'min-w-0 break-words',
-          value === undefined ? 'flex-1 font-medium' : 'w-2/5 shrink-0 text-[13px] text-soft',
-        )}
-      >
-        {name.replaceAll('_', ' ')}
-      </span>
-      {value !== undefined && (
-        <span className="min-w-0 flex-1 break-words">
-          {value ?? <i className="text-soft">{texts.nothing}</i>}
-        </span>
-      )}
+      <Said row={row} />
       {why !== undefined && (
         <Badge tone={isAccepted ? 'good' : 'warn'}>{isAccepted ? texts.accepted : why}</Badge>
       )}
@@ -292,27 +293,35 @@ const TYPING: Readonly<Record<string, (moves: Moves) => unknown>> = {
   Tab: ({ say, typed = '' }) => say(typed),
 };
 
+const command = (key: string, { typed, done, undo }: Moves): boolean => {
+  if (key === 'Enter') done();
+  else if (key === 'z' && typed === undefined) undo();
+  else return false;
+  return true;
+};
+
+const whileTyping = ({ key }: KeyboardEvent, moves: Moves): boolean => {
+  const does = TYPING[key];
+  return does !== undefined && does(moves) !== false;
+};
+
+const whileChoosing = ({ key, shiftKey }: KeyboardEvent, moves: Moves): boolean => {
+  const does = CHOOSING[shiftKey ? `Shift+${key}` : key];
+  if (does !== undefined) return does(moves) !== false;
+  if (key.length > 1 || key === ' ') return false;
+  moves.write(key);
+  return true;
+};
+
 /** Does what a key says; outside of the values, what it says everywhere. */
 const heard = (
   event: KeyboardEvent,
   { moves, isThere }: { readonly moves: Moves; readonly isThere: boolean },
 ): boolean => {
-  const { key, shiftKey, altKey } = event;
-  const { typed, write, done, undo } = moves;
-  if (altKey) return false;
-  if (event.ctrlKey || event.metaKey) {
-    if (key === 'Enter') done();
-    else if (key === 'z' && typed === undefined) undo();
-    else return false;
-    return true;
-  }
+  if (event.altKey) return false;
+  if (event.ctrlKey || event.metaKey) return command(event.key, moves);
   if (!isThere) return false;
-  const name = shiftKey ? `Shift+${key}` : key;
-  const does = typed === undefined ? CHOOSING[name] : TYPING[key];
-  if (does !== undefined) return does(moves) !== false;
-  if (typed !== undefined || key.length > 1 || key === ' ') return false;
-  write(key);
-  return true;
+  return moves.typed === undefined ? whileChoosing(event, moves) : whileTyping(event, moves);
 };
 
 function Key({ name }: { name: string }) {

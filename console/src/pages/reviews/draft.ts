@@ -156,16 +156,17 @@ const partAt = (schema: SchemaPart, path: string): SchemaPart | undefined =>
 const typesAt = (schema: SchemaPart, path: string): readonly string[] =>
   [partAt(schema, path)?.type ?? 'string'].flat();
 
+/** Whether the marks of a number part its thousands: `1,234`, `1.234.567`. */
+const hasThousands = (digits: string): boolean =>
+  /^-?\d{1,3}(?:,\d{3})+$/.test(digits) || /^-?\d{1,3}(?:\.\d{3}){2,}$/.test(digits);
+
 /** A number as people write it: of `1.234,50` and `1,234.50` the last mark parts the cents. */
 const numberIn = (text: string): number | undefined => {
   const digits = text.replaceAll(/[^\d.,-]/g, '');
-  const last = Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
+  const last = hasThousands(digits) ? -1 : Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
+  const whole = (last < 0 ? digits : digits.slice(0, last)).replaceAll(/[.,]/g, '');
   const cents = last < 0 ? '' : digits.slice(last + 1);
-  const marks = new Set(digits.replaceAll(/[\d-]/g, ''));
-  const areThousands =
-    marks.size === 1 && cents.length === 3 && (marks.has(',') || digits.split('.').length > 2);
-  const whole = (last < 0 || areThousands ? digits : digits.slice(0, last)).replaceAll(/[.,]/g, '');
-  const number = Number(areThousands || cents === '' ? whole : `${whole}.${cents}`);
+  const number = Number(`${whole}.${cents}`);
   return whole === '' || Number.isNaN(number) ? undefined : number;
 };
 
