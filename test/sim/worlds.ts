@@ -125,6 +125,11 @@ export const SMALL: readonly World[] = [
     reviewer('b', { leases: true, at: 30_005, via: 1 }),
   ]),
   single('review, nobody leases', [reviewedWork, reviewer('a'), reviewer('b', { at: 30_001, via: 1 })]),
+  single('review, one leases', [
+    reviewedWork,
+    reviewer('a', { leases: true }),
+    reviewer('b', { at: 32_000, via: 1 }),
+  ]),
   single('review opened again', [
     reviewedWork,
     reviewer('a', { reopenAfterMs: 5_000 }),

@@ -1,6 +1,7 @@
 import {
   Activity,
   BookOpenCheck,
+  ChartNoAxesColumn,
   CircleCheck,
   Coins,
   FileCog,
@@ -80,7 +81,7 @@ export const PAGES: readonly Page[] = [
   {
     path: '/evaluations',
     name: nav.evaluations,
-    icon: CircleCheck,
+    icon: ChartNoAxesColumn,
     isOperators: false,
     load: () => import('../pages/evaluations.tsx'),
   },

@@ -354,7 +354,7 @@ export function DocumentView(props: DocumentViewProps) {
           role="region"
           aria-label={texts.pages}
           tabIndex={0}
-          className="max-h-[75vh] min-h-60 min-w-0 flex-1 overflow-auto rounded-md bg-sunken p-3"
+          className="max-h-(--document-height,75vh) min-h-60 min-w-0 flex-1 overflow-auto rounded-md bg-sunken p-3"
         >
           <Shown {...given} />
         </div>

@@ -39,7 +39,10 @@ export function Overlay({ width, height, marks, chosen, onChoose, onDraw }: Over
   });
   return (
     <div
-      className={classes('absolute inset-0', onDraw !== undefined && 'cursor-crosshair touch-none')}
+      className={classes(
+        'absolute inset-0',
+        onDraw !== undefined && 'cursor-crosshair pointer-fine:touch-none',
+      )}
       onPointerDown={(event) => {
         if (onDraw !== undefined) start.current = at(event);
       }}
@@ -47,6 +50,11 @@ export function Overlay({ width, height, marks, chosen, onChoose, onDraw }: Over
         if (start.current === undefined) return;
         const [[x0, y0], [x1, y1]] = [start.current, at(event)];
         draw([Math.min(x0, x1), Math.min(y0, y1), Math.max(x0, x1), Math.max(y0, y1)]);
+      }}
+      // a finger scrolls what is around, and takes the words that it taps on
+      onPointerCancel={() => {
+        start.current = undefined;
+        draw(undefined);
       }}
       onPointerUp={() => {
         const clicked = start.current;

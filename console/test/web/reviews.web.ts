@@ -1,49 +1,275 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { REVIEW_LEASE_MS } from '../../../domain/review.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
+import { DOUBTFUL, fixture, invoiceSchema, reviewed } from './support/seeded.ts';
 import { startWorld, type World } from './support/world.ts';
 
-describe('the page of reviews', () => {
+/** Set: pictures of a decision, one after the other. */
+const shots = process.env['SHOTS_DIR'];
+
+/** Moves the clock of a service on, and of what it starts. */
+const clockAhead = (ms: number): Readonly<Record<string, string>> => {
+  const code =
+    'const Real = Date; globalThis.Date = class extends Real { ' +
+    `constructor(...all) { super(...(all.length === 0 ? [Real.now() + ${String(ms)}] : all)); } ` +
+    `static now() { return Real.now() + ${String(ms)}; } };`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(code)}` };
+};
+
+const field = (page: Page, path: string) => page.locator(`[data-field="${path}"]`);
+const chosenIn = (page: Page) => page.locator('[data-field][aria-pressed=true]');
+const leftIn = (page: Page) => page.locator('[data-doubtful]').count();
+
+const boxOf = async (page: Page, path: string) => {
+  const box = await page.locator(`[data-box="${path}"]`).boundingBox();
+  if (box === null) throw new Error(`${path} has no box`);
+  return box;
+};
+
+/** Clicks on the words that were cited for a value. */
+const clickWords = async (page: Page, path: string): Promise<void> => {
+  const { x, y, width, height } = await boxOf(page, path);
+  await page.mouse.click(x + width / 2, y + height / 2);
+};
+
+describe('the page of a review', () => {
   let world: World;
   before(async () => {
     world = await startWorld();
   });
   after(() => world.close());
 
-  it('lets a person decide an invoice with doubtful fields by keys alone, in so many seconds', async () => {
-    const { key, quire } = await world.tenant('reviewer');
-    const schema = {
-      type: 'object',
-      properties: {
-        invoice_number: { type: 'string' },
-        bank_code: { type: ['string', 'null'] },
-        order_reference: { type: 'string' },
-        project_code: { type: 'string' },
-      },
-      required: ['bank_code', 'order_reference', 'project_code'],
+  /** A tenant with one review that waits, and its page. */
+  const opened = async (tenantId: string, { isLong = false } = {}) => {
+    const { key, quire } = await world.tenant(tenantId);
+    const asked = isLong
+      ? { file: await fixture('invoice-2-pages.pdf'), schema: await invoiceSchema(), review: { below: 0.9 } }
+      : { file: await fixture('invoice.pdf'), schema: DOUBTFUL, review: { missing_required: true } };
+    const review_id = await reviewed(quire, asked);
+    const path = `/reviews/${review_id}`;
+    const show = async (by = key): Promise<Page> => {
+      const page = await world.open(path, { key: by });
+      await chosenIn(page).waitFor();
+      await page.locator('[data-page] canvas').first().waitFor();
+      return page;
     };
-    const pdf = new File([new Uint8Array(await readFile('test/fixtures/invoice.pdf'))], 'invoice.pdf');
-    await quire.extract({ file: pdf, schema, review: '{"below": 1, "missing_required": true}' });
-    const page = await world.open('/reviews', { key });
-    await page.getByRole('link', { name: 'invoice.pdf' }).click();
-    await page.locator('[data-field][aria-pressed=true]').waitFor();
-    await page.locator('[data-page] canvas').first().waitFor();
-    expect(await axeFindings(page)).to.deep.equal([]);
-    const began = performance.now();
-    while ((await page.locator('[data-doubtful]').count()) > 0) {
-      const path = await page.locator('[data-field][aria-pressed=true]').getAttribute('data-field');
-      if (path === '/order_reference' || path === '/project_code') {
-        await page.keyboard.type('PO-77', { delay: 80 });
-        await page.keyboard.press('Enter');
-      } else await page.keyboard.press('Enter');
-    }
+    const review = () => quire.api.getReview({ path: { review_id } });
+    return { key, tenantId, show, review, page: await show() };
+  };
+
+  const decided = async (page: Page): Promise<void> => {
     await page.keyboard.press('Control+Enter');
+    await page.getByRole('link', { name: '.pdf' }).first().waitFor();
     await page.getByText('Decided').first().waitFor();
-    console.log(`      decided in ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-    const { items } = await quire.api.listReviews({ query: { tenant_id: 'reviewer' } });
-    expect(items[0]).to.include({ status: 'decided' });
     expect(faults(page)).to.deep.equal([]);
     await page.context().close();
+  };
+
+  it('is done by the keyboard alone: three values in doubt in so many seconds, with a person’s pauses', async () => {
+    const { page, review } = await opened('by-keys');
+    expect(await axeFindings(page)).to.deep.equal([]);
+    let taken = 0;
+    const shoot = async (): Promise<void> => {
+      if (shots === undefined) return;
+      await mkdir(shots, { recursive: true });
+      await page.screenshot({ path: join(shots, `deciding-${String((taken += 1))}.png`) });
+    };
+    /** As long as a person looks from a name to the page and back. */
+    const look = async (): Promise<void> => {
+      await shoot();
+      await page.waitForTimeout(1_500);
+    };
+    const write = async (text: string): Promise<void> => {
+      await page.keyboard.type(text, { delay: 180 });
+      await shoot();
+      await page.keyboard.press('Enter');
+    };
+    expect(await leftIn(page)).to.equal(3);
+    const began = performance.now();
+    await look();
+    await write('M. Finch');
+    await look();
+    await write('4711');
+    await look();
+    await write('P-12');
+    await page.getByText('Nothing left in doubt').waitFor();
+    await look();
+    await decided(page);
+    const took = (performance.now() - began) / 1_000;
+    console.log(`      decided in ${took.toFixed(1)} s`);
+    expect(took).to.be.lessThan(60);
+    const { status, result, decision } = await review();
+    expect(status).to.equal('decided');
+    expect(result).to.include({ approved_by: 'M. Finch', cost_centre: '4711', project_code: 'P-12' });
+    expect(decision?.counts).to.deep.equal({ read: 4, confirmed: 0, corrected: 3 });
+  });
+
+  it('goes to the next in doubt, accepts, writes, says that there is nothing, and goes back', async () => {
+    const { page, review } = await opened('every-key');
+    const at = async (path: string): Promise<void> => {
+      await page.locator(`[data-field="${path}"][aria-pressed=true]:focus`).waitFor();
+    };
+    await at('/approved_by');
+    await page.keyboard.press('Tab');
+    await at('/cost_centre');
+    await page.keyboard.press('Shift+Tab');
+    await at('/approved_by');
+    await page.keyboard.press('ArrowUp');
+    await at('/seller_name');
+    // what begins as a word does is written, not done
+    await page.keyboard.type('delmar');
+    await page.keyboard.press('Escape');
+    await at('/seller_name');
+    expect(await field(page, '/seller_name').innerText()).to.include('Larkspur');
+    await page.keyboard.press('Delete');
+    await at('/approved_by');
+    expect(await field(page, '/seller_name').innerText()).to.include('nothing');
+    await page.keyboard.press('Enter');
+    await at('/cost_centre');
+    expect(await leftIn(page)).to.equal(2);
+    await page.keyboard.press('Control+z');
+    await at('/approved_by');
+    expect(await leftIn(page)).to.equal(3);
+    await page.keyboard.press('Control+z');
+    await at('/seller_name');
+    expect(await field(page, '/seller_name').innerText()).to.include('Larkspur');
+    expect(await page.getByRole('button', { name: 'Undo' }).isDisabled()).to.equal(true);
+    await page.keyboard.press('Tab');
+    for (const value of ['A', 'B', 'C']) {
+      await page.keyboard.press('F2');
+      await page.keyboard.type(value);
+      await page.keyboard.press('Enter');
+    }
+    await page.keyboard.press('ArrowUp');
+    await decided(page);
+    expect((await review()).result).to.include({ approved_by: 'A', cost_centre: 'B', project_code: 'C' });
+  });
+
+  it('takes words from the page: a click on them, a box around them, as the schema wants them', async () => {
+    const { page, review } = await opened('by-mouse');
+    await clickWords(page, '/invoice_number');
+    await page.keyboard.press('Tab');
+    const { x, y, width, height } = await boxOf(page, '/seller_name');
+    await page.mouse.move(x - 4, y - 4);
+    await page.mouse.down();
+    await page.mouse.move(x + width + 4, y + height + 2);
+    await page.mouse.up();
+    await field(page, '/project_code').getByText('Larkspur & Finch Ltd').waitFor();
+    await field(page, '/grand_total').click();
+    await page.keyboard.press('Delete');
+    await field(page, '/grand_total').click();
+    await clickWords(page, '/grand_total');
+    await field(page, '/grand_total').getByText('757.2').waitFor();
+    await field(page, '/invoice_date').click();
+    await clickWords(page, '/invoice_date');
+    await field(page, '/cost_centre').click();
+    await page.keyboard.type('1');
+    await page.keyboard.press('Enter');
+    await decided(page);
+    expect((await review()).result).to.deep.include({
+      ...{ approved_by: 'LF-2031-0417', project_code: 'Larkspur & Finch Ltd' },
+      ...{ grand_total: 757.2, invoice_date: '2031-03-17', cost_centre: '1' },
+    });
+  });
+
+  it('puts rows between others, takes them out, joins them, and goes back', async () => {
+    const { page, review } = await opened('rows', { isLong: true });
+    const before = (await review()).result?.['line_items'] as readonly Readonly<Record<string, unknown>>[];
+    await field(page, '/line_items/1/description').click();
+    await page.keyboard.press('Shift+Enter');
+    await page.locator('[data-field="/line_items/2/description"]:focus').waitFor();
+    await page.keyboard.type('Postage');
+    await page.keyboard.press('Enter');
+    await field(page, '/line_items/2/amount').click();
+    await page.keyboard.type('4,50');
+    await page.keyboard.press('Enter');
+    await field(page, '/line_items/4/amount').click();
+    await page.keyboard.press('Shift+Delete');
+    await page.locator('[data-field="/line_items/4/description"]:focus').waitFor();
+    await page.keyboard.press('Shift+ArrowUp');
+    await page.locator('[data-field="/line_items/3/description"]:focus').waitFor();
+    await page.getByRole('button', { name: 'Remove the row' }).click();
+    await page.keyboard.press('Control+z');
+    await decided(page);
+    const [one, two, three, , five, ...rest] = before;
+    const description = [three, five].map((row) => String(row?.['description'])).join(' ');
+    const joined = { ...three, description };
+    const wanted = [one, two, { description: 'Postage', amount: 4.5 }, joined, ...rest];
+    expect((await review()).result?.['line_items']).to.deep.equal(wanted);
+  });
+
+  it('shows what does not fit at its value, and goes there', async () => {
+    const { page, review } = await opened('misfit');
+    await field(page, '/grand_total').click();
+    await page.keyboard.type('a lot');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('alert').waitFor();
+    const wrong = page.locator('[data-field="/grand_total"][aria-pressed=true]');
+    await wrong.waitFor();
+    expect(await wrong.locator('..').locator('p').count()).to.equal(1);
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await page.keyboard.type('5');
+    await page.keyboard.press('Enter');
+    expect(await field(page, '/grand_total').locator('..').locator('p').count(), 'changed').to.equal(0);
+    expect((await review()).status).to.equal('leased');
+    await page.context().close();
+  });
+
+  it('keeps a draft over a reload, and lets one go back to what was read', async () => {
+    const { page } = await opened('reload');
+    await page.keyboard.type('M. Finch');
+    await page.keyboard.press('Enter');
+    await page.locator('[data-field="/cost_centre"]:focus').waitFor();
+    await page.reload();
+    await field(page, '/approved_by').getByText('M. Finch').waitFor();
+    expect(await leftIn(page)).to.equal(2);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await field(page, '/approved_by').getByText('nothing').waitFor();
+    expect(await leftIn(page)).to.equal(3);
+    await page.reload();
+    await chosenIn(page).waitFor();
+    expect(await leftIn(page), 'nothing is left of it').to.equal(3);
+    await page.context().close();
+  });
+
+  it('is held by one person: another sees who has it, cannot decide, and takes it over when that ends', async () => {
+    const { page, show, review, tenantId, key } = await opened('two-people');
+    const other = await world.admin.api.createApiKey({ body: { tenant_id: tenantId, name: 'Bea' } });
+    const bea = await show(other.key);
+    await bea.getByText('web has this document').waitFor();
+    const done = bea.getByRole('button', { name: 'Done' });
+    expect(await done.isDisabled()).to.equal(true);
+    await bea.keyboard.press('Control+Enter');
+    expect(await axeFindings(bea)).to.deep.equal([]);
+    expect((await review()).lease?.held_by).not.to.equal(other.key_id);
+    // the first one goes away
+    await page.context().close();
+    await bea.clock.install();
+    await bea.reload();
+    await bea.getByText('web has this document').waitFor();
+    await world.stop();
+    await world.startAgain(clockAhead(REVIEW_LEASE_MS));
+    await bea.clock.fastForward(REVIEW_LEASE_MS);
+    await bea.getByText('web has this document').waitFor({ state: 'hidden' });
+    for (const value of ['A', 'B', 'C']) {
+      await bea.keyboard.type(value);
+      await bea.keyboard.press('Enter');
+    }
+    await decided(bea);
+    const { decision, result } = await review();
+    expect(decision?.decided_by).to.equal(other.key_id);
+    expect(result).to.include({ approved_by: 'A', cost_centre: 'B', project_code: 'C' });
+    // whoever comes back sees what was decided, and changes nothing
+    const again = await show(key);
+    await again.getByText('Decided at').waitFor();
+    expect(await again.getByRole('button', { name: 'Done' }).count()).to.equal(0);
+    await again.getByRole('button', { name: 'Open again' }).click();
+    await again.getByRole('button', { name: 'Done' }).waitFor();
+    await again.context().close();
   });
 });

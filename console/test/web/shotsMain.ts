@@ -5,7 +5,11 @@ import { ADMIN_KEY } from '../../../test/support/serviceProcess.ts';
 import { everyPage, seed } from './support/seeded.ts';
 import { startWorld, type OpenOptions } from './support/world.ts';
 
-/** `npm run web:shots`: a picture of every page in both themes and in a narrow window, to look at. */
+/**
+ * `npm run web:shots [-- <page> …]`: a picture of every page, or of those named, in both themes and in a narrow window,
+ * to look at.
+ */
+const only = process.argv.slice(2);
 const folder = process.env['SHOTS_DIR'] ?? 'data/shots';
 
 const LOOKS: Readonly<Record<string, OpenOptions>> = {
@@ -26,6 +30,8 @@ const readSample = async (page: Page): Promise<void> => {
 const shoot = async (page: Page, name: string, path: string): Promise<void> => {
   await page.getByRole('heading', { level: 1 }).waitFor();
   if (name === 'playground') await readSample(page);
+  if (name.startsWith('review-') || name === 'review')
+    await page.locator('[data-page] canvas').first().waitFor();
   await page.waitForLoadState('networkidle');
   await page.evaluate(() => scrollTo(0, 0));
   await page.screenshot({ path });
@@ -37,6 +43,7 @@ const world = await startWorld();
 try {
   const seeded = await seed(world);
   for (const [name, path, key] of everyPage(seeded, ADMIN_KEY)) {
+    if (only.length > 0 && !only.includes(name)) continue;
     for (const [look, options] of Object.entries(LOOKS))
       await shoot(await world.open(path, { key, ...options }), name, join(folder, `${name}.${look}.png`));
     process.stdout.write(`${name}\n`);

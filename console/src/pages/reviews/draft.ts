@@ -1,23 +1,47 @@
-import type { Citation } from '@quire/client';
+import type { Citation, Review } from '@quire/client';
 import type { SchemaPart } from '../../document/values.ts';
 
 type Value = Readonly<Record<string, unknown>>;
+/** Why a person has to look at what stands at a path. */
+export type Doubt = Review['reasons'][number];
 
 /** What is being decided: each step keeps the one before, to go back to. */
 export interface Draft {
   readonly result: Value;
   /** Where values stand, and what is in doubt, by paths of `result` as it is now. */
   readonly citations: readonly Citation[];
-  readonly doubts: readonly string[];
+  readonly doubts: readonly Doubt[];
   readonly accepted: ReadonlySet<string>;
+  /** Where the last step was. */
+  readonly at: string | undefined;
   readonly before: Draft | undefined;
 }
 
+/** What was read, and nothing done to it yet. */
+export const draftOf = ({ result, citations, reasons }: Review): Draft => ({
+  ...{ result: result ?? {}, citations, doubts: reasons },
+  ...{ accepted: new Set<string>(), at: undefined, before: undefined },
+});
+
+/** A draft as text, to be kept while its page is loaded again; of the steps before it nothing is kept. */
+export const draftText = ({ result, citations, doubts, accepted }: Draft): string =>
+  JSON.stringify({ result, citations, doubts, accepted: [...accepted] });
+
+/** The draft of a text, after which one goes back to `fresh`. */
+export const draftFrom = (text: string, fresh: Draft): Draft => {
+  const { accepted, ...kept } = JSON.parse(text) as Pick<Draft, 'result' | 'citations' | 'doubts'> & {
+    readonly accepted: readonly string[];
+  };
+  return { ...kept, accepted: new Set(accepted), at: undefined, before: fresh };
+};
+
 export type Step =
+  /** `value`: undefined takes it out. */
   | { readonly kind: 'set'; readonly path: string; readonly value: unknown }
   | { readonly kind: 'accept'; readonly path: string }
-  /** Rows: of the list at `list`; `at` counts from 0. */
-  | { readonly kind: 'add' | 'remove' | 'join'; readonly list: string; readonly at: number }
+  /** Rows of the list at `list`; `at` counts from 0. A new one, `value`, stands after `at`, which is -1 before all. */
+  | { readonly kind: 'add'; readonly list: string; readonly at: number; readonly value: unknown }
+  | { readonly kind: 'remove' | 'join'; readonly list: string; readonly at: number }
   | { readonly kind: 'undo' };
 
 const namesOf = (path: string): readonly string[] =>
@@ -38,14 +62,16 @@ const memberAt = (place: unknown, name: string): unknown => {
 export const valueAt = (result: unknown, path: string): unknown =>
   namesOf(path).reduce((place, name) => memberAt(place, name), result);
 
-/** A copy with another value at a path; what is not there on the way is made. */
+/** A copy with another value at a path, or without what stands there; what is not there on the way is made. */
 const withValue = (place: unknown, names: readonly string[], value: unknown): unknown => {
   const [name, ...rest] = names;
   if (name === undefined) return value;
   const inner = withValue(memberAt(place, name), rest, value);
-  if (Array.isArray(place)) return place.map((one: unknown, at) => (String(at) === name ? inner : one));
+  if (Array.isArray(place))
+    return place.map((one: unknown, at) => (String(at) === name ? (inner ?? null) : one));
   const members = typeof place === 'object' && place !== null ? (place as Value) : {};
-  return Object.fromEntries([...Object.entries(members).filter(([one]) => one !== name), [name, inner]]);
+  const others = Object.entries(members).filter(([one]) => one !== name);
+  return Object.fromEntries(inner === undefined ? others : [...others, [name, inner]]);
 };
 
 const rowsAt = (result: Value, list: string): readonly unknown[] => {
@@ -53,13 +79,14 @@ const rowsAt = (result: Value, list: string): readonly unknown[] => {
   return Array.isArray(rows) ? (rows as readonly unknown[]) : [];
 };
 
-/** Where a path of a list leads once the row `at` is gone; undefined: with it. */
-const movedPath = (path: string, list: string, at: number): string | undefined => {
+/** Where rows of a list lead that others were put between or taken from; undefined: nowhere. */
+type Moves = (row: number) => number | undefined;
+
+const movedPath = (path: string, list: string, moves: Moves): string | undefined => {
   if (!path.startsWith(`${list}/`)) return path;
   const [row = '', ...rest] = path.slice(list.length + 1).split('/');
-  const number = Number(row);
-  if (!Number.isInteger(number) || number < at) return path;
-  return number === at ? undefined : [list, String(number - 1), ...rest].join('/');
+  const moved = moves(Number(row));
+  return moved === undefined ? undefined : [list, String(moved), ...rest].join('/');
 };
 
 /** Two rows as one: texts one after the other, else the first that says something. */
@@ -71,40 +98,52 @@ const joined = (one: unknown, other: unknown): unknown => {
   return Object.fromEntries(names.map((name) => [name, joined(one[name], other[name])]));
 };
 
-const withoutRow = (draft: Draft, list: string, at: number): Omit<Draft, 'before'> => ({
-  result: withValue(
-    draft.result,
-    namesOf(list),
-    rowsAt(draft.result, list).filter((_, row) => row !== at),
-  ) as Value,
-  citations: draft.citations.flatMap((one) => {
-    const path = movedPath(one.path, list, at);
-    return path === undefined ? [] : [{ ...one, path }];
-  }),
-  doubts: draft.doubts.flatMap((path) => movedPath(path, list, at) ?? []),
-  accepted: new Set([...draft.accepted].flatMap((path) => movedPath(path, list, at) ?? [])),
-});
+interface Rows {
+  readonly list: string;
+  readonly next: readonly unknown[];
+  readonly moves: Moves;
+}
 
-const rowStep = (
-  draft: Draft,
-  { kind, list, at }: Extract<Step, { readonly list: string }>,
-): Omit<Draft, 'before'> => {
+/** Other rows, with all that is known of those that stay. */
+const withRows = (draft: Draft, { list, next, moves }: Rows): Draft => {
+  const moved = <Placed extends { readonly path: string }>(all: readonly Placed[]): readonly Placed[] =>
+    all.flatMap((one) => {
+      const path = movedPath(one.path, list, moves);
+      return path === undefined ? [] : [{ ...one, path }];
+    });
+  return {
+    result: withValue(draft.result, namesOf(list), next) as Value,
+    citations: moved(draft.citations),
+    doubts: moved(draft.doubts),
+    accepted: new Set([...draft.accepted].flatMap((path) => movedPath(path, list, moves) ?? [])),
+    at: list,
+    before: draft,
+  };
+};
+
+const rowStep = (draft: Draft, step: Extract<Step, { readonly list: string }>): Draft => {
+  const { kind, list, at } = step;
   const rows = rowsAt(draft.result, list);
-  const put = (next: readonly unknown[]) => withValue(draft.result, namesOf(list), next) as Value;
-  if (kind === 'add') return { ...draft, result: put([...rows, {}]) };
-  if (kind === 'remove' || at < 1) return withoutRow(draft, list, at);
-  const one = joined(rows[at - 1], rows[at]);
-  return withoutRow({ ...draft, result: put(rows.map((row, n) => (n === at - 1 ? one : row))) }, list, at);
+  if (kind === 'add') {
+    const next = [...rows.slice(0, at + 1), step.value, ...rows.slice(at + 1)];
+    return withRows(draft, { list, next, moves: (row) => (row > at ? row + 1 : row) });
+  }
+  const upwards: Moves = (row) => (row > at ? row - 1 : row === at ? undefined : row);
+  if (kind === 'remove')
+    return withRows(draft, { list, next: rows.filter((_, row) => row !== at), moves: upwards });
+  if (at < 1) return draft;
+  const next = [...rows.slice(0, at - 1), joined(rows[at - 1], rows[at]), ...rows.slice(at + 1)];
+  return withRows(draft, { list, next, moves: upwards });
 };
 
 /** The draft after a step. What was set is accepted with it. */
 export const stepped = (draft: Draft, step: Step): Draft => {
   if (step.kind === 'undo') return draft.before ?? draft;
-  if ('list' in step) return { ...rowStep(draft, step), before: draft };
-  const accepted = new Set([...draft.accepted, step.path]);
-  if (step.kind === 'accept') return { ...draft, accepted, before: draft };
-  const result = withValue(draft.result, namesOf(step.path), step.value) as Value;
-  return { ...draft, result, accepted, before: draft };
+  if ('list' in step) return rowStep(draft, step);
+  const { path } = step;
+  const said = { accepted: new Set([...draft.accepted, path]), at: path, before: draft };
+  if (step.kind === 'accept') return { ...draft, ...said };
+  return { ...draft, ...said, result: withValue(draft.result, namesOf(path), step.value) as Value };
 };
 
 /** The part of a schema that a value has to fit. */
@@ -114,31 +153,63 @@ const partAt = (schema: SchemaPart, path: string): SchemaPart | undefined =>
     schema,
   );
 
+const typesAt = (schema: SchemaPart, path: string): readonly string[] =>
+  [partAt(schema, path)?.type ?? 'string'].flat();
+
+/** Whether the marks of a number part its thousands: `1,234`, `1.234.567`. */
+const hasThousands = (digits: string): boolean =>
+  /^-?\d{1,3}(?:,\d{3})+$/.test(digits) || /^-?\d{1,3}(?:\.\d{3}){2,}$/.test(digits);
+
 /** A number as people write it: of `1.234,50` and `1,234.50` the last mark parts the cents. */
 const numberIn = (text: string): number | undefined => {
   const digits = text.replaceAll(/[^\d.,-]/g, '');
-  const last = Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
+  const last = hasThousands(digits) ? -1 : Math.max(digits.lastIndexOf('.'), digits.lastIndexOf(','));
+  const whole = (last < 0 ? digits : digits.slice(0, last)).replaceAll(/[.,]/g, '');
   const cents = last < 0 ? '' : digits.slice(last + 1);
-  const isGroup =
-    cents.length === 3 && digits.replace(/[^.,]/g, '').length === 1 && digits.charAt(last) === ',';
-  const whole = (last < 0 || isGroup ? digits : digits.slice(0, last)).replaceAll(/[.,]/g, '');
-  const number = Number(isGroup || cents === '' ? whole : `${whole}.${cents}`);
+  const number = Number(`${whole}.${cents}`);
   return whole === '' || Number.isNaN(number) ? undefined : number;
+};
+
+const two = (part: number | string): string => String(part).padStart(2, '0');
+
+const MONTH = /\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
+
+/** A day as it stands in documents, as `2031-03-17`; undefined where it may be another one, as `03/04/2031`. */
+const dayIn = (text: string): string | undefined => {
+  const [, day, month, year] = /^(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})$/.exec(text) ?? [];
+  if (day !== undefined && month !== undefined) return `${year ?? ''}-${two(month)}-${two(day)}`;
+  const read = MONTH.test(text) ? new Date(text) : new Date(Number.NaN);
+  if (Number.isNaN(read.getTime())) return undefined;
+  return `${String(read.getFullYear())}-${two(read.getMonth() + 1)}-${two(read.getDate())}`;
 };
 
 /** What was typed, as the schema wants it; what cannot be is kept as text, and refused with the decision. */
 export const typedValue = (schema: SchemaPart, path: string, text: string): unknown => {
-  const types = [partAt(schema, path)?.type ?? 'string'].flat();
+  const types = typesAt(schema, path);
   if (types.includes('number') || types.includes('integer')) return numberIn(text) ?? text;
   if (types.includes('boolean') && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
-  return text;
+  return partAt(schema, path)?.format === 'date' ? (dayIn(text) ?? text) : text;
 };
 
-/** The list and the row that a value stands in. */
+/** How a schema says that a document does not say a value: null, or nothing at all, undefined. */
+export const nothingAt = (schema: SchemaPart, path: string): null | undefined => {
+  const names = namesOf(path);
+  const owner = partAt(schema, path.slice(0, path.lastIndexOf('/')));
+  const isNeeded = owner?.required?.includes(names.at(-1) ?? '') === true;
+  // what is needed and cannot be null is refused with the decision, at its place
+  return isNeeded || typesAt(schema, path).includes('null') ? null : undefined;
+};
+
+/** A new row of a list: an object whose members are filled in, or a value that is. */
+export const newRow = (schema: SchemaPart, list: string): unknown =>
+  partAt(schema, `${list}/0`)?.properties === undefined ? null : {};
+
+/** The list and the row that a value stands in; of a list that has none, the place before the first. */
 export const rowOf = (
-  result: unknown,
+  { result, schema }: { readonly result: unknown; readonly schema: SchemaPart },
   path: string,
 ): { readonly list: string; readonly at: number } | undefined => {
+  if (typesAt(schema, path).includes('array')) return { list: path, at: -1 };
   const names = path.split('/');
   for (let end = names.length - 1; end > 0; end -= 1) {
     const list = names.slice(0, end).join('/');

@@ -38,6 +38,7 @@ export const ArrowDown = icon('ArrowDown');
 export const ArrowRight = icon('ArrowRight');
 export const ArrowUp = icon('ArrowUp');
 export const BookOpenCheck = icon('BookOpenCheck');
+export const ChartNoAxesColumn = icon('ChartNoAxesColumn');
 export const Check = icon('Check');
 export const ChevronDown = icon('ChevronDown');
 export const CircleAlert = icon('CircleAlert');
