@@ -82,7 +82,7 @@ export const PAGES: readonly Page[] = [
     name: nav.evaluations,
     icon: CircleCheck,
     isOperators: false,
-    load: () => import('../pages/evaluations.tsx'),
+    load: () => import('../pages/evaluations/index.tsx'),
   },
   {
     path: '/tenants',
