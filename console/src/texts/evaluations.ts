@@ -110,7 +110,7 @@ export const evaluations = {
       `${field}: wrong or missing in ${String(wrong)} of ${String(all)} places`,
     helpTo: (f1: number) => `read right, F1 would be ${percent(f1)}`,
     learn: (examples: number, credits: string) =>
-      `Train on these ${String(examples)} examples for ${credits} credits`,
+      `Train on ${String(examples)} examples for ${credits} credits`,
     learned: 'The training was started.',
     toJob: 'Show it',
     learnSay: 'Measure what it learns by another set: it knows these documents.',

@@ -84,7 +84,7 @@ describe('the page of evaluations', () => {
     const page = await world.open('/evaluations', { key });
     const query = { tenant_id: TENANT, optimizer_tier: 'light', total_examples: 3 } as const;
     const { credits } = await quire.api.getTrainingQuote({ query });
-    const name = `Train on these 3 examples for ${credits.toLocaleString('en')} credits`;
+    const name = `Train on 3 examples for ${credits.toLocaleString('en')} credits`;
     await page.getByRole('button', { name }).click();
     await page.getByText('The training was started.').waitFor();
     const { items } = await quire.api.listTrainingJobs({ query: { tenant_id: TENANT } });
@@ -122,6 +122,7 @@ describe('the page of evaluations', () => {
     expect(JSON.parse(text)).to.deep.equal({ document_id, expected: { invoice_number: 'D-1' } });
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Remove the set' }).click();
+    await page.getByText('The set was removed.').waitFor();
     await page.getByRole('gridcell', { name: 'Decided' }).waitFor({ state: 'detached' });
     const { total } = await quire.api.listEvaluationSets({ query: { tenant_id: TENANT } });
     expect(total).to.equal(1);

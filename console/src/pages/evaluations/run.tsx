@@ -235,6 +235,10 @@ function Cancel({ run_id }: Pick<Run, 'run_id'>) {
   );
 }
 
+/** What fails most stands where it is seen. */
+const worstFirst = (fields: readonly Field[]): readonly Field[] =>
+  [...fields].sort((a, b) => b.fp + b.fn - a.fp - a.fn);
+
 /** What was measured: in all, what would help, by field and by document. */
 function Scored({ of }: { of: Run }) {
   const [document, open] = useAddressValue('document');
@@ -252,7 +256,7 @@ function Scored({ of }: { of: Run }) {
         <DataTable
           label={said.fields}
           columns={FIELD_COLUMNS}
-          items={of.per_field}
+          items={worstFirst(of.per_field)}
           idOf={({ path }) => path}
           height={240}
         />

@@ -6,6 +6,7 @@ import { Badge, Card, type Tone } from '../../ui/card.tsx';
 import { Curve } from '../../ui/charts.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { classes } from '../../ui/style.ts';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/values.tsx';
 import { OpenedRun } from './run.tsx';
@@ -100,7 +101,7 @@ function Curves({ items, of }: { items: readonly RunItem[]; of: RunItem }) {
   const hasTraining = learned.some(({ values }) => values['training'] !== undefined);
   const format = (value: number): string => texts.score(value);
   return (
-    <div className="grid gap-4 lg:grid-cols-2">
+    <div className={classes('grid gap-4', learned.length > 1 && 'lg:grid-cols-2')}>
       <Curve
         label={texts.curve.byRun}
         along={texts.curve.run}

@@ -111,6 +111,7 @@ const fileOf = async ({ run_id, document_id, file_name, mime_type }: RunDocument
 /** The document beside what was wrong in it: a click on one goes to its place. */
 function Beside({ of, file, wrong }: { of: RunDocument; file: File | null; wrong: readonly Wrong[] }) {
   const [chosen, choose] = useState<string | undefined>(() => wrong.map(nameOf)[0]);
+  const document = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => wrong.map(rowOf), [wrong]);
   const marks = useMemo(() => wrong.flatMap(markOf), [wrong]);
   return (
@@ -118,16 +119,18 @@ function Beside({ of, file, wrong }: { of: RunDocument; file: File | null; wrong
       {file === null ? (
         <p className="text-soft">{texts.noFile}</p>
       ) : (
-        <DocumentView
-          file={file}
-          rows={rows}
-          marks={marks}
-          chosen={chosen}
-          onChoose={choose}
-          conversion={NO_CONVERSION}
-          onPages={() => undefined}
-          onFault={() => undefined}
-        />
+        <div ref={document} className="min-w-0 scroll-mt-16">
+          <DocumentView
+            file={file}
+            rows={rows}
+            marks={marks}
+            chosen={chosen}
+            onChoose={choose}
+            conversion={NO_CONVERSION}
+            onPages={() => undefined}
+            onFault={() => undefined}
+          />
+        </div>
       )}
       <section aria-label={texts.wrongIn} className="min-w-0">
         <h3 className="mb-1 font-medium">{texts.wrongIn}</h3>
@@ -138,7 +141,11 @@ function Beside({ of, file, wrong }: { of: RunDocument; file: File | null; wrong
               key={nameOf(one, at)}
               wrong={one}
               isChosen={nameOf(one, at) === chosen}
-              onChoose={() => choose(nameOf(one, at))}
+              onChoose={() => {
+                choose(nameOf(one, at));
+                // in a narrow window the document stands above the list
+                document.current?.scrollIntoView({ block: 'nearest' });
+              }}
             />
           ))}
         </ul>
