@@ -381,19 +381,26 @@ const noneDecided = ({ left_out }: DecidedExamples): WorkProblem =>
           'upload documents, and extract them by their file_uri.',
   );
 
+/** What a request names; of decisions, those that are examples. */
+const namedIn = async (
+  { decided }: PublishSetDeps,
+  { tenant_id, examples: asked }: SetRequest,
+): Promise<{ readonly named: Parameters<Found>[1]; readonly left_out: number } | WorkProblem> => {
+  if (!('from_decisions' in asked)) return { named: asked, left_out: 0 };
+  const { examples, left_out } = await decided(tenant_id, asked.from_decisions);
+  return examples.length === 0 ? noneDecided({ examples, left_out }) : { named: { examples }, left_out };
+};
+
 /** The examples of a request, each document once. */
 const examplesIn = async (
-  { examples, decided }: PublishSetDeps,
+  deps: PublishSetDeps,
   request: SetRequest,
 ): Promise<DecidedExamples | WorkProblem> => {
-  const { tenant_id, examples: reference } = request;
-  const people =
-    'from_decisions' in reference ? await decided(tenant_id, reference.from_decisions) : undefined;
-  if (people?.examples.length === 0) return noneDecided(people);
-  const named = 'from_decisions' in reference ? { examples: people?.examples ?? [] } : reference;
-  const found = await examples({ ...request, least: 1 }, named);
+  const asked = await namedIn(deps, request);
+  if ('kind' in asked) return asked;
+  const found = await deps.examples({ ...request, least: 1 }, asked.named);
   if ('kind' in found) return found;
-  return repeatedIn(found) ?? { examples: found, left_out: people?.left_out ?? 0 };
+  return repeatedIn(found) ?? { examples: found, left_out: asked.left_out };
 };
 
 /** What a version is called, and where its runs are booked: what a request leaves out stays as it was. */

@@ -40,7 +40,6 @@ import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
-import { decisionsOfTenant } from '../../projections/reviews.ts';
 import { heldBack } from '../commands/gates.ts';
 import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { tenantErasing, uploadCommands } from './uploads.ts';
@@ -229,9 +228,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
       ...{ ...work, operations: operations(work.store), schemas: parts.workers.schemaValidator },
     }),
     batches,
-    ...evaluationCommands(work, {
-      ...{ ...uploadParts, accept: batches.accept, decisions: decisionsOfTenant(from.readSql) },
-    }),
+    ...evaluationCommands(work, { ...uploadParts, accept: batches.accept, readSql: from.readSql }),
     heldBack: heldBack({
       ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
       ...{ lastRunOfSubject: lastRunOfSubject(from.readSql), runById: from.queries.evaluationRun },

@@ -57,6 +57,7 @@ import {
 import { acceptBatch, batches, cancelBatch, type BatchCommands } from '../commands/batches.ts';
 import { uploadKeyOf } from '../../domain/document.ts';
 import { decidedExamples } from '../commands/reviews.ts';
+import { decisionsOfTenant } from '../../projections/reviews.ts';
 import { runsToScore } from '../../projections/evaluations.ts';
 import {
   acceptRun,
@@ -262,10 +263,8 @@ export const evaluationCommands = (
     uploads,
     countPages,
     accept,
-    decisions,
-  }: Pick<ApiDeps, 'uploads' | 'countPages'> &
-    Pick<BatchCommands, 'accept'> &
-    Pick<Parameters<typeof decidedExamples>[0], 'decisions'>,
+    readSql,
+  }: Pick<ApiDeps, 'uploads' | 'countPages'> & Pick<BatchCommands, 'accept'> & Pick<Context, 'readSql'>,
 ): Pick<ApiDeps, 'sets' | 'runs'> => {
   const { store, objects, clock, wrote } = work;
   const deps = { store, objects, clock, wrote };
@@ -274,7 +273,11 @@ export const evaluationCommands = (
       publish: publishSet({
         ...deps,
         examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
-        decided: decidedExamples({ ...deps, operations: operations(store), decisions }),
+        decided: decidedExamples({
+          ...deps,
+          operations: operations(store),
+          decisions: decisionsOfTenant(readSql),
+        }),
       }),
       remove: removeSet(deps),
       find: (tenantId, setId) => findSet(deps, tenantId, setId),

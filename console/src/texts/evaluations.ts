@@ -45,7 +45,9 @@ export const evaluations = {
     list: 'Sets of examples',
     empty: {
       title: 'No sets yet',
-      say: 'Make one of what people have decided in reviews, or send documents with what should be read in them to POST /v1/evaluations/sets.',
+      say:
+        'Make one of what people have decided in reviews, or send documents with what should be read in them ' +
+        'to POST /v1/evaluations/sets.',
     },
     run: 'Run it',
     learn: 'Learn from it',
@@ -68,7 +70,8 @@ export const evaluations = {
       until: 'Decided until, with that day',
       submit: 'Make the set',
       done: (documents: number, left: number) =>
-        `The set has ${counted(documents, 'document')}.${left === 0 ? '' : ` ${counted(left, 'other')} came with requests and cannot be read again.`}`,
+        `The set has ${counted(documents, 'document')}.` +
+        (left === 0 ? '' : ` ${counted(left, 'other')} came with requests and cannot be read again.`),
     },
   },
   ask: {

@@ -218,10 +218,10 @@ export function DrawnCurve({ along, series, points, format }: CurveProps) {
         <YAxis {...AXIS} width={64} domain={[0, 1]} ticks={SHARES} tickFormatter={format} />
         <Tooltip
           {...BOX}
-          labelFormatter={(at) => `${along} ${String(at)}`}
+          labelFormatter={(at) => `${along} ${String(Number(at))}`}
           formatter={(value) => format(Number(value))}
         />
-        {series.length > 1 && <Legend verticalAlign="top" />}
+        {series.length > 1 && <Legend />}
         {series.map(({ id, name }, index) => (
           <Line
             key={id}
