@@ -2,7 +2,7 @@ import { laterBy } from '../domain/kernel/amounts.ts';
 import { DECIDED_KEPT_MS, reviewIdOf, UNDECIDED_KEPT_MS } from '../domain/review.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only, type ProjectedEvent, type ProjectedEventOf } from './engine/ports.ts';
-import { type Page, paging } from './engine/query.ts';
+import { listing, type Page, paging } from './engine/query.ts';
 import { pick, type Projector, rowReader, table } from './engine/table.ts';
 
 /**
@@ -135,4 +135,26 @@ export const reviewsOfTenant = paging(
     ...{ project_id: 'text', task_id: 'text', document_id: 'text', pages: 'int8' },
     ...{ file_name: 'text?', status: 'text' },
   }),
+);
+
+/** Which decisions of a tenant to list: those that are kept at `now`, of a time (`until` is exclusive). */
+interface DecisionsQuery {
+  readonly tenant_id: string;
+  readonly now: string;
+  readonly from: string | null;
+  readonly until: string | null;
+  readonly limit: number;
+}
+
+/** Documents that were decided, the last decision first; `is_kept`: the file can be read again, for it is an upload. */
+export const decisionsOfTenant = listing(
+  `select r.operation_id, o.document_id,
+     (d.source not in ('extract', 'to_markdown') and d.removed_at is null) as is_kept
+   from read.reviews r join read.operations o on o.operation_id = r.operation_id
+     join read.documents d on d.document_id = o.document_id
+   where r.tenant_id = $1 and r.decided_at is not null and r.kept_until > $2 and d.erased_at is null
+     and ($3::text is null or r.decided_at >= $3) and ($4::text is null or r.decided_at < $4)
+   order by r.decided_at desc, r.position desc limit $5`,
+  ({ tenant_id, now, from, until, limit }: DecisionsQuery) => [tenant_id, now, from, until, limit],
+  rowReader({ operation_id: 'sorted', document_id: 'sorted', is_kept: 'boolean' }),
 );

@@ -4,12 +4,21 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { TrainingExample } from '../../domain/ports/trainer.ts';
 import { type findSet, type PublishedSet, type SetRequest, setNotFound } from '../commands/evaluations.ts';
-import type { ExamplesReference } from '../commands/trainingExamples.ts';
 import type { WorkProblem } from '../commands/workProblem.ts';
-import type { Queries } from '../queries/queries.ts';
+import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { type AnyRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
+import { settleReads } from '../server/answers.ts';
 import { invalid, workFailure } from '../server/problems.ts';
-import { checkKnown, instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import {
+  checkKnown,
+  instantIn,
+  instantOut,
+  orAbsent,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+} from './basics.ts';
 import { example, scopeName } from './pipelineSchemas.ts';
 
 /** What routes call for sets of examples. */
@@ -27,6 +36,7 @@ export interface SetCommands {
 export interface EvaluationSetsDeps {
   readonly sets: SetCommands;
   readonly queries: Pick<Queries, 'balanceOfTenant' | 'evaluationSetsOfTenant'>;
+  readonly reads: ReadYourWrites;
 }
 
 const { get, post, remove } = routesOver<EvaluationSetsDeps>();
@@ -46,6 +56,16 @@ const setOf = async (
   return set;
 };
 
+const fromDecisions = z
+  .strictObject({
+    config_id: plainText(1, 200).optional().meta({
+      description: 'Of the saved config that the documents were read with; left out: of any, and of none.',
+    }),
+    decided_from: instantIn.optional(),
+    decided_until: instantIn.optional().meta({ description: 'Exclusive.' }),
+  })
+  .meta({ id: 'EvaluationSetDecisions' });
+
 const setRequest = z
   .strictObject({
     tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
@@ -59,11 +79,13 @@ const setRequest = z
       .optional()
       .meta({ description: 'Where its runs are booked; `default`. A new version keeps it.' }),
     task_id: scopeName().optional().meta({ description: 'As `project_id`.' }),
-    examples: z
-      .array(example)
-      .max(1_000)
-      .nullish()
-      .meta({ description: 'All of them: at least one, each document once. Or a `dataset_id`.' }),
+    from_decisions: fromDecisions.nullish().meta({
+      description:
+        'What people have decided in reviews of uploads, in the place of `examples`; `{}`: of all of them.',
+    }),
+    examples: z.array(example).max(1_000).nullish().meta({
+      description: 'All of them: at least one, each document once. Or a `dataset_id` or `from_decisions`.',
+    }),
     dataset_id: plainText(1, 100)
       .nullish()
       .meta({ description: 'An upload of kind `dataset`: NDJSON of `{document_id, expected}`.' }),
@@ -86,6 +108,17 @@ const setBody = z
   .strictObject({ ...setMembers, document_ids: z.array(z.string()) })
   .meta({ id: 'EvaluationSet' });
 
+const createdSet = z
+  .strictObject({
+    ...setMembers,
+    document_ids: z.array(z.string()),
+    left_out: z.int().meta({
+      description:
+        'Decided documents that are no examples: their files came with requests. 0 without decisions.',
+    }),
+  })
+  .meta({ id: 'CreatedEvaluationSet' });
+
 const setBodyOf = ({
   set_name: name,
   examples,
@@ -100,14 +133,19 @@ const setBodyOf = ({
 
 const setParams = z.object({ set_id: plainText(1, 128) });
 
-const referenceOf = ({ examples, dataset_id }: z.output<typeof setRequest>): ExamplesReference => {
-  if ((examples == null) === (dataset_id == null))
+const referenceOf = ({
+  examples,
+  dataset_id,
+  from_decisions,
+}: z.output<typeof setRequest>): SetRequest['examples'] => {
+  if ([examples, dataset_id, from_decisions].filter((one) => one != null).length !== 1)
     throw invalid({
       loc: ['body', 'examples'],
-      msg: 'Send examples or a dataset_id, one of the two.',
+      msg: 'Send examples, a dataset_id or from_decisions, one of the three.',
       type: 'missing',
     });
   if (dataset_id != null) return { dataset_id };
+  if (from_decisions != null) return { from_decisions };
   return {
     examples: (examples ?? []).map(({ expected, ...reference }) => ({
       ...reference,
@@ -123,14 +161,15 @@ export const createEvaluationSet = post(
     description:
       'Documents with what should be read in them, to measure configs and artifacts by. A version is complete, not a ' +
       'patch, and a version that changes nothing is none. Documents are uploads; one that is erased or removed is ' +
-      'taken out of every set.',
+      'taken out of every set. With `from_decisions` it has the last 1,000 documents that people have decided: ' +
+      'uploads that were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
     bucket: 'heavy',
     idempotency: KEPT_A_DAY,
     body: setRequest,
-    reply: { status: 201, schema: setBody },
+    reply: { status: 201, schema: createdSet },
     problems: [
       'set_not_found',
       'document_not_found',
@@ -141,8 +180,9 @@ export const createEvaluationSet = post(
       'busy',
     ],
   },
-  async (request, { sets }) => {
+  async (request, { sets, reads }) => {
     const { idempotency_key, fingerprint, caller, meta, signal, body } = request;
+    if (body.from_decisions != null) await settleReads(reads, request, request.tenant_id);
     const published = await sets.publish(
       {
         ...{ tenant_id: request.tenant_id, caller: { key_id: caller.key_id, role: caller.role }, signal },
@@ -155,10 +195,10 @@ export const createEvaluationSet = post(
       meta,
     );
     if (published.kind === 'problem') throw workFailure(published);
-    const { version, unchanged } = published;
+    const { version, unchanged, left_out } = published;
     if (unchanged && body.set_id === undefined) request.answer.header('Idempotent-Replayed', 'true');
     request.answer.header('Location', `/v1/evaluations/sets/${version.set_id}`);
-    return setBodyOf(version);
+    return { ...setBodyOf(version), left_out };
   },
 );
 

@@ -14,7 +14,7 @@ import {
 } from '../commands/evaluations.ts';
 import type { extractByFields } from '../commands/extract.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
-import { type AnyRequest, KEPT_A_DAY, routesOver } from '../server/routes.ts';
+import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
 import { problem, workFailure } from '../server/problems.ts';
 import { settleReads } from '../server/answers.ts';
 import {
@@ -41,6 +41,8 @@ export interface RunCommands {
     documentId: string,
     digest: string,
   ) => Promise<readonly WrongValue[] | undefined>;
+  /** The file of a document that was uploaded; undefined: it is kept no more. */
+  readonly fileOf: (documentId: string) => Promise<RawBody['body'] | undefined>;
 }
 
 /** What these routes need. */
@@ -51,7 +53,7 @@ export interface EvaluationsDeps {
   readonly pipelines: Pick<PipelineCommands, 'jobs'>;
   readonly queries: Pick<
     Queries,
-    'balanceOfTenant' | 'evaluationRunsOfTenant' | 'evaluationRun' | 'runBefore'
+    'balanceOfTenant' | 'evaluationRunsOfTenant' | 'evaluationRun' | 'runBefore' | 'documentsByIds'
   >;
   readonly reads: ReadYourWrites;
 }
@@ -145,6 +147,8 @@ const changeOut = z
   .nullable()
   .meta({ description: 'F1 less that of the previous run; null where either has none.' });
 
+const fileNameOut = z.string().nullable().meta({ description: 'null where it has none, or was erased.' });
+
 const runBody = z
   .strictObject({
     ...runMembers,
@@ -159,6 +163,7 @@ const runBody = z
       .array(
         z.strictObject({
           document_id: z.string(),
+          file_name: fileNameOut,
           operation_id: z.string().nullable(),
           left_out: z.string().nullable().meta({ description: 'Why it was not compared.' }),
           ...counts,
@@ -371,13 +376,20 @@ export const getEvaluationRun = get(
     const now = await reportedOf(deps, row);
     if (now === undefined) throw new Error('a run that is there has no report');
     const isScored = row.scored_at !== null;
+    const named = await deps.queries.documentsByIds(
+      now.report.documents.map(({ document_id }) => document_id),
+    );
+    const names = new Map(named.map(({ document_id, file_name }) => [document_id, file_name]));
     const before = isScored ? await reportedOf(deps, await deps.queries.runBefore(row)) : undefined;
     return {
       ...(await itemOf(deps, row)),
       schema: (await deps.runs.schemaOf(run_id, row.schema_sha256)) ?? null,
       calibration: now.report.calibration,
       per_field: fieldsOf(now, before),
-      per_document: documentsOf(now, before),
+      per_document: documentsOf(now, before).map((one) => ({
+        ...one,
+        file_name: names.get(one.document_id) ?? null,
+      })),
       previous: previousOf(now, before),
     };
   },
@@ -391,6 +403,14 @@ const wrongOut = z
     got: z.string().nullable().meta({ description: 'As `expected`.' }),
     confidence: z.number().nullable(),
     page: z.int().nullable().meta({ description: 'Where it was read.' }),
+    bbox: z
+      .array(z.number())
+      .nullable()
+      .meta({ description: 'Where on the page: left, top, right, bottom, as in citations.' }),
+    text: z
+      .string()
+      .nullable()
+      .meta({ description: 'As it reads there, at most 300 characters; null: nothing was read.' }),
   })
   .meta({ id: 'EvaluationWrongValue' });
 
@@ -398,6 +418,8 @@ const runDocument = z
   .strictObject({
     run_id: z.string(),
     document_id: z.string(),
+    file_name: fileNameOut,
+    mime_type: z.string().nullable().meta({ description: 'Of the file; null where it was erased.' }),
     operation_id: z.string().nullable(),
     left_out: z.string().nullable(),
     ...counts,
@@ -426,7 +448,38 @@ export const getEvaluationRunDocument = get(
     if (row === undefined) throw problem('document_not_found', 'The run has scored no such document.');
     const { wrong_sha256, ...document } = row;
     const wrong = wrong_sha256 === null ? [] : await deps.runs.wrongIn(run_id, document_id, wrong_sha256);
-    return { run_id, ...document, ...figuresOf(row), wrong: wrong === undefined ? null : [...wrong] };
+    const [known] = await deps.queries.documentsByIds([document_id]);
+    const { file_name = null, mime_type, erased_at = null } = known ?? {};
+    const named = { file_name, mime_type: erased_at === null ? (mime_type ?? null) : null };
+    return {
+      run_id,
+      ...document,
+      ...named,
+      ...figuresOf(row),
+      wrong: wrong === undefined ? null : [...wrong],
+    };
+  },
+);
+
+export const getEvaluationRunFile = get(
+  '/v1/evaluations/runs/{run_id}/documents/{document_id}/file',
+  {
+    summary: 'The file of a document of a run',
+    description: 'As it was uploaded, as plain bytes, for as long as it is kept.',
+    access: 'any',
+    params: z.object({ run_id: plainText(1, 128), document_id: plainText(1, 128) }),
+    reply: { status: 200, contentType: 'application/octet-stream' },
+    problems: ['run_not_found', 'document_not_found', 'storage_error'],
+  },
+  async (request, deps): Promise<RawBody> => {
+    const { run_id, document_id } = request.params;
+    const { accepted } = await runOf(deps, request, run_id);
+    const isItsOwn = accepted.document_ids.includes(document_id);
+    const body = isItsOwn ? await deps.runs.fileOf(document_id) : undefined;
+    if (body === undefined)
+      throw problem('document_not_found', 'The run has no such document, or it is gone.');
+    request.answer.header('Content-Disposition', 'attachment');
+    return { contentType: 'application/octet-stream', body };
   },
 );
 

@@ -139,6 +139,7 @@ import {
   createEvaluationRun,
   getEvaluationRun,
   getEvaluationRunDocument,
+  getEvaluationRunFile,
   listEvaluationRuns,
   type EvaluationsDeps,
 } from './evaluations.ts';
@@ -269,6 +270,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     createEvaluationSet,
     getEvaluationRun,
     getEvaluationRunDocument,
+    getEvaluationRunFile,
     getEvaluationSet,
     getEvaluationSetExamples,
     listEvaluationRuns,

@@ -34,6 +34,7 @@ import type { Outcome } from '../writer/decideBatch.ts';
 import type { BatchCommands, BatchRequest } from './batches.ts';
 import { dropAll } from './operationInput.ts';
 import { namedWork } from './queue.ts';
+import type { DecidedExamples, DecisionsRequest } from './reviews.ts';
 import type { trainingExamples } from './trainingExamples.ts';
 import { misfit, reused, workProblem, type WorkProblem } from './workProblem.ts';
 
@@ -145,6 +146,10 @@ const wrongValue = z.strictObject({
   got: z.string().nullable(),
   confidence: z.number().nullable(),
   page: z.number().nullable(),
+  /** Left, top, right, bottom on its page; left out by older releases. */
+  bbox: z.array(z.number()).nullable().default(null),
+  /** As it reads in the document, of bounded length; left out by older releases. */
+  text: z.string().nullable().default(null),
 });
 export type WrongValue = z.output<typeof wrongValue>;
 
@@ -311,12 +316,14 @@ export interface SetRequest extends Omit<Parameters<Found>[0], 'least'> {
   readonly set_name: string | undefined;
   readonly project_id: string | undefined;
   readonly task_id: string | undefined;
-  readonly examples: Parameters<Found>[1];
+  readonly examples: Parameters<Found>[1] | { readonly from_decisions: DecisionsRequest };
   readonly identity: { readonly idempotency_key: string; readonly fingerprint: string } | null;
 }
 
 interface PublishSetDeps extends EvaluationDeps {
   readonly examples: Found;
+  /** Decided documents of a tenant as examples. */
+  readonly decided: (tenantId: string, asked: DecisionsRequest) => Promise<DecidedExamples>;
 }
 
 /** How long an Idempotency-Key names its set, ms. */
@@ -361,15 +368,39 @@ export interface PublishedSet {
   readonly version: EvaluationSetVersion;
   /** True where nothing was written: it is as it was. */
   readonly unchanged: boolean;
+  /** Documents that people have decided and that are no examples. */
+  readonly left_out: number;
 }
+
+const noneDecided = ({ left_out }: DecidedExamples): WorkProblem =>
+  misfit(
+    ['body', 'from_decisions'],
+    left_out === 0
+      ? 'Nobody has decided such a document, or what was decided is kept no more.'
+      : `The files of ${String(left_out)} decided documents came with their requests and cannot be read again: ` +
+          'upload documents, and extract them by their file_uri.',
+  );
+
+/** What a request names; of decisions, those that are examples. */
+const namedIn = async (
+  { decided }: PublishSetDeps,
+  { tenant_id, examples: asked }: SetRequest,
+): Promise<{ readonly named: Parameters<Found>[1]; readonly left_out: number } | WorkProblem> => {
+  if (!('from_decisions' in asked)) return { named: asked, left_out: 0 };
+  const { examples, left_out } = await decided(tenant_id, asked.from_decisions);
+  return examples.length === 0 ? noneDecided({ examples, left_out }) : { named: { examples }, left_out };
+};
 
 /** The examples of a request, each document once. */
 const examplesIn = async (
-  { examples }: PublishSetDeps,
+  deps: PublishSetDeps,
   request: SetRequest,
-): Promise<readonly TrainingExample[] | WorkProblem> => {
-  const found = await examples({ ...request, least: 1 }, request.examples);
-  return 'kind' in found ? found : (repeatedIn(found) ?? found);
+): Promise<DecidedExamples | WorkProblem> => {
+  const asked = await namedIn(deps, request);
+  if ('kind' in asked) return asked;
+  const found = await deps.examples({ ...request, least: 1 }, asked.named);
+  if ('kind' in found) return found;
+  return repeatedIn(found) ?? { examples: found, left_out: asked.left_out };
 };
 
 /** What a version is called, and where its runs are booked: what a request leaves out stays as it was. */
@@ -396,19 +427,21 @@ export const publishSet =
     const found = await examplesIn(deps, request);
     if ('kind' in found) return found;
     const set_id = await setIdOf(deps, request);
-    const examples = await eachOf(found, AT_ONCE, async ({ document_id, expected }) => ({
+    const examples = await eachOf(found.examples, AT_ONCE, async ({ document_id, expected }) => ({
       document_id,
       expected_sha256: await expectedValues(deps.objects).put(set_id, document_id, expected),
     }));
     const fingerprint = identity?.fingerprint ?? '';
     const version = { set_id, tenant_id, ...namesOf(request, before), examples, fingerprint };
-    return writtenSet(deps, { type: 'PublishSet', data: { ...version, update: before !== undefined }, meta });
+    const data = { ...version, update: before !== undefined };
+    const written = await writtenSet(deps, { type: 'PublishSet', data, meta });
+    return written.kind === 'set' ? { ...written, left_out: found.left_out } : written;
   };
 
 const writtenSet = async (
   { store, wrote }: PublishSetDeps,
   command: Extract<EvaluationSetKind['command'], { readonly type: 'PublishSet' }>,
-): Promise<PublishedSet | WorkProblem> => {
+): Promise<Omit<PublishedSet, 'left_out'> | WorkProblem> => {
   const { set_id, tenant_id } = command.data;
   const outcome = await evaluationSets(store).handle(set_id, command, tenant_id);
   if (outcome.kind !== 'done') return failedSet(outcome);

@@ -9,6 +9,8 @@ import { isOver } from '../../domain/leased.ts';
 import type { AcceptedOperation, OperationState } from '../../domain/operation.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
+import type { TrainingExample } from '../../domain/ports/trainer.ts';
+import type { decisionsOfTenant } from '../../projections/reviews.ts';
 import {
   isDecided,
   type NeededReview,
@@ -306,3 +308,60 @@ export const decidedAnswer = async (
   const meta = { ...(answer['meta'] as JsonObject), origins };
   return { ...answer, status: 'success', result, validation_errors: null, meta };
 };
+
+/** Which decisions of people are taken as what documents say. */
+export interface DecisionsRequest {
+  /** Of the saved config that the document was read with; left out: of any, and of none. */
+  readonly config_id?: string | undefined;
+  /** RFC 3339 UTC; `decided_until` is exclusive. */
+  readonly decided_from?: string | undefined;
+  readonly decided_until?: string | undefined;
+}
+
+export interface DecidedExamples {
+  readonly examples: readonly TrainingExample[];
+  /** Documents that were decided and are no example: their file came with the request, or there are too many. */
+  readonly left_out: number;
+}
+
+type DecidedDeps = Pick<ReviewDeps, 'store' | 'objects' | 'clock' | 'operations'> & {
+  readonly decisions: ReturnType<typeof decisionsOfTenant>;
+};
+
+/** Decisions that are looked at, the last ones. */
+const DECISIONS_MAX = 2_000;
+/** Examples that a set may have. */
+const EXAMPLES_MAX = 1_000;
+
+/** What a person has said of a document; undefined: that is kept no more, or was read with another config. */
+const saidOf = async (
+  deps: DecidedDeps,
+  operationId: string,
+  configId: string | undefined,
+): Promise<JsonObject | undefined> => {
+  const known = await reviewOf(deps, await deps.operations.stateOf(operationId));
+  if (known === undefined || !isDecided(known.state)) return undefined;
+  const decision = (await standing(deps, known))?.decision;
+  if (decision == null) return undefined;
+  const read = (decision.answer['meta'] as JsonObject | undefined)?.['config_id'];
+  return configId === undefined || read === configId ? decision.result : undefined;
+};
+
+/** Decided documents of a tenant as examples, each once, by what was decided last. */
+export const decidedExamples =
+  (deps: DecidedDeps) =>
+  async (tenant_id: string, asked: DecisionsRequest): Promise<DecidedExamples> => {
+    const { config_id, decided_from: from = null, decided_until: until = null } = asked;
+    const now = deps.clock.now();
+    const decided = await deps.decisions({ tenant_id, now, from, until, limit: DECISIONS_MAX });
+    const examples = new Map<string, TrainingExample>();
+    const others = new Set<string>();
+    for (const { operation_id, document_id, is_kept } of decided) {
+      if (examples.has(document_id) || others.has(document_id)) continue;
+      const expected = await saidOf(deps, operation_id, config_id);
+      if (expected === undefined) continue;
+      if (is_kept && examples.size < EXAMPLES_MAX) examples.set(document_id, { document_id, expected });
+      else others.add(document_id);
+    }
+    return { examples: [...examples.values()], left_out: others.size };
+  };

@@ -13,7 +13,7 @@ import type * as batches from '../../projections/batches.ts';
 import { batchesOfTenant, progressOfBatch } from '../../projections/batches.ts';
 import type * as balances from '../../projections/balances.ts';
 import { balanceOf, balanceRows, openHoldsOfTenant, tenants } from '../../projections/balances.ts';
-import { documentsOfTenant } from '../../projections/documents.ts';
+import { documentsByIds, documentsOfTenant } from '../../projections/documents.ts';
 import type * as evaluations from '../../projections/evaluations.ts';
 import { runBefore, runById, runsOfTenant, setsOfTenant } from '../../projections/evaluations.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
@@ -75,6 +75,7 @@ export interface Queries {
   readonly freeTierSubsidy: On<typeof freeShare.freeTierSubsidy>;
   readonly providerPrices: On<typeof prices.providerPrices>;
   readonly missingPrices: On<typeof prices.missingPrices>;
+  readonly documentsByIds: On<typeof documentsByIds>;
   readonly documentsOfTenant: On<typeof documentsOfTenant>;
   readonly outcomesOfTenant: On<typeof outcomesOfTenant>;
   readonly costsByTask: On<typeof costs.costsByTask>;
@@ -211,6 +212,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   freeTierSubsidy: freeTierSubsidy(sql),
   providerPrices: providerPrices(sql),
   missingPrices: missingPrices(sql),
+  documentsByIds: documentsByIds(sql),
   documentsOfTenant: documentsOfTenant(sql),
   outcomesOfTenant: outcomesOfTenant(sql),
   costsByTask: costsByTask(sql),

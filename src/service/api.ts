@@ -229,7 +229,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
       ...{ ...work, operations: operations(work.store), schemas: parts.workers.schemaValidator },
     }),
     batches,
-    ...evaluationCommands(work, { ...uploadParts, accept: batches.accept }),
+    ...evaluationCommands(work, { ...uploadParts, accept: batches.accept, readSql: from.readSql }),
     heldBack: heldBack({
       ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
       ...{ lastRunOfSubject: lastRunOfSubject(from.readSql), runById: from.queries.evaluationRun },

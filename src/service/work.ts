@@ -55,6 +55,9 @@ import {
   progressOfBatch,
 } from '../../projections/batches.ts';
 import { acceptBatch, batches, cancelBatch, type BatchCommands } from '../commands/batches.ts';
+import { uploadKeyOf } from '../../domain/document.ts';
+import { decidedExamples } from '../commands/reviews.ts';
+import { decisionsOfTenant } from '../../projections/reviews.ts';
 import { runsToScore } from '../../projections/evaluations.ts';
 import {
   acceptRun,
@@ -256,7 +259,12 @@ export const batchesParts = {
 /** What the routes of sets and runs call. */
 export const evaluationCommands = (
   work: WorkDeps,
-  { uploads, countPages, accept }: Pick<ApiDeps, 'uploads' | 'countPages'> & Pick<BatchCommands, 'accept'>,
+  {
+    uploads,
+    countPages,
+    accept,
+    readSql,
+  }: Pick<ApiDeps, 'uploads' | 'countPages'> & Pick<BatchCommands, 'accept'> & Pick<Context, 'readSql'>,
 ): Pick<ApiDeps, 'sets' | 'runs'> => {
   const { store, objects, clock, wrote } = work;
   const deps = { store, objects, clock, wrote };
@@ -265,6 +273,11 @@ export const evaluationCommands = (
       publish: publishSet({
         ...deps,
         examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
+        decided: decidedExamples({
+          ...deps,
+          operations: operations(store),
+          decisions: decisionsOfTenant(readSql),
+        }),
       }),
       remove: removeSet(deps),
       find: (tenantId, setId) => findSet(deps, tenantId, setId),
@@ -276,6 +289,7 @@ export const evaluationCommands = (
       reportOf: (runId, digest) => reports(objects).get(runId, digest),
       schemaOf: (runId, digest) => runSchemas(objects).get(runId, digest),
       wrongIn: (...place) => wrongValues(objects).get(...place),
+      fileOf: (documentId) => objects.open(uploadKeyOf(documentId)),
     },
   };
 };

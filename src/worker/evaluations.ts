@@ -57,7 +57,10 @@ const scoredBody = z.object({
   result: z.record(z.string(), z.unknown()),
   meta: z.object({
     citations: z.array(
-      z.object({ path: z.string(), page: z.number().nullable(), confidence: z.number().nullable() }),
+      z.object({
+        ...{ path: z.string(), page: z.number().nullable(), confidence: z.number().nullable() },
+        ...{ bbox: z.array(z.number()).nullish(), text: z.string().nullish() },
+      }),
     ),
   }),
 });
@@ -113,6 +116,9 @@ const leftOut = (document_id: string, operation_id: string | null, left_out: str
 /** Wrong values that are kept of a document; all of them are counted. */
 const WRONG_MAX = 1_000;
 
+/** Letters that are kept of how a wrong value reads in its document. */
+const TEXT_MAX = 300;
+
 const wrongIn = (
   leaves: readonly ScoredLeaf[],
   citations: ReadonlyMap<string, Citation>,
@@ -120,8 +126,9 @@ const wrongIn = (
   leaves
     .flatMap(({ path, at, wrong }) => {
       const citation = at === null ? undefined : citations.get(at);
-      const { confidence = null, page = null } = citation ?? {};
-      return wrong === undefined ? [] : [{ path, at, ...wrong, confidence, page }];
+      const { confidence = null, page = null, bbox, text } = citation ?? {};
+      const place = { page, bbox: bbox ?? null, text: text?.slice(0, TEXT_MAX) ?? null };
+      return wrong === undefined ? [] : [{ path, at, ...wrong, confidence, ...place }];
     })
     .slice(0, WRONG_MAX);
 

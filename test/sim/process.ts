@@ -533,6 +533,7 @@ const batchRequests = (env: ProcessEnv, deps: Deps) => {
   const begin = extractDocument(deps);
   const publish = publishSet({
     ...deps,
+    decided: () => Promise.resolve({ examples: [], left_out: 0 }),
     examples: (_, reference) =>
       Promise.resolve(
         'examples' in reference

@@ -83,7 +83,7 @@ export const PAGES: readonly Page[] = [
     name: nav.evaluations,
     icon: ChartNoAxesColumn,
     isOperators: false,
-    load: () => import('../pages/evaluations.tsx'),
+    load: () => import('../pages/evaluations/index.tsx'),
   },
   {
     path: '/tenants',

@@ -11,6 +11,7 @@ import { shell } from '../texts/shell.ts';
 import { Button } from '../ui/button.tsx';
 import { JsonEditor, Diff } from '../ui/editor.tsx';
 import { Form, SelectField, TextField } from '../ui/form.tsx';
+import { GateFields, gateOf, isGateRight, NO_GATE, PublishProblem } from '../ui/gate.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { ProblemNote, Skeleton, Empty } from '../ui/states.tsx';
 import { Badge, Card, PageHeader } from '../ui/card.tsx';
@@ -98,16 +99,18 @@ function PublishDialog({ of, onClose }: PublishDialogProps) {
   const publish = useChange('publishConfig');
   const [text, setText] = useState(of === undefined ? FIRST : JSON.stringify(of.schema, undefined, 2));
   const [isWrong, mark] = useState(false);
+  const [gated, guard] = useState(NO_GATE);
   const send = async (values: Values): Promise<void> => {
     const parsed = parsedObject(text);
     mark(parsed === undefined);
-    if (parsed === undefined) return;
+    if (parsed === undefined || !isGateRight(gated)) return;
+    const gate = gateOf(gated);
     const own =
       of === undefined
         ? {}
         : { config_id: of.config_id, models_for: of.models_for, require_grounding: of.require_grounding };
     const answer = await publish
-      .mutateAsync({ body: { tenant_id, ...own, ...settingsOf(values), schema: parsed } })
+      .mutateAsync({ body: { tenant_id, ...own, ...settingsOf(values), schema: parsed, gate } })
       .catch(() => undefined); // the note says it
     if (answer === undefined) return;
     toast(publishTexts.done(answer.version));
@@ -133,7 +136,8 @@ function PublishDialog({ of, onClose }: PublishDialogProps) {
             </p>
           )}
         </div>
-        <ProblemNote error={publish.error} />
+        <GateFields tenant_id={tenant_id} value={gated} onChange={guard} />
+        <PublishProblem error={publish.error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{shell.cancel}</Button>
           <Button look="primary" type="submit" isBusy={publish.isPending}>

@@ -1,4 +1,7 @@
-/** Words of the page "Evaluations". */
+/** Words of the page "Evaluations", and of gates wherever something is published. */
+const percent = (score: number): string => `${(score * 100).toFixed(1)} %`;
+const counted = (count: number, one: string): string => `${String(count)} ${one}${count === 1 ? '' : 's'}`;
+
 export const evaluations = {
   title: 'Evaluations',
   say: 'Sets of documents with what should be read in them, and how well configs and artifacts read them.',
@@ -25,10 +28,7 @@ export const evaluations = {
     wrong: 'Wrong',
     missing: 'Missing',
     leftOut: 'Left out',
-    expected: 'Expected',
-    got: 'Read',
-    sure: 'Sure',
-    page: 'Page',
+    took: 'Took',
   },
   statuses: {
     queued: 'Queued',
@@ -38,17 +38,41 @@ export const evaluations = {
     succeeded: 'Done',
     cancelled: 'Cancelled',
   },
-  score: (score: number | null) => (score === null ? '–' : `${(score * 100).toFixed(1)} %`),
+  score: (score: number | null) => (score === null ? '–' : percent(score)),
   change: (change: number | null) =>
-    change === null ? '–' : `${change > 0 ? '+' : ''}${(change * 100).toFixed(1)}`,
+    change === null ? '–' : `${change > 0 ? '+' : ''}${(change * 100).toFixed(1)}`.replace('-', '−'),
   sets: {
     list: 'Sets of examples',
     empty: {
       title: 'No sets yet',
-      say: 'Send documents with what should be read in them to POST /v1/evaluations/sets.',
+      say:
+        'Make one of what people have decided in reviews, or send documents with what should be read in them ' +
+        'to POST /v1/evaluations/sets.',
     },
     run: 'Run it',
     learn: 'Learn from it',
+    save: 'Download the examples',
+    remove: 'Remove',
+    removeTitle: (name: string) => `Remove ${name}?`,
+    removeSay:
+      'What its documents should say is removed for good. The documents and the figures of its runs stay.',
+    removeSubmit: 'Remove the set',
+    removed: 'The set was removed.',
+    decided: {
+      open: 'Make a set of reviews',
+      title: 'Make a set of reviews',
+      say: 'Each upload that a person has decided becomes an example, by what was decided last.',
+      name: 'Name',
+      nameSay: 'It stays for good: put no names of people into it.',
+      config: 'Saved config (its ID)',
+      configSay: 'Only documents that were read with it. Empty: all.',
+      from: 'Decided from',
+      until: 'Decided until, with that day',
+      submit: 'Make the set',
+      done: (documents: number, left: number) =>
+        `The set has ${counted(documents, 'document')}.` +
+        (left === 0 ? '' : ` ${counted(left, 'other')} came with requests and cannot be read again.`),
+    },
   },
   ask: {
     runTitle: 'Run the set',
@@ -67,15 +91,72 @@ export const evaluations = {
     list: 'Runs',
     empty: { title: 'Nothing was measured yet', say: 'Open a set and run it.' },
     cancel: 'Cancel the run',
-    all: 'In all',
     fields: 'By field',
-    perDocument: 'By document',
-    before: (run: string) => `Changes are against ${run}, in points.`,
-    sure: (least: number, right: number, values: number) =>
-      `Of ${String(values)} values at least ${String(least)} sure, ${String(right)} are right.`,
-    wrongIn: (document: string) => `What was wrong in ${document}`,
-    operation: (operation: string) => `Operation ${operation}`,
-    erased: 'The document was erased.',
-    allRight: 'Everything was read as expected.',
+    perDocument: 'By document; open one to see what was wrong where',
+    credits: (usd: string) => `${usd} by the price list`,
+    noPrice: 'No price in USD is published.',
+    took: (documents: number) => `for ${counted(documents, 'document')}`,
+    leftOut: (count: number) => `${counted(count, 'document')} left out`,
+    before: (run: string) => `Changes are against the run before it, ${run}, in points of F1.`,
+    first: 'This is the first run of the set: there is nothing to compare with.',
+    moved: (better: number, worse: number) =>
+      better + worse === 0
+        ? 'No field has changed.'
+        : `${counted(better, 'field')} better, ${String(worse)} worse.`,
+    calibration: 'How far confidence can be trusted',
+    sure: (least: number) => `At least ${String(least)} sure`,
+    ofThem: (right: number, values: number) => `${String(right)} of ${String(values)} right`,
+    noneSure: 'no values',
+    helps: 'What would help most',
+    allRight: 'Every value was read as expected.',
+    help: (field: string, wrong: number, all: number) =>
+      `${field}: wrong or missing in ${String(wrong)} of ${String(all)} places`,
+    helpTo: (f1: number) => `read right, F1 would be ${percent(f1)}`,
+    learn: (examples: number, credits: string) =>
+      `Train on ${String(examples)} examples for ${credits} credits`,
+    learned: 'The training was started.',
+    toJob: 'Show it',
+    learnSay: 'Measure what it learns by another set: it knows these documents.',
+    erased: 'The document was erased since.',
+    right: 'Everything was read as expected.',
+    close: 'Close the document',
+    document: 'Document',
+    wrongIn: 'What was wrong',
+    expected: 'Should be',
+    got: 'Was read',
+    nothing: 'nothing',
+    onPage: (page: number) => `page ${String(page)}`,
+    sureOf: (confidence: number) => `${confidence.toFixed(2)} sure`,
+    noFile: 'The file of this document is kept no more.',
+  },
+  curve: {
+    title: 'How F1 moves',
+    byRun: 'F1 by run of this set, the oldest first',
+    byExamples: 'F1 by examples that were learned from',
+    run: 'Run',
+    examples: 'Examples',
+    set: 'By this set',
+    training: 'By what the training held out',
+    few: 'Run the set again to see how F1 moves; with an artifact, also by how many examples it learned from.',
+  },
+  gate: {
+    title: 'Gate',
+    say: 'Publish only what was measured, and reads well enough.',
+    set: 'Set of examples',
+    none: 'None',
+    least: 'F1 of at least, in %',
+    leastSay: 'Empty: no such limit.',
+    badLeast: 'A number from 0 to 100.',
+    run: 'Not worse than',
+    runName: (measured: string, score: string) => `${measured}: ${score}`,
+    refused: 'It was not published: the gate was not passed.',
+    unmeasured:
+      'What you are about to publish was not measured by this set in its latest version. Run the set with it first.',
+    short: (f1: number, required: number) =>
+      `Its F1 is ${percent(f1)}, and ${percent(required)} ${required === 1 ? 'is' : 'are'} needed.`,
+    fields: 'These fields are too low:',
+    field: (name: string, f1: number | null, before: number) =>
+      `${name}: ${f1 === null ? 'never read' : percent(f1)}, needs ${percent(before)}`,
+    toRun: 'Show the run',
   },
 } as const;

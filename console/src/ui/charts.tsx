@@ -1,6 +1,6 @@
 import { lazy, Suspense } from 'react';
 import { Skeleton } from './states.tsx';
-import type { DayBarsProps, DayLineProps, WaterfallProps } from './drawnCharts.tsx';
+import type { CurveProps, DayBarsProps, DayLineProps, WaterfallProps } from './drawnCharts.tsx';
 
 /** The figures of a chart for screen readers. */
 function FiguresTable({
@@ -101,6 +101,32 @@ export function Waterfall(props: WaterfallProps) {
         label={label}
         names={[label]}
         rows={steps.map(({ name, value }) => [name, format(value)])}
+      />
+    </figure>
+  );
+}
+
+const DrawnCurve = lazy(async () => ({ default: (await import('./drawnCharts.tsx')).DrawnCurve }));
+
+/** Figures from 0 to 1 along a count. The same figures stand in a table for those who do not see them. */
+export function Curve(props: CurveProps) {
+  const { label, along, series, points, format } = props;
+  const told = (value: number | undefined): string => (value === undefined ? '–' : format(value));
+  return (
+    <figure aria-label={label} className="m-0">
+      <figcaption className="mb-1 text-[13px] text-soft">{label}</figcaption>
+      <div aria-hidden className="h-56">
+        <Suspense fallback={<Skeleton className="h-56" />}>
+          <DrawnCurve {...props} />
+        </Suspense>
+      </div>
+      <FiguresTable
+        label={label}
+        names={series.map(({ name }) => name)}
+        rows={points.map(({ at, values }) => [
+          `${along} ${String(at)}`,
+          ...series.map(({ id }) => told(values[id])),
+        ])}
       />
     </figure>
   );

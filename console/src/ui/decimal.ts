@@ -79,6 +79,15 @@ export const creditsFor = (entry: Priced, grossMinor: number, vatMinor: number):
   return Number(credits < 1n ? 1n : credits);
 };
 
+/** What credits cost before tax or with it, as the price list has them, exactly; undefined where the price is none. */
+export const priceOf = (
+  { price_per_1000_credits }: Pick<Priced, 'price_per_1000_credits'>,
+  credits: number,
+): string | undefined => {
+  const price = decimalOf(price_per_1000_credits);
+  return price && textOfDecimal({ units: price.units * BigInt(credits), scale: price.scale + 3 });
+};
+
 /** Minor units as a decimal text of the currency: 1190 EUR is "11.90". */
 export const majorText = (minor: number, currency: string): string =>
   textOfDecimal({ units: BigInt(minor), scale: digitsOf(currency) });

@@ -11,6 +11,8 @@ import {
   AreaChart,
   ReferenceLine,
   LabelList,
+  Line,
+  LineChart,
 } from 'recharts';
 
 const COLORS = 6;
@@ -175,6 +177,64 @@ export function DrawnWaterfall({ steps, format }: WaterfallProps) {
           <LabelList dataKey="text" position="top" fill="var(--ink)" fontSize={12} />
         </Bar>
       </BarChart>
+    </ResponsiveContainer>
+  );
+}
+
+export interface CurveProps {
+  readonly label: string;
+  /** What stands along the axis below. */
+  readonly along: string;
+  readonly series: readonly Series[];
+  /** From left to right; a series that has no value there is left out. 0 to 1. */
+  readonly points: readonly { readonly at: number; readonly values: Readonly<Record<string, number>> }[];
+  readonly format: (value: number) => string;
+}
+
+const SHARES = [0, 0.25, 0.5, 0.75, 1];
+
+/** Loaded with recharts when the first chart is shown. */
+export function DrawnCurve({ along, series, points, format }: CurveProps) {
+  const rows = points.map(({ at, values }) => ({ at, ...values }));
+  const below = {
+    value: along,
+    position: 'insideBottom',
+    offset: -2,
+    fill: 'var(--soft)',
+    fontSize: 12,
+  } as const;
+  return (
+    <ResponsiveContainer width="100%" height="100%">
+      <LineChart accessibilityLayer={false} data={rows} margin={{ top: 8, left: 8, right: 24, bottom: 12 }}>
+        <CartesianGrid vertical={false} stroke="var(--line)" />
+        <XAxis
+          dataKey="at"
+          type="number"
+          domain={['dataMin', 'dataMax']}
+          ticks={points.map(({ at }) => at)}
+          {...AXIS}
+          label={below}
+        />
+        <YAxis {...AXIS} width={64} domain={[0, 1]} ticks={SHARES} tickFormatter={format} />
+        <Tooltip
+          {...BOX}
+          labelFormatter={(at) => `${along} ${String(Number(at))}`}
+          formatter={(value) => format(Number(value))}
+        />
+        {series.length > 1 && <Legend />}
+        {series.map(({ id, name }, index) => (
+          <Line
+            key={id}
+            dataKey={id}
+            name={name}
+            stroke={colorAt(index)}
+            strokeWidth={2}
+            connectNulls
+            dot={{ r: 4, fill: colorAt(index) }}
+            isAnimationActive={false}
+          />
+        ))}
+      </LineChart>
     </ResponsiveContainer>
   );
 }

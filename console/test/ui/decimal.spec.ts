@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decimalOf, shortText } from '../../src/ui/decimal.ts';
+import { decimalOf, priceOf, shortText } from '../../src/ui/decimal.ts';
 
 describe('money in a heading', () => {
   it('has the digits of its currency', () => {
@@ -30,5 +30,14 @@ describe('money in a heading', () => {
         return read?.scale === 2 && off >= -5_000n && off <= 5_000n;
       }),
     );
+  });
+});
+
+describe('what credits cost', () => {
+  it('follows from the price of a thousand, to the last digit', () => {
+    expect(priceOf({ price_per_1000_credits: '1.00' }, 10)).to.equal('0.01000');
+    expect(priceOf({ price_per_1000_credits: '0.92' }, 1_250)).to.equal('1.15000');
+    expect(priceOf({ price_per_1000_credits: '1' }, 0)).to.equal('0.000');
+    expect(priceOf({ price_per_1000_credits: 'free' }, 1)).to.equal(undefined);
   });
 });

@@ -1867,6 +1867,31 @@ class CreateTrainingJobResponse(TypedDict):
     """RFC 3339 UTC with milliseconds."""
 
 
+class CreatedEvaluationSet(TypedDict):
+    set_id: str
+    """ID of the set of examples, `set_…`."""
+    version: int
+    """From 1; each change makes the next."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    project_id: str
+    """Project that the work is counted for; default `default`."""
+    task_id: str
+    """Task that the work is counted for; default `default`."""
+    name: str | None
+    """A name for people."""
+    documents: int
+    """Documents of this version."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+    published_at: str
+    """When this version was."""
+    document_ids: list[str]
+    left_out: int
+    """Decided documents that are no examples: their files came with requests. 0 without decisions.
+    """
+
+
 class CreatedWebhook(TypedDict):
     webhook_id: str
     """ID of the webhook, `wh_…`."""
@@ -2416,6 +2441,8 @@ class EvaluationRunPerField(TypedDict):
 class EvaluationRunPerDocument(TypedDict):
     document_id: str
     """ID of the document, `doc_…`."""
+    file_name: str | None
+    """null where it has none, or was erased."""
     operation_id: str | None
     """ID of the operation, `op_…`."""
     left_out: str | None
@@ -2456,6 +2483,10 @@ class EvaluationRunDocument(TypedDict):
     """ID of the run, `evr_…`."""
     document_id: str
     """ID of the document, `doc_…`."""
+    file_name: str | None
+    """null where it has none, or was erased."""
+    mime_type: str | None
+    """Of the file; null where it was erased."""
     operation_id: str | None
     """ID of the operation, `op_…`."""
     left_out: str | None
@@ -2576,6 +2607,14 @@ class EvaluationSet(TypedDict):
     """Documents of this version, in their order."""
 
 
+class EvaluationSetDecisions(TypedDict):
+    config_id: NotRequired[str]
+    """Of the saved config that the documents were read with; left out: of any, and of none."""
+    decided_from: NotRequired[str]
+    decided_until: NotRequired[str]
+    """Exclusive."""
+
+
 class EvaluationSetItem(TypedDict):
     set_id: str
     """ID of the set of examples, `set_…`."""
@@ -2619,8 +2658,12 @@ class EvaluationSetRequest(TypedDict):
     """Where its runs are booked; `default`. A new version keeps it."""
     task_id: NotRequired[str]
     """As `project_id`."""
+    from_decisions: NotRequired[EvaluationSetDecisions | None]
+    """What people have decided in reviews of uploads, in the place of `examples`; `{}`: of all of
+    them.
+    """
     examples: NotRequired[list[TrainingExample] | None]
-    """All of them: at least one, each document once. Or a `dataset_id`."""
+    """All of them: at least one, each document once. Or a `dataset_id` or `from_decisions`."""
     dataset_id: NotRequired[str | None]
     """An upload of kind `dataset`: NDJSON of `{document_id, expected}`."""
 
@@ -2638,6 +2681,10 @@ class EvaluationWrongValue(TypedDict):
     """How sure the value said to be, 0 to 1; null: it does not say."""
     page: int | None
     """Where it was read."""
+    bbox: list[float] | None
+    """Where on the page: left, top, right, bottom, as in citations."""
+    text: str | None
+    """As it reads there, at most 300 characters; null: nothing was read."""
 
 
 class EventPlace(TypedDict):

@@ -474,7 +474,7 @@ export interface Api {
   /**
    * Publish a set of examples, or a new version of one.
    *
-   * Documents with what should be read in them, to measure configs and artifacts by. A version is complete, not a patch, and a version that changes nothing is none. Documents are uploads; one that is erased or removed is taken out of every set.
+   * Documents with what should be read in them, to measure configs and artifacts by. A version is complete, not a patch, and a version that changes nothing is none. Documents are uploads; one that is erased or removed is taken out of every set. With `from_decisions` it has the last 1,000 documents that people have decided: uploads that were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.
    */
   createEvaluationSet(input: Input<CreateEvaluationSetData>, options?: CallOptions): Promise<Answer<CreateEvaluationSetResponses>>;
 

@@ -3054,6 +3054,50 @@ export type CreateTrainingJobResponse = {
     created_at: string;
 };
 
+export type CreatedEvaluationSet = {
+    /**
+     * ID of the set of examples, `set_…`.
+     */
+    set_id: string;
+    /**
+     * From 1; each change makes the next.
+     */
+    version: number;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Project that the work is counted for; default `default`.
+     */
+    project_id: string;
+    /**
+     * Task that the work is counted for; default `default`.
+     */
+    task_id: string;
+    /**
+     * A name for people.
+     */
+    name: string | null;
+    /**
+     * Documents of this version.
+     */
+    documents: number;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+    /**
+     * When this version was.
+     */
+    published_at: string;
+    document_ids: Array<string>;
+    /**
+     * Decided documents that are no examples: their files came with requests. 0 without decisions.
+     */
+    left_out: number;
+};
+
 export type CreatedWebhook = {
     /**
      * ID of the webhook, `wh_…`.
@@ -4005,6 +4049,10 @@ export type EvaluationRun = {
          */
         document_id: string;
         /**
+         * null where it has none, or was erased.
+         */
+        file_name: string | null;
+        /**
          * ID of the operation, `op_…`.
          */
         operation_id: string | null;
@@ -4081,6 +4129,14 @@ export type EvaluationRunDocument = {
      * ID of the document, `doc_…`.
      */
     document_id: string;
+    /**
+     * null where it has none, or was erased.
+     */
+    file_name: string | null;
+    /**
+     * Of the file; null where it was erased.
+     */
+    mime_type: string | null;
     /**
      * ID of the operation, `op_…`.
      */
@@ -4307,6 +4363,18 @@ export type EvaluationSet = {
     document_ids: Array<string>;
 };
 
+export type EvaluationSetDecisions = {
+    /**
+     * Of the saved config that the documents were read with; left out: of any, and of none.
+     */
+    config_id?: string;
+    decided_from?: string;
+    /**
+     * Exclusive.
+     */
+    decided_until?: string;
+};
+
 export type EvaluationSetItem = {
     /**
      * ID of the set of examples, `set_…`.
@@ -4387,7 +4455,11 @@ export type EvaluationSetRequest = {
      */
     task_id?: string;
     /**
-     * All of them: at least one, each document once. Or a `dataset_id`.
+     * What people have decided in reviews of uploads, in the place of `examples`; `{}`: of all of them.
+     */
+    from_decisions?: EvaluationSetDecisions | null;
+    /**
+     * All of them: at least one, each document once. Or a `dataset_id` or `from_decisions`.
      */
     examples?: Array<TrainingExample> | null;
     /**
@@ -4421,6 +4493,14 @@ export type EvaluationWrongValue = {
      * Where it was read.
      */
     page: number | null;
+    /**
+     * Where on the page: left, top, right, bottom, as in citations.
+     */
+    bbox: Array<number> | null;
+    /**
+     * As it reads there, at most 300 characters; null: nothing was read.
+     */
+    text: string | null;
 };
 
 export type EventPlace = {
@@ -12944,7 +13024,7 @@ export type CreateEvaluationSetResponses = {
     /**
      * Success.
      */
-    201: EvaluationSet;
+    201: CreatedEvaluationSet;
 };
 
 export type CreateEvaluationSetResponse = CreateEvaluationSetResponses[keyof CreateEvaluationSetResponses];
@@ -15466,6 +15546,76 @@ export type GetEvaluationRunDocumentResponses = {
 };
 
 export type GetEvaluationRunDocumentResponse = GetEvaluationRunDocumentResponses[keyof GetEvaluationRunDocumentResponses];
+
+export type GetEvaluationRunFileData = {
+    body?: never;
+    path: {
+        /**
+         * ID of the run, `evr_…`.
+         */
+        run_id: string;
+        /**
+         * ID of the document, `doc_…`.
+         */
+        document_id: string;
+    };
+    query?: never;
+    url: '/v1/evaluations/runs/{run_id}/documents/{document_id}/file';
+};
+
+export type GetEvaluationRunFileErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `run_not_found`, `document_not_found`
+     */
+    404: ({
+        code: 'run_not_found';
+    } & RunNotFoundProblem) | ({
+        code: 'document_not_found';
+    } & DocumentNotFoundProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `storage_error`
+     */
+    502: StorageErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetEvaluationRunFileError = GetEvaluationRunFileErrors[keyof GetEvaluationRunFileErrors];
+
+export type GetEvaluationRunFileResponses = {
+    /**
+     * Success.
+     */
+    200: Blob | File;
+};
+
+export type GetEvaluationRunFileResponse = GetEvaluationRunFileResponses[keyof GetEvaluationRunFileResponses];
 
 export type RemoveEvaluationSetData = {
     body?: never;

@@ -136,6 +136,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   listEvaluationRuns: WORK,
   getEvaluationRun: ANY,
   getEvaluationRunDocument: ANY,
+  getEvaluationRunFile: ANY,
   cancelEvaluationRun: ANY,
   createWebhook: WORK,
   listWebhooks: WORK,

@@ -47,7 +47,13 @@ const WITHOUT_CHILDREN = [
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
   ...['createEvaluationRun', 'getEvaluationRun', 'listEvaluationRuns', 'cancelEvaluationRun'],
-  ...['getEvaluationRunDocument', 'getEvaluationSet', 'listEvaluationSets', 'removeEvaluationSet'],
+  ...[
+    'getEvaluationRunDocument',
+    'getEvaluationRunFile',
+    'getEvaluationSet',
+    'listEvaluationSets',
+    'removeEvaluationSet',
+  ],
   'getEvaluationSetExamples',
   ...['getConfig', 'listConfigs', 'listArtifacts', 'listDeployments', 'listTrainingJobs'],
 ];

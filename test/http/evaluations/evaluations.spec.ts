@@ -68,10 +68,11 @@ const measuringTenant = async (api: TestApi, credits = 10_000) => {
     return read(run_id);
   };
   const measured = async (...asked: Parameters<typeof run>) => ended(await accepted(...asked));
+  const fileAt = async (path: string) => (await call('get', `${path}/file`)).text;
   const balance = async () => (await call('get', `/v1/billing/balance/${tenant_id}`)).body;
   return {
     ...{ tenant_id, key, call, presign, uploaded, example, createSet, setOf },
-    ...{ run, accepted, read, ended, measured, balance },
+    ...{ run, accepted, read, ended, measured, balance, fileAt },
   };
 };
 type Tenant = Awaited<ReturnType<typeof measuringTenant>>;
@@ -92,7 +93,8 @@ describe('sets of examples', () => {
 
   it('are published with their documents, read back, listed and exported', async () => {
     const [one, two] = [await tenant.example('Q-1', 10), await tenant.example('Q-2', 20)];
-    const set = await tenant.setOf([one, two], { name: 'January', task_id: 'invoices' });
+    const { left_out, ...set } = await tenant.setOf([one, two], { name: 'January', task_id: 'invoices' });
+    expect(left_out).to.equal(0);
     expect(set).to.include({ version: 1, name: 'January', task_id: 'invoices', documents: 2 });
     expect(set['document_ids']).to.deep.equal([one.document_id, two.document_id]);
     const path = `/v1/evaluations/sets/${set.set_id}`;
@@ -216,7 +218,9 @@ describe('sets of examples', () => {
     const set = (await tenant.call('get', `/v1/evaluations/sets/${set_id}`)).body;
     expect(set).to.include({ version: 3, documents: 1 });
     expect(set['document_ids']).to.deep.equal([two.document_id]);
-    expect((await tenant.call('get', place)).body['wrong']).to.equal(null);
+    const gone = (await tenant.call('get', place)).body;
+    expect(gone).to.include({ wrong: null, file_name: null, mime_type: null });
+    expect((await tenant.call('get', `${place}/file`)).code).to.equal('document_not_found');
     expect((await tenant.call('delete', `/v1/documents/${two.document_id}`)).status).to.equal(204);
     const empty = await tenant.run({ set_id, schema: SCHEMA });
     expect(codeOf(empty)).to.deep.equal([422, 'validation_error']);
@@ -294,6 +298,12 @@ describe('runs of a set', () => {
     const [wrong] = listed(body['wrong']);
     expect(wrong).to.include({ path: '/total', at: '/total', expected: '21', got: '20', page: 1 });
     expect(wrong?.['confidence']).to.be.a('number');
+    expect(wrong?.['text']).to.include('20.00');
+    expect(body).to.include({ file_name: 'a.txt', mime_type: 'text/plain' });
+    expect(await tenant.fileAt(at(examples[1]?.document_id))).to.equal(textOf('Q-2', '20.00'));
+    expect((await tenant.call('get', at('doc_nobody/file'))).code).to.equal('document_not_found');
+    const other = await measuringTenant(api);
+    expect((await other.call('get', `${at(examples[1]?.document_id)}/file`)).code).to.equal('run_not_found');
     expect((await tenant.call('get', at(examples[0]?.document_id))).body['wrong']).to.deep.equal([]);
     expect((await tenant.call('get', at('doc_nobody'))).code).to.equal('document_not_found');
   });

@@ -179,6 +179,7 @@ const measure = async (walk: Walk, document_id: string): Promise<void> => {
   const { run_id, left } = await walk.measured({ tenant_id: TENANT, set_id, schema: SCHEMA });
   await walk.call('getEvaluationRun', { path: { run_id } });
   await walk.call('getEvaluationRunDocument', { path: { run_id, document_id } });
+  await walk.call('getEvaluationRunFile', { path: { run_id, document_id } });
   await walk.call('listEvaluationRuns', { query: { tenant_id: TENANT, set_id } });
   await walk.call('cancelEvaluationRun', { path: { run_id: left } });
   await walk.call('removeEvaluationSet', { path: { set_id } });

@@ -8,6 +8,7 @@ import { shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { GateFields, type Gated, gateOf, isGateRight, NO_GATE, PublishProblem } from '../../ui/gate.tsx';
 import { ProblemNote, Empty } from '../../ui/states.tsx';
 import { Scores, TONES, type Artifact, type Deployment } from './pipeline.tsx';
 import { useTenantId } from '../../api/session.ts';
@@ -29,9 +30,11 @@ interface Activation {
 const useActivate = (onDone: () => void) => {
   const cache = useQueryClient();
   const activate = useChange('activateDeployment');
-  const run = async (activation: Activation, percent: number): Promise<void> => {
+  const run = async (activation: Activation, percent: number, gated: Gated = NO_GATE): Promise<void> => {
     const rollout = percent === 100 ? null : { strategy: 'canary' as const, percent };
-    const answer = await activate.mutateAsync({ body: { ...activation, rollout } }).catch(() => undefined);
+    const answer = await activate
+      .mutateAsync({ body: { ...activation, rollout, gate: gateOf(gated) } })
+      .catch(() => undefined);
     if (answer === undefined) return;
     toast(pipelines.deploy.done);
     onDone();
@@ -54,22 +57,23 @@ type Values = z.infer<typeof schema>;
 /** Deploys an artifact for all documents of its project, or a share of them. */
 function DeployDialog({ of, onClose }: { of: Artifact; onClose: () => void }) {
   const { run, error, isBusy } = useActivate(onClose);
+  const [gated, guard] = useState(NO_GATE);
   const { tenant_id, project_id, task_id, artifact_id, artifact_uri } = of;
+  const send = async ({ environment, percent }: Values): Promise<void> => {
+    if (!isGateRight(gated)) return;
+    const scope = { tenant_id, project_id, task_id, environment };
+    await run({ ...scope, artifact_id, artifact_uri }, percent, gated);
+  };
   return (
     <Dialog isOpen onOpenChange={onClose} title={deployTexts.title} say={deployTexts.say}>
-      <Form<Values>
-        schema={schema}
-        initial={{ environment: 'prod', percent: 100 }}
-        onSubmit={({ environment, percent }) =>
-          run({ tenant_id, project_id, task_id, environment, artifact_id, artifact_uri }, percent)
-        }
-      >
+      <Form<Values> schema={schema} initial={{ environment: 'prod', percent: 100 }} onSubmit={send}>
         <p className="break-all">
           <code>{artifact_id}</code>
         </p>
         <TextField name="environment" label={deployTexts.environment} />
         <TextField name="percent" label={deployTexts.share} type="number" />
-        <ProblemNote error={error} />
+        <GateFields tenant_id={tenant_id} value={gated} onChange={guard} />
+        <PublishProblem error={error} />
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>{shell.cancel}</Button>
           <Button look="primary" type="submit" isBusy={isBusy}>

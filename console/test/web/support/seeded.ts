@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Quire } from '../../../../sdk/src/index.ts';
+import { until } from '../../../../engine/test/support/until.ts';
 import type { World } from './world.ts';
 
 /** What a page shows where there is something to show. */
@@ -26,8 +27,11 @@ export const DOUBTFUL = {
   required: ['approved_by', 'cost_centre', 'project_code'],
 } as const;
 
-export const invoiceSchema = async (): Promise<object> =>
-  JSON.parse(await readFile('test/fixtures/invoice.schema.json', 'utf8')) as object;
+export const invoiceSchema = async () =>
+  JSON.parse(await readFile('test/fixtures/invoice.schema.json', 'utf8')) as {
+    readonly type: 'object';
+    readonly properties: Readonly<Record<string, unknown>>;
+  };
 
 /** A file of the fixtures. */
 export const fixture = async (name: string): Promise<File> =>
@@ -45,8 +49,55 @@ export const reviewed = async (
 
 const LONG = 'Invoice number: A-1\n'.padEnd(3_000 * 60, 'Lorem ipsum dolor sit amet.\n');
 
+/** What is measured: an invoice, uploaded several times. */
+export interface Measured {
+  readonly set_id: string;
+  /** One that is read as expected, one with two wrong values, and one with a missing one. */
+  readonly documents: readonly string[];
+  readonly config_id: string;
+  /** Of a schema that asks for two names as numbers, then of the config. */
+  readonly runs: readonly string[];
+}
+
+/** A set of three invoices and two runs of it; the second one measures a config and reads more. */
+export const measure = async (
+  { admin }: Pick<World, 'admin'>,
+  quire: Quire,
+  tenant_id: string,
+): Promise<Measured> => {
+  const bytes = new Uint8Array(await readFile('test/fixtures/invoice.pdf'));
+  const schema = await invoiceSchema();
+  const { result } = await quire.extract({ file: new File([bytes], 'invoice.pdf'), schema });
+  const more = [
+    {},
+    { grand_total: 1_000, buyer_name: 'Somebody Else' },
+    { delivery_address: '1 Nowhere Lane' },
+  ];
+  const examples: { document_id: string; expected: Record<string, unknown> }[] = [];
+  for (const [at, changed] of more.entries()) {
+    const { document_id } = await quire.uploads.send(new File([bytes], `invoice-${String(at + 1)}.pdf`));
+    examples.push({ document_id, expected: { ...result, ...changed } });
+  }
+  const set = { tenant_id, name: 'Invoices of January', examples };
+  const { set_id } = await quire.api.createEvaluationSet({ body: set });
+  const { config_id } = await admin.api.publishConfig({ body: { tenant_id, name: 'Invoices', schema } });
+  const run = async (asked: object): Promise<string> => {
+    const { run_id } = await quire.api.createEvaluationRun({ body: { tenant_id, set_id, ...asked } });
+    await until(
+      async () => (await quire.api.getEvaluationRun({ path: { run_id } })).status === 'succeeded',
+      200,
+    );
+    return run_id;
+  };
+  const number = { type: 'number' };
+  const properties = { ...schema.properties, seller_name: number, buyer_name: number };
+  const runs = [await run({ schema: { type: 'object', properties } }), await run({ config_id })];
+  return { set_id, documents: examples.map(({ document_id }) => document_id), config_id, runs };
+};
+
 /** A customer who bought credits, read documents and saved a config; and one who only bought. */
-export const seed = async ({ admin, tenant }: World): Promise<Seeded> => {
+export const seed = async (world: World): Promise<Seeded> => {
+  const { admin, tenant } = world;
   const tenant_id = 'larkspur';
   const { key, quire } = await tenant(tenant_id, 1);
   const sale = { tenant_id, provider_txn_id: 'paid', credits: 100_000, provider_fee_minor: 333 };
@@ -67,6 +118,7 @@ export const seed = async ({ admin, tenant }: World): Promise<Seeded> => {
       review: { below: 0.9 },
     }),
   };
+  await measure(world, quire, tenant_id);
   return { tenantId: tenant_id, key, reviews };
 };
 

@@ -326,12 +326,14 @@ class AsyncApi:
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> models.EvaluationSet:
+    ) -> models.CreatedEvaluationSet:
         """Publish a set of examples, or a new version of one.
 
         Documents with what should be read in them, to measure configs and artifacts by. A
         version is complete, not a patch, and a version that changes nothing is none. Documents
-        are uploads; one that is erased or removed is taken out of every set.
+        are uploads; one that is erased or removed is taken out of every set. With
+        `from_decisions` it has the last 1,000 documents that people have decided: uploads that
+        were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.
         """
         call = Call(
             "POST",
@@ -340,7 +342,7 @@ class AsyncApi:
             key=key_of(idempotency_key),
             timeout=timeout,
         )
-        return cast("models.EvaluationSet", await self._sender.data(call))
+        return cast("models.CreatedEvaluationSet", await self._sender.data(call))
 
     async def create_provider_pricing(
         self,

@@ -1,0 +1,155 @@
+import type { Api } from '@quire/client';
+import { usePages } from '../../api/connection.ts';
+import { useTenantId } from '../../api/session.ts';
+import { evaluations as texts } from '../../texts/evaluations.ts';
+import { Badge, Card, type Tone } from '../../ui/card.tsx';
+import { Curve } from '../../ui/charts.tsx';
+import { useAddressValue } from '../../ui/go.tsx';
+import { Empty, ProblemNote } from '../../ui/states.tsx';
+import { classes } from '../../ui/style.ts';
+import { DataTable, type Column } from '../../ui/table.tsx';
+import { Time } from '../../ui/values.tsx';
+import { OpenedRun } from './run.tsx';
+
+type RunItem = Awaited<ReturnType<Api['listEvaluationRuns']>>['items'][number];
+type Artifact = Awaited<ReturnType<Api['listArtifacts']>>['items'][number];
+
+const { columns: names } = texts;
+
+const TONES: Readonly<Record<RunItem['status'], Tone>> = {
+  queued: 'neutral',
+  running: 'accent',
+  cancelling: 'warn',
+  scoring: 'accent',
+  succeeded: 'good',
+  cancelled: 'neutral',
+};
+
+const measuredBy = ({ config_id, artifact_id, schema_sha256 }: RunItem): string =>
+  config_id ?? artifact_id ?? schema_sha256.slice(0, 12);
+
+const RUN_COLUMNS: readonly Column<RunItem>[] = [
+  { id: 'measured', name: names.measured, value: measuredBy, share: 2 },
+  {
+    id: 'examples',
+    name: names.examples,
+    value: ({ examples }) => examples ?? '',
+    isNumber: true,
+    share: 0.8,
+  },
+  {
+    id: 'status',
+    name: names.status,
+    value: ({ status }) => texts.statuses[status],
+    show: ({ status }) => <Badge tone={TONES[status]}>{texts.statuses[status]}</Badge>,
+  },
+  {
+    id: 'f1',
+    name: names.f1,
+    value: ({ f1 }) => f1 ?? '',
+    show: ({ f1 }) => texts.score(f1),
+    isNumber: true,
+    share: 0.8,
+  },
+  { id: 'documents', name: names.documents, value: ({ documents }) => documents, isNumber: true, share: 0.8 },
+  {
+    id: 'accepted',
+    name: names.accepted,
+    value: ({ accepted_at }) => accepted_at,
+    show: ({ accepted_at }) => <Time at={accepted_at} />,
+    share: 1.5,
+  },
+];
+
+const EACH_MS = 5_000;
+
+type Scored = RunItem & { readonly f1: number };
+const isScored = (run: RunItem): run is Scored => run.f1 !== null;
+
+/** By how many examples were learned from: what the set says, and what the training said of what it held out. */
+const byExamples = (runs: readonly Scored[], artifacts: readonly Artifact[]) => {
+  const points = new Map<number, Record<string, number>>();
+  const at = (examples: number): Record<string, number> => {
+    const found = points.get(examples) ?? {};
+    points.set(examples, found);
+    return found;
+  };
+  // the oldest first: of several with as many examples the last one stands
+  for (const { examples, artifact_id, f1 } of runs) {
+    const point = at(examples ?? 0);
+    point['set'] = f1;
+    const learned = artifacts.find((one) => one.artifact_id === artifact_id);
+    if (learned?.best_score != null) point['training'] = learned.best_score;
+    if (learned?.baseline_score != null) at(0)['training'] = learned.baseline_score;
+  }
+  return [...points].sort(([a], [b]) => a - b).map(([examples, values]) => ({ at: examples, values }));
+};
+
+const SET = { id: 'set', name: texts.curve.set };
+const TRAINING = { id: 'training', name: texts.curve.training };
+
+/** How F1 moves from run to run of one set, and with the number of examples. */
+function Curves({ items, of }: { items: readonly RunItem[]; of: RunItem }) {
+  const tenant_id = useTenantId();
+  const { items: artifacts = [] } = usePages('listArtifacts', { query: { tenant_id } });
+  const runs = items
+    .filter((run) => run.set_id === of.set_id)
+    .filter(isScored)
+    .reverse();
+  if (runs.length < 2) return <p className="text-soft">{texts.curve.few}</p>;
+  const learned = byExamples(runs, artifacts);
+  const hasTraining = learned.some(({ values }) => values['training'] !== undefined);
+  const format = (value: number): string => texts.score(value);
+  return (
+    <div className={classes('grid gap-4', learned.length > 1 && 'lg:grid-cols-2')}>
+      <Curve
+        label={texts.curve.byRun}
+        along={texts.curve.run}
+        series={[SET]}
+        points={runs.map(({ f1 }, at) => ({ at: at + 1, values: { set: f1 } }))}
+        format={format}
+      />
+      {learned.length > 1 && (
+        <Curve
+          label={texts.curve.byExamples}
+          along={texts.curve.examples}
+          series={hasTraining ? [SET, TRAINING] : [SET]}
+          points={learned}
+          format={format}
+        />
+      )}
+    </div>
+  );
+}
+
+/** What was measured, newest first. */
+export function Runs() {
+  const tenant_id = useTenantId();
+  const list = usePages('listEvaluationRuns', { query: { tenant_id } }, { refetchInterval: EACH_MS });
+  const [chosen, choose] = useAddressValue('run');
+  const opened = list.items?.find(({ run_id }) => run_id === chosen) ?? list.items?.[0];
+  if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
+  return (
+    <div className="flex flex-col gap-4">
+      <DataTable
+        label={texts.runs.list}
+        columns={RUN_COLUMNS}
+        items={list.items}
+        idOf={({ run_id }) => run_id}
+        onOpen={({ run_id }) => choose(run_id)}
+        onMore={list.more}
+        isLoadingMore={list.isLoadingMore}
+        empty={<Empty title={texts.runs.empty.title} say={texts.runs.empty.say} />}
+        height={320}
+      />
+      {opened !== undefined && (
+        <>
+          <OpenedRun key={opened.run_id} run_id={opened.run_id} />
+          <Card title={texts.curve.title}>
+            <Curves items={list.items ?? []} of={opened} />
+          </Card>
+        </>
+      )}
+    </div>
+  );
+}
