@@ -1,6 +1,6 @@
 import { folded } from '../../extraction/fields/words.ts';
 import type { Layout, Row, Segment } from '../../extraction/places/layout.ts';
-import { remembered } from '../../extraction/fields/labels.ts';
+import { remembered } from '../../kernel/once.ts';
 import { featureOf, hashOf } from './hashing.ts';
 import type { Spot } from './spots.ts';
 
