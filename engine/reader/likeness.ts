@@ -2,6 +2,7 @@ import type { Asked } from './asked.ts';
 import type { LabelBook } from './labelBook.ts';
 import { harmonic, weightOf, wordLikeness } from './words.ts';
 import { remembered } from '../kernel/once.ts';
+import { addTo } from '../kernel/lists.ts';
 
 /** How a label says a field: name both ways, name alone, all its words, a phrase of its description, the lexicon. */
 export const SIDES = ['both', 'name', 'all', 'phrase', 'lexicon'] as const;
@@ -114,7 +115,7 @@ function knownPhrases(
     const words = phrase.flatMap((word) => numbers.get(word) ?? []);
     if (words.length * 2 <= phrase.length) continue;
     const one = { words, weight: phrase.reduce((sum, word) => sum + weightOf(word), 0) };
-    for (const word of new Set(words)) byWord.set(word, [...(byWord.get(word) ?? []), one]);
+    for (const word of new Set(words)) addTo(byWord, word, one);
   }
   return byWord;
 }

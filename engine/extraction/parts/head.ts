@@ -48,8 +48,7 @@ function found({ layout, document: { pages } }: Source): Head {
 }
 
 const firstPage = ({ segments }: Layout): readonly Segment[] => {
-  const page = segments[0]?.page;
-  const end = segments.findIndex((one) => one.page !== page);
+  const end = segments.findIndex(({ page }) => page !== segments[0]?.page);
   return end < 0 ? segments : segments.slice(0, end);
 };
 
