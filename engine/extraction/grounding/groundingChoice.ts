@@ -83,38 +83,17 @@ function withoutChance(
       member,
       limitOf(all.filter((one) => anchors.has(one.leaf.parent) && !isPicked(one)).map(apart), all, computed),
     );
-  const odd = oddOnes(
-    groupedBy(sought, ({ leaf }) => nameOf(leaf)),
-    isPicked,
-  );
   const others = new Map(sought.map(({ leaf, occurrences }) => [leaf, occurrences]));
   const isJudged = new Set(common);
-  const limitFor = ({ leaf }: Chosen): number =>
-    odd.has(leaf) ? 1 : (limits.get(memberOf(leaf)) ?? APART_ROWS);
-  const isLost = ({ leaf }: Chosen): boolean => odd.has(leaf) || limits.get(memberOf(leaf)) === 0;
   return chosen.flatMap((one) => {
     if (!isJudged.has(one)) return [one];
-    if (!anchors.has(one.leaf.parent)) return isLost(one) ? [] : [one];
-    const limit = limitFor(one);
+    const limit = limits.get(memberOf(one.leaf)) ?? APART_ROWS;
+    if (!anchors.has(one.leaf.parent)) return limit === 0 ? [] : [one];
     if (apart(one) <= limit) return [one];
     const near = others.get(one.leaf)?.find((occurrence) => apart({ leaf: one.leaf, occurrence }) <= limit);
     if (near !== undefined) return [{ ...one, occurrence: near }];
     return isPicked(one) ? [{ ...one, occurrence: { ...one.occurrence, grade: 'derived' } }] : [];
   });
-}
-
-/** Members of a name of which nearly all say one of a few things, and those that say another. */
-function oddOnes(
-  byName: ReadonlyMap<string, readonly Sought[]>,
-  isPicked: (one: Sought) => boolean,
-): ReadonlySet<Leaf> {
-  const odd = new Set<Leaf>();
-  for (const all of byName.values()) {
-    const others = all.filter((one) => !isPicked(one));
-    if (all.length >= 2 * ITEMS_MIN && others.length <= all.length * (1 - MOSTLY) * 2)
-      for (const { leaf } of others) odd.add(leaf);
-  }
-  return odd;
 }
 
 const nameOf = ({ path }: Leaf): string => path.slice(path.lastIndexOf('/') + 1);
