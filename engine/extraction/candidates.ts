@@ -13,6 +13,7 @@ import {
 import type { Layout, Segment } from './places/layout.ts';
 import type { ValueKind } from './fields/lexicon.ts';
 import { currenciesIn, numbersIn, readNumber, voteDecimalMark, type DecimalMark } from './values/numbers.ts';
+import { groupedBy } from '../kernel/lists.ts';
 
 /** A value that stands in the document, typed. Nothing else can become a result. */
 export interface Candidate {
@@ -44,15 +45,8 @@ export function candidatesOf(
   layout: Layout,
   conventions: Conventions,
 ): ReadonlyMap<ValueKind, readonly Candidate[]> {
-  const byKind = new Map<ValueKind, Candidate[]>();
-  for (const segment of layout.segments) {
-    for (const candidate of inSegment(segment, conventions)) {
-      const same = byKind.get(candidate.kind);
-      if (same === undefined) byKind.set(candidate.kind, [candidate]);
-      else same.push(candidate);
-    }
-  }
-  return byKind;
+  const all = layout.segments.flatMap((segment) => inSegment(segment, conventions));
+  return groupedBy(all, ({ kind }) => kind);
 }
 
 /** The values of one segment. A part of a date is no number, a part of an IBAN no telephone. */

@@ -1,5 +1,5 @@
 import type { DocumentWarning, SeenValue } from '../document/document.ts';
-import type { Json, JsonObject } from '../kernel/json.ts';
+import { memberPointer, isList, type Json, type JsonObject } from '../kernel/json.ts';
 import type { Citation, ValueCitation } from '../ports/extractionEngine.ts';
 
 /** Below it a value is more likely wrong than right. */
@@ -78,10 +78,6 @@ interface Place {
 
 const ROOT: Place = { was: '', is: '' };
 
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
-
-const escaped = (name: string): string => name.replace(/~/g, '~0').replace(/\//g, '~1');
-
 function keptOf(value: Json, place: Place, walk: Walk): Json | undefined {
   const doubt = walk.doubts.get(place.was);
   if (doubt !== undefined) {
@@ -101,8 +97,11 @@ const emptied = (before: object, after: object): boolean =>
 function membersOf(value: JsonObject, place: Place, walk: Walk): JsonObject {
   const entries: [string, Json][] = [];
   for (const [name, member] of Object.entries(value)) {
-    const at = `/${escaped(name)}`;
-    const kept = keptOf(member, { was: place.was + at, is: place.is + at }, walk);
+    const kept = keptOf(
+      member,
+      { was: memberPointer(place.was, name), is: memberPointer(place.is, name) },
+      walk,
+    );
     if (kept !== undefined) entries.push([name, kept]);
   }
   return Object.fromEntries(entries);

@@ -1,8 +1,8 @@
 import { type EvidenceKind, textFinding, type Finding } from './finding.ts';
 import type { Field } from './fields/fields.ts';
 import { wholeScore } from './fields/labels.ts';
-import { nextOf } from './form/neighbours.ts';
-import { overlap, type Segment } from './places/layout.ts';
+import { below, nextOf } from './form/neighbours.ts';
+import type { Segment } from './places/layout.ts';
 import type { Source } from './source.ts';
 import { folded, labelWords, nameWords, phraseSimilarity, wordSimilarity } from './fields/words.ts';
 
@@ -75,8 +75,8 @@ function valueOf({ segment, valueFrom, score }: Label, source: Source): Valued |
     );
   const right = rightOf(segment, source);
   if (right !== undefined) return whole(right, RIGHT, 'beside');
-  const below = belowOf(segment, source);
-  return below === undefined ? undefined : whole(below, BELOW, 'under');
+  const under = belowOf(segment, source);
+  return under === undefined ? undefined : whole(under, BELOW, 'under');
 }
 
 const LABEL_ITSELF = 0.9;
@@ -108,16 +108,8 @@ function rightOf(segment: Segment, source: Source): Segment | undefined {
 
 /** The nearest text below that stands under the label. */
 function belowOf(segment: Segment, source: Source): Segment | undefined {
-  const reach = 2 * (segment.y1 - segment.y0) + 6;
-  for (const row of source.layout.rows.slice(segment.row + 1, segment.row + 5)) {
-    const next = row.segments.find(
-      (other) => overlap(other, segment) > 0.3 || Math.abs(other.x0 - segment.x0) < 6,
-    );
-    if (next === undefined) continue;
-    const isNear = next.page === segment.page && next.y0 - segment.y1 < reach;
-    return isNear && isValue(next, source) ? next : undefined;
-  }
-  return undefined;
+  const next = below(segment, source.layout, 2 * (segment.y1 - segment.y0) + 6);
+  return next !== undefined && isValue(next, source) ? next : undefined;
 }
 
 const YES = new Set(

@@ -1,8 +1,5 @@
 import { exactNumber } from './text.ts';
-import type { Json, JsonObject } from './json.ts';
-
-const isObject = (value: Json): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isObject, type Json, type JsonObject } from './json.ts';
 
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?/gis;
 

@@ -9,3 +9,12 @@ export function once<A extends object, Value>(compute: (a: A) => Value): (a: A) 
     return value;
   };
 }
+
+/** The value of a key, computed when it is asked for first. */
+export function remembered<K, V>(known: Map<K, V>, key: K, compute: () => V): V {
+  const earlier = known.get(key);
+  if (earlier !== undefined || known.has(key)) return earlier as V;
+  const value = compute();
+  known.set(key, value);
+  return value;
+}

@@ -18,25 +18,16 @@ import { isKnown } from './rounds.ts';
 import { targetsOf } from './targets.ts';
 import { matched, type Match } from './weights/templates.ts';
 import type { Trust } from './weights/trust.ts';
+import { once } from '../kernel/once.ts';
 
 type Leaf = LocalArtifact['leaves'][number];
 
 /** Weights unpacked, remembered as long as their artifact is. */
-const MODELS = new WeakMap<Leaf, LeafModel>();
-
-function modelOf(leaf: Leaf): LeafModel {
-  const known = MODELS.get(leaf);
-  if (known !== undefined) return known;
+const modelOf = once((leaf: Leaf): LeafModel => {
   const weights = new Float64Array(FEATURES);
   for (const [i, place] of leaf.places.entries()) weights[place] = leaf.weights[i] ?? 0;
-  const model: LeafModel = {
-    weights,
-    labels: new Set(leaf.labels),
-    joint: leaf.joint,
-  };
-  MODELS.set(leaf, model);
-  return model;
-}
+  return { weights, labels: new Set(leaf.labels), joint: leaf.joint };
+});
 
 /**
  * Fills a schema as `extract` does, with what an artifact learned where it may speak. A field that it did not

@@ -3,13 +3,13 @@ import type { Json, JsonObject } from '../kernel/json.ts';
 import { foundByRules, readingOf, type Reading } from '../extraction/extract.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding } from '../extraction/finding.ts';
-import { remembered } from '../extraction/fields/labels.ts';
 import type { Layout, Segment } from '../extraction/places/layout.ts';
 import type { ValueKind } from '../extraction/fields/lexicon.ts';
 import { featuresOf, labelsAt, namingLabels, type Features, type PageSizes } from './weights/features.ts';
 import { textSpots, typedSpots, type Spot } from './weights/spots.ts';
 import { surroundingsIn } from './weights/surroundings.ts';
 import { sightingsOf, type Sightings } from './weights/templates.ts';
+import { remembered } from '../kernel/once.ts';
 
 /** A spot with what is learned from. */
 export interface Seen {

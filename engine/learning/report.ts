@@ -5,6 +5,7 @@ import type { Gated } from './weights/gates.ts';
 import type { Example } from './rounds.ts';
 import { added, f1, NONE, type Counts } from './scoring/scoring.ts';
 import { countsOf, valueIn, type Target } from './targets.ts';
+import { remembered } from '../kernel/once.ts';
 
 /** A target of a document that was held out: what the rules say of it, and what the artifact says. */
 export interface Held {
@@ -19,11 +20,8 @@ interface Sums {
   best: Counts;
 }
 
-const sumsAt = <Key>(sums: Map<Key, Sums>, key: Key): Sums => {
-  const known = sums.get(key) ?? { baseline: NONE, best: NONE };
-  sums.set(key, known);
-  return known;
-};
+const sumsAt = <Key>(sums: Map<Key, Sums>, key: Key): Sums =>
+  remembered(sums, key, () => ({ baseline: NONE, best: NONE }));
 
 /** Scores of rules and artifact on held-out documents, over all leaves and for each path. */
 export function reportOf(

@@ -2,6 +2,8 @@ import type { Field } from '../extraction/fields/fields.ts';
 import { concepts } from '../extraction/fields/lexicon.ts';
 import { stemOf, wordsOf } from './words.ts';
 import vocabulary from './vocabulary.json' with { type: 'json' };
+import { pointedName } from '../kernel/json.ts';
+import { remembered } from '../kernel/once.ts';
 
 /** What the words of a field's name say that its value looks like. */
 export const WANTS = Object.keys(vocabulary.wants) as readonly Want[];
@@ -31,23 +33,16 @@ export interface Asked {
   readonly depth: number;
 }
 
-const segmentsOf = (pointer: string): readonly string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+const segmentsOf = (pointer: string): readonly string[] => pointer.split('/').slice(1).map(pointedName);
 
 const PHRASE_WORDS_MAX = 6;
 const KNOWN_PHRASES = new Map<string, readonly (readonly string[])[]>();
 
 /** The phrases of a concept in the words of the scorer. */
-function phrasesOf(id: string): readonly (readonly string[])[] {
-  const known = KNOWN_PHRASES.get(id);
-  if (known !== undefined) return known;
-  const phrases = (concepts().find((one) => one.id === id)?.phrases ?? []).map((words) => words.map(stemOf));
-  KNOWN_PHRASES.set(id, phrases);
-  return phrases;
-}
+const phrasesOf = (id: string): readonly (readonly string[])[] =>
+  remembered(KNOWN_PHRASES, id, () =>
+    (concepts().find((one) => one.id === id)?.phrases ?? []).map((words) => words.map(stemOf)),
+  );
 
 function formOf({ type, kind, choices }: Field): Asked['form'] | undefined {
   if (type === 'boolean') return undefined;

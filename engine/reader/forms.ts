@@ -2,6 +2,7 @@ import type { Asked } from './asked.ts';
 import { labelShare } from './places.ts';
 import type { Span, SpanKind } from './spans.ts';
 import { wordsOf } from './words.ts';
+import { once } from '../kernel/once.ts';
 
 const ORG = new RegExp(
   '\\b(?:inc|llc|l\\.l\\.c|ltd|limited|corp|corporation|company|co|gmbh|ag|kg|plc|bank|n\\.a|s\\.a|sarl|sas|bhd|sdn|' +
@@ -41,14 +42,8 @@ export interface Form {
   readonly labelWords: number;
 }
 
-const FORMS = new WeakMap<Span, Form>();
-
 /** The form of a span, found once. */
-export function formOf(span: Span): Form {
-  const known = FORMS.get(span) ?? formed(span);
-  FORMS.set(span, known);
-  return known;
-}
+export const formOf = once(formed);
 
 const LOOKED_AT = 200;
 

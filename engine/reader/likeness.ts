@@ -1,6 +1,8 @@
 import type { Asked } from './asked.ts';
 import type { LabelBook } from './labelBook.ts';
 import { harmonic, weightOf, wordLikeness } from './words.ts';
+import { remembered } from '../kernel/once.ts';
+import { addTo } from '../kernel/lists.ts';
 
 /** How a label says a field: name both ways, name alone, all its words, a phrase of its description, the lexicon. */
 export const SIDES = ['both', 'name', 'all', 'phrase', 'lexicon'] as const;
@@ -28,11 +30,8 @@ interface Weighted {
 /** The likeness of fields to all labels of a document; each pair of words is compared once. */
 export function likenessesOf(fields: readonly Asked[], book: LabelBook): readonly Likeness[] {
   const rows = new Map<string, Float32Array>();
-  const rowOf = (word: string): Float32Array => {
-    const known = rows.get(word) ?? Float32Array.from(book.words, (other) => wordLikeness(word, other));
-    rows.set(word, known);
-    return known;
-  };
+  const rowOf = (word: string): Float32Array =>
+    remembered(rows, word, () => Float32Array.from(book.words, (other) => wordLikeness(word, other)));
   const numbers = new Map(book.words.map((word, i) => [word, i]));
   const weights = Float32Array.from(book.words, weightOf);
   return fields.map((asked) => likenessOf(asked, { book, weights, weigh: weighing(rowOf, book), numbers }));
@@ -116,7 +115,7 @@ function knownPhrases(
     const words = phrase.flatMap((word) => numbers.get(word) ?? []);
     if (words.length * 2 <= phrase.length) continue;
     const one = { words, weight: phrase.reduce((sum, word) => sum + weightOf(word), 0) };
-    for (const word of new Set(words)) byWord.set(word, [...(byWord.get(word) ?? []), one]);
+    for (const word of new Set(words)) addTo(byWord, word, one);
   }
   return byWord;
 }

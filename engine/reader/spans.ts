@@ -5,6 +5,7 @@ import { overlap, type Row, type Segment } from '../extraction/places/layout.ts'
 import type { Source } from '../extraction/source.ts';
 import { labelWordsOf, type Place, type Places, type Relation } from './places.ts';
 import { wordsOf } from './words.ts';
+import { groupedBy } from '../kernel/lists.ts';
 
 /** How a span was cut out of what stands on the page. */
 export const CUTS = [
@@ -101,13 +102,7 @@ export function spansOf(source: Source, places: Places): readonly Span[] {
 }
 
 function typedBySegment({ candidates }: Source) {
-  const all = [...candidates.values()].flat();
-  const bySegment = new Map<Segment, typeof all>();
-  for (const candidate of all) {
-    const held = bySegment.get(candidate.segment);
-    if (held === undefined) bySegment.set(candidate.segment, [candidate]);
-    else held.push(candidate);
-  }
+  const bySegment = groupedBy([...candidates.values()].flat(), ({ segment }) => segment);
   return (segment: Segment) => bySegment.get(segment) ?? [];
 }
 

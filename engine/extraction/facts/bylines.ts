@@ -10,6 +10,7 @@ import { wordsIn, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { type Fact, mailFact } from './mailFacts.ts';
+import { once } from '../../kernel/once.ts';
 
 const AUTHORS = new Set(parts.authors);
 const INSTITUTIONS = new Set(parts.affiliation);
@@ -31,13 +32,7 @@ interface Byline {
   readonly mails: readonly Finding[];
 }
 
-const KNOWN = new WeakMap<Source, Byline>();
-
-function bylineOf(source: Source): Byline {
-  const known = KNOWN.get(source) ?? bylineIn(source);
-  KNOWN.set(source, known);
-  return known;
-}
+const bylineOf = once(bylineIn);
 
 /** The authors of a paper, or their institutions, as they stand below its title; undefined where none do. */
 function bylineFact({ type, terms: { name } }: Field, source: Source): Fact | undefined {

@@ -1,9 +1,9 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { memberPointer, asObject, type Json, type JsonObject, listOf } from '../../kernel/json.ts';
 import { nullnessOf } from '../schema/nullness.ts';
 import { conceptOf, isVague, type Naming } from './fieldConcepts.ts';
 import { conceptNamed, type Concept, type ValueKind } from './lexicon.ts';
 import { roleIn, type Role } from './roles.ts';
-import { asObject, buildOf, valueTypes, waysOf, type Way } from './ways.ts';
+import { buildOf, valueTypes, waysOf, type Way } from './ways.ts';
 import { labelWords, nameWords } from './words.ts';
 import { termsOf, type Terms } from '../matching/terms.ts';
 
@@ -184,7 +184,7 @@ function objectNode(growing: Growing, schema: JsonObject, place: Place): SchemaN
   const members = new Map<string, SchemaNode>();
   for (const [name, child] of properties) {
     const node = nodeOf(growing, child, {
-      pointer: `${place.pointer}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`,
+      pointer: memberPointer(place.pointer, name),
       name,
       parents: place.name === '' ? place.parents : [...place.parents, place.name],
       inRow: place.inRow,
@@ -197,8 +197,7 @@ function objectNode(growing: Growing, schema: JsonObject, place: Place): SchemaN
   return { kind: 'object', members, required };
 }
 
-const namesIn = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? (value as unknown[]).filter((one) => typeof one === 'string') : [];
+const namesIn = (value: unknown): readonly string[] => listOf(value).filter((one) => typeof one === 'string');
 
 /** The pointer of the name of a row: no member has it, for `~` stands only in `~0` and `~1`. */
 const KEY = '/~key';

@@ -1,9 +1,10 @@
-import { once } from '../../kernel/once.ts';
+import { remembered, once } from '../../kernel/once.ts';
 import { tellingWords } from '../matching/synonyms.ts';
 import type { Field } from './fields.ts';
 import { concepts, type Concept, type ValueKind, isOnlyRowConcept, isRowConcept } from './lexicon.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { labelWords, phraseSimilarity, wordSimilarity } from './words.ts';
+import { addTo } from '../../kernel/lists.ts';
 
 /** How well labels name fields. It remembers what it has computed, for labels repeat. */
 export interface LabelMatcher {
@@ -78,9 +79,7 @@ function phrasesLike(
   const byWord = new Map<string, (readonly string[])[]>();
   for (const phrase of phrases)
     for (const word of new Set(phrase)) {
-      const earlier = byWord.get(word);
-      if (earlier === undefined) byWord.set(word, [phrase]);
-      else earlier.push(phrase);
+      addTo(byWord, word, phrase);
     }
   const known = new Map<string, readonly (readonly string[])[]>();
   const like = (word: string): readonly (readonly string[])[] =>
@@ -103,15 +102,6 @@ function conceptScores(known: Vocabulary, label: readonly string[]): ReadonlyMap
   for (const { concept, score } of known.phrasesFor(label))
     if (score > (scores.get(concept.id) ?? 0)) scores.set(concept.id, score);
   return scores;
-}
-
-/** The value of a key, computed when it is asked for first. */
-export function remembered<K, V>(known: Map<K, V>, key: K, compute: () => V): V {
-  const earlier = known.get(key);
-  if (earlier !== undefined || known.has(key)) return earlier as V;
-  const value = compute();
-  known.set(key, value);
-  return value;
 }
 
 const bestPhrase = (phrases: readonly (readonly string[])[], label: readonly string[]): number =>

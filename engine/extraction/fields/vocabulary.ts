@@ -1,5 +1,7 @@
 import { concepts, type Concept } from './lexicon.ts';
 import { wordSimilarity } from './words.ts';
+import { addTo } from '../../kernel/lists.ts';
+import { remembered } from '../../kernel/once.ts';
 
 interface Phrase {
   readonly concept: Concept;
@@ -24,9 +26,7 @@ function indexOf(all: readonly Concept[]): Index {
   const places = new Map<string, [phrase: number, place: number][]>();
   for (const [phrase, { words }] of phrases.entries()) {
     for (const [place, word] of words.entries()) {
-      const earlier = places.get(word);
-      if (earlier === undefined) places.set(word, [[phrase, place]]);
-      else earlier.push([phrase, place]);
+      addTo(places, word, [phrase, place]);
     }
   }
   return { phrases, places, longWords: [...places.keys()].filter((word) => word.length >= 5) };
@@ -44,13 +44,8 @@ export interface Vocabulary {
 
 export function vocabulary(): Vocabulary {
   const likes = new Map<string, readonly (readonly [string, number])[]>();
-  const likeWords = (word: string): readonly (readonly [string, number])[] => {
-    const earlier = likes.get(word);
-    if (earlier !== undefined) return earlier;
-    const found = similarWords(word);
-    likes.set(word, found);
-    return found;
-  };
+  const likeWords = (word: string): readonly (readonly [string, number])[] =>
+    remembered(likes, word, () => similarWords(word));
   return { phrasesFor: (label) => scored(label, likeWords) };
 }
 

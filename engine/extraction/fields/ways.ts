@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { asObject, listOf, type Json, type JsonObject } from '../../kernel/json.ts';
 import { resolveLocal } from '../schema/schemaReference.ts';
 
 /** One way to read a schema: without references and alternatives, and with the schemas that it was met in. */
@@ -11,11 +11,6 @@ export interface Way {
 /** Alternatives of one place; more are left out, for those of parts multiply. */
 const WAYS_MAX = 12;
 const HOPS_MAX = 24;
-
-export const asObject = (value: unknown): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
 /**
  * The ways to read a schema, in its order: `$ref` followed, `allOf` put together, each of `anyOf` and `oneOf` that is

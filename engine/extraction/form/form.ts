@@ -16,6 +16,7 @@ import {
   isItem,
   isNextItem,
 } from './printed.ts';
+import { addTo } from '../../kernel/lists.ts';
 
 /** What a document prints as a form: its labels with their values, and what is never a value. */
 export interface Form {
@@ -100,9 +101,7 @@ function claimsOf(sure: readonly Pair[]): ReadonlyMap<Word, readonly Pair[]> {
     const { segment, from, to } = pair.value;
     const [first] = wordsIn(segment, from, to);
     if (first === undefined) continue;
-    const known = claims.get(first);
-    if (known === undefined) claims.set(first, [pair]);
-    else known.push(pair);
+    addTo(claims, first, pair);
   }
   return claims;
 }
@@ -330,9 +329,7 @@ function numberingOf({ rows, segments }: Layout): ReadonlySet<Segment> {
   for (const segment of segments) {
     if (!NUMBERING.test(firstOf(segment))) continue;
     for (const key of numberColumnsOf(segment)) {
-      const column = columns.get(key);
-      if (column === undefined) columns.set(key, [segment]);
-      else column.push(segment);
+      addTo(columns, key, segment);
     }
   }
   return new Set([...[...columns.values()].filter(isAscending).flat(), ...rows.flatMap(twice)]);

@@ -1,4 +1,5 @@
 import type { Layout, Row, Segment } from '../places/layout.ts';
+import { firstPlace } from '../../kernel/lists.ts';
 import { overlap } from '../places/layout.ts';
 
 /** Rows that are looked through for what stands below or above: columns set their lines apart. */
@@ -6,15 +7,8 @@ const ROWS_MAX = 8;
 const SAME_LEFT = 6;
 
 /** The first of a row's segments that ends right of a place; rows go from left to right. */
-function firstEndingAfter({ segments }: Row, x: number): number {
-  let [low, high] = [0, segments.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((segments[middle]?.x1 ?? 0) > x) high = middle;
-    else low = middle + 1;
-  }
-  return low;
-}
+const firstEndingAfter = ({ segments }: Row, x: number): number =>
+  firstPlace(segments.length, (place) => (segments[place]?.x1 ?? 0) > x);
 
 /** Of a row, the segment that stands in the column of another. */
 export function inColumn(row: Row, of: Segment): Segment | undefined {

@@ -1,5 +1,4 @@
 import type { Field } from '../fields/fields.ts';
-import { remembered } from '../fields/labels.ts';
 import type { Source } from '../source.ts';
 import { profileOf, typeFit, type Profile } from './cellValues.ts';
 import { cellsIn, type Cell, type Grid, type GridRow } from './grid.ts';
@@ -7,6 +6,7 @@ import type { HeaderMatcher } from './likeness.ts';
 import { byContent } from '../columns/byContent.ts';
 import { beginsWithValues, byOrder } from '../columns/byOrder.ts';
 import type { Headed, Place } from '../columns/headed.ts';
+import { remembered } from '../../kernel/once.ts';
 
 /** Tables with more columns are no registers that a schema asks for. */
 const COLUMNS_MAX = 300;

@@ -1,6 +1,6 @@
-import { once } from '../../kernel/once.ts';
+import { remembered, once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
-import { remembered, type LabelMatcher } from '../fields/labels.ts';
+import type { LabelMatcher } from '../fields/labels.ts';
 import { labelWords, wordSimilarity } from '../fields/words.ts';
 import { areSynonyms, tellingWords } from '../matching/synonyms.ts';
 

@@ -10,6 +10,7 @@ import type {
 } from '../../document/document.ts';
 import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
 import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
+import { firstPlace } from '../../kernel/lists.ts';
 
 /** Places of a table that is looked at. */
 const PLACES_MAX = 2_000_000;
@@ -200,15 +201,8 @@ function wordsWithin([x0, y0, x1, y1]: Box, lines: readonly PlacedLine[]): reado
 }
 
 /** The place of the first line at or below a height. */
-function firstFrom(lines: readonly PlacedLine[], height: number): number {
-  let [low, high] = [0, lines.length];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if ((lines[middle]?.middle ?? 0) < height) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
+const firstFrom = (lines: readonly PlacedLine[], height: number): number =>
+  firstPlace(lines.length, (place) => (lines[place]?.middle ?? 0) >= height);
 
 /** A sheet is one grid: its lines keep the columns of its cells, with tabs between them. */
 const sheetGrids = ({ pages }: Document): readonly Grid[] => pages.flatMap(sheetGrid);

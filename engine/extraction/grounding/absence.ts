@@ -1,7 +1,8 @@
 import { nullnessOf, together, type Nullness } from '../schema/nullness.ts';
 import { linearPattern, PatternRefused, type LinearPattern } from '../schema/patterns.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
-import { asSchema, definitely, memberSchemas, type Schemas } from './groundingSchema.ts';
+import { isList, asObject, type Json, type JsonObject, listOf } from '../../kernel/json.ts';
+import { definitely, memberSchemas, type Schemas } from './groundingSchema.ts';
+import { once } from '../../kernel/once.ts';
 
 /** What is said of one place of a value. */
 interface Place {
@@ -22,8 +23,6 @@ export function withAbsence(schema: JsonObject, value: JsonObject): JsonObject {
   const schemas = { root: schema, schemas: [schema] };
   return objectOf({ any: schemas, sure: schemas, required: true }, value);
 }
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
 
 const memberOf = ({ any, sure }: Place, key: string | number, required: boolean): Place => ({
   any: memberSchemas(any, key),
@@ -65,7 +64,7 @@ function unsaid(place: Place): Json | undefined {
 /** A required object whose members may all be null, or be left out. */
 function emptyObject(place: Place): JsonObject | undefined {
   const schemas = place.sure.schemas.flatMap((one) => definitely(place.sure.root, one));
-  if (!schemas.some((schema) => asSchema(schema['properties']) !== undefined)) return undefined;
+  if (!schemas.some((schema) => asObject(schema['properties']) !== undefined)) return undefined;
   const empty = objectOf(place, {});
   return [...requiredOf(schemas)].every((name) => typeof name === 'string' && Object.hasOwn(empty, name))
     ? empty
@@ -73,10 +72,10 @@ function emptyObject(place: Place): JsonObject | undefined {
 }
 
 const requiredOf = (schemas: readonly JsonObject[]): ReadonlySet<unknown> =>
-  new Set(schemas.flatMap(({ required }): readonly unknown[] => (Array.isArray(required) ? required : [])));
+  new Set(schemas.flatMap(({ required }) => listOf(required)));
 
 const namesOf = (schemas: readonly JsonObject[]): readonly string[] => [
-  ...new Set(schemas.flatMap(({ properties }) => Object.keys(asSchema(properties) ?? {}))),
+  ...new Set(schemas.flatMap(({ properties }) => Object.keys(asObject(properties) ?? {}))),
 ];
 
 function objectOf(place: Place, value: JsonObject): JsonObject {
@@ -102,21 +101,15 @@ function admitsMember(
   key: string,
 ): boolean {
   if (additionalProperties !== false) return true;
-  if (Object.hasOwn(asSchema(properties) ?? {}, key)) return true;
-  const patterns = asSchema(patternProperties);
+  if (Object.hasOwn(asObject(properties) ?? {}, key)) return true;
+  const patterns = asObject(patternProperties);
   return patterns !== undefined && namesIn(patterns).some(({ test }) => test(key));
 }
 
 type NamePattern = Pick<LinearPattern, 'test'>;
 
 /** By the `patternProperties` that they are of: each is compiled once, whatever number of names it is asked about. */
-const compiled = new WeakMap<JsonObject, readonly NamePattern[]>();
-
-function namesIn(patternProperties: JsonObject): readonly NamePattern[] {
-  const known = compiled.get(patternProperties) ?? Object.keys(patternProperties).map(namePattern);
-  compiled.set(patternProperties, known);
-  return known;
-}
+const namesIn = once((patterns: JsonObject) => Object.keys(patterns).map(namePattern));
 
 /** A pattern that cannot be used is for the schema's check to complain of. */
 function namePattern(pattern: string): NamePattern {

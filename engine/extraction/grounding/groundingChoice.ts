@@ -1,7 +1,9 @@
+import { addTo, groupedBy } from '../../kernel/lists.ts';
 import { overlap, type Layout, type Segment } from '../places/layout.ts';
 import { labelWords, phraseSimilarity } from '../fields/words.ts';
 import type { Leaf } from './groundingLeaves.ts';
 import type { Occurrence } from './groundingSearch.ts';
+import { once } from '../../kernel/once.ts';
 
 export interface Sought {
   readonly leaf: Leaf;
@@ -68,7 +70,7 @@ function withoutChance(
   const anchors = new Map<string, number[]>();
   for (const one of inItems)
     if (!isCommon(one.leaf) && one.occurrence.grade !== 'derived' && !isPicked(one))
-      added(anchors, one.leaf.parent, one.occurrence.segment.row);
+      addTo(anchors, one.leaf.parent, one.occurrence.segment.row);
   const apart = ({ leaf, occurrence }: Pick<Chosen, 'leaf' | 'occurrence'>): number =>
     (anchors.get(leaf.parent) ?? []).reduce(
       (least, row) => Math.min(least, Math.abs(row - occurrence.segment.row)),
@@ -81,38 +83,17 @@ function withoutChance(
       member,
       limitOf(all.filter((one) => anchors.has(one.leaf.parent) && !isPicked(one)).map(apart), all, computed),
     );
-  const odd = oddOnes(
-    groupedBy(sought, ({ leaf }) => nameOf(leaf)),
-    isPicked,
-  );
   const others = new Map(sought.map(({ leaf, occurrences }) => [leaf, occurrences]));
   const isJudged = new Set(common);
-  const limitFor = ({ leaf }: Chosen): number =>
-    odd.has(leaf) ? 1 : (limits.get(memberOf(leaf)) ?? APART_ROWS);
-  const isLost = ({ leaf }: Chosen): boolean => odd.has(leaf) || limits.get(memberOf(leaf)) === 0;
   return chosen.flatMap((one) => {
     if (!isJudged.has(one)) return [one];
-    if (!anchors.has(one.leaf.parent)) return isLost(one) ? [] : [one];
-    const limit = limitFor(one);
+    const limit = limits.get(memberOf(one.leaf)) ?? APART_ROWS;
+    if (!anchors.has(one.leaf.parent)) return limit === 0 ? [] : [one];
     if (apart(one) <= limit) return [one];
     const near = others.get(one.leaf)?.find((occurrence) => apart({ leaf: one.leaf, occurrence }) <= limit);
     if (near !== undefined) return [{ ...one, occurrence: near }];
     return isPicked(one) ? [{ ...one, occurrence: { ...one.occurrence, grade: 'derived' } }] : [];
   });
-}
-
-/** Members of a name of which nearly all say one of a few things, and those that say another. */
-function oddOnes(
-  byName: ReadonlyMap<string, readonly Sought[]>,
-  isPicked: (one: Sought) => boolean,
-): ReadonlySet<Leaf> {
-  const odd = new Set<Leaf>();
-  for (const all of byName.values()) {
-    const others = all.filter((one) => !isPicked(one));
-    if (all.length >= 2 * ITEMS_MIN && others.length <= all.length * (1 - MOSTLY) * 2)
-      for (const { leaf } of others) odd.add(leaf);
-  }
-  return odd;
 }
 
 const nameOf = ({ path }: Leaf): string => path.slice(path.lastIndexOf('/') + 1);
@@ -124,18 +105,6 @@ const isCommon = ({ value }: Leaf): boolean =>
 
 /** A member as all items of its lists have it. */
 export const memberOf = ({ path }: Leaf): string => path.replace(/\/\d+(?=\/)/g, '/*');
-
-function groupedBy<T>(items: readonly T[], keyOf: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) added(groups, keyOf(item), item);
-  return groups;
-}
-
-function added<T>(groups: Map<string, T[]>, key: string, item: T): void {
-  const same = groups.get(key);
-  if (same === undefined) groups.set(key, [item]);
-  else same.push(item);
-}
 
 /** Rows that a member is apart from the rest of its item; a place in the list stands beside it, or is counted. */
 function limitOf(
@@ -214,12 +183,7 @@ const ABOVE_ROWS = 4;
 const ABOVE = 0.8;
 
 function headsOf({ rows, segments }: Layout): Heads {
-  const cache = new Map<number, readonly string[]>();
-  const wordsOf = (segment: Segment): readonly string[] => {
-    const known = cache.get(segment.index) ?? labelWords(segment.text.slice(-LABEL_MAX));
-    cache.set(segment.index, known);
-    return known;
-  };
+  const wordsOf = once(({ text }: Segment) => labelWords(text.slice(-LABEL_MAX)));
   const aboveOf = (segment: Segment): readonly Segment[] =>
     rows
       .slice(Math.max(0, segment.row - ABOVE_ROWS), segment.row)

@@ -1,8 +1,9 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { asObject, isList, memberPointer, type Json, type JsonObject } from '../../kernel/json.ts';
 import { monthOf, yearOf } from '../values/dates.ts';
 import type { Layout } from '../places/layout.ts';
 import type { Leaf } from './groundingLeaves.ts';
 import { occurrenceIn, type Occurrence } from './groundingSearch.ts';
+import { addTo } from '../../kernel/lists.ts';
 
 const DERIVED = 0.85;
 const MONTH_READ = 0.95;
@@ -24,10 +25,7 @@ export function calendarOf(layout: Layout, days: Iterable<string>): Calendar {
   const months = new Map<string, Occurrence[]>();
   for (const segment of layout.segments)
     for (const { key, from, to } of monthsIn(segment.text)) {
-      const one = occurrenceIn(segment, { from, to }, MONTH_READ);
-      const same = months.get(key);
-      if (same === undefined) months.set(key, [one]);
-      else same.push(one);
+      addTo(months, key, occurrenceIn(segment, { from, to }, MONTH_READ));
     }
   return { months, periods: periodsOf(layout, days) };
 }
@@ -167,8 +165,6 @@ const NOTHING_SAID =
 export const saysNothing = ({ value }: Leaf): boolean =>
   typeof value === 'string' && NOTHING_SAID.test(value.trim());
 
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
-
 /**
  * JSON Pointers of numbers that follow from the rest of an answer: the place of an item in its list, the length of
  * a list beside it, the sum of a column of one; and from the document, the number of its pages.
@@ -177,25 +173,21 @@ export function computedPaths(value: JsonObject, pages: number): ReadonlySet<str
   const found = new Set<string>();
   visit(value, '', found);
   for (const [key, member] of Object.entries(value))
-    if (member === pages && /page/i.test(key)) found.add(`/${pointerPart(key)}`);
+    if (member === pages && /page/i.test(key)) found.add(memberPointer('', key));
   return found;
 }
-
-const pointerPart = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
 
 function visit(value: Json, path: string, found: Set<string>): void {
   if (typeof value !== 'object' || value === null) return;
   if (isList(value)) {
     addPlaces(value, path, found);
-    for (const [at, item] of value.entries()) visit(item, `${path}/${at}`, found);
+    for (const [at, item] of value.entries()) visit(item, memberPointer(path, at), found);
     return;
   }
-  const lists = Object.values<Json>(value).filter(
-    (one) => one !== null && typeof one === 'object' && isList(one),
-  );
+  const lists = Object.values<Json>(value).filter(isList);
   const sums = new Set(lists.flatMap((list) => [list.length, ...sumsOf(list)]));
   for (const [key, member] of Object.entries<Json>(value)) {
-    const at = `${path}/${pointerPart(key)}`;
+    const at = memberPointer(path, key);
     if (typeof member === 'number' && sums.has(rounded(member))) found.add(at);
     visit(member, at, found);
   }
@@ -211,17 +203,9 @@ interface Counted {
 /** The numbers of a list of objects, by the members that they are of. */
 function numbersByMember(list: readonly Json[]): ReadonlyMap<string, readonly Counted[]> {
   const numbers = new Map<string, Counted[]>();
-  const all = list.flatMap((item, at) =>
-    typeof item === 'object' && item !== null && !isList(item)
-      ? Object.entries(item).map(([key, value]) => ({ key, at, value }))
-      : [],
-  );
-  for (const { key, at, value } of all) {
-    if (typeof value !== 'number') continue;
-    const same = numbers.get(key);
-    if (same === undefined) numbers.set(key, [{ at, value }]);
-    else same.push({ at, value });
-  }
+  for (const [at, item] of list.entries())
+    for (const [key, value] of Object.entries(asObject(item) ?? {}))
+      if (typeof value === 'number') addTo(numbers, key, { at, value });
   return numbers;
 }
 
@@ -239,7 +223,7 @@ function addPlaces(list: readonly Json[], path: string, found: Set<string>): voi
     const counted = isRun(members)
       ? members.filter((_, index) => isInRun(members, index))
       : members.filter(({ at, value }) => isNamed && (value === at || value === at + 1));
-    for (const { at } of counted) found.add(`${path}/${at}/${pointerPart(key)}`);
+    for (const { at } of counted) found.add(memberPointer(`${path}/${at}`, key));
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { memberPointer, type Json, type JsonObject } from '../../kernel/json.ts';
 import { nameWords } from '../fields/words.ts';
 import { isChoice, memberSchemas, type Schemas } from './groundingSchema.ts';
 
@@ -51,7 +51,7 @@ function collect(value: Json, place: Place, leaves: Leaf[]): void {
     collect(
       member,
       {
-        path: `${place.path}/${key.replace(/~/g, '~0').replace(/\//g, '~1')}`,
+        path: memberPointer(place.path, key),
         parent: place.path,
         name: isArray ? place.name : key,
         schemas: memberSchemas(place.schemas, isArray ? Number(key) : key),

@@ -1,6 +1,7 @@
 import type { Document } from '../../document/document.ts';
 import { layoutOf, overlap, type Layout, type Row, type Segment } from '../places/layout.ts';
 import { folded } from '../fields/words.ts';
+import { addTo, firstPlace } from '../../kernel/lists.ts';
 
 /** A run of letters and digits of a segment, folded; of scripts without spaces a single sign. */
 export interface Token {
@@ -86,9 +87,7 @@ function streamOf(tokens: readonly Token[]): Stream {
   let at = 0;
   for (const [index, { key }] of tokens.entries()) {
     const short = key.slice(0, KEY_MAX);
-    const same = byKey.get(short);
-    if (same === undefined) byKey.set(short, [index]);
-    else same.push(index);
+    addTo(byKey, short, index);
     starts.push(at);
     at += key.length;
   }
@@ -136,13 +135,5 @@ const isBelow = (other: Segment, segment: Segment): boolean =>
   overlap(other, segment) > 0.3 || Math.abs(other.x0 - segment.x0) < 6;
 
 /** The token in which a place of the stream's text lies; -1 before the first. */
-export function tokenAt({ starts }: Stream, offset: number): number {
-  let low = 0;
-  let high = starts.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
-  }
-  return low - 1;
-}
+export const tokenAt = ({ starts }: Stream, offset: number): number =>
+  firstPlace(starts.length, (place) => (starts[place] ?? 0) > offset) - 1;

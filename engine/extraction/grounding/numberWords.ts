@@ -1,5 +1,6 @@
 import { folded } from '../fields/words.ts';
 import languages from '../lexicon/numberWords.json' with { type: 'json' };
+import { groupedBy } from '../../kernel/lists.ts';
 
 /** A number that is written out. */
 export interface SpelledNumber {
@@ -26,7 +27,10 @@ interface Language {
 
 const LANGUAGES: readonly Language[] = Object.values(languages).map((language) => ({
   ...language,
-  byLetter: byFirstLetter([...Object.keys(language.adds), ...Object.keys(language.times), ...language.joins]),
+  byLetter: groupedBy(
+    [...Object.keys(language.adds), ...Object.keys(language.times), ...language.joins],
+    (word) => word.charAt(0),
+  ),
 }));
 /** Of words written together; longer ones are no numbers. */
 const WORD_MAX = 80;
@@ -38,16 +42,6 @@ interface Word {
   readonly to: number;
   /** Only spaces or hyphens stand between it and the word before. */
   readonly follows: boolean;
-}
-
-function byFirstLetter(words: readonly string[]): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const word of words) {
-    const group = groups.get(word.charAt(0));
-    if (group === undefined) groups.set(word.charAt(0), [word]);
-    else group.push(word);
-  }
-  return groups;
 }
 
 /** The numbers that a text spells, in the languages that are shipped. Linear in the text. */

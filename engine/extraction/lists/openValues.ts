@@ -16,7 +16,7 @@ import { termsIn } from '../matching/terms.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import { valuesAt } from '../singles/values.ts';
 import type { Source } from '../source.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { memberPointer, type Json, type JsonObject } from '../../kernel/json.ts';
 
 interface Filling {
   readonly source: Source;
@@ -30,7 +30,7 @@ type NestedNode = Extract<SchemaNode, { readonly kind: 'nested' }>;
 export function mapValue(node: MapNode, filling: Filling): JsonObject | undefined {
   const entries = new Map<string, Json>();
   for (const [name, valueAt] of entriesOf(node, filling)) {
-    const at = `${node.pointer}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`;
+    const at = memberPointer(node.pointer, name);
     const value = name === '' || entries.has(name) ? undefined : valueAt(at);
     if (value !== undefined) entries.set(name, value);
   }

@@ -1,5 +1,6 @@
 import type { Block, Box, Document, DocumentPage, Word } from '../../document/document.ts';
 import { plainWords } from '../grids/grid.ts';
+import { addTo } from '../../kernel/lists.ts';
 
 /** A line of a block, in reading order. */
 export interface TextLine {
@@ -61,9 +62,7 @@ function indexOf(page: DocumentPage, words: readonly Word[]): ReadonlyMap<string
   if (known !== undefined) return known;
   const index = new Map<string, number[]>();
   for (const [at, { text }] of words.entries()) {
-    const places = index.get(bare(text));
-    if (places === undefined) index.set(bare(text), [at]);
-    else places.push(at);
+    addTo(index, bare(text), at);
   }
   TOKENS.set(page, index);
   return index;

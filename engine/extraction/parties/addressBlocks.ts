@@ -6,6 +6,7 @@ import { isCountry, isStreet, postalLine, type PostalLine } from './postal.ts';
 import type { Role } from '../fields/roles.ts';
 import type { Source } from '../source.ts';
 import { folded } from '../fields/words.ts';
+import { once } from '../../kernel/once.ts';
 
 /** A range of a segment's text. */
 export interface Part {
@@ -33,22 +34,13 @@ const LINE_CHARACTERS_MAX = 200;
 /** Lines of one block are no more segments apart. */
 const NEAR = 40;
 const BLOCKS_MAX = 200;
-const BLOCKS = new WeakMap<Source, readonly AddressBlock[]>();
 
 /** The addresses of a document in reading order, with whose they are. Computed once for a source. */
-export function blocksOf(source: Source): readonly AddressBlock[] {
-  const known = BLOCKS.get(source);
-  if (known !== undefined) return known;
+export const blocksOf = once((source: Source): readonly AddressBlock[] => {
   const titled = titledSegments(source);
-  const blocks = withRoles(
-    source.layout.segments
-      .flatMap((segment) => blockAt(segment, { source, titled }) ?? [])
-      .slice(0, BLOCKS_MAX),
-    source,
-  );
-  BLOCKS.set(source, blocks);
-  return blocks;
-}
+  const blocks = source.layout.segments.flatMap((segment) => blockAt(segment, { source, titled }) ?? []);
+  return withRoles(blocks.slice(0, BLOCKS_MAX), source);
+});
 
 interface Around {
   readonly source: Source;

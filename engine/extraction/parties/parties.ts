@@ -8,6 +8,7 @@ import { postalLine } from './postal.ts';
 import type { Source } from '../source.ts';
 import { isValue } from '../texts.ts';
 import { folded } from '../fields/words.ts';
+import { once } from '../../kernel/once.ts';
 
 /** The name of a party: under or beside its title, else from what stands where letters have it. */
 export function findParty(field: Field, source: Source): Finding | undefined {
@@ -74,18 +75,12 @@ function buyerByPlace(source: Source): Finding | undefined {
 }
 
 /** The seller's name as the document has it. */
-export function sellerName(source: Source): string | undefined {
-  const known = SELLERS.get(source);
-  if (known !== undefined) return known.text;
+export const sellerName = once((source: Source): string | undefined => {
   const titled = titles(source)
     .filter(({ concept }) => concept.id === 'seller')
     .flatMap((title) => nameFor(title, source) ?? []);
-  const found = titled[0] ?? sellerByPlace(source);
-  SELLERS.set(source, { text: found?.text });
-  return found?.text;
-}
-
-const SELLERS = new WeakMap<Source, { readonly text: string | undefined }>();
+  return (titled[0] ?? sellerByPlace(source))?.text;
+});
 
 /** An address this far down is in the head of any page. */
 const TOP_POINTS = 320;

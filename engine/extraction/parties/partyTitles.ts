@@ -2,6 +2,8 @@ import { wholeScore } from '../fields/labels.ts';
 import { overlap, type Segment } from '../places/layout.ts';
 import { concepts, type Concept } from '../fields/lexicon.ts';
 import type { Source } from '../source.ts';
+import { groupedBy } from '../../kernel/lists.ts';
+import { once } from '../../kernel/once.ts';
 
 const IS_TITLE = 0.8;
 
@@ -23,30 +25,9 @@ export const titledSegments = (source: Source): ReadonlySet<Segment> =>
   new Set(titles(source).map(({ segment }) => segment));
 
 /** Computed once for a document, for every candidate asks. */
-const TITLES = new WeakMap<Source, readonly Title[]>();
+export const titles = once(findTitles);
 
-export function titles(source: Source): readonly Title[] {
-  const known = TITLES.get(source);
-  if (known !== undefined) return known;
-  const all = findTitles(source);
-  TITLES.set(source, all);
-  return all;
-}
-
-const BY_PAGE = new WeakMap<Source, ReadonlyMap<number, readonly Title[]>>();
-
-function titlesByPage(source: Source): ReadonlyMap<number, readonly Title[]> {
-  const known = BY_PAGE.get(source);
-  if (known !== undefined) return known;
-  const pages = new Map<number, Title[]>();
-  for (const title of titles(source)) {
-    const page = pages.get(title.segment.page);
-    if (page === undefined) pages.set(title.segment.page, [title]);
-    else page.push(title);
-  }
-  BY_PAGE.set(source, pages);
-  return pages;
-}
+const titlesByPage = once((source: Source) => groupedBy(titles(source), ({ segment }) => segment.page));
 
 function findTitles({ layout, labels }: Source): readonly Title[] {
   const parties = concepts().filter(({ kind }) => kind === 'party');

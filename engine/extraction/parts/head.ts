@@ -1,5 +1,6 @@
 import type { Layout, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
+import { once } from '../../kernel/once.ts';
 
 /** Lines of one look that stand under each other. */
 export interface Run {
@@ -16,14 +17,8 @@ export interface Head {
   readonly large: readonly Run[];
 }
 
-const KNOWN = new WeakMap<Source, Head>();
-
 /** Made once for a document. */
-export function headOf(source: Source): Head {
-  const known = KNOWN.get(source) ?? found(source);
-  KNOWN.set(source, known);
-  return known;
-}
+export const headOf = once(found);
 
 /** The part of a page that its head may reach down to. */
 const UPPER = 0.33;
@@ -53,8 +48,7 @@ function found({ layout, document: { pages } }: Source): Head {
 }
 
 const firstPage = ({ segments }: Layout): readonly Segment[] => {
-  const page = segments[0]?.page;
-  const end = segments.findIndex((one) => one.page !== page);
+  const end = segments.findIndex(({ page }) => page !== segments[0]?.page);
   return end < 0 ? segments : segments.slice(0, end);
 };
 

@@ -10,6 +10,7 @@ import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
 import { asks, asksOnly } from './asked.ts';
 import { isOrganization, personIn } from './people.ts';
+import { once } from '../../kernel/once.ts';
 
 const SALUTATION = new RegExp(`^${oneOf(parts.salutations)}(?![\\p{L}\\p{N}]).{0,60}$`, 'iu');
 const CLOSING = new RegExp(`^${oneOf(parts.closings)}[,.!]?$`, 'iu');
@@ -64,17 +65,12 @@ function blockAbove(town: Segment, before: readonly Segment[]): readonly Segment
 const SIGNATURE_LINES = 8;
 const CLOSINGS_MAX = 4;
 const CLOSING_CHARACTERS = 60;
-const KNOWN = new WeakMap<Source, readonly Segment[]>();
 
-function closingsOf(source: Source): readonly Segment[] {
-  const known =
-    KNOWN.get(source) ??
-    source.layout.segments
-      .filter(({ text }) => text.length < CLOSING_CHARACTERS && CLOSING.test(text.trim()))
-      .slice(0, CLOSINGS_MAX);
-  KNOWN.set(source, known);
-  return known;
-}
+const closingsOf = once(({ layout: { segments } }: Source) =>
+  segments
+    .filter(({ text }) => text.length < CLOSING_CHARACTERS && CLOSING.test(text.trim()))
+    .slice(0, CLOSINGS_MAX),
+);
 
 /** "/s/ Jane Doe" stands for a signature in what is filed with authorities of the United States. */
 const typedSignature = (segment: Segment): readonly Draft[] => {

@@ -11,6 +11,7 @@ import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { calendarDay, datesIn, monthOf, type DateShape } from '../values/dates.ts';
 import { asks, otherWords } from './asked.ts';
+import { once } from '../../kernel/once.ts';
 
 interface Range<End> {
   readonly segment: Segment;
@@ -26,13 +27,7 @@ interface Ranges {
   readonly endWords: ReadonlySet<Word>;
 }
 
-const KNOWN = new WeakMap<Source, Ranges>();
-
-function rangesOf(source: Source): Ranges {
-  const known = KNOWN.get(source) ?? found(source);
-  KNOWN.set(source, known);
-  return known;
-}
+const rangesOf = once(found);
 
 /** The ends of a range, for fields whose names ask for a start or an end: "1 July – 30 September 2023". */
 export function rangeOffers(field: Field, source: Source): readonly Draft[] {

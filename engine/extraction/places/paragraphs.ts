@@ -1,5 +1,6 @@
 import { inColumn } from '../form/neighbours.ts';
 import type { Layout, Segment } from './layout.ts';
+import { once } from '../../kernel/once.ts';
 
 /** A place in a paragraph. */
 export interface ParagraphPlace {
@@ -15,14 +16,8 @@ export interface Paragraphs {
   readonly of: ReadonlyMap<Segment, ParagraphPlace>;
 }
 
-const KNOWN = new WeakMap<Layout, Paragraphs>();
-
 /** The paragraphs of a document, made once, in time linear in its segments. */
-export function paragraphsOf(layout: Layout): Paragraphs {
-  const known = KNOWN.get(layout) ?? found(layout);
-  KNOWN.set(layout, known);
-  return known;
-}
+export const paragraphsOf = once(found);
 
 /** Longer paragraphs are read in parts, so that what looks at all of one stays bounded. */
 const CHARACTERS_MAX = 2000;

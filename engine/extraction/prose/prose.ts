@@ -1,6 +1,7 @@
 import { textFinding, type Evidence, type Finding } from '../finding.ts';
 import type { Layout, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
+import { once } from '../../kernel/once.ts';
 
 /** Where a segment's text lies in the running text. */
 interface Piece {
@@ -26,19 +27,15 @@ export interface Prose {
   readonly sentences: readonly Sentence[];
 }
 
-const KNOWN = new WeakMap<Source, Prose | undefined>();
 const SENTENCE_WORDS_MIN = 12;
 /** Longer text is read up to here only, so that time stays bounded. */
 const CHARACTERS_MAX = 400_000;
 
 /** The running text of a document that has sentences rather than forms; undefined of a form. */
-export function proseOf(source: Source): Prose | undefined {
-  if (KNOWN.has(source)) return KNOWN.get(source);
-  const prose = running(source.layout);
-  const found = isMostlySentences(prose) ? prose : undefined;
-  KNOWN.set(source, found);
-  return found;
-}
+export const proseOf = once(({ layout }: Source): Prose | undefined => {
+  const prose = running(layout);
+  return isMostlySentences(prose) ? prose : undefined;
+});
 
 const wordCount = (text: string): number =>
   text.split(/\s+/).filter((word) => /\p{L}{2,}/u.test(word)).length;

@@ -3,6 +3,7 @@ import { sentenceAt, spanFinding, type Prose, type Span } from './prose.ts';
 import { folded } from '../fields/words.ts';
 import { oneOf } from '../../kernel/text.ts';
 import contracts from '../lexicon/contracts.json' with { type: 'json' };
+import { once } from '../../kernel/once.ts';
 
 /** A party as its document names it, with what is said about it up to the next. */
 export interface ProseParty {
@@ -191,13 +192,7 @@ function distinct({ text }: Prose, parties: readonly ProseParty[]): readonly Pro
 }
 
 /** Computed once for a document, for each role asks. */
-const KNOWN = new WeakMap<Prose, readonly ProseParty[]>();
-
-export function knownParties(prose: Prose): readonly ProseParty[] {
-  const known = KNOWN.get(prose) ?? partiesOf(prose);
-  KNOWN.set(prose, known);
-  return known;
-}
+export const knownParties = once(partiesOf);
 
 /** All parties, as findings. */
 export const partyFindings = (prose: Prose): readonly Finding[] =>

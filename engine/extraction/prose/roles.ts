@@ -7,6 +7,7 @@ import { overlap, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import type { Prose, Span } from './prose.ts';
 import { findingFor, HAS_FORM, knownParties, nameAt } from './proseParties.ts';
+import { once } from '../../kernel/once.ts';
 
 /** What a field asks a party to be: "borrower", "administrative agent". */
 export interface AskedRole {
@@ -101,16 +102,11 @@ function isNameLine({ text }: Segment): boolean {
   return nameAt(bare, 0)?.to === bare.length && isOfOrganization(bare);
 }
 
-const KNOWN = new WeakMap<Source, readonly Capacity[]>();
 const LINES_MAX = 30_000;
 const NAMES_MAX = 40;
 
 /** Covers and signatures: lines of names, then "as Joint Lead Arrangers". Made once for a document. */
-function capacitiesOf(source: Source): readonly Capacity[] {
-  const known = KNOWN.get(source) ?? capacitiesIn(source);
-  KNOWN.set(source, known);
-  return known;
-}
+const capacitiesOf = once(capacitiesIn);
 
 function capacitiesIn(source: Source): readonly Capacity[] {
   const found: Capacity[] = [];

@@ -1,27 +1,14 @@
 import type { Document } from '../../document/document.ts';
 import type { LocalExtraction } from '../extract.ts';
-import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
+import { isList, memberPointer, isObject, ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Citation } from '../../ports/extractionEngine.ts';
+import { groupedBy } from '../../kernel/lists.ts';
 
 /** Citations by the JSON Pointers of the values that they are of. */
 type CitationsByPath = ReadonlyMap<string, readonly Citation[]>;
 
-function citationsByPath(citations: readonly Citation[]): CitationsByPath {
-  const byPath = new Map<string, Citation[]>();
-  for (const citation of citations) {
-    const known = byPath.get(citation.path);
-    if (known === undefined) byPath.set(citation.path, [citation]);
-    else known.push(citation);
-  }
-  return byPath;
-}
-
-const isList = (value: Json | undefined): value is readonly Json[] => Array.isArray(value);
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !isList(value);
-
-const memberPath = (path: string, name: string): string =>
-  `${path}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`;
+const citationsByPath = (citations: readonly Citation[]): CitationsByPath =>
+  groupedBy(citations, ({ path }) => path);
 
 /** The citations of a value and of all that is in it. */
 function citationsOf(value: Json, path: string, citations: CitationsByPath): readonly Citation[] {
@@ -32,7 +19,7 @@ function citationsOf(value: Json, path: string, citations: CitationsByPath): rea
   return [
     ...own,
     ...Object.entries(value).flatMap(([name, member]) =>
-      citationsOf(member, memberPath(path, name), citations),
+      citationsOf(member, memberPointer(path, name), citations),
     ),
   ];
 }
@@ -81,7 +68,7 @@ function joinedObject(
       const member = ownMember(value, name);
       return member === undefined ? [] : [{ value: member, byPath }];
     });
-    const member = joined(members, memberPath(path, name), citations);
+    const member = joined(members, memberPointer(path, name), citations);
     return member === undefined ? [] : [[name, member]];
   });
   return Object.fromEntries(entries);
@@ -160,7 +147,7 @@ interface Place {
 function membersOf(value: JsonObject, { was, is }: Place, own: Own): JsonObject {
   const entries: [string, Json][] = [];
   for (const [name, member] of Object.entries(value)) {
-    const kept = keptOf(member, { was: memberPath(was, name), is: memberPath(is, name) }, own);
+    const kept = keptOf(member, { was: memberPointer(was, name), is: memberPointer(is, name) }, own);
     if (kept !== undefined) entries.push([name, kept]);
   }
   return Object.fromEntries(entries);
@@ -222,7 +209,7 @@ interface List {
 function listsIn(value: Json, path: string): readonly List[] {
   if (isList(value)) return [{ path, items: value }];
   if (!isObject(value)) return [];
-  return Object.entries(value).flatMap(([name, member]) => listsIn(member, memberPath(path, name)));
+  return Object.entries(value).flatMap(([name, member]) => listsIn(member, memberPointer(path, name)));
 }
 
 const pageOf = (cited: readonly Citation[]): number | undefined =>

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import { asObject, isList, listOf, type JsonObject } from '../../kernel/json.ts';
 import { resolveLocal } from './schemaReference.ts';
 
 /** Whether a schema admits null: because it says so, because nothing speaks against it, or not at all. */
@@ -6,9 +6,6 @@ export type Nullness = 'said' | 'unsaid' | 'no';
 
 /** References and alternatives are followed this far; deeper, nothing is said. */
 const HOPS_MAX = 12;
-
-const asObject = (value: unknown): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
 /** All of them at once: one no is a no. */
 export const together = (all: readonly Nullness[]): Nullness => {
@@ -24,12 +21,9 @@ const either = (all: readonly Nullness[]): Nullness => {
 
 const fact = (admits: boolean): Nullness => (admits ? 'said' : 'no');
 
-const listOf = (value: unknown): readonly unknown[] | undefined =>
-  Array.isArray(value) ? (value as readonly unknown[]) : undefined;
-
 function ofType({ type, nullable }: JsonObject): Nullness {
   if (type === undefined) return 'unsaid';
-  return fact(nullable === true || type === 'null' || listOf(type)?.includes('null') === true);
+  return fact(nullable === true || type === 'null' || listOf(type).includes('null'));
 }
 
 /** By `type`, `enum`, `const`, `$ref` and the alternatives of a schema, whatever stands where. */
@@ -39,13 +33,13 @@ export function nullnessOf(root: JsonObject, raw: unknown, hops = 0): Nullness {
   if (schema === undefined || hops > HOPS_MAX) return 'unsaid';
   const of = (way: unknown): Nullness => nullnessOf(root, way, hops + 1);
   const { $ref, anyOf, oneOf, allOf, enum: choices } = schema;
-  const ways = [anyOf, oneOf].map(listOf).filter((list) => list !== undefined);
+  const ways = [anyOf, oneOf].filter(isList);
   return together([
     ofType(schema),
     ...(Array.isArray(choices) ? [fact(choices.includes(null))] : []),
     ...('const' in schema ? [fact(schema['const'] === null)] : []),
     ...(typeof $ref === 'string' ? [of(resolveLocal(root, $ref))] : []),
-    ...(listOf(allOf) ?? []).map(of),
+    ...listOf(allOf).map(of),
     ...ways.map((list) => either(list.map(of))),
   ]);
 }

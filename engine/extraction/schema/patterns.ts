@@ -1,6 +1,7 @@
 import { RegExpParser, type AST } from '@eslint-community/regexpp';
 import { RE2JS } from 're2js';
-import { schemasIn, isObject, shownPath, type Unknowns } from './schemaParts.ts';
+import { schemasIn, shownPath, type Unknowns } from './schemaParts.ts';
+import { isObject } from '../../kernel/json.ts';
 
 /** A caller's pattern, looked for in time that grows with the text, whatever pattern and text are. */
 export interface LinearPattern {

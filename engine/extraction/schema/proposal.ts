@@ -1,5 +1,5 @@
 import type { Document } from '../../document/document.ts';
-import type { Json, JsonObject } from '../../kernel/json.ts';
+import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import { extract, type LocalExtraction } from '../extract.ts';
 import probes from '../lexicon/proposals.json' with { type: 'json' };
 import { proposedSchema } from './proposedSchema.ts';
@@ -53,9 +53,6 @@ function withMembers(property: JsonObject, rows: readonly Json[]): JsonObject {
   const members = Object.entries(items['properties']).filter(([name]) => names.has(name));
   return { ...property, items: { ...items, properties: Object.fromEntries(members) } };
 }
-
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** What was found besides, surely and with a value that no field has yet; a list where there is none. */
 function newOf(own: Found, { value, citations }: LocalExtraction, probed: Properties): Properties {

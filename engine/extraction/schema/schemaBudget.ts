@@ -1,5 +1,7 @@
-import { HOLDING, isObject, partsUnder, shownPath, type Part, type Unknowns } from './schemaParts.ts';
+import { HOLDING, partsUnder, shownPath, type Part, type Unknowns } from './schemaParts.ts';
 import { resolveLocal } from './schemaReference.ts';
+import { isObject } from '../../kernel/json.ts';
+import { remembered } from '../../kernel/once.ts';
 
 /** Schemas in a schema, every `$ref` and every alternative written out in its place. */
 export const SCHEMA_NODES_MAX = 5_000;
@@ -61,13 +63,8 @@ interface Place {
   readonly arrays: number;
 }
 
-const nodeOf = ({ root, known }: Walk, schema: Unknowns): Node => {
-  const seen = known.get(schema);
-  if (seen !== undefined) return seen;
-  const node = readNode(root, schema);
-  known.set(schema, node);
-  return node;
-};
+const nodeOf = ({ root, known }: Walk, schema: Unknowns): Node =>
+  remembered(known, schema, () => readNode(root, schema));
 
 /** The first limit that this place passes by itself. */
 function passed(schema: Unknowns, walk: Walk, { path, depth, arrays }: Place): SchemaFault | undefined {

@@ -1,4 +1,5 @@
 import { resolveLocal } from './schemaReference.ts';
+import { memberPointer, isObject } from '../../kernel/json.ts';
 
 export type Unknowns = Readonly<Record<string, unknown>>;
 
@@ -40,11 +41,6 @@ const OF_ARRAY: ReadonlySet<string> = new Set([
   'prefixItems',
 ]);
 
-export const isObject = (value: unknown): value is Unknowns =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-export const escapeToken = (key: string): string => key.replace(/~/g, '~0').replace(/\//g, '~1');
-
 const PATH_SHOWN = 200;
 
 /** A place as it is told to callers. */
@@ -53,7 +49,7 @@ export const shownPath = (path: string): string =>
 
 const partsIn = (word: string, map: Unknowns, ofArray = false): readonly Part[] =>
   Object.entries(map).flatMap(([name, schema]) =>
-    isObject(schema) ? [{ at: `${word}/${escapeToken(name)}`, schema, ofArray }] : [],
+    isObject(schema) ? [{ at: memberPointer(word, name), schema, ofArray }] : [],
   );
 
 /** The schemas that stand under a word. */

@@ -1,5 +1,7 @@
+import { pointedName } from '../../kernel/json.ts';
+
 const unescapeToken = (token: string): string => {
-  const plain = token.replace(/~1/g, '/').replace(/~0/g, '~');
+  const plain = pointedName(token);
   try {
     return decodeURIComponent(plain);
   } catch {

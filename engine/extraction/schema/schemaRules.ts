@@ -1,13 +1,6 @@
-import type { JsonObject } from '../../kernel/json.ts';
+import { memberPointer, isObject, type JsonObject } from '../../kernel/json.ts';
 import { faultInExpanded, type SchemaFault } from './schemaBudget.ts';
-import {
-  escapeToken,
-  isObject,
-  schemasIn,
-  shownPath,
-  type PlacedSchema,
-  type Unknowns,
-} from './schemaParts.ts';
+import { schemasIn, shownPath, type PlacedSchema, type Unknowns } from './schemaParts.ts';
 import { resolveLocal } from './schemaReference.ts';
 
 /** Bytes of the schema's JSON. */
@@ -33,7 +26,7 @@ export function checkSchemaRules(schema: unknown): SchemaVerdict {
     return invalid('The schema\'s "properties" are empty: name at least one property to extract.');
   const fault = faultIn(schema);
   if (fault?.isLimit === true) return { kind: 'schema_beyond_limits', detail: fault.detail };
-  return fault === undefined ? { kind: 'ok', schema: schema as JsonObject } : invalid(fault.detail);
+  return fault === undefined ? { kind: 'ok', schema } : invalid(fault.detail);
 }
 
 const faultIn = (schema: Unknowns): SchemaFault | undefined =>
@@ -67,9 +60,9 @@ interface Place {
 }
 
 function pathOf(place: Place): string {
-  const keys: string[] = [];
-  for (let at = place; at.parent !== undefined; at = at.parent) keys.push(escapeToken(at.key));
-  return ['#', ...keys.reverse()].join('/');
+  let path = '';
+  for (let at = place; at.parent !== undefined; at = at.parent) path = memberPointer('', at.key) + path;
+  return `#${path}`;
 }
 
 /** The first thing wrong below the top; walks without recursion, so that depth cannot hurt it. */

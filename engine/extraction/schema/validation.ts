@@ -8,7 +8,15 @@ import { draftOf, type Draft } from './drafts.ts';
 import { linearPattern, patternsIn, type LinearPattern } from './patterns.ts';
 import { once } from '../../kernel/once.ts';
 import { checkSchemaRules } from './schemaRules.ts';
-import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
+import {
+  pointedName,
+  memberPointer,
+  isList,
+  isObject,
+  ownMember,
+  type Json,
+  type JsonObject,
+} from '../../kernel/json.ts';
 import type { ValidationError, Validation } from '../../ports/extractionEngine.ts';
 
 type Check = ((value: unknown) => boolean) & { errors?: ErrorObject[] | null };
@@ -116,9 +124,6 @@ function withOwnProto(schema: JsonObject): JsonObject {
   }) as JsonObject;
 }
 
-const isObject = (value: Json | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /**
  * The value without what does not fit, and why. An invalid value is taken out and shown as `actual`; a
  * container that only lacks a member stays. An array's item that does not fit goes as a whole when its
@@ -166,7 +171,7 @@ const MEMBER_OF: Readonly<Record<string, string>> = {
 function pathOf({ instancePath, keyword, params }: ErrorObject): string {
   const name = ownMember(MEMBER_OF, keyword);
   const member: unknown = name === undefined ? undefined : params[name];
-  return typeof member === 'string' ? `${instancePath}/${escapeToken(member)}` : instancePath;
+  return typeof member === 'string' ? memberPointer(instancePath, member) : instancePath;
 }
 
 function validationError(error: ErrorObject, value: JsonObject): ValidationError {
@@ -181,14 +186,11 @@ function validationError(error: ErrorObject, value: JsonObject): ValidationError
   };
 }
 
-const escapeToken = (key: string): string => key.replace(/~/g, '~0').replace(/\//g, '~1');
-
 function at(value: Json, pointer: string): Json | undefined {
   let here: Json | undefined = value;
   for (const token of pointer.split('/').slice(1)) {
     if (typeof here !== 'object' || here === null) return undefined;
-    const key = token.replace(/~1/g, '/').replace(/~0/g, '~');
-    here = ownMember(here as JsonObject, key);
+    here = ownMember(here as JsonObject, pointedName(token));
   }
   return here;
 }
@@ -214,10 +216,8 @@ function without(value: Json, invalid: Places, path: string): Json | undefined {
   if (!invalid.around.has(path) || typeof value !== 'object' || value === null) return value;
   if (isList(value)) return value.flatMap((item, index) => without(item, invalid, `${path}/${index}`) ?? []);
   const entries = Object.entries(value).flatMap(([key, member]): [string, Json][] => {
-    const kept = without(member, invalid, `${path}/${escapeToken(key)}`);
+    const kept = without(member, invalid, memberPointer(path, key));
     return kept === undefined ? [] : [[key, kept]];
   });
   return Object.fromEntries(entries);
 }
-
-const isList = (value: Json): value is readonly Json[] => Array.isArray(value);

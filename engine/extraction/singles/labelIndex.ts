@@ -1,12 +1,13 @@
 import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
-import { remembered } from '../fields/labels.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
 import { bothOf, initialsOf, termsIn, type Terms } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
+import { addTo } from '../../kernel/lists.ts';
+import { remembered, once } from '../../kernel/once.ts';
 
 /** What a label says, and how much that is worth. */
 interface Way {
@@ -38,14 +39,8 @@ export interface LabelIndex {
   readonly speaking: (terms: Terms) => readonly Segment[];
 }
 
-const KNOWN = new WeakMap<Source, LabelIndex>();
-
 /** Made once for a document. */
-export function labelIndexOf(source: Source): LabelIndex {
-  const known = KNOWN.get(source) ?? indexOf(source);
-  KNOWN.set(source, known);
-  return known;
-}
+export const labelIndexOf = once(indexOf);
 
 function indexOf({ layout }: Source): LabelIndex {
   const form = formOf(layout);
@@ -145,9 +140,7 @@ function wordIndex(texts: readonly (readonly string[])[]): WordIndex {
   const places = new Map<string, number[]>();
   for (const [place, words] of texts.entries())
     for (const word of new Set(words)) {
-      const known = places.get(word);
-      if (known === undefined) places.set(word, [place]);
-      else known.push(place);
+      addTo(places, word, place);
     }
   const words = [...places.keys()];
   const known = new Map<string, readonly string[]>();

@@ -2,7 +2,6 @@ import type { Word } from '../../document/document.ts';
 import { MIN_CONFIDENCE } from '../confidenceFloor.ts';
 import { readings } from '../fields/coerced.ts';
 import type { Field } from '../fields/fields.ts';
-import { remembered } from '../fields/labels.ts';
 import type { Finding } from '../finding.ts';
 import type { Pace } from '../pace.ts';
 import { wordsIn } from '../places/layout.ts';
@@ -13,6 +12,8 @@ import { offersFor } from './offers.ts';
 import { shapeOf, type Shape } from './shapes.ts';
 import { isNoValue } from './vetoes.ts';
 import { bestPairs } from '../../kernel/assignment.ts';
+import { groupedBy } from '../../kernel/lists.ts';
+import { remembered } from '../../kernel/once.ts';
 
 /** What the rules of a concept say of a field. */
 export type ByRules = (field: Field) => Finding | undefined;
@@ -228,11 +229,6 @@ function groupsOf<F extends Finding>(
       if (other === undefined) byPlace.set(place, i);
       else leaders[leaderOf(i)] = leaderOf(other);
     }
-  const groups = new Map<number, (readonly Wish<F>[])[]>();
-  for (const [i, wishes] of all.entries()) {
-    const group = groups.get(leaderOf(i));
-    if (group === undefined) groups.set(leaderOf(i), [wishes]);
-    else group.push(wishes);
-  }
-  return [...groups.values()];
+  const groups = groupedBy(all.entries(), ([i]) => leaderOf(i));
+  return [...groups.values()].map((group) => group.map(([, wishes]) => wishes));
 }

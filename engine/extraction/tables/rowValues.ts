@@ -7,6 +7,7 @@ import type { Row, Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { nearest, type Column } from './tableColumns.ts';
 import { tablesFor, type Table } from './tables.ts';
+import { addTo } from '../../kernel/lists.ts';
 
 /** The findings of one row, by the pointer of the member below the row. */
 export type RowFindings = ReadonlyMap<string, Finding>;
@@ -133,9 +134,7 @@ function cellsOf(row: Row, columns: readonly Column[]): Cells {
   for (const segment of row.segments) {
     const column = nearest(columns, segment);
     if (column === undefined) continue;
-    const same = cells.get(column);
-    if (same === undefined) cells.set(column, [segment]);
-    else same.push(segment);
+    addTo(cells, column, segment);
   }
   return cells;
 }

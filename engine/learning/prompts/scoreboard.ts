@@ -3,6 +3,7 @@ import { extractionTurnV1 } from '../../models/prompts.ts';
 import type { ScoredAnswer } from '../scoring/feedback.ts';
 import { asked, type Training } from './asking.ts';
 import { SearchEnded } from './failures.ts';
+import { remembered } from '../../kernel/once.ts';
 
 /** Scores of prompts on examples. Each reading of a document is one metric call, and is made once. */
 export interface Scoreboard {
@@ -31,12 +32,8 @@ export const openScoreboard = (training: Training): Scoreboard => {
   const { max_metric_calls } = training.work;
   const prompts = new Map<string, Map<number, ScoredAnswer>>();
   let used = 0;
-  const knownOf = (prompt: LearnedPrompt): Map<number, ScoredAnswer> => {
-    const key = JSON.stringify([prompt.instruction, prompt.demos]);
-    const known = prompts.get(key) ?? new Map<number, ScoredAnswer>();
-    prompts.set(key, known);
-    return known;
-  };
+  const knownOf = ({ instruction, demos }: LearnedPrompt): Map<number, ScoredAnswer> =>
+    remembered(prompts, JSON.stringify([instruction, demos]), () => new Map<number, ScoredAnswer>());
   // one after the other, so that equal seeds ask the same things in the same order
   const score: Scoreboard['score'] = async (prompt, places) => {
     const known = knownOf(prompt);

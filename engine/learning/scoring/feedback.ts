@@ -1,4 +1,4 @@
-import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
+import { asObject, ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
 import { isEmpty, sameValue } from './agreement.ts';
 import { compared, f1, type Compared, type Counts } from './scoring.ts';
 
@@ -42,9 +42,6 @@ const leafOf = (path: string, counts: Counts, { expected, got, at }: Compared): 
 });
 
 type Pair = Pick<Compared, 'expected' | 'got'>;
-
-const asObject = (value: Json | undefined): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
 
 function differences({ expected, got }: Pair, path: string): readonly string[] {
   const [wanted, said] = [asObject(expected), asObject(got)];

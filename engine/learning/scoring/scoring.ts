@@ -1,7 +1,6 @@
-import { ownMember, type Json, type JsonObject } from '../../kernel/json.ts';
+import { memberPointer, asObject, ownMember, type Json } from '../../kernel/json.ts';
 import { isEmpty, sameValue } from './agreement.ts';
 import { bestPairs } from '../../kernel/assignment.ts';
-import { escapeToken } from '../../extraction/schema/schemaParts.ts';
 
 /** Leaves that were right, leaves that were wrong or too many, leaves that are missing. */
 export interface Counts {
@@ -33,10 +32,7 @@ export interface Compared {
 export type Note = (path: string, counts: Counts, leaf: Compared) => void;
 
 const below = (at: string | undefined, key: string | number): string | undefined =>
-  at === undefined ? undefined : `${at}/${escapeToken(String(key))}`;
-
-const asObject = (value: Json | undefined): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  at === undefined ? undefined : memberPointer(at, key);
 
 /**
  * Counts leaves: a wrong value is one too many and one missing. Rows of a list are paired one to one in the
@@ -55,7 +51,7 @@ export function compared(pair: Compared, path: string, note: Note): Counts {
           sum,
           compared(
             { expected: ownMember(object, key), got: ownMember(other, key), at: below(at, key) },
-            `${path}/${escapeToken(key)}`,
+            memberPointer(path, key),
             note,
           ),
         ),

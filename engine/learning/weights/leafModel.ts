@@ -10,6 +10,7 @@ import { rightOptions } from './rightOptions.ts';
 import { textOfSpot } from './spots.ts';
 import { KNOWN_FROM, type Match } from './templates.ts';
 import { trustIn, type Signals, type Trust } from './trust.ts';
+import { remembered, once } from '../../kernel/once.ts';
 
 const JOINTS = [', ', ' ', '\n'] as const;
 type Joint = (typeof JOINTS)[number];
@@ -32,16 +33,11 @@ export interface Lesson {
 }
 
 /** Options are costly and never change: they are remembered by document and field. */
-const OPTIONS = new WeakMap<Prepared, Map<string, readonly Option[]>>();
+const optionsIn = once((_: Prepared) => new Map<string, readonly Option[]>());
 
 /** The options of a field, remembered. */
-export function optionsFor(field: Field, document: Prepared): readonly Option[] {
-  const known = OPTIONS.get(document) ?? new Map<string, readonly Option[]>();
-  OPTIONS.set(document, known);
-  const options = known.get(field.pointer) ?? optionsOf(field, document);
-  known.set(field.pointer, options);
-  return options;
-}
+export const optionsFor = (field: Field, document: Prepared): readonly Option[] =>
+  remembered(optionsIn(document), field.pointer, () => optionsOf(field, document));
 
 const NOWHERE = { general: [], position: [] };
 
@@ -88,16 +84,15 @@ const DOCUMENTS_MIN = 2;
 const RIGHT_SHARE = 0.8;
 const LABELS_MAX = 12;
 
-const LABELS = new WeakMap<readonly Option[], ReadonlySet<string>>();
-
-const namesIn = (options: readonly Option[]): ReadonlySet<string> =>
-  new Set(options.flatMap(({ seen }) => seen?.labels ?? []));
+const namesIn = once(
+  (options: readonly Option[]): ReadonlySet<string> =>
+    new Set(options.flatMap(({ seen }) => seen?.labels ?? [])),
+);
 
 function labelsOf(lessons: readonly Lesson[]): ReadonlySet<string> {
   const counts = new Map<string, { right: number; all: number }>();
   for (const { options, expected } of lessons) {
-    const labels = LABELS.get(options) ?? namesIn(options);
-    LABELS.set(options, labels);
+    const labels = namesIn(options);
     const right = namesIn(rightOptions(options, expected).flatMap((i) => options[i] ?? []));
     for (const label of labels) {
       const count = counts.get(label) ?? { right: 0, all: 0 };

@@ -2,6 +2,7 @@ import type { Json } from '../../kernel/json.ts';
 import type { Option } from '../options.ts';
 import { isEmpty, sameValue, squeezed } from '../scoring/agreement.ts';
 import { similarityOf } from '../scoring/similarity.ts';
+import { remembered, once } from '../../kernel/once.ts';
 
 /** A text that reads otherwise on the page than the example says is meant from this similarity on. */
 const NEAR_FROM = 0.75;
@@ -11,7 +12,7 @@ const NEAR_CHARACTERS_MIN = 6;
 const NEAR_STEP = 0.02;
 
 /** Which options are right does not change from one round to the next. */
-const KNOWN = new WeakMap<readonly Option[], Map<string, readonly number[]>>();
+const known = once((_: readonly Option[]) => new Map<string, readonly number[]>());
 
 /**
  * Places of the options that say what was expected. Where none says it to the letter, those that come nearest:
@@ -19,12 +20,7 @@ const KNOWN = new WeakMap<readonly Option[], Map<string, readonly number[]>>();
  */
 export function rightOptions(options: readonly Option[], expected: Json | undefined): readonly number[] {
   if (expected === undefined || isEmpty(expected)) return [];
-  const known = KNOWN.get(options) ?? new Map<string, readonly number[]>();
-  KNOWN.set(options, known);
-  const key = JSON.stringify(expected);
-  const right = known.get(key) ?? placesOf(options, expected);
-  known.set(key, right);
-  return right;
+  return remembered(known(options), JSON.stringify(expected), () => placesOf(options, expected));
 }
 
 function placesOf(options: readonly Option[], expected: Json): readonly number[] {

@@ -2,13 +2,13 @@ import type { Json, JsonObject } from '../../kernel/json.ts';
 import { inSegment } from '../../extraction/candidates.ts';
 import { coerced } from '../../extraction/fields/coerced.ts';
 import type { Field } from '../../extraction/fields/fields.ts';
-import { remembered } from '../../extraction/fields/labels.ts';
 import { overlap, type Row, type Segment } from '../../extraction/places/layout.ts';
 import { findRows, type RowFindings } from '../../extraction/tables/rowValues.ts';
 import { numbersApart } from '../../extraction/places/segmentParts.ts';
 import type { Source } from '../../extraction/source.ts';
 import { sameValue, squeezed } from '../scoring/agreement.ts';
 import { wordsOfLabel } from './surroundings.ts';
+import { remembered, once } from '../../kernel/once.ts';
 
 /** What was learned of a list of rows: what its columns are headed, and what stands below the last row. */
 export interface RowModel {
@@ -36,7 +36,7 @@ interface Observed {
 }
 
 /** Finding rows is costly and does not change from one round to the next. */
-const OBSERVED = new WeakMap<Source, Map<string, Observed | undefined>>();
+const observedIn = once((_: Source) => new Map<string, Observed | undefined>());
 
 /** Learns the headers of columns from where the expected rows stand; undefined where none were found. */
 export function learnRows(
@@ -44,11 +44,9 @@ export function learnRows(
   fields: readonly Field[],
   lessons: readonly RowLesson[],
 ): RowModel | undefined {
-  const observed = lessons.flatMap((lesson) => {
-    const known = OBSERVED.get(lesson.source) ?? new Map<string, Observed | undefined>();
-    OBSERVED.set(lesson.source, known);
-    return remembered(known, pointer, () => observe(fields, lesson)) ?? [];
-  });
+  const observed = lessons.flatMap(
+    (lesson) => remembered(observedIn(lesson.source), pointer, () => observe(fields, lesson)) ?? [],
+  );
   if (observed.length === 0) return undefined;
   const least = Math.max(1, VOTES_SHARE * observed.length);
   const headers = fields.map((field): readonly [string, readonly string[]] => {

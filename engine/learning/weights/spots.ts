@@ -3,6 +3,7 @@ import type { Candidate } from '../../extraction/candidates.ts';
 import { overlap, type Layout, type Segment } from '../../extraction/places/layout.ts';
 import type { ValueKind } from '../../extraction/fields/lexicon.ts';
 import type { Source } from '../../extraction/source.ts';
+import { groupedBy } from '../../kernel/lists.ts';
 
 /** A range of a segment's text. */
 export interface Part {
@@ -54,13 +55,15 @@ export function typedSpots({ candidates }: Source, kinds: readonly ValueKind[]):
 
 /** Texts: segments, what stands after a colon or first words or before a comma or last words, and lines joined. */
 export function textSpots({ layout, candidates }: Source): readonly Spot[] {
-  const tokens = new Map<Segment, Part[]>();
-  for (const { segment, from, to } of candidates.get('id') ?? [])
-    tokens.set(segment, [...(tokens.get(segment) ?? []), { segment, from, to }]);
+  const tokens = groupedBy(candidates.get('id') ?? [], ({ segment }) => segment);
   return inOrder(
     searched(layout.segments).flatMap((segment) => [
       ...cutsOf(segment),
-      ...(tokens.get(segment) ?? []).map((part): Cut => ({ parts: [part], cut: 'token', typed: undefined })),
+      ...(tokens.get(segment) ?? []).map(({ from, to }): Cut => ({
+        parts: [{ segment, from, to }],
+        cut: 'token',
+        typed: undefined,
+      })),
       ...blocksFrom(segment, layout),
     ]),
   );

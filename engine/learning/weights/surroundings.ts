@@ -1,7 +1,7 @@
 import { isAbove, isCurrencyAlone } from '../../extraction/ranking.ts';
-import { remembered } from '../../extraction/fields/labels.ts';
 import type { Layout, Segment } from '../../extraction/places/layout.ts';
 import { labelWords } from '../../extraction/fields/words.ts';
+import { remembered } from '../../kernel/once.ts';
 
 export type Words = readonly string[];
 

@@ -1,8 +1,9 @@
 import { folded } from '../../extraction/fields/words.ts';
 import type { Layout, Row, Segment } from '../../extraction/places/layout.ts';
-import { remembered } from '../../extraction/fields/labels.ts';
 import { featureOf, hashOf } from './hashing.ts';
 import type { Spot } from './spots.ts';
+import { remembered } from '../../kernel/once.ts';
+import { groupedBy } from '../../kernel/lists.ts';
 
 /** A label of a layout: hash of its text, and points from the left where it begins. */
 export type Mark = readonly [hash: number, x: number];
@@ -95,13 +96,12 @@ export function templatesOf(documents: readonly Sightings[], groups: readonly nu
 }
 
 function templateOf(documents: readonly Sightings[]): Template {
-  const counts = new Map<number, number[]>();
-  for (const [hash, x] of documents.flatMap(marksOf)) counts.set(hash, [...(counts.get(hash) ?? []), x]);
-  const stable = [...counts].filter(([, xs]) => xs.length >= STABLE_SHARE * documents.length);
-  const marks = stable.map(([hash, xs]): Mark => [
-    hash,
-    xs.sort((a, b) => a - b)[Math.floor(xs.length / 2)] ?? 0,
-  ]);
+  const byHash = groupedBy(documents.flatMap(marksOf), ([hash]) => hash);
+  const stable = [...byHash].filter(([, all]) => all.length >= STABLE_SHARE * documents.length);
+  const marks = stable.map(([hash, all]): Mark => {
+    const xs = all.map(([, x]) => x).sort((a, b) => a - b);
+    return [hash, xs[Math.floor(xs.length / 2)] ?? 0];
+  });
   return { marks: marks.slice(0, MARKS_MAX) };
 }
 
