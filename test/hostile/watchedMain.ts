@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { threadCpuMs } from './pace.ts';
 import type { HeldSlice, LoopDelay } from './watchedService.ts';
@@ -19,7 +19,9 @@ const file = process.env['WATCH_FILE'] ?? '';
 const delays = monitorEventLoopDelay({ resolution: 10 });
 const tellDelay = (): void => {
   const told: LoopDelay = { maxMs: delays.max / 1e6, p99Ms: delays.percentile(99) / 1e6 };
-  if (delays.count > 0) writeFileSync(`${file}.delay`, JSON.stringify(told));
+  if (delays.count === 0) return;
+  writeFileSync(`${file}.delay.part`, JSON.stringify(told));
+  renameSync(`${file}.delay.part`, `${file}.delay`);
 };
 process.on('SIGWINCH', () => delays.enable());
 process.on('exit', tellDelay);

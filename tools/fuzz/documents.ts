@@ -256,7 +256,7 @@ const wordOf = (status: number, text: string): string => {
 
 /** The service answers before it has read a body that it will not take, and the sender sees its end alone. */
 const CUT_OFF = 'cut off';
-const isForNow = ({ word }: Answer): boolean => ['busy', 'rate_limited', CUT_OFF].includes(word);
+const isForNow = ({ word }: Answer): boolean => ['busy', 'rate_limited', 'not_ready', CUT_OFF].includes(word);
 
 /** Of the tenant, whose limits are wide; the first admin key has those of everybody. */
 let key = '';

@@ -2,7 +2,7 @@ import type { Draft } from './draft.ts';
 import type { Look } from './paper.ts';
 import { sideFields } from './fields.ts';
 import { dateText, dayOf, sentence } from './values.ts';
-import { labelsOf, listOf } from './words.ts';
+import { conceptOf, labelsOf, listOf } from './words.ts';
 
 const VALUE: Look = { isLabel: false };
 
@@ -30,7 +30,8 @@ export function head(draft: Draft, role: string): void {
     size: paper.size * random.pick([1, 1.2, 1.6, 2]),
     bold: random.chance(0.6),
   });
-  if (random.chance(0.15)) line(draft, sentence(draft.habits), look);
+  const isPerson = conceptOf(`${role}.name`).is === 'person';
+  if (!isPerson && random.chance(0.15)) line(draft, sentence(draft.habits), look);
   const oneLine = random.chance(0.35);
   if (random.chance(0.85)) {
     const address = draft.say(`${role}.address`);

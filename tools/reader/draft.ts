@@ -38,6 +38,9 @@ const MARKS = [
   ['(X)', '( )'],
 ] as const;
 
+/** Letters of choices that are too many for a line of a form. */
+const CHOICES_WIDE = 48;
+
 /** A document while it is written: its habits, its paper, and what has been said so far. */
 export class Draft {
   readonly random: Random;
@@ -181,7 +184,9 @@ export class Draft {
       const mark = one === taken ? on : off;
       return behind ? `${one} ${mark}` : `${mark} ${one}`;
     });
-    return { id, label, lines: random.chance(0.25) ? boxed : [boxed.join('  ')] };
+    const inOne = boxed.join('  ');
+    const isWide = inOne.length > CHOICES_WIDE;
+    return { id, label, lines: random.chance(0.25) || isWide ? boxed : [inOne] };
   }
 
   /** First and last day under one label, or each under its own. */

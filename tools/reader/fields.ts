@@ -48,7 +48,8 @@ const inline: Arrange = (draft, items) => {
   for (const item of items) {
     paper.room(heightOf(draft, [item]));
     const x = lead(draft, { label: item.label, mark, x: paper.left, look });
-    paper.y += stack(draft, [shownOf(draft, item).join(', ')], { x }) * gap;
+    const lines = paper.lines(shownOf(draft, item).join(', '), paper.right - x);
+    paper.y += stack(draft, lines, { x }) * gap;
   }
 };
 

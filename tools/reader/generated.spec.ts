@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import type { Json } from '../../engine/kernel/json.ts';
+import { Draft } from './draft.ts';
 import { generated, KINDS, type GeneratedDocument } from './generated.ts';
+import { Random } from './random.ts';
+import { table, totals } from './tables.ts';
+import { labelsOf } from './words.ts';
 
 const SEEDS = 20;
 
@@ -62,6 +66,27 @@ const missingIn = (one: GeneratedDocument): readonly string[] => {
 describe('generated documents', () => {
   it('are of many kinds', () => {
     expect(KINDS.length).to.be.greaterThan(24);
+  });
+
+  it('have sums that agree with their rows', () => {
+    for (let seed = 0; seed < SEEDS; seed += 1) {
+      const draft = new Draft(new Random(`sums ${seed}`), 'en');
+      const said = (id: string): number => Number(draft.facts.get(id)?.json);
+      const rows = table(draft, { names: ['spots'], columns: ['spots', 'unit_price'], groups: [], most: 6 });
+      totals(draft, ['spots', 'gross_amount', 'commission', 'net_amount'], rows);
+      const worth = rows.reduce(
+        (sum, row) => sum + Number(row.get('spots')?.json) * Number(row.get('unit_price')?.json),
+        0,
+      );
+      expect(said('gross_amount')).to.be.closeTo(worth, 0.01);
+      expect(said('net_amount')).to.be.closeTo(said('gross_amount') - said('commission'), 0.02);
+      expect(said('spots')).to.equal(rows.reduce((sum, row) => sum + Number(row.get('spots')?.json), 0));
+    }
+  });
+
+  it('call nobody a company who is a person', () => {
+    expect(labelsOf('physician.name', 'en')).to.include('Full name').and.not.include('Company');
+    expect(labelsOf('bank.name', 'en')).to.include('Company').and.not.include('Full name');
   });
 
   for (const kind of KINDS)

@@ -1,7 +1,7 @@
 import type { Json } from '../../engine/kernel/json.ts';
 import type { Draft } from './draft.ts';
 import type { Look } from './paper.ts';
-import { moneyText, numberText, valueOf, type Value } from './values.ts';
+import { moneyText, numberText, valueOf, type Habits, type Value } from './values.ts';
 import { conceptOf, listOf } from './words.ts';
 
 const NUMERIC = new Set(['amount', 'money', 'integer', 'number', 'percent']);
@@ -227,39 +227,71 @@ export function table(draft: Draft, wish: TableWish): readonly Row[] {
   return all;
 }
 
-const sumOf = (rows: readonly Row[]): number =>
-  rows.reduce((sum, row) => sum + Number(row.get('line_total')?.json ?? row.get('unit_price')?.json ?? 0), 0);
+/** Of one row: its total, or what its price and count come to. */
+const worthOf = (row: Row): number => {
+  const { json: total } = row.get('line_total') ?? {};
+  const counted = COUNTS.find((id) => row.has(id)) ?? '';
+  return Number(total ?? Number(row.get('unit_price')?.json ?? 0) * Number(row.get(counted)?.json ?? 1));
+};
 
-/** What sums below rows come to; no sums where the rows have none. */
+const added = (rows: readonly Row[], id: string): number =>
+  rows.reduce((sum, row) => sum + Number(row.get(id)?.json ?? 0), 0);
+
+const moneyOf = (value: number, habits: Habits): Value => {
+  const exact = Math.round(value * 100) / 100;
+  return cell(moneyText(exact, habits), exact);
+};
+
+/** What rows and the sums below them come to; of a sum of its own where no row has an amount. */
 function sumsOf(
   { random, habits }: Draft,
   ids: readonly string[],
-  net: number,
+  rows: readonly Row[],
 ): Readonly<Record<string, Value>> {
-  const money = (value: number): Value => {
-    const exact = Math.round(value * 100) / 100;
-    return cell(moneyText(exact, habits), exact);
-  };
+  const money = (value: number): Value => moneyOf(value, habits);
+  const net = rows.reduce((sum, row) => sum + worthOf(row), 0) || random.int(1_500, 900_000) / 100;
   const share = (id: string, value: number): number => (ids.includes(id) ? Math.round(value * 100) / 100 : 0);
   const rate = Number(random.pick(conceptOf('tax_rate').options));
   const extra = share('shipping_cost', random.int(300, 9900) / 100);
   const less = share('discount_amount', (net * random.int(1, 15)) / 100);
   const taxed = share('tax_amount', ((net + extra - less) * rate) / 100);
+  const total = net + extra - less + taxed;
+  const commission = (net * random.pick([5, 10, 15, 15])) / 100;
+  const cash = Math.ceil(total / 10) * 10;
+  const spots = added(rows, 'spots');
   return {
+    ...(spots > 0 && { spots: cell(String(spots), spots) }),
+    gross_amount: money(net),
+    commission: money(commission),
+    net_amount: money(net - share('commission', commission)),
+    cash: money(cash),
+    change: money(cash - total),
     subtotal: money(net),
     shipping_cost: money(extra),
     discount_amount: money(less),
     tax_amount: money(taxed),
-    total: money(net + extra - less + taxed),
+    total: money(total),
     tax_rate: cell(`${String(rate).replace('.', habits.marks[1])}%`, rate),
   };
 }
 
-/** Sums below a table: of its rows where they have totals, else of their own. */
+/** Of an account: from what was there before to what is left. */
+function balancesOf(draft: Draft, rows: readonly Row[]): Readonly<Record<string, Value>> {
+  const { habits } = draft;
+  const [went, came] = [added(rows, 'debit'), added(rows, 'credit')];
+  return {
+    total_debits: moneyOf(went, habits),
+    total_credits: moneyOf(came, habits),
+    closing_balance: moneyOf(Number(draft.value('opening_balance').json) + came - went, habits),
+  };
+}
+
+/** Sums below a table that agree with its rows and with each other. */
 export function totals(draft: Draft, ids: readonly string[], rows: readonly Row[]): void {
   const { random, paper } = draft;
-  const net = sumOf(rows);
-  if (net > 0) for (const [id, value] of Object.entries(sumsOf(draft, ids, net))) draft.set(id, value);
+  const isAccount = ids.includes('closing_balance');
+  const sums = isAccount ? balancesOf(draft, rows) : sumsOf(draft, ids, rows);
+  for (const [id, value] of Object.entries(sums)) draft.set(id, value);
   const shown = ids.filter((id) => draft.has(id));
   const mark = random.pick([':', '', '', ':']);
   const widest = Math.max(...shown.map((id) => paper.widthOf(draft.label(id), { bold: true }))) + 24;

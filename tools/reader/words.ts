@@ -84,8 +84,8 @@ const conceptsIn = (text: string): ReadonlyMap<string, Concept> =>
 export const CONCEPTS: ReadonlyMap<string, Concept> = conceptsIn(dataText('concepts.txt'));
 
 /**
- * A concept by name; `seller.phone` is a part of a role: its labels are those of the part, and with the role's
- * before them in `full`.
+ * A concept by name; `seller.phone` is a part of a role: its labels are those of the part. Those of a name are those
+ * of a company's name, `.name:org`, or of a person's, where the role says which.
  */
 export function conceptOf(id: string): Concept {
   const known = CONCEPTS.get(id);
@@ -95,7 +95,8 @@ export function conceptOf(id: string): Concept {
   if (who === undefined || what === undefined) throw new RangeError(`no concept is named ${id}`);
   const says = what.says.map((text) => text.replace('{role}', role.replace(/_/g, ' ')));
   const is = what.is === 'party' ? (who.options[0] ?? 'party') : what.is;
-  return { ...what, id, is, says };
+  const { labels } = CONCEPTS.get(`.${part}:${is}`) ?? what;
+  return { ...what, id, is, says, labels };
 }
 
 /** The labels of a concept in a language, none where it has none. */
