@@ -94,14 +94,14 @@ const removeHeld = async (deps: EraseTenantDeps, erasure: Erasure, counts: Count
   }
 };
 
-/** Uploads that were never used are in no read model: their streams say whose they are. */
+/** Uploads that were not used by then are in no read model, or as new ones: their streams say whose they are. */
 const removeUnused = async (deps: EraseTenantDeps, erasure: Erasure, counts: Counted): Promise<void> => {
   for await (const { key } of deps.objects.list(UPLOADS_PREFIX)) {
     const id = documentIdOfKey(key);
     if (id === undefined) continue;
     const { presigned, registered } = await deps.documents.stateOf(id);
     const isTheirs = presigned?.tenant_id === erasure.tenant_id && presigned.created_at <= erasure.erased_at;
-    if (!isTheirs || registered !== null) continue;
+    if (!isTheirs || (registered !== null && registered.created_at <= erasure.erased_at)) continue;
     const meta = metaOf(deps, SYSTEM, `erase-${erasure.tenant_id}`);
     const isGone = await attempted(deps, counts, () => deps.remove.document(erasure.tenant_id, id, meta));
     if (!isGone) counts.left += 1;
