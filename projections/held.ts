@@ -65,3 +65,10 @@ export const jobsEverOf = listing(
   upTo,
   (row) => textOf(row, 'job_id'),
 );
+
+/** Runs that measured something for a tenant, ever. */
+export const runsEverOf = listing(
+  'select run_id from read.evaluation_runs where tenant_id = $1 and position <= $2::numeric',
+  upTo,
+  (row) => textOf(row, 'run_id'),
+);

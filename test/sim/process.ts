@@ -393,7 +393,7 @@ const tenantErasing = (
     ...{ store, objects, clock, documents: documents(store), replays: env.replays },
     ...{ forgetTexts, onError: env.onError },
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
-    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
+    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [], runs: [] }),
     remove: {
       ...{ key: never, webhook: never, job: never, set: never, config: never },
       operation: async (_, id) => isOk(await requests.cancelOperation(id)),
