@@ -14,6 +14,7 @@ import type { Clock, EventStore, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
+import { schemaFolderOf } from './evaluations.ts';
 import { dropAll } from './operationInput.ts';
 import { TRAINING_PREFIX } from './training.ts';
 import type { Documents } from './uploads.ts';
@@ -34,10 +35,10 @@ export interface EraseTenantDeps {
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
   /** Some of what is left of an erasure, as the read models know, in the order in which it goes. */
   readonly heldBy: (erasure: Erasure) => Promise<readonly { readonly kind: string; readonly id: string }[]>;
-  /** Objects that were made of examples, whatever is left of them: digests of artifacts, and IDs of jobs. */
+  /** What objects are of, whatever is left of them: digests of artifacts, and IDs of jobs and of runs. */
   readonly learnedBy: (
     erasure: Erasure,
-  ) => Promise<{ readonly artifacts: readonly string[]; readonly jobs: readonly string[] }>;
+  ) => Promise<Readonly<Record<'artifacts' | 'jobs' | 'runs', readonly string[]>>>;
   readonly remove: Readonly<Record<HeldKind, Remove>>;
   /** Waits until the read models have what is in the log now. */
   readonly settle: (tenantId: string) => Promise<void>;
@@ -94,14 +95,14 @@ const removeHeld = async (deps: EraseTenantDeps, erasure: Erasure, counts: Count
   }
 };
 
-/** Uploads that were never used are in no read model: their streams say whose they are. */
+/** Uploads that were not used by then are in no read model, or as new ones: their streams say whose they are. */
 const removeUnused = async (deps: EraseTenantDeps, erasure: Erasure, counts: Counted): Promise<void> => {
   for await (const { key } of deps.objects.list(UPLOADS_PREFIX)) {
     const id = documentIdOfKey(key);
     if (id === undefined) continue;
     const { presigned, registered } = await deps.documents.stateOf(id);
     const isTheirs = presigned?.tenant_id === erasure.tenant_id && presigned.created_at <= erasure.erased_at;
-    if (!isTheirs || registered !== null) continue;
+    if (!isTheirs || (registered !== null && registered.created_at <= erasure.erased_at)) continue;
     const meta = metaOf(deps, SYSTEM, `erase-${erasure.tenant_id}`);
     const isGone = await attempted(deps, counts, () => deps.remove.document(erasure.tenant_id, id, meta));
     if (!isGone) counts.left += 1;
@@ -115,9 +116,10 @@ const removeAll = async (deps: EraseTenantDeps, erasure: Erasure): Promise<Erasu
   await deps.forgetTexts({ tenant_id, until });
   await removeHeld(deps, erasure, counts);
   await removeUnused(deps, erasure, counts);
-  const { artifacts, jobs } = await deps.learnedBy(erasure);
+  const { artifacts, jobs, runs } = await deps.learnedBy(erasure);
   for (const digest of artifacts) await deps.objects.remove(artifactKeyOf(digest));
   for (const job of jobs) await dropAll(deps.objects, `${TRAINING_PREFIX}${job}/`);
+  for (const run of runs) await dropAll(deps.objects, schemaFolderOf(run));
   await deps.replays.forget(erasure.tenant_id);
   return { ...erasure, ...counts };
 };

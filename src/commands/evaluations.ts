@@ -77,6 +77,9 @@ const shelf = <Schema extends z.ZodType>(schema: Schema, objects: Pick<ObjectSto
 
 const expectedShape = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
 
+/** Where the schema lies that a run is asked with. */
+export const schemaFolderOf = (runId: string): string => `${folderOf(runId)}${SCHEMA}/`;
+
 /** The schema that a run is asked with, by the digest of its canonical form. */
 export const runSchemas = (objects: Pick<ObjectStore, 'put' | 'get'>) => {
   return {

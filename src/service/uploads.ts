@@ -41,7 +41,7 @@ import { isReviewOver } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
-import { artifactsEverOf, heldByTenant, jobsEverOf } from '../../projections/held.ts';
+import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries } from '../commands/webhooks.ts';
@@ -124,6 +124,7 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
     learnedBy: async (erasure) => ({
       artifacts: await artifactsEverOf(sql)(erasure),
       jobs: await jobsEverOf(sql)(erasure),
+      runs: await runsEverOf(sql)(erasure),
     }),
     remove: {
       key: async (_, key_id, meta) => {

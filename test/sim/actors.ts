@@ -74,7 +74,7 @@ const uploadsOf = (
 ): readonly string[] =>
   documents.flatMap((file, at) =>
     Array.from({ length: file.tag === 'one' ? Math.max(1, file.pages) : 1 }, (_, n) => {
-      const id = `doc_${key}_${String(at)}_${String(n)}`;
+      const id = `doc_${key}-${String(at)}-${String(n)}`;
       shared.files.set(`upload ${id}`, bytesOf({ ...file, pages: file.tag === 'one' ? 1 : file.pages }));
       return id;
     }),
@@ -116,6 +116,7 @@ const changeOf = (actor: Actor, id: string): ((requests: Requests) => Promise<An
         ? (requests) => requests.cancelOperation(id)
         : (requests) => requests.eraseDocument(documentIdOfOperation(id));
     case 'batch':
+      if (actor.erasesTenant === true) return (requests) => requests.eraseTenant();
       return (requests) => requests.cancelBatch(id);
     case 'job':
       return (requests) => requests.cancelJob(id);

@@ -307,6 +307,8 @@ export const watchOver = (deps: WatchDeps) => {
       known.tenantErasedAt = data.erased_at;
       for (const { accepted: work } of known.works.values())
         if (work != null) known.toErase.add(work.document_id);
+      for (const { accepted: batch } of known.batches.values())
+        for (const id of batch.document_ids) known.toErase.add(id);
     },
     CreditsAdjusted: ({ data }) => void known.adjusted.add(data.idempotency_key ?? ''),
     OperationAccepted: ({ data }) => accepted(data),

@@ -62,7 +62,7 @@ export const started = () => ({
   /** Documents. */
   registered: new Set<string>(),
   erased: new Set<string>(),
-  /** Those of work that was accepted before its tenant was erased. */
+  /** Those of work and batches that were accepted before their tenant was erased. */
   toErase: new Set<string>(),
   tenantErasedAt: '',
   /** Fingerprints of what was booked, by the payment. */

@@ -335,15 +335,28 @@ const documentLists = (rows: Rows) => {
       const erased = new Set([...rows.erased, ...works.map(({ work_id }) => work_id)]);
       return new Set(names.filter((name) => erased.has(name)));
     },
-    heldBy: ({ position }: { readonly position: bigint }) => [
-      ...unfinished(rows.operations)
-        .filter((one) => one.position <= position)
-        .map(({ id }) => ({ kind: 'operation', id })),
-      ...operations()
-        .filter((one) => one.position <= position && rows.registered.has(one.document_id))
-        .filter(({ document_id }) => !rows.erased.has(document_id))
-        .map(({ document_id: id }) => ({ kind: 'document', id })),
-    ],
+    heldBy: ({ position }: { readonly position: bigint }) => {
+      const isEarlier = (row: { readonly position: bigint }): boolean => row.position <= position;
+      const batched = [...rows.batches.values()].filter(isEarlier).flatMap(({ documents }) => documents);
+      const named = [...operations().filter(isEarlier), ...batched].map(({ document_id }) => document_id);
+      return [
+        ...openBatches(rows)
+          .filter(isEarlier)
+          .map(({ batch_id: id }) => ({ kind: 'batch', id })),
+        ...unfinished(rows.operations)
+          .filter(isEarlier)
+          .map(({ id }) => ({ kind: 'operation', id })),
+        ...[...new Set(named)]
+          .filter((id) => rows.registered.has(id) && !rows.erased.has(id))
+          .map((id) => ({ kind: 'document', id })),
+      ];
+    },
+    awaitedOf: (ids: readonly string[]) => {
+      const awaited = openBatches(rows).flatMap(({ documents }) =>
+        documents.map(({ document_id }) => document_id),
+      );
+      return new Set(ids.filter((id) => awaited.includes(id)));
+    },
     workOn: (documentId: string) =>
       operations()
         .filter(({ document_id }) => document_id === documentId)

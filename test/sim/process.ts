@@ -384,6 +384,7 @@ const tenantErasing = (
   requests: {
     readonly eraseDocument: (id: string) => Promise<Answer>;
     readonly cancelOperation: (id: string) => Promise<Answer>;
+    readonly cancelBatch: (id: string) => Promise<Answer>;
   },
 ): EraseTenantDeps => {
   const isOk = ({ kind }: Answer) => kind === 'ok';
@@ -392,10 +393,11 @@ const tenantErasing = (
     ...{ store, objects, clock, documents: documents(store), replays: env.replays },
     ...{ forgetTexts, onError: env.onError },
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
-    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
+    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [], runs: [] }),
     remove: {
-      ...{ key: never, webhook: never, batch: never, job: never, set: never, config: never },
+      ...{ key: never, webhook: never, job: never, set: never, config: never },
       operation: async (_, id) => isOk(await requests.cancelOperation(id)),
+      batch: async (_, id) => isOk(await requests.cancelBatch(id)),
       document: async (_, id) => isOk(await requests.eraseDocument(id)),
     },
     // Read models that are late are waited for, and not for ever.
@@ -447,14 +449,17 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
 const erasing = (
   env: ProcessEnv,
   deps: Deps,
-  { cancelOperation }: { readonly cancelOperation: (id: string) => Promise<Answer> },
+  cancelling: {
+    readonly cancelOperation: (id: string) => Promise<Answer>;
+    readonly cancelBatch: (id: string) => Promise<Answer>;
+  },
 ) => {
   const { objects, clock, store, jobs, forgetTexts } = deps;
   const erase = eraseDocument({
     ...{ objects, clock, jobs, documents: documents(store), examples: exampleStreams(store) },
     ...{ replays: env.replays, stock: { forget: () => undefined }, forgetTexts },
     workOn: ({ document_id }) => env.ask('work on', (one) => one.documents.workOn(document_id)),
-    awaitedOf: () => Promise.resolve(new Set<string>()),
+    awaitedOf: (ids) => env.ask('awaited', (one) => one.documents.awaitedOf(ids)),
     learningFrom: () => Promise.resolve([]),
     cancelJob: none,
     forgetInEvaluations: () => Promise.resolve(),
@@ -466,7 +471,7 @@ const erasing = (
     const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
     return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
   };
-  const tenant = tenantErasing(env, deps, { eraseDocument: erasing, cancelOperation });
+  const tenant = tenantErasing(env, deps, { eraseDocument: erasing, ...cancelling });
   return {
     eraseDocument: erasing,
     eraseTenant: async (): Promise<Answer> => {
@@ -928,7 +933,8 @@ export type SimProcess = ReturnType<typeof simProcess>;
 export const simProcess = (env: ProcessEnv) => {
   const deps = depsOf(env);
   const { requests, ...own } = operationRequests(env, deps);
-  const { sweepErasures: swept, ...erasures } = erasing(env, deps, requests);
+  const batched = batchRequests(env, deps);
+  const { sweepErasures: swept, ...erasures } = erasing(env, deps, { ...requests, ...batched });
   return {
     requests: {
       ...requests,
@@ -936,7 +942,7 @@ export const simProcess = (env: ProcessEnv) => {
       ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
       ...paymentRequests(env, deps),
-      ...batchRequests(env, deps),
+      ...batched,
       ...jobRequests(env, deps),
       ...webhookRequests(env, deps),
     },

@@ -262,13 +262,15 @@ describe('the simulation of queued work', () => {
       expect((await exhaust(world, bound, wanted)).found?.finding).to.equal(undefined);
     });
 
-  for (const name of ['tenant erased', 'tenant erased while it works'])
+  for (const { name } of SMALL.filter((one) => one.name.startsWith('tenant erased')))
     it(`finds nothing in the small world "${name}", wherever a process dies`, async () => {
       const world = { ...SMALL.find((one) => one.name === name)!, healMs: 3 * HOUR };
       const bound = { deviations: 1, crashes: 1, kinds: CRASHES, isLeftOut: readsOnly };
       const wanted = { isWanted: () => true, until: inSeconds(120) };
       const { found, runs, isComplete } = await exhaust(world, bound, wanted);
-      expect(found?.finding, JSON.stringify([...(found?.deviations ?? [])])).to.equal(undefined);
+      expect(found?.finding, JSON.stringify([found?.finding, ...(found?.deviations ?? [])])).to.equal(
+        undefined,
+      );
       expect(runs).to.be.greaterThan(20);
       expect(isComplete).to.equal(true);
     });

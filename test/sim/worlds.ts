@@ -118,6 +118,16 @@ export const SMALL: readonly World[] = [
   single('document erased while it is worked on', [work('a', { eraseAfterMs: 1_030, tries: 8 })]),
   single('tenant erased', [work('a', { eraseAfterMs: 20_000, erasesTenant: true })]),
   single('tenant erased while it works', [work('a', { eraseAfterMs: 1_030, erasesTenant: true, tries: 8 })]),
+  single('tenant erased while a person looks', [
+    work('a', { reviewed: true, eraseAfterMs: 30_000, erasesTenant: true, tries: 8 }),
+    reviewer('a', { at: 30_990, leases: true }),
+  ]),
+  single('tenant erased while its batch runs', [
+    {
+      ...{ kind: 'batch', key: 'b', at: 0, via: 0, tries: 8, eraseAfterMs: 1_010, erasesTenant: true },
+      documents: [page('one', 3)],
+    },
+  ]),
   single('review', [
     reviewedWork,
     { kind: 'webhook', key: 'w', at: 0, via: 1, tries: 3, url: 'https://w.example' },

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { decodeAny } from '../../../domain/catalogue.ts';
@@ -301,6 +302,63 @@ describe('erasing a tenant', () => {
     expect(await isOpen()).to.equal(false);
     expect((await api.call('get', `/v1/billing/balance/${tenant}`, { key })).status).to.equal(200);
   });
+
+  /** A request whose body is still coming: what it does is done after `between`. */
+  const sentSlowly = async (
+    { tenant, key, headers = {} }: { tenant: string; key: string; headers?: Record<string, string> },
+    file: readonly [text: string, name: string],
+    between: () => Promise<void>,
+  ): Promise<string> => {
+    const schema = JSON.stringify({ type: 'object', properties: { payer: { type: 'string' } } });
+    const form = formOf({ tenant_id: tenant, schema, mode: 'fast' }, new Blob([file[0]]), file[1]);
+    const whole = new Request(`${api.url}/v1/extract`, { method: 'POST', body: form });
+    const bytes = Buffer.from(await whole.arrayBuffer());
+    const content = { 'content-type': String(whole.headers.get('content-type')) };
+    const sending = request(`${api.url}/v1/extract`, {
+      method: 'POST',
+      headers: { ...content, 'content-length': bytes.length, 'x-api-key': key, ...headers },
+    });
+    const answered = new Promise<string>((resolve, reject) => {
+      sending.on('error', reject);
+      sending.on('response', (answer) => {
+        answer.setEncoding('utf8');
+        let text = String(answer.statusCode);
+        answer.on('data', (piece: string) => (text += piece));
+        answer.on('end', () => resolve(text));
+      });
+    });
+    sending.write(bytes.subarray(0, -10));
+    // It was let in by its key, which is revoked now.
+    await until(async () => (await readdir(api.uploadDir)).length > 0);
+    await between();
+    sending.end(bytes.subarray(-10));
+    return answered;
+  };
+
+  for (const [kind, headers, status] of [
+    ['waits for its answer', {}, '200'],
+    ['is worked on later', { prefer: 'respond-async' }, '202'],
+  ] as const)
+    it(`takes a document whose request was coming in, and ${kind}`, async () => {
+      const tenant = `erased-${randomUUID()}`;
+      const { planted, word } = words();
+      const key = await api.newKey(tenant);
+      await api.sell(tenant, 20_000);
+      const file = [`Payer: ${word('text')}`, `${word('file name')}.txt`] as const;
+      const answer = await sentSlowly({ tenant, key, headers }, file, async () => {
+        expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
+      });
+      expect(answer).to.match(new RegExp(`^${status}`));
+      await api.deps.reads.settleAll();
+      await api.operations.drain();
+      await api.deps.reads.settleAll();
+      const listed = async () => (await ok('get', `/v1/documents?tenant_id=${tenant}`)).body;
+      expect(await listed()).to.have.nested.property('items[0].file_name', file[1]);
+      await objectSweeper(api.swept).sweep();
+      expect(await listed()).to.have.nested.property('items[0].file_name', null);
+      expect(await objectsSaying(planted)).to.deep.equal([]);
+      expect(await filesSaying(planted)).to.deep.equal([]);
+    });
 
   it('is for admins, of tenants that there are', async () => {
     const tenant = `erased-${randomUUID()}`;
