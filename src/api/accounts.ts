@@ -20,6 +20,7 @@ import {
   usdOut,
   checkKnown,
   tenantNotFound,
+  whoOut,
 } from './basics.ts';
 import { actor } from '../../domain/kernel/decider.ts';
 import { routesOver } from '../server/routes.ts';
@@ -228,7 +229,7 @@ const membersOfKinds = z
     occurred_at: instantOut,
     reason: z.string().nullable(),
     allow_negative: z.boolean(),
-    actor: actor.nullable(),
+    actor: actor.extend({ key_id: whoOut }).nullable(),
   })
   .partial();
 

@@ -76,6 +76,13 @@ export const instantIn = z.iso
   .pipe(kept)
   .meta({ 'x-wire': { type: 'string', format: 'date-time' } });
 
+/** Who acted. */
+export const whoOut = z.string().nullable().meta({
+  description:
+    'The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was ' +
+    'erased with the tenant.',
+});
+
 export const instantOut = z.iso.datetime({ precision: 3 }).meta({
   'x-wire': { type: 'string', format: 'date-time' },
   description: 'RFC 3339 UTC with milliseconds.',

@@ -470,7 +470,7 @@ export type ApiKeyList = {
          */
         revoked_at: string | null;
         /**
-         * Who made it, as events name them: the `key_id` of the key that was used or that opened the session, `oidc:` and a subject, or a part of the service.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
         made_by: string | null;
         /**
@@ -2766,9 +2766,9 @@ export type ConfigResponse = {
      */
     published_at: string;
     /**
-     * ID of the key that published it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    published_by: string;
+    published_by: string | null;
 };
 
 export type ConfigUpsertRequest = {
@@ -3430,9 +3430,9 @@ export type DeploymentItem = {
      */
     activated_at: string;
     /**
-     * ID of the key that activated it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    activated_by: string;
+    activated_by: string | null;
     /**
      * When another took its place; null while it is active.
      */
@@ -3539,9 +3539,9 @@ export type DeploymentResponse = {
      */
     activated_at: string;
     /**
-     * ID of the key that activated it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    activated_by: string;
+    activated_by: string | null;
     /**
      * ID of the deployment that it took the place of; null for the first.
      */
@@ -5669,9 +5669,9 @@ export type LedgerItem = {
      */
     actor?: {
         /**
-         * ID of the API key, `key_…`.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
-        key_id: string;
+        key_id: string | null;
         /**
          * Role of the key.
          */
@@ -8038,9 +8038,9 @@ export type ResolvedDeployment = {
      */
     activated_at: string;
     /**
-     * ID of the key that activated it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    activated_by: string;
+    activated_by: string | null;
     /**
      * The artifact to activate to go back; for a canary, the one that it runs beside.
      */
@@ -8089,9 +8089,9 @@ export type Review = {
      */
     lease: {
         /**
-         * The key of who looks at it.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
-        held_by: string;
+        held_by: string | null;
         /**
          * RFC 3339 UTC with milliseconds.
          */
@@ -8249,9 +8249,9 @@ export type ReviewDecision = {
      */
     note: string | null;
     /**
-     * The key of who decided; null while it is open.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    decided_by: string;
+    decided_by: string | null;
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -8369,9 +8369,9 @@ export type ReviewItem = {
      */
     lease: {
         /**
-         * The key of who looks at it.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
-        held_by: string;
+        held_by: string | null;
         /**
          * RFC 3339 UTC with milliseconds.
          */
@@ -8864,7 +8864,7 @@ export type SessionResponse = {
      */
     via: 'api_key' | 'oidc' | 'link';
     /**
-     * Who acts, as events name it: the ID of a key, or `oidc:` and a subject.
+     * Who acts: the ID of a key, or `oidc:` and a subject.
      */
     subject: string;
     /**
@@ -9373,7 +9373,7 @@ export type TenantRateLimitsDeletedResponse = {
      */
     updated_at: string | null;
     /**
-     * ID of the key that set the limits; null while the defaults hold.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
     updated_by: string | null;
     /**
@@ -9432,7 +9432,7 @@ export type TenantRateLimitsResponse = {
      */
     updated_at: string | null;
     /**
-     * ID of the key that set the limits; null while the defaults hold.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
     updated_by: string | null;
 };
@@ -17660,6 +17660,7 @@ export type ListEventsData = {
          * At most so many entries in a page of the list.
          */
         limit?: number;
+        texts?: boolean;
     };
     url: '/v1/admin/events';
 };
