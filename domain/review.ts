@@ -83,7 +83,18 @@ const reviewDecided = event('ReviewDecided', {
 /** What was decided is in doubt: the next generation begins with it. */
 const reviewReopened = event('ReviewReopened', { ...identity, generation, reopened_at: instant });
 
-export const reviewEvent = z.discriminatedUnion('type', [reviewLeased, reviewDecided, reviewReopened]);
+/**
+ * Its time is over: said before anything that it is about is removed, so that a decision which was on its way then is
+ * refused, and not taken without its object.
+ */
+const reviewExpired = event('ReviewExpired', { ...identity, generation, expired_at: instant });
+
+export const reviewEvent = z.discriminatedUnion('type', [
+  reviewLeased,
+  reviewDecided,
+  reviewReopened,
+  reviewExpired,
+]);
 type ReviewEvent = z.output<typeof reviewEvent>;
 
 export const reviewStream = (reviewId: string): string => `review-${reviewId}`;
@@ -104,6 +115,8 @@ export interface ReviewState {
   readonly lease: { readonly held_by: string; readonly lease_until: string } | null;
   /** Of this generation, or of the one before while this one is open. */
   readonly decision: Extract<ReviewEvent, { type: 'ReviewDecided' }>['data'] | null;
+  /** Whether what it is about may be gone. */
+  readonly expired: boolean;
 }
 
 export const isDecided = ({ decision, generation: now }: ReviewState): boolean =>
@@ -123,7 +136,7 @@ export const reviewStatusOf = (
   state: ReviewState,
   { opened_at, now }: { readonly opened_at: string; readonly now: string },
 ): ReviewStatus => {
-  if (isOver(reviewKeptUntil(state, opened_at), now)) return 'expired';
+  if (state.expired || isOver(reviewKeptUntil(state, opened_at), now)) return 'expired';
   if (isDecided(state)) return 'decided';
   return holderOf(state, now) === undefined ? 'open' : 'leased';
 };
@@ -145,7 +158,9 @@ type Decide = Command<
     }
 >;
 type Reopen = Command<'Reopen', Asked>;
-type ReviewCommand = Lease | Decide | Reopen;
+/** Nothing, if its time is not over. */
+type Expire = Command<'Expire', Omit<Asked, 'by'>>;
+type ReviewCommand = Lease | Decide | Reopen | Expire;
 
 export type ReviewRejection =
   | { readonly code: 'review_leased'; readonly lease_until: string }
@@ -209,16 +224,19 @@ const reopen = (state: ReviewState, { data, meta: { now } }: Reopen): ReviewDeci
   });
 };
 
+const expire = ({ generation: last }: ReviewState, { data, meta: { now } }: Expire): ReviewDecision =>
+  accept({ type: 'ReviewExpired', data: { ...identityOf(data), generation: last, expired_at: now } });
+
 /**
  * A review: open, leased by one person at a time, decided once in each generation. It begins with the success of its
  * operation, which says that it is needed: the stream begins with the first person.
  */
 export const review: Decider<ReviewKind> = {
-  initialState: { generation: 1, lease: null, decision: null },
+  initialState: { generation: 1, lease: null, decision: null, expired: false },
   decide: (state, command) => {
-    const { opened_at } = command.data;
-    if (isOver(reviewKeptUntil(state, opened_at), command.meta.now))
-      return reject({ code: 'review_expired' });
+    const isPast = isOver(reviewKeptUntil(state, command.data.opened_at), command.meta.now);
+    if (command.type === 'Expire') return isPast && !state.expired ? expire(state, command) : accept();
+    if (isPast || state.expired) return reject({ code: 'review_expired' });
     switch (command.type) {
       case 'Lease':
         return lease(state, command);
@@ -236,6 +254,8 @@ export const review: Decider<ReviewKind> = {
         return { ...state, lease: null, decision: data };
       case 'ReviewReopened':
         return { ...state, generation: data.generation, lease: null };
+      case 'ReviewExpired':
+        return { ...state, lease: null, expired: true };
     }
   },
 };

@@ -31,25 +31,33 @@ export function runningRows(
   if (pages.length < 3) return found;
   const often = Math.max(2, Math.ceil(pages.length * 0.4));
   const repeated = [...seen.values()].filter((rows) => rows.length >= often).flat();
-  const heads = new Set(pages.flatMap(({ rows }) => headsOfTables(rows)));
-  return new Set([...found, ...repeated.filter((row) => !heads.has(row))]);
+  const heads = new Map<string, number>();
+  for (const row of new Set(pages.flatMap(({ rows }) => headsOfTables(rows))))
+    heads.set(keyOf(row), (heads.get(keyOf(row)) ?? 0) + 1);
+  const isHead = (key: string): boolean => 2 * (heads.get(key) ?? 0) >= (seen.get(key)?.length ?? 0);
+  return new Set([...found, ...repeated.filter((row) => !isHead(keyOf(row)))]);
 }
 
 /** So many columns tell a table from lines that happen to stand alike. */
 const COLUMNS_MIN = 3;
-/** Lines in which a table begins below its head, which may have a line of units. */
-const BEGINS_WITHIN = 2;
+/** Lines in which a table begins below its head, which may have a line of units, and one that names a group. */
+const BEGINS_WITHIN = 3;
 /** Between a head and its first line of values, in heights of the head. */
 const GAP_MAX = 4;
 
-/** Rows that a table on their page repeats as its head: its columns go on below them. */
+/** Rows that a table on their page repeats as its head, with its line of units: its columns go on below them. */
 function headsOfTables(rows: readonly Row[]): readonly Row[] {
   const ordered = [...rows].sort((a, b) => a.box[1] - b.box[1]);
-  return ordered.filter(
-    (row, at) =>
+  return ordered.flatMap((row, at) => {
+    const next = ordered.slice(at + 1, at + 1 + BEGINS_WITHIN);
+    const begins = next.findIndex((below) => areColumns(row, below));
+    const between = next.slice(0, begins);
+    const isHead =
       row.segments.length >= COLUMNS_MIN &&
-      ordered.slice(at + 1, at + 1 + BEGINS_WITHIN).some((below) => areColumns(row, below)),
-  );
+      begins >= 0 &&
+      between.every(({ segments }) => segments.length < row.segments.length);
+    return isHead ? [row, ...between] : [];
+  });
 }
 
 /** Whether each segment of a row has one below it, close enough to be its value. */

@@ -7,11 +7,12 @@ interface Seen {
   readonly tenant_id: string;
   generation: number;
   decided: boolean;
+  expired: boolean;
   held_by: string;
   lease_until: string;
 }
 
-type ReviewMove = AuditedEventOf<'ReviewLeased' | 'ReviewDecided' | 'ReviewReopened'>;
+type ReviewMove = AuditedEventOf<'ReviewLeased' | 'ReviewDecided' | 'ReviewReopened' | 'ReviewExpired'>;
 
 /** As the service names the review of an operation. */
 const reviewOf = (operationId: string): string => operationId.replace(/^[a-z]+_/, 'rev_');
@@ -33,7 +34,8 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
     }
     const due = event.type === 'ReviewReopened' ? review.generation + 1 : review.generation;
     if (generation !== due) say(`${review_id} is in another generation.`, due, generation);
-    if (review.decided !== (event.type === 'ReviewReopened'))
+    if (review.expired) say(`${review_id} has expired before.`);
+    if (event.type !== 'ReviewExpired' && review.decided !== (event.type === 'ReviewReopened'))
       say(review.decided ? `${review_id} was decided already.` : `${review_id} was not decided before.`);
     if (by !== null && review.held_by !== by && review.lease_until > at)
       say(`${review_id} was held by somebody else.`, review.held_by, by);
@@ -45,7 +47,7 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
       if (review === undefined) return;
       const review_id = reviewOf(operation_id);
       touch(`review ${review_id}`);
-      const fresh = { generation: 1, decided: false, held_by: '', lease_until: '' };
+      const fresh = { generation: 1, decided: false, expired: false, held_by: '', lease_until: '' };
       if (!reviews.has(review_id)) reviews.set(review_id, { tenant_id, ...fresh });
     },
     ReviewLeased: (event) => {
@@ -63,6 +65,10 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
       const review = moved(event, { at, by: null });
       if (review !== undefined)
         Object.assign(review, { decided: false, generation, held_by: '', lease_until: '' });
+    },
+    ReviewExpired: (event) => {
+      const review = moved(event, { at: event.data.expired_at, by: null });
+      if (review !== undefined) Object.assign(review, { expired: true, held_by: '', lease_until: '' });
     },
   });
 };

@@ -5,6 +5,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { Doubt, Question } from '../../domain/doubts.ts';
+import { isOver } from '../../domain/leased.ts';
 import type { AcceptedOperation, OperationState } from '../../domain/operation.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
@@ -26,6 +27,7 @@ import {
   reviewStream,
 } from '../../domain/review.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { systemMeta } from '../writer/commandMeta.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { operationFileKeyOf } from './operationInput.ts';
 import { resultShelf } from './storedResult.ts';
@@ -273,13 +275,23 @@ export const reviewCommands = (deps: ReviewDeps) => {
 };
 export type ReviewCommands = ReturnType<typeof reviewCommands>;
 
-/** Until when the file, the request and the decisions of an operation are needed; undefined: nobody looks at it. */
-export const reviewNeedsUntil = async (
-  deps: Pick<ReviewDeps, 'store'>,
-  state: Pick<OperationState, 'accepted' | 'success'>,
-): Promise<string | undefined> => {
-  const known = await reviewOf(deps, state);
-  return known && reviewKeptUntil(known.state, known.opened_at);
+/**
+ * Whether nobody needs the file, the request and the decisions of an operation any more: nobody has to look at it, or
+ * its review says that it has expired. This says so, when it is time.
+ */
+export const isReviewOver = async (
+  { store, clock }: Pick<ReviewDeps, 'store'> & { readonly clock: Pick<Clock, 'now' | 'uuid'> },
+  operation: Pick<OperationState, 'accepted' | 'success'>,
+): Promise<boolean> => {
+  const known = await reviewOf({ store }, operation);
+  if (known === undefined || known.state.expired) return true;
+  const { review_id, accepted, opened_at, state } = known;
+  const { operation_id, tenant_id } = accepted;
+  const meta = systemMeta({ clock }, `sweep-${review_id}`);
+  if (!isOver(reviewKeptUntil(state, opened_at), meta.now)) return false;
+  const data = { review_id, operation_id, tenant_id, opened_at };
+  const outcome = await reviewStreams(store).handle(review_id, { type: 'Expire', data, meta }, tenant_id);
+  return outcome.kind === 'done' && outcome.state.expired;
 };
 
 /** The machine's answer with what a person has decided in the place of its result; undefined: nobody has. */

@@ -26,6 +26,7 @@ const forging = ({ all, forge }: Intruder, which: 'decided' | 'held') => {
         leased_at: at ?? '',
         lease_until: '2999-01-01T00:00:00.000Z',
       }),
+    expire: () => put('ReviewExpired', { generation: 1, expired_at: at ?? '' }),
     reopen: (generation: number) => put('ReviewReopened', { generation, reopened_at: at ?? '' }),
   };
 };
@@ -57,6 +58,14 @@ describe('the audit of reviews', () => {
     ],
     ['a decision of another generation', 'held', (by) => by.decide({ generation: 3 })],
     ['one that is open and opened again', 'held', (by) => by.reopen(3)],
+    [
+      'one that has expired and is opened again',
+      'decided',
+      (by) => {
+        by.expire();
+        return by.reopen(2);
+      },
+    ],
     ['a decision for another tenant', 'held', (by) => by.decide({ generation: 2, tenant_id: 'poor' })],
   ];
   for (const [name, which, forge] of cases)

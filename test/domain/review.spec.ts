@@ -36,6 +36,11 @@ const reopen = (by: string, at: number): Command => ({
   data: asked(by),
   meta: meta(by, after(at)),
 });
+const expire = (at: number): Command => ({
+  type: 'Expire',
+  data: { ...identity, opened_at: OPENED },
+  meta: meta('system', after(at)),
+});
 const decide = (by: string, at: number, { what = 'one', generation = 1 } = {}): Command => ({
   type: 'Decide',
   data: {
@@ -117,6 +122,25 @@ describe('a review', () => {
     expect(told(decide('a', 0), reopen('a', late))).to.deep.equal(['ReviewDecided', 'ReviewReopened']);
     expect(told(decide('a', 0), reopen('a', DECIDED_KEPT_MS))).to.deep.equal([
       'ReviewDecided',
+      'review_expired',
+    ]);
+  });
+
+  it('says when it has expired, after which a decision that was on its way is none', () => {
+    const late = UNDECIDED_KEPT_MS;
+    expect(told(expire(late - 1), decide('a', late - 1), expire(late))).to.deep.equal([
+      'nothing',
+      'ReviewDecided',
+      'nothing',
+    ]);
+    // The clock of who decides is behind.
+    const behind = late - 1;
+    expect(
+      told(expire(late), expire(late), decide('a', behind), lease('a', behind), reopen('a', behind)),
+    ).to.deep.equal(['ReviewExpired', 'nothing', 'review_expired', 'review_expired', 'review_expired']);
+    expect(told(decide('a', 0), expire(DECIDED_KEPT_MS), reopen('a', 1))).to.deep.equal([
+      'ReviewDecided',
+      'ReviewExpired',
       'review_expired',
     ]);
   });

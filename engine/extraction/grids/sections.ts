@@ -15,24 +15,33 @@ interface Around {
 
 /** The best table with all that are headed alike, and the tables that go on without a header. */
 export function sections(best: Headed, around: Around): readonly Part[] {
+  const titled = partsOfAll(best, { ...around, isTitled: true });
+  return titlesTell(titled, { ...around.asked, mapped: best.mapped })
+    ? titled
+    : partsOfAll(best, { ...around, isTitled: false });
+}
+
+function partsOfAll(best: Headed, around: Around & Pick<Following, 'isTitled'>): readonly Part[] {
   const parts: Part[] = [];
   for (const i of around.grids.keys()) parts.push(...partsAt(i, { ...around, best, before: parts.at(-1) }));
-  return titlesTell(parts, { ...around.asked, mapped: best.mapped })
-    ? parts
-    : parts.map((part) => ({ ...part, group: undefined }));
+  return parts;
 }
 
 interface Following extends Around {
   readonly best: Headed;
   readonly before: Part | undefined;
+  /** Whether titles of tables name their rows; what a row of a table names goes on below it in any case. */
+  readonly isTitled: boolean;
 }
 
 /** What one table adds. A table that goes on at the top of a page stands under the titles of the one before. */
-function partsAt(i: number, { grids, headed, called, asked, best, before }: Following): readonly Part[] {
+function partsAt(i: number, around: Following): readonly Part[] {
+  const { grids, headed, called, asked, best, before, isTitled } = around;
   const [grid, own] = [grids[i], headed[i]];
   if (grid === undefined) return [];
   const isNext = grid.follows && before?.grid === grids[i - 1];
-  const group = grid.title ?? lastGroup(before, asked.fields);
+  const group =
+    (isTitled ? grid.title : undefined) ?? (isTitled || isNext ? lastGroup(before, asked.fields) : undefined);
   if (own !== undefined && isAlike(own, best)) {
     const least = isNext ? 0 : leastContext(best, called, asked);
     return partsOf(own, { called, least, group, fields: asked.fields });
