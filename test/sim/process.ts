@@ -394,7 +394,7 @@ const tenantErasing = (
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
     learnedBy: () => Promise.resolve({ artifacts: [], jobs: [] }),
     remove: {
-      ...{ key: never, webhook: never, batch: never, job: never, set: never, config: never },
+      ...{ key: never, webhook: never, batch: never, job: never, set: never, config: never, deployment: never },
       operation: async (_, id) => isOk(await requests.cancelOperation(id)),
       document: async (_, id) => isOk(await requests.eraseDocument(id)),
     },

@@ -76,6 +76,9 @@ export const pipelines = {
     done: 'The training was started.',
   },
   artifacts: {
+    learnedFromErased: (count: number) =>
+      `It learned from ${String(count)} ${count === 1 ? 'document' : 'documents'} that ${count === 1 ? 'was' : 'were'} ` +
+      'erased since. Train again without them, deploy what comes of it, and this one serves no more.',
     list: 'Artifacts',
     empty: { title: 'No artifacts yet', say: 'A training that succeeds leaves one here, ready to deploy.' },
     deploy: 'Deploy',

@@ -5006,6 +5006,8 @@ class ReviewItem(TypedDict):
     """ID of the document, `doc_…`."""
     file_name: str | None
     """Name of the file as it was sent; null where it had none."""
+    erased_at: str | None
+    """When its document was erased; null while it is not."""
     pages: int
     """How many pages."""
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]

@@ -8386,6 +8386,10 @@ export type ReviewItem = {
      */
     file_name: string | null;
     /**
+     * When its document was erased; null while it is not.
+     */
+    erased_at: string | null;
+    /**
      * How many pages.
      */
     pages: number;

@@ -136,6 +136,12 @@ describe('erasing a tenant', () => {
     const fields = { tenant_id: tenant, artifact_id };
     const form = formOf(fields, new Blob(['Total: 1'], { type: 'text/plain' }), 'a.txt');
     expect((await api.call('post', '/v1/extract', { form })).code).to.equal('artifact_not_found');
+    const deployed = await ok('get', `/v1/inference/deployments?tenant_id=${tenant}`);
+    const statuses = (deployed.body['items'] as { status: string }[]).map(({ status }) => status);
+    expect(statuses).to.deep.equal(['retired']);
+    const scope = `tenant_id=${tenant}&project_id=p&task_id=default&environment=production`;
+    const current = await api.call('get', `/v1/inference/deployments/current?${scope}`);
+    expect(current.code).to.equal('deployment_not_found');
     expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
     await isSound();
   });

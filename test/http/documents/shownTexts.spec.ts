@@ -165,6 +165,9 @@ describe('what people wrote, in answers', () => {
     await api.deps.reads.settleAll();
     const after = await everyAnswer(tenant);
     for (const [operationId, text] of after) expect(text, operationId).not.to.include(TOKEN);
+    const reviews = (await ok('get', `/v1/reviews?tenant_id=${tenant}`)).body['items'];
+    expect(reviews).to.have.nested.property('0.file_name', null);
+    expect(reviews).to.have.nested.property('0.erased_at').that.is.a('string');
     const left = [...after.values()].join('\n');
     expect(left).not.to.match(/Mina|Otto/);
     expect(namedIn(planted, left)).to.deep.equal([]);
