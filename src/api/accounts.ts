@@ -20,9 +20,8 @@ import {
   usdOut,
   checkKnown,
   tenantNotFound,
-  whoOut,
+  actorOut,
 } from './basics.ts';
-import { actor } from '../../domain/kernel/decider.ts';
 import { routesOver } from '../server/routes.ts';
 import { accountRejections } from './rejections.ts';
 import { setPlanRequest, setPlanResponse } from './credits.ts';
@@ -229,7 +228,7 @@ const membersOfKinds = z
     occurred_at: instantOut,
     reason: z.string().nullable(),
     allow_negative: z.boolean(),
-    actor: actor.extend({ key_id: whoOut }).nullable(),
+    actor: actorOut.nullable(),
   })
   .partial();
 

@@ -266,7 +266,7 @@ async function* lines(
   log: LogToRead,
   { isWithTexts, ...asked }: EventsAsked & { readonly isWithTexts: boolean },
 ): AsyncGenerator<string> {
-  let page: EventLine[] = [];
+  const page: EventLine[] = [];
   const told = async (): Promise<string> => {
     const texts = isWithTexts ? await textsIn(log, page.splice(0)) : page.splice(0);
     return texts.map((line) => `${JSON.stringify(line)}\n`).join('');

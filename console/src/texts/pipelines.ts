@@ -77,8 +77,8 @@ export const pipelines = {
   },
   artifacts: {
     learnedFromErased: (count: number) =>
-      `It learned from ${String(count)} ${count === 1 ? 'document' : 'documents'} that ${count === 1 ? 'was' : 'were'} ` +
-      'erased since. Train again without them, deploy what comes of it, and this one serves no more.',
+      `Documents that it learned from and that were erased since: ${String(count)}. ` +
+      'Train again without them, and deploy what comes of it in its place.',
     list: 'Artifacts',
     empty: { title: 'No artifacts yet', say: 'A training that succeeds leaves one here, ready to deploy.' },
     deploy: 'Deploy',

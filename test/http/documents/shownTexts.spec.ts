@@ -42,8 +42,9 @@ describe('what people wrote, in answers', () => {
     return browser;
   };
   let clients = 0;
-  const done = async (browser: Browser, method: string, path: string, options: object = {}) => {
-    const reply = await browser.call(method, path, options);
+  const done = async (browser: Browser, path: string, json?: object) => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const reply = await browser.call('post', path, { headers, ...(json && { json }) });
     expect(reply.status, `${path}: ${reply.text}`).to.be.below(300);
     return reply;
   };
@@ -78,34 +79,35 @@ describe('what people wrote, in answers', () => {
     }
   };
 
+  /** Paths of a route for all IDs that are known. */
+  const pathsOf = (path: string, ids: ReadonlyMap<string, ReadonlySet<string>>): readonly string[] =>
+    [...path.matchAll(/\{(\w+)\}/g)].reduce<readonly string[]>(
+      (paths, [part, name = '']) =>
+        paths.flatMap((one) =>
+          [...(ids.get(name) ?? [])].map((id) => one.replace(part, encodeURIComponent(id))),
+        ),
+      [path],
+    );
+
   /** The answer of each GET route for all that a tenant has, by operation ID. */
-  const everyAnswer = async (tenant: string, key?: string): Promise<ReadonlyMap<string, string>> => {
+  const everyAnswer = async (tenant: string): Promise<ReadonlyMap<string, string>> => {
     const ids = new Map([['tenant_id', new Set([tenant])]]);
     const answers = new Map<string, string>();
     const asked = new Set<string>();
-    for (let isNew = true; isNew;) {
-      isNew = false;
-      for (const { method, path, operationId } of api.routes) {
-        if (method !== 'get' || NOT_ASKED.test(path)) continue;
-        const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-        let paths = [path];
-        for (const name of names)
-          paths = paths.flatMap((one) =>
-            [...(ids.get(name) ?? [])].map((id) => one.replace(`{${name}}`, encodeURIComponent(id))),
-          );
-        for (const one of paths) {
-          const query = names.includes('tenant_id') ? '' : `?tenant_id=${tenant}`;
-          if (asked.has(one)) continue;
-          asked.add(one);
-          isNew = true;
-          let reply = await api.call('get', one + query, key === undefined ? {} : { key });
-          if (reply.status === 422) reply = await api.call('get', one, key === undefined ? {} : { key });
-          const text = (answers.get(operationId) ?? '') + reply.text;
-          answers.set(operationId, text);
-          if (reply.status === 200 && reply.text.startsWith('{'))
-            noteIds(ids, JSON.parse(reply.text.split('\n')[0]!));
-        }
-      }
+    const ask = async (one: string): Promise<string> => {
+      asked.add(one);
+      const ofTenant = await api.call('get', `${one}?tenant_id=${tenant}`);
+      const reply = ofTenant.status === 422 ? await api.call('get', one) : ofTenant;
+      if (reply.status === 200 && reply.text.startsWith('{'))
+        noteIds(ids, JSON.parse(reply.text.split('\n')[0] ?? ''));
+      return reply.text;
+    };
+    const routes = api.routes.filter(({ method, path }) => method === 'get' && !NOT_ASKED.test(path));
+    for (let before = -1; before < asked.size;) {
+      before = asked.size;
+      for (const { path, operationId } of routes)
+        for (const one of pathsOf(path, ids).filter((each) => !asked.has(each)))
+          answers.set(operationId, (answers.get(operationId) ?? '') + (await ask(one)));
     }
     return answers;
   };
@@ -120,25 +122,22 @@ describe('what people wrote, in answers', () => {
       await signedIn('Olga Zwolle', { role: 'admin' }),
     ];
     // Who holds it, and who decides, is compared.
-    await done(member, 'post', `/v1/reviews/${review_id}/lease`);
-    await done(member, 'post', `/v1/reviews/${review_id}/lease`);
+    await done(member, `/v1/reviews/${review_id}/lease`);
+    await done(member, `/v1/reviews/${review_id}/lease`);
     expect((await other.call('post', `/v1/reviews/${review_id}/lease`)).status).to.equal(409);
     await api.deps.reads.settleAll();
     expect((await ok('get', `/v1/reviews/${review_id}`)).body['lease']).to.include({
       held_by: 'oidc:Mina Zwolle',
     });
     const decision = { result: { iban: 'DE02120300000000202051' }, generation: 1 };
-    await done(member, 'post', `/v1/reviews/${review_id}/decision`, { json: decision });
-    await done(member, 'post', '/v1/inference/deployments', {
-      json: {
-        ...{ tenant_id: tenant, project_id: 'q', artifact_id },
-        artifact_uri: `quire://artifacts/${artifact_id}`,
-      },
+    await done(member, `/v1/reviews/${review_id}/decision`, decision);
+    await done(member, '/v1/inference/deployments', {
+      ...{ tenant_id: tenant, project_id: 'q', artifact_id },
+      artifact_uri: `quire://artifacts/${artifact_id}`,
     });
-    await done(operator, 'post', '/v1/api-keys', { json: { tenant_id: tenant, name: 'of Olga' } });
-    await done(operator, 'post', `/v1/admin/tenants/${tenant}/adjust-credits`, {
-      json: { credits: 5, reason: 'by Olga' },
-      headers: { 'Idempotency-Key': randomUUID() },
+    await done(operator, '/v1/api-keys', { tenant_id: tenant, name: 'of Olga' });
+    await done(operator, `/v1/admin/tenants/${tenant}/adjust-credits`, {
+      ...{ credits: 5, reason: 'by Olga' },
     });
     await api.deps.reads.settleAll();
 
@@ -148,7 +147,7 @@ describe('what people wrote, in answers', () => {
     for (const word of ['Mina', 'Olga']) expect(said).to.include(`oidc:${word} Zwolle`);
     expect(namedIn(planted, said).length).to.be.greaterThan(15);
     // Its tenant sees who of the operators acted.
-    const made = await done(other, 'get', `/v1/api-keys/${tenant}`);
+    const made = await other.call('get', `/v1/api-keys/${tenant}`);
     expect(made.text).to.include('oidc:Olga Zwolle').and.not.to.include(TOKEN);
 
     const told = (await events()).map(({ covered }) => covered).join('\n');
