@@ -1,5 +1,13 @@
 import { z } from 'zod';
-import { accept, type Command, type Decider, event, recorder, type StreamKind } from './kernel/decider.ts';
+import {
+  accept,
+  type Command,
+  type CommandMeta,
+  type Decider,
+  event,
+  recorder,
+  type StreamKind,
+} from './kernel/decider.ts';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { fieldScore, score } from './trainingJob.ts';
 import { sha256 } from './kernel/chain.ts';
@@ -62,7 +70,8 @@ const deploymentRetired = event('DeploymentRetired', {
   deployment_id: z.string(),
   ...deploymentScope.shape,
   artifact_id: z.string(),
-  replaced_by: z.string(),
+  /** null: nothing serves in its place, for its tenant was erased. */
+  replaced_by: z.string().nullable(),
   retired_at: instant,
 });
 
@@ -87,6 +96,9 @@ export const artifactUriOf = (artifactId: string): string => `quire://artifacts/
 
 export type ActivateDeployment = Command<'ActivateDeployment', Omit<Activation, 'replaces' | 'activated_at'>>;
 
+/** Takes whatever serves a scope out of it, and leaves nothing to go back to. */
+export type RetireDeployments = Command<'RetireDeployments', DeploymentScope>;
+
 interface DeploymentState {
   /** What was activated last. */
   readonly active: Activation | null;
@@ -101,22 +113,26 @@ const isSame = ({ active }: DeploymentState, { data }: ActivateDeployment): bool
   active.rollout.strategy === data.rollout.strategy &&
   active.rollout.percent === data.rollout.percent;
 
-const retired = (gone: Activation, by: ActivateDeployment): DeploymentEvent => {
+const retired = (
+  gone: Activation,
+  replaced_by: string | null,
+  { now: retired_at }: CommandMeta,
+): DeploymentEvent => {
   const { deployment_id, tenant_id, project_id, task_id, environment, artifact_id } = gone;
   const scope = { tenant_id, project_id, task_id, environment };
-  const { deployment_id: replaced_by } = by.data;
   return {
     type: 'DeploymentRetired',
-    data: { deployment_id, ...scope, artifact_id, replaced_by, retired_at: by.meta.now },
+    data: { deployment_id, ...scope, artifact_id, replaced_by, retired_at },
   };
 };
 
+const servingIn = ({ active, base }: DeploymentState): readonly Activation[] =>
+  [active, base].filter((one) => one !== null);
+
 /** What serves nothing once the command took effect: a canary keeps the one that it stands beside. */
-const replacedBy = (
-  { active, base }: DeploymentState,
-  command: ActivateDeployment,
-): readonly Activation[] => {
-  const serving = [active, base].filter((one) => one !== null);
+const replacedBy = (state: DeploymentState, command: ActivateDeployment): readonly Activation[] => {
+  const { active, base } = state;
+  const serving = servingIn(state);
   if (command.data.rollout.strategy === 'all_at_once') return serving;
   return serving.filter(({ deployment_id }) => deployment_id !== (base ?? active)?.deployment_id);
 };
@@ -129,10 +145,18 @@ const evolve = (state: DeploymentState, { type, data }: DeploymentEvent): Deploy
     const before = isCanary ? kept : active;
     return { active: data, base: isCanary ? kept : null, previous_artifact_id: before?.artifact_id ?? null };
   }
-  return state;
+  if (data.replaced_by !== null) return state;
+  const isLeft = (one: Activation | null) => one !== null && one.deployment_id !== data.deployment_id;
+  const [active = null, base = null] = servingIn(state).filter(isLeft);
+  return { active, base, previous_artifact_id: null };
 };
 
-export type DeploymentKind = StreamKind<DeploymentState, ActivateDeployment, DeploymentEvent, never>;
+export type DeploymentKind = StreamKind<
+  DeploymentState,
+  ActivateDeployment | RetireDeployments,
+  DeploymentEvent,
+  never
+>;
 
 /**
  * One active deployment of a scope. A canary stands beside the last deployment for all documents, and
@@ -141,12 +165,15 @@ export type DeploymentKind = StreamKind<DeploymentState, ActivateDeployment, Dep
 export const deployment: Decider<DeploymentKind> = {
   initialState: { active: null, base: null, previous_artifact_id: null },
   decide: (state, command) => {
+    const { meta } = command;
+    if (command.type === 'RetireDeployments')
+      return accept<DeploymentEvent>(...servingIn(state).map((gone) => retired(gone, null, meta)));
     if (isSame(state, command)) return accept<DeploymentEvent>();
-    const { now } = command.meta;
+    const { deployment_id } = command.data;
     const replaces = state.active?.artifact_id ?? null;
     return accept<DeploymentEvent>(
-      { type: 'DeploymentActivated', data: { ...command.data, replaces, activated_at: now } },
-      ...replacedBy(state, command).map((gone) => retired(gone, command)),
+      { type: 'DeploymentActivated', data: { ...command.data, replaces, activated_at: meta.now } },
+      ...replacedBy(state, command).map((gone) => retired(gone, deployment_id, meta)),
     );
   },
   evolve,

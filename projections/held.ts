@@ -18,6 +18,8 @@ const HELD = [
   `select 'operation', operation_id from read.operations where finished_at is null`,
   `select 'job', job_id from read.training_jobs where finished_at is null`,
   `select 'config', config_id from read.saved_configs where true`,
+  `select 'deployment', json_build_array(project_id, task_id, environment)::text from read.deployments
+   where retired_at is null`,
   `select 'set', set_id from read.evaluation_sets where true`,
 ];
 

@@ -115,7 +115,7 @@ const STATUS = `case
   end`;
 
 const CHOSEN = `from (
-    select r.*, o.project_id, o.task_id, o.document_id, o.pages, d.file_name, ${STATUS} as status
+    select r.*, o.project_id, o.task_id, o.document_id, o.pages, d.file_name, d.erased_at, ${STATUS} as status
     from read.reviews r join read.operations o on o.operation_id = r.operation_id
       left join read.documents d on d.document_id = o.document_id
     where r.tenant_id = $1
@@ -133,7 +133,7 @@ export const reviewsOfTenant = paging(
       ...(['read', 'confirmed', 'corrected'] as const),
     ),
     ...{ project_id: 'text', task_id: 'text', document_id: 'text', pages: 'int8' },
-    ...{ file_name: 'text?', status: 'text' },
+    ...{ file_name: 'text?', erased_at: 'text?', status: 'text' },
   }),
 );
 

@@ -158,7 +158,7 @@ export interface ForgottenTexts {
  */
 export interface TextVault {
   readonly sealer: (tenantId: string) => Promise<TextSealer>;
-  /** Texts by token; what was forgotten, or is another tenant's than `of`, is not in it. */
+  /** Texts by token; what was forgotten, or is another tenant's than `of`, is not in it. Operators are anybody's. */
   readonly texts: (tokens: readonly string[], of?: string) => Promise<ReadonlyMap<string, string>>;
   readonly forget: (what: ForgottenTexts) => Promise<void>;
   /** Seals and opens what is kept elsewhere with the tenant's key; null: it does not open any more. */

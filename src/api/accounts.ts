@@ -20,8 +20,8 @@ import {
   usdOut,
   checkKnown,
   tenantNotFound,
+  actorOut,
 } from './basics.ts';
-import { actor } from '../../domain/kernel/decider.ts';
 import { routesOver } from '../server/routes.ts';
 import { accountRejections } from './rejections.ts';
 import { setPlanRequest, setPlanResponse } from './credits.ts';
@@ -228,7 +228,7 @@ const membersOfKinds = z
     occurred_at: instantOut,
     reason: z.string().nullable(),
     allow_negative: z.boolean(),
-    actor: actor.nullable(),
+    actor: actorOut.nullable(),
   })
   .partial();
 

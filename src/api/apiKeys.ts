@@ -15,6 +15,7 @@ import {
   tenantParams,
   wholeNumberText,
   checkKnown,
+  whoOut,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { ALL_TENANTS, type Queries, type ReadYourWrites } from '../queries/queries.ts';
@@ -157,14 +158,7 @@ const apiKeyList = z
         created_at: instantOut,
         expires_at: instantOut.nullable(),
         revoked_at: instantOut.nullable(),
-        made_by: z
-          .string()
-          .nullable()
-          .meta({
-            description:
-              'Who made it, as events name them: the `key_id` of the key that was used or that opened the session, ' +
-              '`oidc:` and a subject, or a part of the service.',
-          }),
+        made_by: whoOut,
         last_used_at: instantOut.nullable().meta({
           description: 'When this process last saw it; null if it has not since it started.',
         }),

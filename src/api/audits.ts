@@ -12,6 +12,7 @@ import {
   tenantParams,
   toBoundary,
   wholeNumberText,
+  booleanText,
   checkKnown,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
@@ -21,6 +22,8 @@ import {
   eventLine,
   logEvents,
   sealList as sealsOf,
+  textsIn,
+  type EventLine,
   type EventsAsked,
   type LogToRead,
 } from '../queries/log.ts';
@@ -255,8 +258,24 @@ export const listAudits = get(
   },
 );
 
-async function* lines(log: LogToRead, asked: EventsAsked): AsyncGenerator<string> {
-  for await (const event of logEvents(log, asked)) yield `${JSON.stringify(eventLine(event))}\n`;
+/** Lines whose texts are looked up together. */
+const LINES_AT_ONCE = 50;
+
+/** Events as lines; `isWithTexts`: each with what its tokens stand for. */
+async function* lines(
+  log: LogToRead,
+  { isWithTexts, ...asked }: EventsAsked & { readonly isWithTexts: boolean },
+): AsyncGenerator<string> {
+  const page: EventLine[] = [];
+  const told = async (): Promise<string> => {
+    const texts = isWithTexts ? await textsIn(log, page.splice(0)) : page.splice(0);
+    return texts.map((line) => `${JSON.stringify(line)}\n`).join('');
+  };
+  for await (const event of logEvents(log, asked)) {
+    page.push(eventLine(event));
+    if (!isWithTexts || page.length === LINES_AT_ONCE) yield await told();
+  }
+  if (page.length > 0) yield await told();
 }
 
 export const listEvents = get(
@@ -268,7 +287,9 @@ export const listEvents = get(
       '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, and `covered`: the text whose SHA-256 the hash is. ' +
       'What was changed until it is no JSON any more has null there. Of one `stream`, of one `tenant_id` ' +
       '(the whole log is looked through), or all. To go on, send the last `revision` (of a stream) or ' +
-      '`position` as `after`. Lines are sent as fast as they are read.',
+      '`position` as `after`. Lines are sent as fast as they are read. What people wrote is a token there, for that ' +
+      'is what was hashed: with `texts=true` a line also has `texts`, which says of each token what it stands for, ' +
+      'null where that was erased.',
     access: 'admin',
     bucket: 'heavy',
     query: z.object({
@@ -277,15 +298,17 @@ export const listEvents = get(
       after: placeIn.optional(),
       direction: z.enum(['forwards', 'backwards']).default('forwards'),
       limit: wholeNumberText(1, 1_000_000).default(1_000),
+      texts: booleanText.default(false),
     }),
     reply: { status: 200, contentType: 'application/x-ndjson' },
     problems: ['tenant_not_found'],
     reads: 'all',
   },
   async ({ query, signal }, deps) => {
-    const { tenant_id } = query;
+    const { texts: isWithTexts, ...asked } = query;
+    const { tenant_id } = asked;
     if (tenant_id !== undefined) await checkKnown(deps, tenant_id, { isEmpty: true });
-    return { contentType: 'application/x-ndjson', body: lines(deps.log, { ...query, signal }) };
+    return { contentType: 'application/x-ndjson', body: lines(deps.log, { ...asked, isWithTexts, signal }) };
   },
 );
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
+import { actor } from '../../domain/kernel/decider.ts';
 import type { Queries } from '../queries/queries.ts';
 import { problem } from '../server/problems.ts';
 
@@ -75,6 +76,18 @@ export const instantIn = z.iso
   .transform((text) => new Date(text).toISOString())
   .pipe(kept)
   .meta({ 'x-wire': { type: 'string', format: 'date-time' } });
+
+/** Who acted. */
+export const whoOut = z
+  .string()
+  .nullable()
+  .meta({
+    description:
+      'The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was ' +
+      'erased with the tenant.',
+  });
+
+export const actorOut = actor.extend({ key_id: whoOut });
 
 export const instantOut = z.iso.datetime({ precision: 3 }).meta({
   'x-wire': { type: 'string', format: 'date-time' },

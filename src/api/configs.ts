@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { reviewIn } from './reviewSchemas.ts';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { reviewPolicy } from '../../domain/review.ts';
-import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
+import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown, whoOut } from './basics.ts';
 import {
   extractModeIn,
   minConfidenceIn,
@@ -99,7 +99,7 @@ const configResponse = z
     llm: savedChannel.nullable(),
     ocr: savedChannel.nullable(),
     published_at: instantOut,
-    published_by: z.string(),
+    published_by: whoOut,
   })
   .meta({ id: 'ConfigResponse' });
 

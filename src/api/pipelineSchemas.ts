@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { creditsOut, instantOut, pageOf, pagingQuery, plainText, tenantIdText, usdOut } from './basics.ts';
+import { creditsOut, instantOut, pageOf, pagingQuery, plainText, tenantIdText, usdOut, whoOut } from './basics.ts';
 import { extractModeIn } from './workSchemas.ts';
 
 /** Part of a stream's name: no half of a surrogate pair, which cannot be written in one. */
@@ -151,7 +151,7 @@ const deploymentMembers = {
   rollout: z.strictObject({ strategy: z.enum(['all_at_once', 'canary']), percent: z.int() }),
   status: z.literal('active'),
   activated_at: instantOut,
-  activated_by: z.string(),
+  activated_by: whoOut,
 };
 
 export const deploymentResponse = z
@@ -212,7 +212,7 @@ export const deploymentList = pageOf(
       status: z.enum(['active', 'retired']),
       replaces: z.string().nullable(),
       activated_at: instantOut,
-      activated_by: z.string(),
+      activated_by: whoOut,
       retired_at: instantOut.nullable(),
     })
     .meta({ id: 'DeploymentItem' }),

@@ -6,7 +6,16 @@ import type { KnownReview, ReviewCommands } from '../commands/reviews.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { neverRejected, problem, type Sentences, workFailure } from '../server/problems.ts';
 import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
-import { checkKnown, instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText } from './basics.ts';
+import {
+  checkKnown,
+  instantOut,
+  orAbsent,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  whoOut,
+} from './basics.ts';
 import { originsOut } from './reviewSchemas.ts';
 import { citation, page, validationErrorItem, warning } from './workSchemas.ts';
 
@@ -49,7 +58,7 @@ const facts = {
   }),
   lease: z
     .strictObject({
-      held_by: z.string().meta({ description: 'The key of who looks at it.' }),
+      held_by: whoOut,
       lease_until: instantOut,
     })
     .nullable()
@@ -61,6 +70,9 @@ const reviewItem = z
     ...facts,
     document_id: z.string(),
     file_name: z.string().nullable(),
+    erased_at: instantOut
+      .nullable()
+      .meta({ description: 'When its document was erased; null while it is not.' }),
     pages: z.int(),
     reasons: z.array(reviewReason),
     decided_at: instantOut.nullable(),
@@ -83,7 +95,7 @@ const decisionOut = z
     counts: counted,
     origins: originsOut,
     note: z.string().nullable(),
-    decided_by: z.string(),
+    decided_by: whoOut,
     decided_at: instantOut,
   })
   .meta({ id: 'ReviewDecision' });

@@ -41,7 +41,7 @@ const sessionResponse = z
       via: signedInBy.meta({ description: 'How the session was opened.' }),
       subject: z
         .string()
-        .meta({ description: 'Who acts, as events name it: the ID of a key, or `oidc:` and a subject.' }),
+        .meta({ description: 'Who acts: the ID of a key, or `oidc:` and a subject.' }),
       expires_at: instantOut.meta({ description: 'When the session ends by itself.' }),
       csrf_token: z
         .string()

@@ -144,6 +144,13 @@ export const deployments = (deps: DeploymentsDeps) => {
       if (outcome.position !== undefined) deps.wrote(scope.tenant_id, outcome.position);
       return { kind: 'active', activation: outcome.state.active };
     },
+    /** False: it cannot be written now. A repeat changes nothing. */
+    retire: async (scope: DeploymentScope, meta: CommandMeta): Promise<boolean> => {
+      const outcome = await handle(scope, { type: 'RetireDeployments', meta, data: scope }, scope.tenant_id);
+      if (outcome.kind === 'done' && outcome.position !== undefined)
+        deps.wrote(scope.tenant_id, outcome.position);
+      return outcome.kind === 'done';
+    },
   };
 };
 

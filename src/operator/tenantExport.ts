@@ -255,7 +255,7 @@ export const exportTenant = async (deps: ExportDeps, request: ExportRequest): Pr
       own.note(event);
       await lines.add(
         `events/${categoryOfStream(event.stream)}.jsonl`,
-        lineOf({ ...event, data: await withTexts(deps, event.data) }),
+        lineOf(await withTexts(deps, event)),
       );
     }
     signal.throwIfAborted();

@@ -8,10 +8,11 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { savedConfigStream, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { digestOfSeal, type SealEvent } from '../../domain/finding.ts';
+import { tokensIn } from '../../domain/writtenText.ts';
 import type { AuditRecord } from '../commands/audits.ts';
 
 /** The log as auditors read it: streams, and the whole in both directions. */
-export type LogToRead = Pick<EventStore, 'read'> & Pick<EventFeed, 'subscribe' | 'backwards'>;
+export type LogToRead = Pick<EventStore, 'read' | 'vault'> & Pick<EventFeed, 'subscribe' | 'backwards'>;
 
 /** Which events are asked for, all conditions together. */
 export interface EventsAsked {
@@ -25,7 +26,7 @@ export interface EventsAsked {
 }
 
 /** A line of the answer: the stored event, and the text that its hash covers. */
-interface EventLine {
+export interface EventLine {
   readonly position: string;
   readonly stream: string;
   readonly revision: string;
@@ -115,6 +116,19 @@ export const eventLine = (event: RecordedEvent): EventLine => {
     metadata: metadata ?? null,
     covered: content === null ? null : coveredBy(event),
   };
+};
+
+/** Lines with what the tokens in them stand for; null: it was erased. */
+export const textsIn = async (
+  { vault }: Pick<EventStore, 'vault'>,
+  lines: readonly EventLine[],
+): Promise<readonly (EventLine & { readonly texts: Readonly<Record<string, string | null>> })[]> => {
+  const tokensOf = lines.map(({ covered }) => tokensIn(covered ?? ''));
+  const found = await vault?.texts([...new Set(tokensOf.flat())]);
+  return lines.map((line, at) => ({
+    ...line,
+    texts: Object.fromEntries((tokensOf[at] ?? []).map((token) => [token, found?.get(token) ?? null])),
+  }));
 };
 
 /** A moment of a log: a time in RFC 3339 UTC, a position, or neither: now. */

@@ -195,6 +195,8 @@ interface Ended {
   readonly seconds: number;
 }
 
+const whoOf = ({ key_id, session }: Caller): string => session?.subject ?? key_id;
+
 /** One line a request: never a key, a query value, a body or a file name. */
 const tell = ({ logger, metrics }: AppDeps, facts: Facts, { method, status, seconds }: Ended): void => {
   const { requestId, route, caller, code, traceId } = facts;
@@ -208,7 +210,7 @@ const tell = ({ logger, metrics }: AppDeps, facts: Facts, { method, status, seco
     route,
     status,
     duration_ms: Math.round(seconds * 1000),
-    ...(caller && { tenant_id: caller.tenant_id, key_id: caller.key_id, role: caller.role }),
+    ...(caller && { tenant_id: caller.tenant_id, key_id: whoOf(caller), role: caller.role }),
     ...(code !== undefined && { code }),
   });
 };

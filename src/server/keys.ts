@@ -13,7 +13,7 @@ export const signedInBy = z.enum(['api_key', 'oidc', 'link']);
 export const sealedSession = z.object({
   session_id: z.uuid(),
   via: signedInBy,
-  /** Who acts, as the events name it: a key's ID, `oidc:<sub>`, or the printed link. */
+  /** Who acts: a key's ID, `oidc:<sub>`, or the printed link. */
   subject: z.string(),
   tenant_id: z.string(),
   role: keyRole,
@@ -31,7 +31,7 @@ export type SignedIn = Pick<Session, 'via' | 'subject' | 'tenant_id' | 'role' | 
 
 /** Who calls: the API key, never its value, or somebody who is signed in. */
 export interface Caller {
-  /** Of the key; of a session, its subject: events name it. */
+  /** Of the key; of a session, its subject, or where it changes something what events have in its place. */
   readonly key_id: string;
   readonly tenant_id: string;
   readonly role: KeyRole;

@@ -31,6 +31,8 @@ interface SessionDeps {
   readonly baseUrl: () => string;
   /** undefined: nobody signs in by a provider. */
   readonly oidc: { readonly provider: IdentityProvider; readonly claims: OidcClaimNames } | undefined;
+  /** What events have in the place of who signed in by a provider. */
+  readonly eventName: (who: Pick<Session, 'subject' | 'tenant_id' | 'role'>) => Promise<string>;
   readonly onRefused: (reason: string, error: unknown) => void;
   readonly nowMs: () => number;
 }
@@ -145,7 +147,10 @@ export const sessionsOver = (deps: SessionDeps): Sessions => {
       if (session === undefined) throw expired();
       if (changes) checkOwnPage(browser, { publicUrl, csrfToken: session.csrf_token });
       const { subject, tenant_id, role } = session;
-      return { key_id: subject, tenant_id, role, session };
+      // Only what changes something is told of by events.
+      const isNamed = changes && session.via === 'oidc';
+      const key_id = isNamed ? await orNotReady(deps.eventName(session)) : subject;
+      return { key_id, tenant_id, role, session };
     },
     openByKey: async (browser, key) => {
       checkNotForeign(browser, publicUrl);

@@ -28,6 +28,7 @@ import {
 import { webhookAttempts } from '../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
 import { unlessDiverged } from './upkeep.ts';
+import { signedInAs } from '../writer/vault.ts';
 import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { openWorkByStatus } from '../../projections/operations.ts';
 import type { ServiceStateBody } from '../api/serviceSchemas.ts';
@@ -88,6 +89,7 @@ const sessionsOf = (from: Context): Sessions => {
     keys: from.authenticator,
     limiter,
     ...{ publicUrl, baseUrl, nowMs },
+    eventName: (who) => signedInAs(from.parts.log, who),
     oidc: oidc && { provider: openIdProvider(oidc), claims: oidc.claims },
     onRefused: (reason, error) =>
       from.logger.warn({

@@ -143,6 +143,10 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
         isAnswered(await api.pipelines.cancelJob({ tenant_id, job_id }, meta)),
       set: async (tenant_id, set_id, meta) => (await api.sets.remove(set_id, tenant_id, meta)) === undefined,
       config: async (_, config_id, meta) => isDone(await api.savedConfigs.revoke(config_id, meta)),
+      deployment: async (tenant_id, scope, meta) => {
+        const [project_id = '', task_id = '', environment = ''] = JSON.parse(scope) as readonly string[];
+        return api.pipelines.deployments.retire({ tenant_id, project_id, task_id, environment }, meta);
+      },
       document: async (tenant_id, document_id, meta) =>
         (await api.eraseDocument({ tenant_id, allTenants: false }, document_id, meta)) === undefined,
     },

@@ -40,6 +40,9 @@ const tenantName = (tenantId: string): string => hex(`quire vault tenant ${tenan
 const scopeName = (stream: string): string =>
   hex(`quire vault scope ${categoryOf(stream) === 'document' ? stream : ''}`, 16);
 
+/** Whose people run the service: they are no tenant's, and no ID of a tenant begins so. */
+const OPERATORS = ':operators';
+
 const KEY_BYTES = 32;
 /** Another process may have destroyed a key; after so long it is looked at anew, ms. */
 const KNOWN_MS = 60_000;
@@ -193,10 +196,10 @@ export const textVault = (deps: VaultDeps): TextVault => {
       return sealerOf(objects, tenant, await keys.own(tenant));
     },
     texts: async (tokens, of) => {
-      const tenant = of === undefined ? undefined : tenantName(of);
+      const shown = of === undefined ? undefined : [tenantName(of), tenantName(OPERATORS)];
       const found = new Map<string, string>();
       const next = tokens
-        .filter((one) => tenant === undefined || tokenParts(one)?.tenant === tenant)
+        .filter((one) => shown === undefined || shown.includes(tokenParts(one)?.tenant ?? ''))
         .values();
       const work = async (): Promise<void> => {
         for (const token of next) {
@@ -256,6 +259,21 @@ export const withSealed = async <Data extends object>(
   const tokens = written.map(([name, value]) => [name, sealer.token(stream, String(value))] as const);
   await sealer.keep();
   return { ...data, ...Object.fromEntries(tokens) };
+};
+
+/**
+ * What events have in the place of somebody who signs in by a provider: the same each time, so that it can be compared.
+ * Of the people of a tenant it goes with the tenant; operators, who act for any, are of the installation.
+ */
+export const signedInAs = async (
+  { vault }: Pick<EventStore, 'vault'>,
+  { subject, tenant_id, role }: { readonly subject: string; readonly tenant_id: string; readonly role: string },
+): Promise<string> => {
+  if (vault === undefined) return subject;
+  const sealer = await vault.sealer(role === 'admin' ? OPERATORS : tenant_id);
+  const token = sealer.token('', subject);
+  await sealer.keep();
+  return token;
 };
 
 /** Settings that people write. */

@@ -53,6 +53,21 @@ describe('a deployment', () => {
       .then(['DeploymentActivated', { replaces: 'art_b' }], ['DeploymentRetired', { artifact_id: 'art_b' }]);
   });
 
+  it('takes all that serves out of a scope, once, and serves again what comes later', () => {
+    const retire = { type: 'RetireDeployments', meta, data: SCOPE } as const;
+    given(activate('a'), activate('b', 10))
+      .when(retire)
+      .then(
+        ['DeploymentRetired', { artifact_id: 'art_b', replaced_by: null }],
+        ['DeploymentRetired', { artifact_id: 'art_a', replaced_by: null }],
+      );
+    given(activate('a'), activate('b', 10), retire).when(retire).thenNothing();
+    given().when(retire).thenNothing();
+    const nothing = { active: null, base: null, previous_artifact_id: null };
+    expect(given(activate('a'), activate('b', 10), retire).state()).to.deep.equal(nothing);
+    expect(served(given(activate('a'), retire, activate('a')).state())[0]).to.equal('art_a');
+  });
+
   it('lets a canary stand beside what served before', () => {
     const state = given(activate('a'), activate('b', 20)).state();
     expect(state.previous_artifact_id).to.equal('art_a');

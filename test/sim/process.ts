@@ -395,7 +395,7 @@ const tenantErasing = (
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
     learnedBy: () => Promise.resolve({ artifacts: [], jobs: [], runs: [] }),
     remove: {
-      ...{ key: never, webhook: never, job: never, set: never, config: never },
+      ...{ key: never, webhook: never, job: never, set: never, config: never, deployment: never },
       operation: async (_, id) => isOk(await requests.cancelOperation(id)),
       batch: async (_, id) => isOk(await requests.cancelBatch(id)),
       document: async (_, id) => isOk(await requests.eraseDocument(id)),

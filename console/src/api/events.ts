@@ -20,6 +20,8 @@ export interface LogEvent {
   readonly metadata: JsonObject | null;
   /** null: what is stored is no JSON any more. */
   readonly covered: string | null;
+  /** What stands for text that people wrote, and that text; null: it was erased. */
+  readonly texts?: Readonly<Record<string, string | null>>;
 }
 
 /** Events of one stream, of one tenant, of both, or all. */
@@ -33,6 +35,8 @@ export interface EventsAsked extends EventScope {
   readonly after?: string | undefined;
   readonly direction?: 'forwards' | 'backwards' | undefined;
   readonly limit?: number | undefined;
+  /** With what people wrote: it lies beside the log. */
+  readonly texts?: boolean | undefined;
 }
 
 const EVENTS: Call = { method: 'GET', path: '/v1/admin/events' };

@@ -76,6 +76,9 @@ export const pipelines = {
     done: 'The training was started.',
   },
   artifacts: {
+    learnedFromErased: (count: number) =>
+      `Documents that it learned from and that were erased since: ${String(count)}. ` +
+      'Train again without them, and deploy what comes of it in its place.',
     list: 'Artifacts',
     empty: { title: 'No artifacts yet', say: 'A training that succeeds leaves one here, ready to deploy.' },
     deploy: 'Deploy',

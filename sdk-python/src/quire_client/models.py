@@ -290,8 +290,8 @@ class ApiKeyListItems(TypedDict):
     revoked_at: str | None
     """When the key was revoked; null while it works."""
     made_by: str | None
-    """Who made it, as events name them: the `key_id` of the key that was used or that opened the
-    session, `oidc:` and a subject, or a part of the service.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
     """
     last_used_at: str | None
     """When this process last saw it; null if it has not since it started."""
@@ -1692,8 +1692,10 @@ class ConfigResponse(TypedDict):
     """The channel that recognises pages without text; null: the built-in engines."""
     published_at: str
     """RFC 3339 UTC with milliseconds."""
-    published_by: str
-    """ID of the key that published it, or `system`."""
+    published_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
 
 
 class ConfigResponseReview(TypedDict):
@@ -2108,8 +2110,10 @@ class DeploymentItem(TypedDict):
     """ID of the deployment that it took the place of; null for the first."""
     activated_at: str
     """RFC 3339 UTC with milliseconds."""
-    activated_by: str
-    """ID of the key that activated it, or `system`."""
+    activated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     retired_at: str | None
     """When another took its place; null while it is active."""
 
@@ -2172,8 +2176,10 @@ class DeploymentResponse(TypedDict):
     """How it stands or ended."""
     activated_at: str
     """RFC 3339 UTC with milliseconds."""
-    activated_by: str
-    """ID of the key that activated it, or `system`."""
+    activated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     replaces: str | None
     """ID of the deployment that it took the place of; null for the first."""
 
@@ -3446,8 +3452,10 @@ class LedgerItem(TypedDict):
 
 
 class LedgerItemActor(TypedDict):
-    key_id: str
-    """ID of the API key, `key_…`."""
+    key_id: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     role: Literal["tenant", "service", "admin", "system"]
     """Role of the key."""
 
@@ -4840,8 +4848,10 @@ class ResolvedDeployment(TypedDict):
     """How it stands or ended."""
     activated_at: str
     """RFC 3339 UTC with milliseconds."""
-    activated_by: str
-    """ID of the key that activated it, or `system`."""
+    activated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     previous_artifact_id: str | None
     """The artifact to activate to go back; for a canary, the one that it runs beside."""
 
@@ -4895,8 +4905,10 @@ class Review(TypedDict):
 
 
 class ReviewLease(TypedDict):
-    held_by: str
-    """The key of who looks at it."""
+    held_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     lease_until: str
     """RFC 3339 UTC with milliseconds."""
 
@@ -4970,8 +4982,10 @@ class ReviewDecision(TypedDict):
     """
     note: str | None
     """A note for people."""
-    decided_by: str
-    """The key of who decided; null while it is open."""
+    decided_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     decided_at: str
     """RFC 3339 UTC with milliseconds."""
 
@@ -5039,6 +5053,8 @@ class ReviewItem(TypedDict):
     """ID of the document, `doc_…`."""
     file_name: str | None
     """Name of the file as it was sent; null where it had none."""
+    erased_at: str | None
+    """When its document was erased; null while it is not."""
     pages: int
     """How many pages."""
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]
@@ -5052,8 +5068,10 @@ class ReviewItem(TypedDict):
 
 
 class ReviewItemLease(TypedDict):
-    held_by: str
-    """The key of who looks at it."""
+    held_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     lease_until: str
     """RFC 3339 UTC with milliseconds."""
 
@@ -5346,7 +5364,7 @@ class SessionResponse2(TypedDict):
     via: Literal["api_key", "oidc", "link"]
     """How the session was opened."""
     subject: str
-    """Who acts, as events name it: the ID of a key, or `oidc:` and a subject."""
+    """Who acts: the ID of a key, or `oidc:` and a subject."""
     expires_at: str
     """When the session ends by itself."""
     csrf_token: str
@@ -5628,7 +5646,9 @@ class TenantRateLimitsDeletedResponse(TypedDict):
     updated_at: str | None
     """When the limits were set; null while the defaults hold."""
     updated_by: str | None
-    """ID of the key that set the limits; null while the defaults hold."""
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
     deleted: bool
     """false: the tenant had no limits of its own."""
 
@@ -5668,7 +5688,9 @@ class TenantRateLimitsResponse(TypedDict):
     updated_at: str | None
     """When the limits were set; null while the defaults hold."""
     updated_by: str | None
-    """ID of the key that set the limits; null while the defaults hold."""
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
 
 
 class TenantRateLimitsResponseEffective(TypedDict):
@@ -6621,8 +6643,8 @@ class ListApiKeysEntry(TypedDict):
     revoked_at: str | None
     """When the key was revoked; null while it works."""
     made_by: str | None
-    """Who made it, as events name them: the `key_id` of the key that was used or that opened the
-    session, `oidc:` and a subject, or a part of the service.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
     """
     last_used_at: str | None
     """When this process last saw it; null if it has not since it started."""

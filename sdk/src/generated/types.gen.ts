@@ -470,7 +470,7 @@ export type ApiKeyList = {
          */
         revoked_at: string | null;
         /**
-         * Who made it, as events name them: the `key_id` of the key that was used or that opened the session, `oidc:` and a subject, or a part of the service.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
         made_by: string | null;
         /**
@@ -2766,9 +2766,9 @@ export type ConfigResponse = {
      */
     published_at: string;
     /**
-     * ID of the key that published it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    published_by: string;
+    published_by: string | null;
 };
 
 export type ConfigUpsertRequest = {
@@ -3474,9 +3474,9 @@ export type DeploymentItem = {
      */
     activated_at: string;
     /**
-     * ID of the key that activated it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    activated_by: string;
+    activated_by: string | null;
     /**
      * When another took its place; null while it is active.
      */
@@ -3583,9 +3583,9 @@ export type DeploymentResponse = {
      */
     activated_at: string;
     /**
-     * ID of the key that activated it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    activated_by: string;
+    activated_by: string | null;
     /**
      * ID of the deployment that it took the place of; null for the first.
      */
@@ -5749,9 +5749,9 @@ export type LedgerItem = {
      */
     actor?: {
         /**
-         * ID of the API key, `key_…`.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
-        key_id: string;
+        key_id: string | null;
         /**
          * Role of the key.
          */
@@ -8118,9 +8118,9 @@ export type ResolvedDeployment = {
      */
     activated_at: string;
     /**
-     * ID of the key that activated it, or `system`.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    activated_by: string;
+    activated_by: string | null;
     /**
      * The artifact to activate to go back; for a canary, the one that it runs beside.
      */
@@ -8169,9 +8169,9 @@ export type Review = {
      */
     lease: {
         /**
-         * The key of who looks at it.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
-        held_by: string;
+        held_by: string | null;
         /**
          * RFC 3339 UTC with milliseconds.
          */
@@ -8329,9 +8329,9 @@ export type ReviewDecision = {
      */
     note: string | null;
     /**
-     * The key of who decided; null while it is open.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
-    decided_by: string;
+    decided_by: string | null;
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -8449,9 +8449,9 @@ export type ReviewItem = {
      */
     lease: {
         /**
-         * The key of who looks at it.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
          */
-        held_by: string;
+        held_by: string | null;
         /**
          * RFC 3339 UTC with milliseconds.
          */
@@ -8465,6 +8465,10 @@ export type ReviewItem = {
      * Name of the file as it was sent; null where it had none.
      */
     file_name: string | null;
+    /**
+     * When its document was erased; null while it is not.
+     */
+    erased_at: string | null;
     /**
      * How many pages.
      */
@@ -8944,7 +8948,7 @@ export type SessionResponse = {
      */
     via: 'api_key' | 'oidc' | 'link';
     /**
-     * Who acts, as events name it: the ID of a key, or `oidc:` and a subject.
+     * Who acts: the ID of a key, or `oidc:` and a subject.
      */
     subject: string;
     /**
@@ -9453,7 +9457,7 @@ export type TenantRateLimitsDeletedResponse = {
      */
     updated_at: string | null;
     /**
-     * ID of the key that set the limits; null while the defaults hold.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
     updated_by: string | null;
     /**
@@ -9512,7 +9516,7 @@ export type TenantRateLimitsResponse = {
      */
     updated_at: string | null;
     /**
-     * ID of the key that set the limits; null while the defaults hold.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
      */
     updated_by: string | null;
 };
@@ -17810,6 +17814,7 @@ export type ListEventsData = {
          * At most so many entries in a page of the list.
          */
         limit?: number;
+        texts?: boolean;
     };
     url: '/v1/admin/events';
 };

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { aesSecretBox } from '../../../adapters/local/local.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { tokensIn, withQuotedTokens, withWritten, withoutTokens } from '../../../domain/writtenText.ts';
-import { rotateVaultKeys, textVault } from '../../../src/writer/vault.ts';
+import { rotateVaultKeys, signedInAs, textVault } from '../../../src/writer/vault.ts';
 
 type Kept = Pick<ObjectStore, 'get' | 'put' | 'remove' | 'list'> & {
   readonly bytes: Map<string, Uint8Array>;
@@ -94,6 +94,25 @@ describe('texts beside the log', () => {
     for (const [key, bytes] of copied) if (!key.includes('/keys/')) objects.bytes.set(key, bytes);
     await put(vault, ['acme', 'account-acme'], 'new');
     expect((await vault.texts([two, note])).size).to.equal(0);
+  });
+
+  it('names who signs in alike in every process, and operators to any tenant', async () => {
+    const key = secret();
+    const vaults = Array.from({ length: 4 }, () => vaultWith(key));
+    const member = { subject: 'oidc:mina', tenant_id: 'acme', role: 'tenant' };
+    const operator = { subject: 'oidc:olga', tenant_id: 'acme', role: 'admin' };
+    const first = await signedInAs({ vault: vaults[0] }, member);
+    const names = await Promise.all(vaults.map((vault) => signedInAs({ vault }, member)));
+    expect(new Set([first, ...names]).size).to.equal(1);
+    const olga = await signedInAs({ vault: vaults[1] }, operator);
+    const [vault] = vaults;
+    const shown = async (of: string) => [...(await vault!.texts([first, olga], of)).values()];
+    expect(await shown('acme')).to.have.members(['oidc:mina', 'oidc:olga']);
+    expect(await shown('globex')).to.deep.equal(['oidc:olga']);
+    await vault!.forget({ tenant_id: 'acme' });
+    expect(await shown('acme')).to.deep.equal(['oidc:olga']);
+    expect(await signedInAs({ vault }, member)).not.to.equal(first);
+    expect(await signedInAs({ vault: undefined }, member)).to.equal('oidc:mina');
   });
 
   it('is forgotten by another process within a minute', async () => {

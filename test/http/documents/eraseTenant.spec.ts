@@ -11,28 +11,9 @@ import { ddlOf } from '../../../projections/engine/table.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { erasuresIn } from '../../../domain/erasure.ts';
 import { objectSweeper } from '../../../src/commands/sweeping.ts';
-import { workerOver } from '../../support/apiWorker.ts';
 import { formOf } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
-import { presigned, put } from './uploads.suite.ts';
-
-/** A word that stands nowhere else, and where it was planted. */
-const words = () => {
-  const run = randomUUID().slice(0, 8);
-  const planted = new Map<string, string>();
-  return {
-    planted,
-    word: (where: string): string => {
-      const text = `Zq${run}w${String(planted.size).padStart(2, '0')}x`;
-      planted.set(text, where);
-      return text;
-    },
-  };
-};
-
-/** Where the words are that a text has in it. */
-const namedIn = (planted: ReadonlyMap<string, string>, text: string): readonly string[] =>
-  [...planted].filter(([word]) => text.includes(word)).map(([, where]) => where);
+import { namedIn, okOver, plantIn } from './planted.ts';
 
 describe('erasing a tenant', () => {
   let api: TestApi;
@@ -44,137 +25,9 @@ describe('erasing a tenant', () => {
   });
   after(() => api.stop());
 
-  const ok = async (method: string, path: string, options: object = {}) => {
-    const reply = await api.call(method, path, options);
-    expect(reply.status, `${method} ${path}: ${reply.text}`).to.be.below(300);
-    return reply;
-  };
+  const ok = (method: string, path: string, options: object = {}) => okOver(api)(method, path, options);
   const erase = (tenant: string, options: object = {}) =>
     api.call('delete', `/v1/admin/tenants/${tenant}/data`, options);
-
-  /** Plants words in every field that takes text that people write. */
-  const plantIn = async (tenant: string) => {
-    const { planted, word } = words();
-    const made = await ok('post', '/v1/api-keys', { json: { tenant_id: tenant, name: word('key name') } });
-    const key = String(made.body['key']);
-    const txn = randomUUID();
-    await ok('post', '/v1/billing/credits', {
-      json: {
-        ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: txn, credits: 40_000, currency: 'USD' },
-        ...{ gross_amount_minor: 5_900, vat_amount_minor: 1_900, provider_fee_minor: 195 },
-        ...{ invoice_ref: word('invoice_ref'), note: word('note of a sale') },
-      },
-    });
-    await ok('post', '/v1/billing/refunds', {
-      json: {
-        ...{
-          tenant_id: tenant,
-          provider: 'stripe',
-          provider_txn_id: `re-${txn}`,
-          credits: 10,
-          reason: word('refund'),
-        },
-        ...{ original_provider: 'stripe', original_provider_txn_id: txn },
-      },
-    });
-    await ok('post', `/v1/admin/tenants/${tenant}/adjust-credits`, {
-      json: { credits: 50, reason: word('reason of an adjustment') },
-      headers: { 'Idempotency-Key': randomUUID() },
-    });
-    await ok('post', `/v1/admin/tenants/${tenant}/set-plan`, {
-      json: { plan: 'paid', reason: word('reason of a plan') },
-    });
-    const schema = {
-      type: 'object',
-      description: word('description of a schema'),
-      properties: {
-        total: { type: 'number', description: word('description of a field') },
-        payer: { type: 'string' },
-      },
-    };
-    const upload = async (where: string) => {
-      const json = {
-        tenant_id: tenant,
-        file_name: `${word(`${where}: file name`)}.txt`,
-        content_type: 'text/plain',
-      };
-      const target = presigned(await ok('post', '/v1/uploads/presign', { key, json }));
-      const text = `Payer: ${word(`${where}: text`)}\nTotal: 12.50 EUR`;
-      expect((await put(target.url, text, target.headers)).status).to.equal(200);
-      return target;
-    };
-    const file = (where: string) =>
-      [
-        new Blob([`Payer: ${word(`${where}: text`)}\nTotal: 12.50 EUR`], { type: 'text/plain' }),
-        `${word(`${where}: file name`)}.txt`,
-      ] as const;
-    const fields = { tenant_id: tenant, schema: JSON.stringify(schema) };
-    await ok('post', '/v1/extract', {
-      key,
-      form: formOf(fields, ...file('extract')),
-      headers: { 'Idempotency-Key': randomUUID() },
-    });
-    await ok('post', '/v1/extract', {
-      key,
-      form: formOf(fields, ...file('operation that ends')),
-      headers: { Prefer: 'respond-async' },
-    });
-    await api.deps.reads.settleAll();
-    await api.operations.drain();
-    await ok('post', '/v1/extract', {
-      key,
-      form: formOf(fields, ...file('operation that waits')),
-      headers: { Prefer: 'respond-async' },
-    });
-    const used = await upload('upload');
-    await ok('post', '/v1/ocr/to-markdown', {
-      key,
-      json: { tenant_id: tenant, file_uri: used.file_uri },
-      headers: { 'Idempotency-Key': randomUUID() },
-    });
-    await upload('unused upload');
-    await ok('post', '/v1/batches', {
-      key,
-      json: { tenant_id: tenant, schema, file_uris: [(await upload('batch')).file_uri] },
-      headers: { 'Idempotency-Key': randomUUID() },
-    });
-    await ok('post', '/v1/configs', {
-      json: { tenant_id: tenant, name: word('config name'), schema, mode: 'standard' },
-    });
-    const description = word('webhook description');
-    const url = `https://example.com/${word('webhook url')}`;
-    await ok('post', '/v1/webhooks', {
-      key,
-      json: { tenant_id: tenant, url, description, events: ['operation.succeeded'] },
-    });
-    const job = async () => {
-      const examples = [];
-      for (const where of ['first example', 'second example'])
-        examples.push({
-          document_id: (await upload(where)).document_id,
-          expected: { total: 12.5, payer: word(`${where}: expected`) },
-        });
-      const json = { tenant_id: tenant, name: word('job name'), schema, examples };
-      return String((await ok('post', '/v1/training/jobs', { key, json })).body['job_id']);
-    };
-    const job_id = await job();
-    await api.deps.reads.settleAll();
-    await workerOver(api).drain();
-    const trained = await ok('get', `/v1/training/jobs/${job_id}`, { key });
-    const artifact_id = String(trained.body['artifact_id']);
-    await ok('post', '/v1/inference/deployments', {
-      key,
-      json: {
-        tenant_id: tenant,
-        project_id: 'p',
-        artifact_id,
-        artifact_uri: `quire://artifacts/${artifact_id}`,
-      },
-    });
-    await job();
-    await api.deps.reads.settleAll();
-    return { planted, key, artifact_id };
-  };
 
   const objectsSaying = async (planted: ReadonlyMap<string, string>) => {
     const found: string[] = [];
@@ -257,7 +110,7 @@ describe('erasing a tenant', () => {
 
   it('leaves nothing of what its people wrote and sent, and all of its money', async () => {
     const tenant = `erased-${randomUUID()}`;
-    const { planted, key, artifact_id } = await plantIn(tenant);
+    const { planted, key, artifact_id } = await plantIn(api, tenant);
     const money = async () => [
       (await ok('get', `/v1/billing/balance/${tenant}`)).body['balance_credits'],
       (await ok('get', `/v1/billing/usage/${tenant}`)).body['items'],
@@ -284,6 +137,12 @@ describe('erasing a tenant', () => {
     const fields = { tenant_id: tenant, artifact_id };
     const form = formOf(fields, new Blob(['Total: 1'], { type: 'text/plain' }), 'a.txt');
     expect((await api.call('post', '/v1/extract', { form })).code).to.equal('artifact_not_found');
+    const deployed = await ok('get', `/v1/inference/deployments?tenant_id=${tenant}`);
+    const statuses = (deployed.body['items'] as { status: string }[]).map(({ status }) => status);
+    expect(statuses).to.deep.equal(['retired']);
+    const scope = `tenant_id=${tenant}&project_id=p&task_id=default&environment=production`;
+    const current = await api.call('get', `/v1/inference/deployments/current?${scope}`);
+    expect(current.code).to.equal('deployment_not_found');
     expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
     await isSound();
   });

@@ -2,27 +2,9 @@ import { expect } from 'chai';
 import { freePort } from '../../support/freePort.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { Browser } from './browser.ts';
-import { CLIENT, startProvider, type TestProvider } from './provider.ts';
+import { CLIENT, startProvider, type TestProvider, through } from './provider.ts';
 
 const CALLBACK = '/v1/session/oidc/callback';
-
-/** Goes through the provider's pages as a browser does; gives the address that it leads back to. */
-const through = async (start: string, stopAt: string): Promise<string> => {
-  const cookies = new Map<string, string>();
-  let at = start;
-  for (let n = 0; n < 10 && !at.startsWith(stopAt); n += 1) {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const reply = await fetch(at, { redirect: 'manual', headers: { cookie } });
-    for (const line of reply.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      cookies.set(name, value);
-    }
-    const location = reply.headers.get('location');
-    if (location === null) throw new Error(`${at}: ${String(reply.status)} ${await reply.text()}`);
-    at = new URL(location, at).href;
-  }
-  return at;
-};
 
 describe('signing in at an OpenID provider', () => {
   let api: TestApi;

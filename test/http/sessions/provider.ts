@@ -80,3 +80,21 @@ export const startProvider = async (redirectUri: string): Promise<TestProvider> 
   });
   return state;
 };
+
+/** Goes through the provider's pages as a browser does; gives the address that it leads back to. */
+export const through = async (start: string, stopAt: string): Promise<string> => {
+  const cookies = new Map<string, string>();
+  let at = start;
+  for (let n = 0; n < 10 && !at.startsWith(stopAt); n += 1) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const reply = await fetch(at, { redirect: 'manual', headers: { cookie } });
+    for (const line of reply.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      cookies.set(name, value);
+    }
+    const location = reply.headers.get('location');
+    if (location === null) throw new Error(`${at}: ${String(reply.status)} ${await reply.text()}`);
+    at = new URL(location, at).href;
+  }
+  return at;
+};

@@ -44,7 +44,7 @@ const momentOf = (event: LogEvent, before: Moment): Moment => {
 
 /** The first of the events that are asked for. */
 const firstOf = async (asked: EventsAsked, signal: AbortSignal): Promise<LogEvent | undefined> => {
-  for await (const event of eventsOf({ ...asked, limit: 1 }, signal)) return event;
+  for await (const event of eventsOf({ ...asked, limit: 1, texts: true }, signal)) return event;
   return undefined;
 };
 

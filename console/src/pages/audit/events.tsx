@@ -51,8 +51,8 @@ const startOf = ({ direction, from }: EventsView): Place => {
 const readPage = async (view: EventsView, place: Place, signal: AbortSignal): Promise<EventsPage> => {
   const { stream, tenant_id } = view;
   const events: LogEvent[] = [];
-  for await (const event of eventsOf({ stream, tenant_id, ...place, limit: OF_PAGE }, signal))
-    events.push(event);
+  const asked = { stream, tenant_id, ...place, limit: OF_PAGE, texts: true };
+  for await (const event of eventsOf(asked, signal)) events.push(event);
   const items = await Promise.all(
     events.map(async (event): Promise<SeenEvent> => ({ event, own: await contentFlawOf(event) })),
   );
@@ -78,6 +78,8 @@ export const useEvents = (view: EventsView) =>
       return { direction: OTHER[view.direction], after: placeOf(view, item.event) };
     },
   });
+
+const eventTexts = audit.event;
 
 /** What is shown of an event; all of it is read from what was hashed. */
 interface EventWords {
@@ -110,9 +112,21 @@ const actorOf = (value: unknown): string | undefined => {
   );
 };
 
+/** Where an object stands beside the log, this member alone is in its place. */
+const JSON_MEMBER = 'quire:json';
+
+/** Content with the text that each token stands for. */
+const withTexts = (content: unknown, texts: NonNullable<LogEvent['texts']>): unknown => {
+  if (typeof content === 'string') return content in texts ? (texts[content] ?? eventTexts.erased) : content;
+  if (typeof content !== 'object' || content === null) return content;
+  if (JSON_MEMBER in content) return eventTexts.beside;
+  if (Array.isArray(content)) return content.map((one: unknown) => withTexts(one, texts));
+  return Object.fromEntries(Object.entries(content).map(([name, one]) => [name, withTexts(one, texts)]));
+};
+
 /** What happened, who did it, why and when. */
 export const wordsOf = (event: LogEvent): EventWords => {
-  const covered = coveredOf(event) as {
+  const covered = withTexts(coveredOf(event), event.texts ?? {}) as {
     readonly type?: unknown;
     readonly data?: unknown;
     metadata?: unknown;
@@ -126,8 +140,6 @@ export const wordsOf = (event: LogEvent): EventWords => {
     request: textOf(metadata['correlation_id']),
   };
 };
-
-const eventTexts = audit.event;
 
 const TONES: Readonly<Record<Verdict['kind'], Tone>> = {
   verified: 'good',
@@ -201,7 +213,12 @@ export function EventDialog({ seen: { event }, verdict, onClose, onStream }: Eve
       {json === undefined ? (
         <p className="text-bad">{eventTexts.unreadable}</p>
       ) : (
-        <JsonEditor label={eventTexts.json} value={json} />
+        <>
+          <JsonEditor label={eventTexts.json} value={json} />
+          {json.includes('quire:text:') && (
+            <p className="text-[13px] text-soft">{eventTexts.tokens}</p>
+          )}
+        </>
       )}
     </Dialog>
   );

@@ -128,6 +128,9 @@ function Opened({ of }: { of: Artifact }) {
         </Button>
       }
     >
+      {of.learned_from_erased > 0 && (
+        <p className="text-bad">{artifactTexts.learnedFromErased(of.learned_from_erased)}</p>
+      )}
       <Scores all={{ baseline: of.baseline_score, best: of.best_score }} fields={of.per_field} />
       {isDeploying && <DeployDialog of={of} onClose={() => deploy(false)} />}
     </Card>
