@@ -198,6 +198,12 @@ const commandOf = ({ review_id, accepted, opened_at }: KnownReview, meta: Comman
   by: meta.actor.key_id,
 });
 
+/** A command as of its decision: what was looked up before it may have taken long, and others went on meanwhile. */
+const decidedNow = ({ clock }: Pick<ReviewDeps, 'clock'>, meta: CommandMeta): CommandMeta => ({
+  ...meta,
+  now: clock.now(),
+});
+
 /** Keeps what was decided, then says so: whatever a crash leaves between the two is repeated, or swept. */
 const decided = async (
   deps: ReviewDeps,
@@ -225,7 +231,7 @@ const decided = async (
     review_id,
     {
       type: 'Decide',
-      meta,
+      meta: decidedNow(deps, meta),
       data: {
         ...commandOf(known, meta),
         ...{ generation, decision_sha256, document_id: accepted.document_id },
@@ -251,7 +257,8 @@ export const reviewCommands = (deps: ReviewDeps) => {
     if ((await standing(deps, known)) === undefined) return expired();
     const data = commandOf(known, meta);
     const { tenant_id } = known.accepted;
-    return noted(known, await reviewStreams(store).handle(known.review_id, { type, data, meta }, tenant_id));
+    const command = { type, data, meta: decidedNow(deps, meta) };
+    return noted(known, await reviewStreams(store).handle(known.review_id, command, tenant_id));
   };
   return {
     /** undefined: there is none. */

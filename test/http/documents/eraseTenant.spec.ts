@@ -13,7 +13,7 @@ import { erasuresIn } from '../../../domain/erasure.ts';
 import { objectSweeper } from '../../../src/commands/sweeping.ts';
 import { formOf } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
-import { namedIn, okOver, plantIn } from './planted.ts';
+import { namedIn, okOver, plantIn, words } from './planted.ts';
 
 describe('erasing a tenant', () => {
   let api: TestApi;

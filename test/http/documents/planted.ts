@@ -6,7 +6,7 @@ import type { TestApi } from '../support/testApi.ts';
 import { presigned, put } from './uploads.suite.ts';
 
 /** A word that stands nowhere else, and where it was planted. */
-const words = () => {
+export const words = () => {
   const run = randomUUID().slice(0, 8);
   const planted = new Map<string, string>();
   return {
