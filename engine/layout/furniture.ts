@@ -30,13 +30,14 @@ export function runningRows(
   }
   if (pages.length < 3) return found;
   const often = Math.max(2, Math.ceil(pages.length * 0.4));
-  const repeated = [...seen.values()].filter((rows) => rows.length >= often).flat();
-  const heads = new Map<string, number>();
-  for (const row of new Set(pages.flatMap(({ rows }) => headsOfTables(rows))))
-    heads.set(keyOf(row), (heads.get(keyOf(row)) ?? 0) + 1);
-  const isHead = (key: string): boolean => 2 * (heads.get(key) ?? 0) >= (seen.get(key)?.length ?? 0);
-  return new Set([...found, ...repeated.filter((row) => !isHead(keyOf(row)))]);
+  const heads = new Set(pages.flatMap(({ rows }) => headsOfTables(rows)));
+  const repeated = [...seen.values()].filter((rows) => rows.length >= often && !areHeads(rows, heads));
+  return new Set([...found, ...repeated.flat()]);
 }
+
+/** Half of the places of a row are heads of tables: so are the others, where a table begins otherwise. */
+const areHeads = (rows: readonly Row[], heads: ReadonlySet<Row>): boolean =>
+  2 * rows.filter((row) => heads.has(row)).length >= rows.length;
 
 /** So many columns tell a table from lines that happen to stand alike. */
 const COLUMNS_MIN = 3;

@@ -17,6 +17,16 @@ type ReviewMove = AuditedEventOf<'ReviewLeased' | 'ReviewDecided' | 'ReviewReope
 /** As the service names the review of an operation. */
 const reviewOf = (operationId: string): string => operationId.replace(/^[a-z]+_/, 'rev_');
 
+/** Only what was decided is opened again, and nothing else is done with it. */
+const checkDecided = (
+  say: (text: string) => void,
+  { decided }: Seen,
+  { isReopened, review_id }: { readonly isReopened: boolean; readonly review_id: string },
+): void => {
+  if (decided !== isReopened)
+    say(decided ? `${review_id} was decided already.` : `${review_id} was not decided before.`);
+};
+
 /** Reviews: of operations that need one, held by one person at a time, decided once in each generation. */
 export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
   const reviews = new Map<string, Seen>();
@@ -32,11 +42,11 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
       say(`${review_id} is of no operation of this tenant that needs a review.`);
       return undefined;
     }
-    const due = event.type === 'ReviewReopened' ? review.generation + 1 : review.generation;
+    const isReopened = event.type === 'ReviewReopened';
+    const due = review.generation + (isReopened ? 1 : 0);
     if (generation !== due) say(`${review_id} is in another generation.`, due, generation);
     if (review.expired) say(`${review_id} has expired before.`);
-    if (event.type !== 'ReviewExpired' && review.decided !== (event.type === 'ReviewReopened'))
-      say(review.decided ? `${review_id} was decided already.` : `${review_id} was not decided before.`);
+    if (event.type !== 'ReviewExpired') checkDecided(say, review, { isReopened, review_id });
     if (by !== null && review.held_by !== by && review.lease_until > at)
       say(`${review_id} was held by somebody else.`, review.held_by, by);
     return review;

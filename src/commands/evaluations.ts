@@ -437,7 +437,9 @@ export const publishSet =
     const fingerprint = identity?.fingerprint ?? '';
     const version = { set_id, tenant_id, ...namesOf(request, before), examples, fingerprint };
     const data = { ...version, update: before !== undefined };
-    const written = await writtenSet(deps, { type: 'PublishSet', data, meta });
+    // As of its decision: putting the examples may have taken long, and others went on meanwhile.
+    const decided = { ...meta, now: deps.clock.now() };
+    const written = await writtenSet(deps, { type: 'PublishSet', data, meta: decided });
     return written.kind === 'set' ? { ...written, left_out: found.left_out } : written;
   };
 

@@ -36,18 +36,28 @@ interface Following extends Around {
 
 /** What one table adds. A table that goes on at the top of a page stands under the titles of the one before. */
 function partsAt(i: number, around: Following): readonly Part[] {
-  const { grids, headed, called, asked, best, before, isTitled } = around;
+  const { grids, headed, called, asked, best, before } = around;
   const [grid, own] = [grids[i], headed[i]];
   if (grid === undefined) return [];
   const isNext = grid.follows && before?.grid === grids[i - 1];
-  const group =
-    (isTitled ? grid.title : undefined) ?? (isTitled || isNext ? lastGroup(before, asked.fields) : undefined);
+  const group = groupOver(grid, { ...around, isNext });
   if (own !== undefined && isAlike(own, best)) {
     const least = isNext ? 0 : leastContext(best, called, asked);
     return partsOf(own, { called, least, group, fields: asked.fields });
   }
   return isNext && goesOn(grid, best) ? [{ ...wholeOf(grid), mapped: best.mapped, group }] : [];
 }
+
+/** What names the first rows of a table: its title, or what named the last rows before it. */
+const groupOver = (
+  { title }: Grid,
+  { isTitled, isNext, before, asked }: Following & { readonly isNext: boolean },
+): Cell | undefined =>
+  isTitled
+    ? (title ?? lastGroup(before, asked.fields))
+    : isNext
+      ? lastGroup(before, asked.fields)
+      : undefined;
 
 /** Tables of other titles are other lists, unless titles are what groups the rows. */
 const leastContext = (best: Headed, called: Called, { outer }: Asked): number =>
