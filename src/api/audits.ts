@@ -298,7 +298,9 @@ export const listEvents = get(
       after: placeIn.optional(),
       direction: z.enum(['forwards', 'backwards']).default('forwards'),
       limit: wholeNumberText(1, 1_000_000).default(1_000),
-      texts: booleanText.default(false),
+      texts: booleanText
+        .default(false)
+        .meta({ description: 'Whether each line says what its tokens stand for.' }),
     }),
     reply: { status: 200, contentType: 'application/x-ndjson' },
     problems: ['tenant_not_found'],

@@ -61,7 +61,7 @@ const fromDecisions = z
     config_id: plainText(1, 200).optional().meta({
       description: 'Of the saved config that the documents were read with; left out: of any, and of none.',
     }),
-    decided_from: instantIn.optional(),
+    decided_from: instantIn.optional().meta({ description: 'Inclusive.' }),
     decided_until: instantIn.optional().meta({ description: 'Exclusive.' }),
   })
   .meta({ id: 'EvaluationSetDecisions' });
@@ -104,14 +104,15 @@ const setMembers = {
   published_at: instantOut.meta({ description: 'When this version was.' }),
 };
 const setItem = z.strictObject(setMembers).meta({ id: 'EvaluationSetItem' });
-const setBody = z
-  .strictObject({ ...setMembers, document_ids: z.array(z.string()) })
-  .meta({ id: 'EvaluationSet' });
+const wholeSet = {
+  ...setMembers,
+  document_ids: z.array(z.string()).meta({ description: 'Of this version.' }),
+};
+const setBody = z.strictObject(wholeSet).meta({ id: 'EvaluationSet' });
 
 const createdSet = z
   .strictObject({
-    ...setMembers,
-    document_ids: z.array(z.string()),
+    ...wholeSet,
     left_out: z.int().meta({
       description:
         'Decided documents that are no examples: their files came with requests. 0 without decisions.',

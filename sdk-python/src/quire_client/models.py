@@ -1889,6 +1889,7 @@ class CreatedEvaluationSet(TypedDict):
     published_at: str
     """When this version was."""
     document_ids: list[str]
+    """Of this version."""
     left_out: int
     """Decided documents that are no examples: their files came with requests. 0 without decisions.
     """
@@ -2610,13 +2611,14 @@ class EvaluationSet(TypedDict):
     published_at: str
     """When this version was."""
     document_ids: list[str]
-    """Documents of this version, in their order."""
+    """Of this version."""
 
 
 class EvaluationSetDecisions(TypedDict):
     config_id: NotRequired[str]
     """Of the saved config that the documents were read with; left out: of any, and of none."""
     decided_from: NotRequired[str]
+    """Inclusive."""
     decided_until: NotRequired[str]
     """Exclusive."""
 

@@ -3091,6 +3091,9 @@ export type CreatedEvaluationSet = {
      * When this version was.
      */
     published_at: string;
+    /**
+     * Of this version.
+     */
     document_ids: Array<string>;
     /**
      * Decided documents that are no examples: their files came with requests. 0 without decisions.
@@ -4358,7 +4361,7 @@ export type EvaluationSet = {
      */
     published_at: string;
     /**
-     * Documents of this version, in their order.
+     * Of this version.
      */
     document_ids: Array<string>;
 };
@@ -4368,6 +4371,9 @@ export type EvaluationSetDecisions = {
      * Of the saved config that the documents were read with; left out: of any, and of none.
      */
     config_id?: string;
+    /**
+     * Inclusive.
+     */
     decided_from?: string;
     /**
      * Exclusive.
@@ -17814,6 +17820,9 @@ export type ListEventsData = {
          * At most so many entries in a page of the list.
          */
         limit?: number;
+        /**
+         * Whether each line says what its tokens stand for.
+         */
         texts?: boolean;
     };
     url: '/v1/admin/events';
