@@ -6,7 +6,7 @@ import { reviewIdOf } from '../../../../domain/review.ts';
 import { seededRandom, type Random } from '../../../../engine/test/support/random.ts';
 import { tempFolder } from '../../../../engine/test/support/tempFolder.ts';
 import { until } from '../../../../engine/test/support/until.ts';
-import { auditLog } from '../../../../tools/crash/audit.ts';
+import { runCommand } from '../../../support/quireCommand.ts';
 import { startService, type ServiceProcess } from '../../../support/serviceProcess.ts';
 import { client, formOf, type CallOptions, type Client, type Reply } from '../../support/client.ts';
 import { presigned, put } from '../uploads.suite.ts';
@@ -131,9 +131,9 @@ const expectWell = async ({ surely }: Tenant, { operations, runs, sent }: Wishes
 
 /** How often an event stands in the log, by its type. */
 const countedIn = async (dataDir: string): Promise<ReadonlyMap<string, number>> => {
+  const audit = await runCommand({ DATA_DIR: dataDir }, 'audit');
+  expect(audit.code, audit.out + audit.err).to.equal(0);
   const log = openSqliteEventLog({ path: join(dataDir, 'events.db'), readOnly: true });
-  // chains hold, and nothing took effect twice
-  await auditLog(log);
   const counts = new Map<string, number>();
   for await (const item of log.subscribe({})) {
     if (item.kind === 'caught_up') break;
