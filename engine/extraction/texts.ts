@@ -115,7 +115,9 @@ function belowOf(segment: Segment, source: Source): Segment | undefined {
 const YES = new Set(
   'yes true y ja oui si sim tak ano vrai wahr vero waar verdadero verdadeiro x ✓ ✔ ☑ ☒ checked on'.split(' '),
 );
-const NO = new Set('no false n nein non nee nao nie ne faux falsch falso onwaar ☐ unchecked off none'.split(' '));
+const NO = new Set(
+  'no false n nein non nee nao nie ne faux falsch falso onwaar ☐ unchecked off none'.split(' '),
+);
 
 const TICKED = /[☑☒✓✔✗✘]|\[ ?[xX] ?\]|\([xX]\)/u;
 

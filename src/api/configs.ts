@@ -3,7 +3,16 @@ import { z } from 'zod';
 import { reviewIn } from './reviewSchemas.ts';
 import { type ChannelSettings, configMode, type ConfigVersion } from '../../domain/savedConfig.ts';
 import { reviewPolicy } from '../../domain/review.ts';
-import { instantOut, orAbsent, pageOf, pagingQuery, plainText, tenantIdText, checkKnown, whoOut } from './basics.ts';
+import {
+  instantOut,
+  orAbsent,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  checkKnown,
+  whoOut,
+} from './basics.ts';
 import {
   extractModeIn,
   minConfidenceIn,

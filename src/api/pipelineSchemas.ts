@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { creditsOut, instantOut, pageOf, pagingQuery, plainText, tenantIdText, usdOut, whoOut } from './basics.ts';
+import {
+  creditsOut,
+  instantOut,
+  pageOf,
+  pagingQuery,
+  plainText,
+  tenantIdText,
+  usdOut,
+  whoOut,
+} from './basics.ts';
 import { extractModeIn } from './workSchemas.ts';
 
 /** Part of a stream's name: no half of a surrogate pair, which cannot be written in one. */

@@ -39,9 +39,7 @@ const sessionResponse = z
       tenant_id: z.string().meta({ description: 'The tenant that the session acts for.' }),
       role: keyRole.meta({ description: 'What the session may do.' }),
       via: signedInBy.meta({ description: 'How the session was opened.' }),
-      subject: z
-        .string()
-        .meta({ description: 'Who acts: the ID of a key, or `oidc:` and a subject.' }),
+      subject: z.string().meta({ description: 'Who acts: the ID of a key, or `oidc:` and a subject.' }),
       expires_at: instantOut.meta({ description: 'When the session ends by itself.' }),
       csrf_token: z
         .string()

@@ -21,7 +21,8 @@ import type { Documents } from './uploads.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 /** What a tenant has that an event of its own takes away. */
-type HeldKind = 'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'set' | 'config' | 'deployment' | 'document';
+type HeldKind =
+  'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'set' | 'config' | 'deployment' | 'document';
 
 /** Takes one thing away; false: it cannot be now. */
 type Remove = (tenantId: string, id: string, meta: CommandMeta) => Promise<boolean>;

@@ -253,10 +253,7 @@ export const exportTenant = async (deps: ExportDeps, request: ExportRequest): Pr
       if (!isOf(tenant_id, event)) continue;
       events += 1;
       own.note(event);
-      await lines.add(
-        `events/${categoryOfStream(event.stream)}.jsonl`,
-        lineOf(await withTexts(deps, event)),
-      );
+      await lines.add(`events/${categoryOfStream(event.stream)}.jsonl`, lineOf(await withTexts(deps, event)));
     }
     signal.throwIfAborted();
     if (events === 0) throw new OperatorError(`No event names the tenant ${tenant_id}.`);

@@ -267,7 +267,11 @@ export const withSealed = async <Data extends object>(
  */
 export const signedInAs = async (
   { vault }: Pick<EventStore, 'vault'>,
-  { subject, tenant_id, role }: { readonly subject: string; readonly tenant_id: string; readonly role: string },
+  {
+    subject,
+    tenant_id,
+    role,
+  }: { readonly subject: string; readonly tenant_id: string; readonly role: string },
 ): Promise<string> => {
   if (vault === undefined) return subject;
   const sealer = await vault.sealer(role === 'admin' ? OPERATORS : tenant_id);

@@ -215,9 +215,7 @@ export function EventDialog({ seen: { event }, verdict, onClose, onStream }: Eve
       ) : (
         <>
           <JsonEditor label={eventTexts.json} value={json} />
-          {json.includes('quire:text:') && (
-            <p className="text-[13px] text-soft">{eventTexts.tokens}</p>
-          )}
+          {json.includes('quire:text:') && <p className="text-[13px] text-soft">{eventTexts.tokens}</p>}
         </>
       )}
     </Dialog>
