@@ -17,7 +17,7 @@ interface TimeHost {
 
 const nextTurn = setImmediate;
 
-/** Lets the machine's own timers and signals have their turn. */
+/** Lets the machine's own timers and signals have their turn; they must not find virtual time. */
 const breath = (): Promise<void> => new Promise((resolve) => void nextTurn(resolve));
 
 /**
@@ -413,7 +413,7 @@ export const scheduler = (plan: Plan, seed: string | number) => {
     hook: (own: SchedulerHooks) => (hooks = own),
     /** Runs until the virtual time `until`, or until `isOver` says so. Patches the thread's time meanwhile. */
     run: async (until: number, isOver: () => boolean = () => false): Promise<void> => {
-      const restore = virtualTime(host);
+      let restore = virtualTime(host);
       try {
         while (!isOver()) {
           const item = take(until);
@@ -423,9 +423,12 @@ export const scheduler = (plan: Plan, seed: string | number) => {
           steps += 1;
           item.run();
           await quiescence();
-          if (steps % BREATH_STEPS === 0) await breath();
           current = undefined;
           hooks.afterStep();
+          if (steps % BREATH_STEPS !== 0) continue;
+          restore();
+          await breath();
+          restore = virtualTime(host);
         }
         if (!isOver()) now = Math.max(now, until);
       } finally {

@@ -203,6 +203,15 @@ describe('the simulation of queued work', () => {
     expect(shownOf(told)).to.deep.equal(shownOf(one));
   });
 
+  it('is the same whatever timers of the machine do meanwhile', async () => {
+    const alone = await run(9, false);
+    // As another file of specs in the same process may leave one behind.
+    const stray = setInterval(() => void setImmediate(() => undefined), 1);
+    const beside = await run(9, false);
+    clearInterval(stray);
+    expect(shownOf(beside)).to.deep.equal(shownOf(alone));
+  });
+
   it('leaves the time of the machine as it was', async () => {
     const clocks = () => [
       Object.getOwnPropertyDescriptors(Date)['now'],
