@@ -30,6 +30,10 @@ const boxOf = async (page: Page, path: string) => {
   return box;
 };
 
+/** Waits until a value is chosen and hears keys. */
+const focusAt = (page: Page, path: string): Promise<void> =>
+  page.locator(`[data-field="${path}"][aria-pressed=true]:focus`).waitFor();
+
 /** Clicks on the words that were cited for a value. */
 const clickWords = async (page: Page, path: string): Promise<void> => {
   const { x, y, width, height } = await boxOf(page, path);
@@ -110,9 +114,7 @@ describe('the page of a review', () => {
 
   it('goes to the next in doubt, accepts, writes, says that there is nothing, and goes back', async () => {
     const { page, review } = await opened('every-key');
-    const at = async (path: string): Promise<void> => {
-      await page.locator(`[data-field="${path}"][aria-pressed=true]:focus`).waitFor();
-    };
+    const at = (path: string) => focusAt(page, path);
     await at('/approved_by');
     await page.keyboard.press('Tab');
     await at('/cost_centre');
@@ -152,6 +154,8 @@ describe('the page of a review', () => {
   it('takes words from the page: a click on them, a box around them, as the schema wants them', async () => {
     const { page, review } = await opened('by-mouse');
     await clickWords(page, '/invoice_number');
+    // words are looked up in the page: what is chosen goes on a moment later
+    await focusAt(page, '/cost_centre');
     await page.keyboard.press('Tab');
     const { x, y, width, height } = await boxOf(page, '/seller_name');
     await page.mouse.move(x - 4, y - 4);
