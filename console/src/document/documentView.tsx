@@ -239,7 +239,7 @@ function Shown({ rows, conversion, ...props }: ViewProps & Reading) {
   const { file, chosen } = props;
   if (isPicture(file)) return <PictureView {...props} />;
   if (!isPdf(file)) {
-    const given = { file, rows, chosen, conversion };
+    const given = { file, rows, chosen, ...(conversion && { conversion }) };
     return isPlain(file) ? <PlainView {...given} /> : <ReadableView {...given} />;
   }
   return (
@@ -307,10 +307,12 @@ const useCurrentPage = (place: RefObject<HTMLElement | null>): readonly [number,
   return [current, goTo];
 };
 
-interface DocumentViewProps extends Omit<ViewProps, 'zoom' | 'onOpened'> {
+interface DocumentViewProps extends Omit<ViewProps, 'zoom' | 'onOpened' | 'onFault'> {
   readonly rows: readonly ValueRow[];
-  readonly conversion: Conversion;
-  readonly onPages: (count: number) => void;
+  /** Left out: what the browser cannot show is not shown. */
+  readonly conversion?: Conversion;
+  readonly onPages?: (count: number) => void;
+  readonly onFault?: () => void;
 }
 
 /** A strip takes too much of a narrow window; one page needs none. */
@@ -319,7 +321,7 @@ const beginsWithStrip = ({ pages }: Opened): boolean =>
 
 /** The document as it looks, with the boxes of its values and its pages in small. */
 export function DocumentView(props: DocumentViewProps) {
-  const { file, chosen, onPages } = props;
+  const { file, chosen, onPages, onFault } = props;
   const [zoom, keep] = useState(1);
   const [opened, open] = useState<Opened>();
   const [hasStrip, show] = useState(false);
@@ -328,10 +330,11 @@ export function DocumentView(props: DocumentViewProps) {
   const given: ViewProps & Reading = {
     ...props,
     zoom,
+    onFault: () => onFault?.(),
     onOpened: (one) => {
       open(one);
       show(beginsWithStrip(one));
-      onPages(one.pages);
+      onPages?.(one.pages);
     },
   };
   return (

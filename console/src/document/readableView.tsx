@@ -55,7 +55,7 @@ interface ReadableProps {
   readonly file: File;
   readonly rows: readonly ValueRow[];
   readonly chosen: string | undefined;
-  readonly conversion: Conversion;
+  readonly conversion?: Conversion;
 }
 
 /** Of a text, so much is shown beside its values. */
@@ -80,6 +80,7 @@ export function PlainView({ file, ...given }: ReadableProps) {
 
 /** Only the service can read it, which costs credits: nothing is done unasked. */
 function NotDrawn({ conversion }: Pick<ReadableProps, 'conversion'>) {
+  if (conversion === undefined) return <p className="text-soft">{texts.notShown}</p>;
   const { error, isPending, convert, step, stop, credits } = conversion;
   return (
     <div className="flex flex-col items-start gap-3">
@@ -98,10 +99,14 @@ function NotDrawn({ conversion }: Pick<ReadableProps, 'conversion'>) {
 export function ReadableView({ file, rows, chosen, conversion }: ReadableProps) {
   const preview = usePreview(file);
   const wanted = useWanted({ rows, chosen });
-  const converted = conversion.data?.markdown;
+  const converted = conversion?.data?.markdown;
   const markdown = converted ?? (preview.kind === 'markdown' ? preview.markdown : undefined);
   if (markdown === undefined)
-    return preview.kind === 'reading' ? <Skeleton lines={8} /> : <NotDrawn conversion={conversion} />;
+    return preview.kind === 'reading' ? (
+      <Skeleton lines={8} />
+    ) : (
+      <NotDrawn {...(conversion && { conversion })} />
+    );
   return (
     <Suspense fallback={<Skeleton lines={8} />}>
       <p className="mb-3 border-b border-line pb-2 text-[13px] text-soft">

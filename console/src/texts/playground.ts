@@ -21,6 +21,7 @@ export const playground = {
   goToPage: 'Go to page',
   smaller: 'Smaller',
   larger: 'Larger',
+  notShown: 'The browser cannot show this format.',
   notDrawn: (credits: number | undefined) =>
     `The browser cannot show this format. Values are read from it all the same; to see it here, convert it (${
       credits === undefined ? 'billed by the page' : counted(credits, 'credit')

@@ -53,12 +53,6 @@ const markOf = ({ page, bbox, ...wrong }: Wrong, at: number) =>
     ? []
     : [{ path: nameOf({ ...wrong, page, bbox: [...bbox] }, at), page, box: bbox }];
 
-const NO_CONVERSION = {
-  ...{ data: undefined, error: null, isPending: false, step: undefined, credits: undefined },
-  convert: () => Promise.resolve(undefined),
-  stop: () => undefined,
-};
-
 interface ItemProps {
   readonly wrong: Wrong;
   readonly isChosen: boolean;
@@ -120,16 +114,7 @@ function Beside({ of, file, wrong }: { of: RunDocument; file: File | null; wrong
         <p className="text-soft">{texts.noFile}</p>
       ) : (
         <div ref={document} className="min-w-0 scroll-mt-16">
-          <DocumentView
-            file={file}
-            rows={rows}
-            marks={marks}
-            chosen={chosen}
-            onChoose={choose}
-            conversion={NO_CONVERSION}
-            onPages={() => undefined}
-            onFault={() => undefined}
-          />
+          <DocumentView file={file} rows={rows} marks={marks} chosen={chosen} onChoose={choose} />
         </div>
       )}
       <section aria-label={texts.wrongIn} className="min-w-0">

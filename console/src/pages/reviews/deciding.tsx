@@ -371,12 +371,6 @@ function Actions({ moves, isBusy, canDecide }: { moves: Moves; isBusy: boolean; 
   );
 }
 
-const NO_CONVERSION = {
-  ...{ data: undefined, error: null, isPending: false, step: undefined, credits: undefined },
-  convert: () => Promise.resolve(undefined),
-  stop: () => undefined,
-};
-
 interface DocumentProps {
   readonly file: File | undefined;
   readonly moves: Moves;
@@ -402,9 +396,6 @@ function Document({ file, moves, isOpen }: DocumentProps) {
           marks={marks}
           chosen={chosen}
           onChoose={pick}
-          conversion={NO_CONVERSION}
-          onPages={() => undefined}
-          onFault={() => undefined}
           onDrawn={isOpen && !isGroup ? onDrawn : undefined}
         />
       )}
