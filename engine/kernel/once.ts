@@ -18,3 +18,12 @@ export function remembered<K, V>(known: Map<K, V>, key: K, compute: () => V): V 
   known.set(key, value);
   return value;
 }
+
+/** Values by their keys, each computed when it is asked for first; beyond `most` of them all are forgotten. */
+export function memoryOf<V>(most: number): (key: string, compute: () => V) => V {
+  const known = new Map<string, V>();
+  return (key, compute) => {
+    if (known.size >= most && !known.has(key)) known.clear();
+    return remembered(known, key, compute);
+  };
+}

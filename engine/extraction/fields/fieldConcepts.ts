@@ -9,6 +9,7 @@ import {
 import { withoutRole, type Role } from './roles.ts';
 import { vocabulary, type Vocabulary } from './vocabulary.ts';
 import { phraseSimilarity } from './words.ts';
+import { memoryOf } from '../../kernel/once.ts';
 import { oneOf } from '../../kernel/text.ts';
 import labels from '../lexicon/labels.json' with { type: 'json' };
 
@@ -93,21 +94,12 @@ function likeness(names: readonly (readonly string[])[]): ReadonlyMap<Concept, n
 }
 
 /** Schemas have the same few names again and again: these are looked up once. */
-const looked = new Map<string, ReadonlyMap<Concept, number>>();
-const LOOKED_MAX = 1_000;
+const looked = memoryOf<ReadonlyMap<Concept, number>>(1_000);
 /** A description has more words, and seldom comes again. */
 const LOOKED_WORDS_MAX = 6;
 
-function likenessOf(name: readonly string[]): ReadonlyMap<Concept, number> {
-  if (name.length > LOOKED_WORDS_MAX) return lookedUp(name);
-  const key = name.join(' ');
-  const earlier = looked.get(key);
-  if (earlier !== undefined) return earlier;
-  const found = lookedUp(name);
-  if (looked.size >= LOOKED_MAX) looked.clear();
-  looked.set(key, found);
-  return found;
-}
+const likenessOf = (name: readonly string[]): ReadonlyMap<Concept, number> =>
+  name.length > LOOKED_WORDS_MAX ? lookedUp(name) : looked(name.join(' '), () => lookedUp(name));
 
 function lookedUp(name: readonly string[]): ReadonlyMap<Concept, number> {
   const best = new Map<Concept, number>();

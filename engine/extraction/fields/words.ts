@@ -1,3 +1,4 @@
+import { memoryOf } from '../../kernel/once.ts';
 import labels from '../lexicon/labels.json' with { type: 'json' };
 
 /** Spellings of one short word that labels use for another. */
@@ -21,20 +22,12 @@ export const folded = (text: string): string =>
     .replace(/œ/g, 'oe');
 
 /** Labels and names come again and again, within a page and from schema to schema: short ones are split once. */
-const split = new Map<string, readonly string[]>();
-const SPLIT_MAX = 2_000;
+const split = memoryOf<readonly string[]>(2_000);
 const SPLIT_CHARACTERS_MAX = 40;
 
 /** The words of a label, folded: compounds split, spellings unified, articles dropped. */
-export function labelWords(text: string): readonly string[] {
-  if (text.length > SPLIT_CHARACTERS_MAX) return wordsOfLabel(text);
-  const earlier = split.get(text);
-  if (earlier !== undefined) return earlier;
-  const words = wordsOfLabel(text);
-  if (split.size >= SPLIT_MAX) split.clear();
-  split.set(text, words);
-  return words;
-}
+export const labelWords = (text: string): readonly string[] =>
+  text.length > SPLIT_CHARACTERS_MAX ? wordsOfLabel(text) : split(text, () => wordsOfLabel(text));
 
 function wordsOfLabel(text: string): readonly string[] {
   const words = folded(text)

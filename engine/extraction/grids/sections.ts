@@ -15,9 +15,10 @@ interface Around {
 
 /** The best table with all that are headed alike, and the tables that go on without a header. */
 export function sections(best: Headed, around: Around): readonly Part[] {
-  const titled = partsOfAll(best, { ...around, isTitled: true });
-  return titlesTell(titled, { ...around.asked, mapped: best.mapped })
-    ? titled
+  const asked = { ...around.asked, mapped: best.mapped };
+  const parts = partsOfAll(best, { ...around, isTitled: asksGroups(asked) });
+  return !asksGroups(asked) || titlesTell(parts, asked.outer)
+    ? parts
     : partsOfAll(best, { ...around, isTitled: false });
 }
 
@@ -53,11 +54,7 @@ const groupOver = (
   { title }: Grid,
   { isTitled, isNext, before, asked }: Following & { readonly isNext: boolean },
 ): Cell | undefined =>
-  isTitled
-    ? (title ?? lastGroup(before, asked.fields))
-    : isNext
-      ? lastGroup(before, asked.fields)
-      : undefined;
+  (isTitled ? title : undefined) ?? (isTitled || isNext ? lastGroup(before, asked.fields) : undefined);
 
 /** Tables of other titles are other lists, unless titles are what groups the rows. */
 const leastContext = (best: Headed, called: Called, { outer }: Asked): number =>
@@ -74,10 +71,14 @@ function lastGroup(part: Part | undefined, fields: readonly Field[]): Cell | und
   return row === undefined ? group : cellsIn(row)[0];
 }
 
+/** Whether a title could be the value of anything. */
+const asksGroups = (asked: Parameters<typeof groupFields>[0]): boolean =>
+  asked.outer.size > 0 || groupFields(asked).length > 0;
+
 /** Titles of tables are values of plain rows only where they tell tables that are headed alike apart. */
-function titlesTell(parts: readonly Part[], asked: Parameters<typeof groupFields>[0]): boolean {
+function titlesTell(parts: readonly Part[], { size }: Asked['outer']): boolean {
   const titles = new Set(parts.map(({ group }) => group?.text));
-  return asked.outer.size > 0 || (groupFields(asked).length > 0 && titles.size > 1 && !titles.has(undefined));
+  return size > 0 || (titles.size > 1 && !titles.has(undefined));
 }
 
 /** So many of the fields that one of two tables has must be in both. */
