@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import type { SchemaValidator } from '@quire/engine/ports/extractionEngine';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
@@ -285,10 +286,10 @@ export const reviewCommands = (deps: ReviewDeps) => {
 export type ReviewCommands = ReturnType<typeof reviewCommands>;
 
 /**
- * Whether nobody needs the file, the request and the decisions of an operation any more: nobody has to look at it, or
- * its review says that it has expired. This says so, when it is time.
+ * Says in the review of an operation that it has expired, when it is time. Gives whether nobody needs the file, the
+ * request and the decisions of the operation any more: nobody has to look at it, or its review has said so.
  */
-export const isReviewOver = async (
+export const expireReview = async (
   { store, clock }: Pick<ReviewDeps, 'store'> & { readonly clock: Pick<Clock, 'now' | 'uuid'> },
   operation: Pick<OperationState, 'accepted' | 'success'>,
 ): Promise<boolean> => {
@@ -337,6 +338,8 @@ type DecidedDeps = Pick<ReviewDeps, 'store' | 'objects' | 'clock' | 'operations'
 
 /** Decisions that are looked at, the last ones. */
 const DECISIONS_MAX = 2_000;
+/** Decisions that are read at once. */
+const AT_ONCE = 8;
 /** Examples that a set may have. */
 const EXAMPLES_MAX = 1_000;
 
@@ -363,10 +366,10 @@ export const decidedExamples =
     const decided = await deps.decisions({ tenant_id, now, from, until, limit: DECISIONS_MAX });
     const examples = new Map<string, TrainingExample>();
     const others = new Set<string>();
-    for (const { operation_id, document_id, is_kept } of decided) {
-      if (examples.has(document_id) || others.has(document_id)) continue;
-      const expected = await saidOf(deps, operation_id, config_id);
-      if (expected === undefined) continue;
+    const said = await eachOf(decided, AT_ONCE, ({ operation_id }) => saidOf(deps, operation_id, config_id));
+    for (const [at, { document_id, is_kept }] of decided.entries()) {
+      const expected = said[at];
+      if (expected === undefined || examples.has(document_id) || others.has(document_id)) continue;
       if (is_kept && examples.size < EXAMPLES_MAX) examples.set(document_id, { document_id, expected });
       else others.add(document_id);
     }

@@ -37,7 +37,7 @@ import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
 import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
-import { isReviewOver } from '../commands/reviews.ts';
+import { expireReview } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
@@ -75,7 +75,7 @@ const workFates = (from: Context): WorkObjectsDeps => {
     op: async (id) => {
       const state = await ops.stateOf(id);
       if (state.accepted === null) return unknown;
-      return (await isReviewOver({ store: log, clock: from.clock }, state))
+      return (await expireReview({ store: log, clock: from.clock }, state))
         ? ENDED_OR_OPEN(state)
         : { kind: 'open' };
     },

@@ -17,7 +17,7 @@ import {
   type OperationName,
   operations,
 } from '../../src/commands/operations.ts';
-import { type KnownReview, reviewCommands, isReviewOver } from '../../src/commands/reviews.ts';
+import { type KnownReview, reviewCommands, expireReview } from '../../src/commands/reviews.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { recordingOn, storedResultOf } from '../support/recording.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
@@ -807,7 +807,7 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: 
   const operationFate = async (id: string): Promise<WorkFate> => {
     const state = await ops.stateOf(id);
     if (state.accepted === null) return unknown;
-    return (await isReviewOver({ store, clock }, state)) ? fateOf(state.finished_at) : { kind: 'open' };
+    return (await expireReview({ store, clock }, state)) ? fateOf(state.finished_at) : { kind: 'open' };
   };
   return {
     queuedFate: async (id) => {
