@@ -14,6 +14,7 @@ import { startService, type ServiceProcess } from '../../support/serviceProcess.
 import { client, formOf, type CallOptions, type Client } from '../support/client.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { WEBHOOK_ENV } from '../webhooks/toldTenant.ts';
+import { namedIn, words } from './planted.ts';
 import { presigned, put } from './uploads.suite.ts';
 
 const SEED = Number(process.env['SEED'] ?? 20_261_127);
@@ -26,19 +27,7 @@ const TENANT = 'leaves';
 const OTHER = 'stays';
 const ENV = { ...WEBHOOK_ENV, LOG_LEVEL: 'debug', SEAL_EVERY_MINUTES: '1' };
 
-/** Words that stand nowhere else, and where each was planted. */
-const planting = (run: string) => {
-  const planted = new Map<string, string>();
-  return {
-    planted,
-    word: (where: string): string => {
-      const text = `Zq${run}w${String(planted.size).padStart(2, '0')}x`;
-      planted.set(text, where);
-      return text;
-    },
-  };
-};
-type Planting = ReturnType<typeof planting>;
+type Planting = ReturnType<typeof words>;
 
 const withoutError = <T>(work: () => T): T | undefined => {
   try {
@@ -65,9 +54,6 @@ const readingsOf = (bytes: Buffer): readonly string[] => {
   // Each other byte: texts in UTF-16.
   return [...plain, bytes.toString('utf16le'), bytes.subarray(1).toString('utf16le'), coded.join('\n')];
 };
-
-const namedIn = (planted: ReadonlyMap<string, string>, readings: readonly string[]): readonly string[] =>
-  [...planted].filter(([word]) => readings.some((text) => text.includes(word))).map(([, where]) => where);
 
 /** Paths of all files in a folder; what goes meanwhile is left out. */
 const filesIn = async (folder: string): Promise<readonly string[]> => {
@@ -281,7 +267,7 @@ describe('erasing a tenant, the process being killed', function () {
 
   /** Everything that a tenant can have, with words in all that its people write and send. */
   const plantIn = async (tenant_id: string) => {
-    const plants = planting(randomUUID().slice(0, 8));
+    const plants = words();
     const made = await ok('post', '/v1/api-keys', { json: { tenant_id, name: plants.word('key') } });
     const key = String(made.body['key']);
     const url = `${receiver.url}/${plants.word('webhook url')}`;

@@ -19,9 +19,14 @@ export const words = () => {
   };
 };
 
-/** Where the words are that a text has in it. */
-export const namedIn = (planted: ReadonlyMap<string, string>, text: string): readonly string[] =>
-  [...planted].filter(([word]) => text.includes(word)).map(([, where]) => where);
+/** Where the words were planted that a text has in it, or one of several. */
+export const namedIn = (
+  planted: ReadonlyMap<string, string>,
+  texts: string | readonly string[],
+): readonly string[] =>
+  [...planted]
+    .filter(([word]) => [texts].flat().some((text) => text.includes(word)))
+    .map(([, where]) => where);
 
 /** Asks, and fails where it is not done. */
 export const okOver =
