@@ -16,6 +16,8 @@ const MEMORY_MAX = 200 * MB;
 /** A text of 2.4 MB: as markdown and as plain text it is an answer of five. */
 const LONG = 'Lorem ipsum dolor sit amet.\n'.repeat(85_000);
 const LATER = { prefer: 'respond-async' };
+/** How often one asks whether it has ended, ms: more seldom than a tenant's bucket is filled, 50 a second. */
+const ASKED_MS = 100;
 
 const residentOf = async (pid: number): Promise<number> => {
   const status = await readFile(`/proc/${String(pid)}/status`, 'utf8');
@@ -53,7 +55,7 @@ describe('results that nobody reads', () => {
       const { status, error } = (await admin.call('get', path, { key })).body;
       expect(status, JSON.stringify(error)).not.to.equal('failed');
       return status === 'succeeded';
-    });
+    }, ASKED_MS);
     return path;
   };
 
