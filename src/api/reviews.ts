@@ -214,7 +214,8 @@ const reviewAnswer = async ({ reviews, clock }: ReviewsDeps, known: KnownReview)
 
 const REJECTIONS = {
   review_leased: 'Somebody else looks at this review. Wait until `lease_until`, or choose another one.',
-  review_decided: 'This review was decided. Open it again to decide otherwise.',
+  review_decided:
+    'What you looked at is not open: it was decided. Read the review again, and reopen it to decide otherwise.',
   review_expired: 'The review was not decided in time, or its document was erased.',
 } as const satisfies Sentences<ReviewRejection>;
 
