@@ -87,7 +87,7 @@ export const artifactStream = (artifactId: string): string => `artifact-${artifa
 export const artifact = recorder<ArtifactEvent>(() => true);
 
 /** Where the bytes of artifacts lie. */
-const ARTIFACTS_PREFIX = 'artifacts/';
+export const ARTIFACTS_PREFIX = 'artifacts/';
 
 export const artifactKeyOf = (digest: string): string => `${ARTIFACTS_PREFIX}${digest}`;
 

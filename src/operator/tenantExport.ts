@@ -3,12 +3,16 @@ import { createHash } from 'node:crypto';
 import { dirname, join } from 'node:path';
 import { accountStream } from '../../domain/account/messages.ts';
 import { categoryOfStream } from '../../domain/catalogue.ts';
-import { artifactKeyOf } from '../../domain/deployment.ts';
-import { uploadKeyOf } from '../../domain/document.ts';
+import { artifactKeyOf, ARTIFACTS_PREFIX } from '../../domain/deployment.ts';
+import { UPLOADS_PREFIX, uploadKeyOf } from '../../domain/document.ts';
+import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import type { EventFeed, EventStore, RecordedEvent, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
+import { operationIdOfReview } from '../../domain/review.ts';
+import { EVALUATIONS_PREFIX } from '../commands/evaluations.ts';
 import { OPERATIONS_PREFIX } from '../commands/operationInput.ts';
+import { REVIEWS_PREFIX } from '../commands/reviews.ts';
 import { RESULTS_PREFIX, workIdOfResult } from '../commands/storedResult.ts';
 import { TRAINING_PREFIX } from '../commands/training.ts';
 import { writeDigested } from '../commands/uploads.ts';
@@ -82,6 +86,7 @@ const OWNING: Readonly<Record<string, string>> = {
   OperationAccepted: 'operation_id',
   BatchAccepted: 'batch_id',
   TrainingJobCreated: 'job_id',
+  EvaluationSetPublished: 'set_id',
 };
 
 /** What objects are a tenant's, as its events name them. */
@@ -148,12 +153,17 @@ const TOLD: Readonly<Record<string, string>> = {
   operation: 'operations',
   batch: 'batches',
   trainingJob: 'training jobs',
+  examples: 'examples that were erased',
+  set: 'sets of documents that configs are measured by',
+  evaluation: 'what runs over sets have found, in figures',
+  review: 'reviews: who looked at results, and what was decided, in figures',
   artifact: 'artifacts and their scores',
   deployment: 'deployments',
   webhook: 'webhooks, without their secrets',
   webhookDelivery: 'attempts to tell webhooks',
   rateLimits: 'limits',
   llmCost: 'costs of models',
+  erasures: 'the erasure of the tenant',
 };
 
 const whatOf = (path: string): string => {
@@ -203,11 +213,27 @@ const objectCopier = ({ objects }: ExportDeps, { folder, signal }: ExportRequest
   };
 };
 
+const folderIn = (key: string): string => key.split('/')[1] ?? '';
+
+const operationOf = (key: string): string => operationIdOfReview(folderIn(key));
+const setOrBatchOf = (key: string): string => {
+  const id = folderIn(key);
+  return id.startsWith('evr_') ? batchIdOfRun(id) : id;
+};
+
 const WORK_OBJECTS = [
   [RESULTS_PREFIX, 'result of an extraction or a conversion', workIdOfResult],
-  [TRAINING_PREFIX, 'schema and examples of a training job', (key: string) => key.split('/')[1]],
-  [OPERATIONS_PREFIX, 'request or file of work that waits', (key: string) => key.split('/')[1]],
+  [TRAINING_PREFIX, 'schema and examples of a training job', folderIn],
+  [OPERATIONS_PREFIX, 'request or file of work that waits', folderIn],
+  [REVIEWS_PREFIX, 'what a person was asked of a result, or has decided', operationOf],
+  [EVALUATIONS_PREFIX, 'what a document of a set is expected to say, or what a run found', setOrBatchOf],
 ] as const;
+
+/** Whose objects an export copies. */
+export const EXPORTED_FOLDERS: readonly string[] = [
+  ...[UPLOADS_PREFIX, ARTIFACTS_PREFIX],
+  ...WORK_OBJECTS.map(([folder]) => folder),
+];
 
 /** A key is a path, whatever was put there. */
 const SAFE = /^(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;

@@ -3,9 +3,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
-import { type ExportManifest, exportTenant } from '../../../src/operator/tenantExport.ts';
+import inventory from '../../../src/reference/personalData.json' with { type: 'json' };
+import { EXPORTED_FOLDERS, type ExportManifest, exportTenant } from '../../../src/operator/tenantExport.ts';
 import { OperatorError } from '../../../src/operator/socket.ts';
 import { workerOver } from '../../support/apiWorker.ts';
+import { formOf } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { presigned, put } from './uploads.suite.ts';
 
@@ -31,6 +33,26 @@ describe('the export of a tenant', () => {
     folder.remove();
   });
 
+  const ok = async (...request: Parameters<TestApi['call']>) => {
+    const reply = await api.call(...request);
+    expect(reply.status, reply.text).to.be.below(300);
+    return reply;
+  };
+
+  /** What a person was asked, and has decided with a note. */
+  const reviewed = async ({ tenant_id, key, word }: Record<'tenant_id' | 'key' | 'word', string>) => {
+    const review = JSON.stringify({ sample: 1 });
+    const form = formOf({ tenant_id, schema: JSON.stringify(SCHEMA), review }, new Blob(['Total: 14.50']));
+    const headers = { Prefer: 'respond-async' };
+    const { operation_id } = (await ok('post', '/v1/extract', { key, form, headers })).body;
+    await api.deps.reads.settleAll();
+    await api.operations.drain();
+    const { review_id, status } = (await ok('get', `/v1/operations/${String(operation_id)}`, { key })).body;
+    expect(status).to.equal('needs_review');
+    const json = { result: { total: 14.5 }, note: `${word} decided` };
+    await ok('post', `/v1/reviews/${String(review_id)}/decision`, { key, json });
+  };
+
   /** A tenant with one of everything that has words; `word` is in all of them. */
   const planted = async (word: string) => {
     const tenant_id = `${word}-${randomUUID()}`;
@@ -54,6 +76,13 @@ describe('the export of a tenant', () => {
     const json = { tenant_id, name: word, schema: SCHEMA, examples };
     const job = await api.call('post', '/v1/training/jobs', { key, json });
     expect(job.status, job.text).to.equal(202);
+    await reviewed({ tenant_id, key, word });
+    const config = { tenant_id, name: word, schema: SCHEMA, mode: 'standard' };
+    const { config_id } = (await ok('post', '/v1/configs', { json: config })).body;
+    const expected = { total: 1, of: `${word} expected` };
+    const set = { tenant_id, name: word, examples: [{ document_id: documents[0]!.document_id, expected }] };
+    const { set_id } = (await ok('post', '/v1/evaluations/sets', { key, json: set })).body;
+    await ok('post', '/v1/evaluations/runs', { key, json: { tenant_id, set_id, config_id } });
     return { tenant_id, key, documents };
   };
 
@@ -91,12 +120,15 @@ describe('the export of a tenant', () => {
       'uploads',
       'results',
       'training',
+      'reviews',
+      'evaluations',
       'artifacts',
       'ledger.csv',
     ]);
     const all = [...files.values()].map((bytes) => bytes.toString()).join('\n');
     expect(all).to.include('quokka Total: 12.50');
     expect(all).to.include('"file_name":"quokka.txt"');
+    expect(all).to.include('quokka decided').and.to.include('quokka expected');
     expect(all).not.to.include('numbat');
     expect(all).not.to.include(mine.key);
     expect(all).not.to.match(/key_hash|secret_id/);
@@ -107,6 +139,11 @@ describe('the export of a tenant', () => {
     expect(Number(ledger.at(-1)?.split(',').at(-1))).to.equal(balance);
     const sum = ledger.reduce((total, line) => total + Number(line.split(',')[4]), 0);
     expect(sum).to.equal(balance);
+  });
+
+  it('has every folder of objects with contents of documents', () => {
+    const contents = Object.entries(inventory.objects).filter(([, [kind]]) => kind === 'content');
+    expect(contents.map(([folder]) => folder).sort()).to.deep.equal([...EXPORTED_FOLDERS].sort());
   });
 
   const refusal = (work: Promise<{ readonly manifest: ExportManifest }>) =>
