@@ -5068,6 +5068,35 @@ export type GateNotPassedProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+    /**
+     * The run that was judged; null where none measured this with the latest version of the set.
+     */
+    run_id: string | null;
+    /**
+     * F1 of that run, 0 to 1; null where there is none.
+     */
+    f1: number | null;
+    /**
+     * The F1 that it has to reach; null where the run may not be judged by it.
+     */
+    required_f1: number | null;
+    /**
+     * The fields that fell short, at most 100.
+     */
+    fields: Array<{
+        /**
+         * JSON Pointer of the field; `*` stands for every row of a list.
+         */
+        path: string;
+        /**
+         * Its F1, 0 to 1; null where nothing of it was counted.
+         */
+        f1: number | null;
+        /**
+         * The F1 that it has to reach.
+         */
+        before: number;
+    }>;
 };
 
 export type GrantHistoryResponse = {
