@@ -17196,6 +17196,74 @@ export type GetUsageStatsResponses = {
 
 export type GetUsageStatsResponse = GetUsageStatsResponses[keyof GetUsageStatsResponses];
 
+export type ReleaseReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/lease';
+};
+
+export type ReleaseReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`
+     */
+    409: ReviewExpiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ReleaseReviewError = ReleaseReviewErrors[keyof ReleaseReviewErrors];
+
+export type ReleaseReviewResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type ReleaseReviewResponse = ReleaseReviewResponses[keyof ReleaseReviewResponses];
+
 export type LeaseReviewData = {
     body?: never;
     path: {
