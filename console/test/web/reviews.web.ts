@@ -249,7 +249,9 @@ describe('the page of a review', () => {
     const mine = await holder();
     await page.getByRole('link', { name: 'All reviews' }).click();
     await until(async () => (await holder()) === undefined);
-    await page.goBack();
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: '1 result to be looked at by a person.' }).click();
+    await page.getByRole('grid').getByRole('link', { name: '.pdf' }).click();
     await until(async () => (await holder()) === mine);
     const other = await world.admin.api.createApiKey({ body: { tenant_id: tenantId, name: 'Bea' } });
     const bea = await show(other.key);
