@@ -47,7 +47,7 @@ const identity = { review_id: z.string(), operation_id: z.string(), tenant_id: t
 const generation = z.int().min(1);
 const leaves = z.int().min(0);
 
-/** A person has the document before them: nobody else decides until `lease_until`. */
+/** A person has the document before them: nobody else decides until `lease_until`, which is now when they leave it. */
 const reviewLeased = event('ReviewLeased', {
   ...identity,
   generation,
@@ -157,10 +157,12 @@ type Decide = Command<
       readonly generation: number;
     }
 >;
+/** Nothing, if somebody else has it, or nobody. */
+type Release = Command<'Release', Asked>;
 type Reopen = Command<'Reopen', Asked>;
 /** Nothing, if its time is not over. */
 type Expire = Command<'Expire', Omit<Asked, 'by'>>;
-type ReviewCommand = Lease | Decide | Reopen | Expire;
+type ReviewCommand = Lease | Release | Decide | Reopen | Expire;
 
 export type ReviewRejection =
   | { readonly code: 'review_leased'; readonly lease_until: string }
@@ -184,20 +186,28 @@ const taken = (state: ReviewState, { by, now }: { readonly by: string; readonly 
   return reject({ code: 'review_leased', lease_until: state.lease?.lease_until ?? now });
 };
 
-const lease = (state: ReviewState, { data, meta: { now } }: Lease): ReviewDecision => {
+const leased = (
+  { generation: held }: ReviewState,
+  { data, meta: { now } }: Lease | Release,
+  lastsMs: number,
+): ReviewDecision =>
+  accept({
+    type: 'ReviewLeased',
+    data: {
+      ...identityOf(data),
+      generation: held,
+      ...{ held_by: data.by, leased_at: now, lease_until: laterBy(now, lastsMs) },
+    },
+  });
+
+const lease = (state: ReviewState, command: Lease): ReviewDecision => {
+  const { data, meta } = command;
   if (isDecided(state)) return reject({ code: 'review_decided', generation: state.generation });
-  return (
-    taken(state, { by: data.by, now }) ??
-    accept({
-      type: 'ReviewLeased',
-      data: {
-        ...identityOf(data),
-        generation: state.generation,
-        ...{ held_by: data.by, leased_at: now, lease_until: laterBy(now, REVIEW_LEASE_MS) },
-      },
-    })
-  );
+  return taken(state, { by: data.by, now: meta.now }) ?? leased(state, command, REVIEW_LEASE_MS);
 };
+
+const release = (state: ReviewState, command: Release): ReviewDecision =>
+  holderOf(state, command.meta.now) === command.data.by ? leased(state, command, 0) : accept();
 
 const decide = (state: ReviewState, { data, meta: { now } }: Decide): ReviewDecision => {
   const { opened_at: _, by, generation: wanted, ...decided } = data;
@@ -240,6 +250,8 @@ export const review: Decider<ReviewKind> = {
     switch (command.type) {
       case 'Lease':
         return lease(state, command);
+      case 'Release':
+        return release(state, command);
       case 'Decide':
         return decide(state, command);
       case 'Reopen':

@@ -1,4 +1,7 @@
-/** Lines of a stream as they arrive, several at a time; of the stream no more than one part is kept. */
+/**
+ * Lines of a stream as they arrive, several at a time; of the stream no more than one part is kept.
+ * Throws a TypeError, as `fetch` does of a lost connection, where it ends within a line: it was cut.
+ */
 async function* linesOf(
   stream: ReadableStream<Uint8Array>,
 ): AsyncGenerator<readonly string[], void, undefined> {
@@ -15,7 +18,8 @@ async function* linesOf(
       yield [parts.join(''), ...others.slice(0, -1)];
       parts = others.slice(-1);
     }
-    yield [parts.join('')];
+    // each line of the service ends, the last one too
+    if (parts.some((part) => part !== '')) throw new TypeError('the answer ends within a line');
   } finally {
     await reader.cancel();
   }

@@ -41,8 +41,9 @@ export class ProblemError<Code extends ProblemCode = ProblemCode> extends Error 
 /** The answer is not one that this service gives: it comes from something between, such as a proxy. */
 export class UnexpectedAnswerError extends Error {
   override readonly name = 'UnexpectedAnswerError';
+  /** Of a redirect in a browser 0. */
   readonly status: number;
-  /** At most the first 500 characters. */
+  /** At most the first 500 characters; of a redirect where it leads to. */
   readonly text: string;
 
   constructor(status: number, text: string) {
@@ -65,13 +66,24 @@ export const isProblem = <Code extends ProblemCode = ProblemCode>(
 
 const SHOWN_TEXT = 500;
 
-/** The error that an answer says, other than 2xx. */
+/** The answer has data of the service, and not a page of something between. */
+export const isJson = ({ headers }: Response): boolean =>
+  headers.get('content-type')?.includes('json') === true;
+
+const isRedirect = ({ type, status, headers }: Response): boolean =>
+  type === 'opaqueredirect' || (status >= 300 && status < 400 && headers.has('location'));
+
+/** A service has one address: a redirect says what the client should have been given. Browsers do not tell it. */
+const saidBy = (response: Response, text: string): string =>
+  isRedirect(response) ? `it leads to ${response.headers.get('location') ?? 'another address'}` : text;
+
+/** The error that an answer says: other than 2xx, or none of the service's. */
 export const errorOf = async (response: Response): Promise<Error> => {
   const text = await response.text();
-  const given = response.headers.get('content-type')?.includes('json') === true ? parsed(text) : undefined;
+  const given = isJson(response) ? parsed(text) : undefined;
   return isProblemDocument(given)
     ? new ProblemError(given)
-    : new UnexpectedAnswerError(response.status, text.slice(0, SHOWN_TEXT));
+    : new UnexpectedAnswerError(response.status, saidBy(response, text).slice(0, SHOWN_TEXT));
 };
 
 const parsed = (text: string): unknown => {

@@ -1,6 +1,6 @@
 import type { Call, CallInput, CallOptions } from './call.ts';
 import { sendPatiently, type Patience } from './patience.ts';
-import { errorOf } from './problemError.ts';
+import { errorOf, isJson } from './problemError.ts';
 
 /** Where calls go and as whom. */
 export interface Connection {
@@ -64,7 +64,7 @@ interface Sent {
   readonly options: CallOptions;
 }
 
-/** Sends one call and gives its answer; throws what the service says went wrong. */
+/** Sends one call and gives its answer, of data or of nothing; throws what the service says went wrong. */
 export const answerOf = async (
   { url, key, fetch, patience }: Connection,
   call: Call,
@@ -76,6 +76,8 @@ export const answerOf = async (
   const request: RequestInit = {
     method: call.method,
     headers,
+    // followed, it would take the key along, to wherever it leads
+    redirect: 'manual',
     ...(body === undefined ? {} : { body }),
     ...(signal === undefined ? {} : { signal }),
   };
@@ -87,7 +89,8 @@ export const answerOf = async (
     },
     patience,
   );
-  if (!response.ok) throw await errorOf(response);
+  const isData = response.status === 204 || isJson(response);
+  if (!response.ok || !isData) throw await errorOf(response);
   return response;
 };
 

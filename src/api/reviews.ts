@@ -27,7 +27,7 @@ export interface ReviewsDeps {
   readonly clock: Clock;
 }
 
-const { get, post } = routesOver<ReviewsDeps>();
+const { get, post, remove } = routesOver<ReviewsDeps>();
 
 const reviewParams = z.object({ review_id: plainText(1, 128) });
 
@@ -306,6 +306,25 @@ export const leaseReview = post(
     if (outcome.kind === 'problem') throw workFailure(outcome);
     const { state } = request.doneOr(outcome, REJECTIONS);
     return reviewAnswer(deps, { ...known, state });
+  },
+);
+
+export const releaseReview = remove(
+  '/v1/reviews/{review_id}/lease',
+  {
+    summary: 'Say that you look at a review no longer',
+    description: 'The next person need not wait. Nothing happens while somebody else has it, or nobody.',
+    access: 'any',
+    params: reviewParams,
+    reply: { status: 204 },
+    problems: MOVES,
+  },
+  async (request, deps) => {
+    const known = await findReview(deps, request, request.params.review_id);
+    const outcome = await deps.reviews.release(known, request.meta);
+    if (outcome.kind === 'problem') throw workFailure(outcome);
+    request.doneOr(outcome, { ...REJECTIONS, review_leased: neverRejected, review_decided: neverRejected });
+    return undefined;
   },
 );
 

@@ -85,6 +85,7 @@ import {
   getReviewFile,
   leaseReview,
   listReviews,
+  releaseReview,
   reopenReview,
   type ReviewsDeps,
 } from './reviews.ts';
@@ -224,6 +225,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getReviewFile,
     leaseReview,
     listReviews,
+    releaseReview,
     reopenReview,
   },
   Webhooks: {

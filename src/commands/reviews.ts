@@ -254,7 +254,7 @@ export const reviewCommands = (deps: ReviewDeps) => {
       wrote(known.accepted.tenant_id, outcome.position);
     return outcome;
   };
-  const simple = (type: 'Lease' | 'Reopen') => async (known: KnownReview, meta: CommandMeta) => {
+  const simple = (type: 'Lease' | 'Release' | 'Reopen') => async (known: KnownReview, meta: CommandMeta) => {
     if ((await standing(deps, known)) === undefined) return expired();
     const data = commandOf(known, meta);
     const { tenant_id } = known.accepted;
@@ -276,6 +276,7 @@ export const reviewCommands = (deps: ReviewDeps) => {
     file: ({ accepted }: KnownReview) =>
       objects.open(operationFileKeyOf(accepted.operation_id, accepted.file_sha256)),
     lease: simple('Lease'),
+    release: simple('Release'),
     reopen: simple('Reopen'),
     decide: async (known: KnownReview, verdict: Verdict, meta: CommandMeta): Promise<Done | WorkProblem> => {
       const outcome = await decided(deps, known, { verdict, meta });

@@ -88,6 +88,20 @@ const ISSUE: Json = {
   required: ['loc', 'msg', 'type'],
 };
 
+const FALLEN_FIELD: Json = {
+  type: 'object',
+  description: 'A field that is worse than it has to be.',
+  properties: {
+    path: word('JSON Pointer of the field; `*` stands for every row of a list.'),
+    f1: { type: ['number', 'null'], description: 'Its F1, 0 to 1; null where nothing of it was counted.' },
+    before: { type: 'number', description: 'The F1 that it has to reach.' },
+  },
+  required: ['path', 'f1', 'before'],
+};
+
+/** Codes whose own members are in every answer. */
+const ALWAYS_WITH_MEMBERS: ReadonlySet<string> = new Set(['validation_error', 'gate_not_passed']);
+
 /** Members beside those that every problem has. Where not every answer with the code has one, it is not required. */
 const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, Json>>>>> = {
   body_too_large: {
@@ -100,6 +114,23 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
   },
   currency_not_offered: { currency: word('The currency that was sent.') },
   file_too_large: { max_bytes: count('The most bytes that a file may have.') },
+  gate_not_passed: {
+    run_id: {
+      type: ['string', 'null'],
+      description:
+        'The run that was judged; null where none measured this with the latest version of the set.',
+    },
+    f1: { type: ['number', 'null'], description: 'F1 of that run, 0 to 1; null where there is none.' },
+    required_f1: {
+      type: ['number', 'null'],
+      description: 'The F1 that it has to reach; null where the run may not be judged by it.',
+    },
+    fields: {
+      type: 'array',
+      description: 'The fields that fell short, at most 100.',
+      items: FALLEN_FIELD,
+    },
+  },
   insufficient_balance: {
     available_credits: count('The balance without the credits that running work holds.'),
     max_refundable_credits: count('The most that can be refunded now.'),
@@ -188,7 +219,7 @@ const problemSchema = (wireCode: string): Json => {
     },
     required: [
       ...['type', 'title', 'status', 'code', 'detail', 'request_id'],
-      ...(wireCode === 'validation_error' ? ['errors'] : []),
+      ...(ALWAYS_WITH_MEMBERS.has(wireCode) ? Object.keys(own) : []),
     ],
   };
 };

@@ -31,6 +31,11 @@ const lease = (by: string, at: number): Command => ({
   data: asked(by),
   meta: meta(by, after(at)),
 });
+const release = (by: string, at: number): Command => ({
+  type: 'Release',
+  data: asked(by),
+  meta: meta(by, after(at)),
+});
 const reopen = (by: string, at: number): Command => ({
   type: 'Reopen',
   data: asked(by),
@@ -75,6 +80,15 @@ describe('a review', () => {
       told(lease('a', 0), lease('b', MINUTE), lease('a', 10 * MINUTE), lease('b', 20 * MINUTE)),
     ).to.deep.equal(['ReviewLeased', 'review_leased', 'ReviewLeased', 'review_leased']);
     expect(told(lease('a', 0), lease('b', REVIEW_LEASE_MS))).to.deep.equal(['ReviewLeased', 'ReviewLeased']);
+  });
+
+  it('is held no longer by whoever leaves it; who does not hold it leaves nothing', () => {
+    expect(
+      told(lease('a', 0), release('b', 1), lease('b', 2), release('a', 3), release('a', 3), lease('b', 3)),
+    ).to.deep.equal(['ReviewLeased', 'nothing', 'review_leased', 'ReviewLeased', 'nothing', 'ReviewLeased']);
+    expect(
+      told(release('a', 0), lease('a', 1), release('a', 2), decide('b', 3), release('b', 4)),
+    ).to.deep.equal(['nothing', 'ReviewLeased', 'ReviewLeased', 'ReviewDecided', 'nothing']);
   });
 
   it('is decided by who holds it, or by anybody while nobody does', () => {
@@ -147,7 +161,7 @@ describe('a review', () => {
 
   it('never has two holders, nor two decisions of one generation, whatever is asked', () => {
     const one = fc.record({
-      what: fc.constantFrom('lease', 'decide', 'reopen'),
+      what: fc.constantFrom('lease', 'release', 'decide', 'reopen'),
       by: fc.constantFrom('a', 'b', 'c'),
       after: fc.integer({ min: 0, max: 20 * MINUTE }),
       generation: fc.integer({ min: 1, max: 3 }),
@@ -161,16 +175,14 @@ describe('a review', () => {
         for (const { what, by, after: wait, generation, says } of asks) {
           now += wait;
           const command =
-            what === 'lease'
-              ? lease(by, now)
-              : what === 'reopen'
-                ? reopen(by, now)
-                : decide(by, now, { what: says, generation });
+            what === 'decide'
+              ? decide(by, now, { what: says, generation })
+              : { lease, release, reopen }[what](by, now);
           const decision = review.decide(state, command);
           if (decision.kind === 'rejected') continue;
           for (const event of decision.events) {
             if (event.type !== 'ReviewReopened' && held.until > now) expect(held.by).to.equal(by);
-            if (event.type === 'ReviewLeased') held = { by, until: now + REVIEW_LEASE_MS };
+            if (what === 'lease') held = { by, until: now + REVIEW_LEASE_MS };
             else held = { by: '', until: 0 };
             if (event.type === 'ReviewDecided') {
               expect(decided.has(event.data.generation)).to.equal(false);

@@ -135,5 +135,40 @@ describe('the patience of the client', () => {
     const error = await failureOf(quire.api.getBalance({ path: { tenant_id } }));
     expect(error).to.be.instanceOf(UnexpectedAnswerError);
     expect(error).to.include({ status: 502, text: '<h1>Bad gateway</h1>' });
+    const signIn: Fault = { ...GATEWAY, status: 200, body: '<h1>Sign in</h1>' };
+    proxy.faults.push(signIn);
+    const page = await failureOf(quire.api.getBalance({ path: { tenant_id } }));
+    expect(page).to.be.instanceOf(UnexpectedAnswerError);
+    expect(page).to.include({ status: 200, text: '<h1>Sign in</h1>' });
+    proxy.faults.push(signIn);
+    expect(await failureOf(quire.batches.results('batch_1').next())).to.be.instanceOf(UnexpectedAnswerError);
+  });
+
+  it('takes a batch that ends within a line for one that was cut', async () => {
+    const { quire } = await newQuire();
+    const headers = { 'content-type': 'application/x-ndjson' };
+    proxy.faults.push({ kind: 'answer', status: 200, headers, body: '{"index":0}\n{"index":1}' });
+    const results = quire.batches.results('batch_1');
+    expect((await results.next()).value).to.deep.equal({ index: 0 });
+    expect(await failureOf(results.next())).to.have.property('message', 'the answer ends within a line');
+  });
+
+  it('takes its key nowhere that a redirect leads to', async () => {
+    const { quire, tenant_id } = await newQuire();
+    const elsewhere = await breakingProxy(api.url);
+    try {
+      for (const status of [301, 302, 303, 307, 308]) {
+        const location = `${elsewhere.url}/v1/billing/balance/${tenant_id}`;
+        proxy.faults.push({ kind: 'answer', status, headers: { location } });
+        const error = await failureOf(quire.api.getBalance({ path: { tenant_id } }));
+        expect(error).to.be.instanceOf(UnexpectedAnswerError);
+        expect(error).to.include({ status, text: `it leads to ${location}` });
+        proxy.faults.push({ kind: 'answer', status, headers: { location } });
+        expect(await failureOf(quire.batches.results('batch_1').next())).to.include({ status });
+      }
+      expect(elsewhere.keys).to.deep.equal([]);
+    } finally {
+      await elsewhere.close();
+    }
   });
 });

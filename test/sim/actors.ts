@@ -195,7 +195,7 @@ const persist = async (
 
 /** Looks at a document, says what it says, and doubts it a while later. */
 export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promise<void> => {
-  const { key, by, leases, reopenAfterMs } = actor;
+  const { key, by, leases, leaves = false, reopenAfterMs } = actor;
   const found = on.told.answers.find((one) => one.actor.kind === 'later' && one.actor.key === key);
   if (found === undefined) return;
   const asked = { operation_id: found.answer.id, by };
@@ -203,6 +203,10 @@ export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promi
     const leased = await persist(on, owner, { actor, ask: (requests) => requests.leaseReview(asked) });
     if (leased === undefined) return;
     await on.sched.sleep(5_000);
+    if (leaves) {
+      await persist(on, owner, { actor, ask: (requests) => requests.releaseReview(asked) });
+      return;
+    }
   }
   const says = `what ${by} says`;
   const decided = await persist(on, owner, {

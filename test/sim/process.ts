@@ -439,6 +439,7 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
   const { signal } = new AbortController();
   return {
     leaseReview: move((known, meta) => commands.lease(known, meta)),
+    releaseReview: move((known, meta) => commands.release(known, meta)),
     reopenReview: move((known, meta) => commands.reopen(known, meta)),
     decideReview: move((known, meta, { says }: AskedReview & { readonly says: string }) =>
       commands.decide(known, { result: { says }, note: null, generation: undefined, signal }, meta),

@@ -45,6 +45,8 @@ export type Actor =
       readonly tries: number;
       readonly by: string;
       readonly leases: boolean;
+      /** Goes without a word on the document, once it is leased. */
+      readonly leaves?: boolean;
       /** So long after it was decided, ms, it is opened again. */
       readonly reopenAfterMs?: number;
     }
@@ -139,6 +141,11 @@ export const SMALL: readonly World[] = [
     reviewedWork,
     reviewer('a', { leases: true }),
     reviewer('b', { at: 32_000, via: 1 }),
+  ]),
+  single('review that one leaves', [
+    reviewedWork,
+    reviewer('a', { leases: true, leaves: true }),
+    reviewer('b', { at: 31_000, via: 1, leases: true }),
   ]),
   single('review opened again', [
     reviewedWork,
@@ -341,6 +348,7 @@ const reviewersOf = (seed: number, actor: Actor, at: number): readonly Actor[] =
     return reviewer(`person ${String(person)}`, {
       ...{ key: actor.key, at: actor.at + lateMs, via: person },
       leases: fraction(seed, 'leases', at * 4 + person) < 0.6,
+      leaves: fraction(seed, 'leaves', at * 4 + person) < 0.2,
       ...(reopens && { reopenAfterMs: chance(seed, 'reopen', at * 4 + person) % 60_000 }),
     });
   });

@@ -45,9 +45,7 @@ export const evaluations = {
     list: 'Sets of examples',
     empty: {
       title: 'No sets yet',
-      say:
-        'Make one of what people have decided in reviews, or send documents with what should be read in them ' +
-        'to POST /v1/evaluations/sets.',
+      say: 'Make one of what people have decided in reviews, or of uploads with what should be read in them.',
     },
     run: 'Run it',
     learn: 'Learn from it',
@@ -58,6 +56,13 @@ export const evaluations = {
       'What its documents should say is removed for good. The documents and the figures of its runs stay.',
     removeSubmit: 'Remove the set',
     removed: 'The set was removed.',
+    given: {
+      open: 'Make a set of examples',
+      title: 'Make a set of examples',
+      say: 'Documents that were uploaded, each with what should be read in it.',
+      examplesSay: 'Each is {"document_id": …, "expected": {…}}, as a set that is downloaded has them.',
+      badExamples: 'Give at least one example; each has document_id or file_uri, and expected.',
+    },
     decided: {
       open: 'Make a set of reviews',
       title: 'Make a set of reviews',

@@ -43,6 +43,6 @@ export const reviews = {
   somebody: 'Somebody else',
   theirs: (name: string) => `${name} has this document`,
   until: 'until',
-  canLook: 'You can look at it, and decide once that time is over.',
+  canLook: 'You can look at it, and decide once they leave it or that time is over.',
   noFault: 'The document cannot be shown here.',
 } as const;

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { isProblem } from '../../../sdk/src/problemError.ts';
+import { isProblem, type ProblemOf } from '../../../sdk/src/problemError.ts';
 import { usePages } from '../api/connection.ts';
 import { evaluations } from '../texts/evaluations.ts';
 import { Field, useFieldId } from './form.tsx';
@@ -126,14 +126,6 @@ export function GateFields(props: GateProps) {
   );
 }
 
-interface Refusal {
-  readonly detail: string;
-  readonly run_id: string | null;
-  readonly f1: number | null;
-  readonly required_f1: number | null;
-  readonly fields: readonly { readonly path: string; readonly f1: number | null; readonly before: number }[];
-}
-
 /** A JSON Pointer as people read it: the names in it, without places in lists. */
 export const fieldName = (path: string): string =>
   path
@@ -142,7 +134,7 @@ export const fieldName = (path: string): string =>
     .map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~').replaceAll('_', ' '))
     .join(', ') || path;
 
-const sentenceOf = ({ run_id, f1, required_f1, detail }: Refusal): string => {
+const sentenceOf = ({ run_id, f1, required_f1, detail }: ProblemOf<'gate_not_passed'>): string => {
   if (run_id === null) return texts.unmeasured;
   return f1 === null || required_f1 === null ? detail : texts.short(f1, required_f1);
 };
@@ -150,15 +142,14 @@ const sentenceOf = ({ run_id, f1, required_f1, detail }: Refusal): string => {
 /** Why something was not published; where a gate held it back, which fields fell. */
 export function PublishProblem({ error }: { error: unknown }) {
   if (!isProblem(error, 'gate_not_passed')) return <ProblemNote error={error} />;
-  const refusal = error.problem as unknown as Refusal;
-  const { run_id, fields } = refusal;
+  const { run_id, fields } = error.problem;
   return (
     <div
       role="alert"
       className="flex flex-col gap-1 rounded-lg border border-bad/40 bg-bad-soft p-3 text-ink"
     >
       <p className="font-medium">{texts.refused}</p>
-      <p>{sentenceOf(refusal)}</p>
+      <p>{sentenceOf(error.problem)}</p>
       {fields.length > 0 && <p>{texts.fields}</p>}
       <ul className="list-disc pl-5 empty:hidden">
         {fields.map(({ path, f1, before }) => (

@@ -118,14 +118,31 @@ describe('the page of evaluations', () => {
     await page.getByRole('gridcell', { name: 'Decided' }).click();
     const saved = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Download the examples' }).click();
-    const text = await readFile(await (await saved).path(), 'utf8');
-    expect(JSON.parse(text)).to.deep.equal({ document_id, expected: { invoice_number: 'D-1' } });
+    const file = await (await saved).path();
+    const example = { document_id, expected: { invoice_number: 'D-1' } };
+    expect(JSON.parse(await readFile(file, 'utf8'))).to.deep.equal(example);
     await page.getByRole('button', { name: 'Remove', exact: true }).click();
     await page.getByRole('button', { name: 'Remove the set' }).click();
     await page.getByText('The set was removed.').waitFor();
     await page.getByRole('gridcell', { name: 'Decided' }).waitFor({ state: 'detached' });
-    const { total } = await quire.api.listEvaluationSets({ query: { tenant_id: TENANT } });
-    expect(total).to.equal(1);
+    const sets = async () => (await quire.api.listEvaluationSets({ query: { tenant_id: TENANT } })).items;
+    expect(await sets()).to.have.length(1);
+
+    // what was saved makes the same set again
+    await page.getByRole('button', { name: 'Make a set of examples' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Make the set' }).click();
+    await dialog.getByRole('alert').getByText('Give at least one example').waitFor();
+    await dialog.getByLabel('Name').fill('From a file');
+    await dialog.getByLabel('From a file').setInputFiles(file);
+    await dialog.getByText('1 example.').waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await dialog.getByRole('button', { name: 'Make the set' }).click();
+    await page.getByRole('gridcell', { name: 'From a file' }).click();
+    const set_id = (await sets())[0]?.set_id ?? '';
+    const again = await quire.api.getEvaluationSet({ path: { set_id } });
+    expect(again).to.include({ name: 'From a file', documents: 1 });
+    await quire.api.removeEvaluationSet({ path: { set_id } });
     await looksRight(page);
     await page.context().close();
   });

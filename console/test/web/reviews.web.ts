@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { until } from '../../../engine/test/support/until.ts';
 import { REVIEW_LEASE_MS } from '../../../domain/review.ts';
 import { axeFindings } from './support/axe.ts';
 import { faults } from './support/browser.ts';
@@ -241,6 +242,33 @@ describe('the page of a review', () => {
     await page.context().close();
   });
 
+  it('is left when one goes elsewhere: another who waits takes it over at once', async () => {
+    const { page, show, review, tenantId } = await opened('left');
+    const holder = async () => (await review()).lease?.held_by;
+    await until(async () => (await holder()) !== undefined);
+    const mine = await holder();
+    await page.getByRole('link', { name: 'All reviews' }).click();
+    await until(async () => (await holder()) === undefined);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: '1 result to be looked at by a person.' }).click();
+    await page.getByRole('grid').getByRole('link', { name: '.pdf' }).click();
+    await until(async () => (await holder()) === mine);
+    const other = await world.admin.api.createApiKey({ body: { tenant_id: tenantId, name: 'Bea' } });
+    const bea = await show(other.key);
+    await bea.clock.install();
+    await bea.reload();
+    await bea.getByText('web has this document').waitFor();
+    await page.goto('about:blank');
+    await until(async () => (await holder()) === undefined);
+    await bea.clock.fastForward(10_000);
+    await bea.getByText('web has this document').waitFor({ state: 'hidden' });
+    expect(await holder()).to.equal(other.key_id);
+    await page.goBack();
+    await page.getByText('Bea has this document').waitFor();
+    await page.context().close();
+    await bea.context().close();
+  });
+
   it('is held by one person: another sees who has it, cannot decide, and takes it over when that ends', async () => {
     const { page, show, review, tenantId, key } = await opened('two-people');
     const other = await world.admin.api.createApiKey({ body: { tenant_id: tenantId, name: 'Bea' } });
@@ -251,7 +279,8 @@ describe('the page of a review', () => {
     await bea.keyboard.press('Control+Enter');
     expect(await axeFindings(bea)).to.deep.equal([]);
     expect((await review()).lease?.held_by).not.to.equal(other.key_id);
-    // the first one goes away
+    // the machine of the first one goes away
+    await page.context().setOffline(true);
     await page.context().close();
     await bea.clock.install();
     await bea.reload();

@@ -21,6 +21,8 @@ const sum = (n: number): string => (n * 37.5 + 11).toFixed(2);
 
 const SCHEMA = { type: 'object', properties: { total: { type: 'number' } } };
 
+const percent = (score: number | null): string => `${((score ?? -1) * 100).toFixed(1)} %`;
+
 describe('the page of pipelines', () => {
   let world: World;
   let quire: Quire;
@@ -88,7 +90,6 @@ describe('the page of pipelines', () => {
     // as long as it takes on a busy machine
     await scores.waitFor({ timeout: 60_000 });
     const job = await quire.api.getTrainingJob({ path: { job_id } });
-    const percent = (score: number | null): string => `${((score ?? -1) * 100).toFixed(1)} %`;
     const { baseline_score, best_score } = job;
     expect(
       await scores.getByRole('row', { name: 'All fields' }).getByRole('cell').allInnerTexts(),
@@ -136,6 +137,65 @@ describe('the page of pipelines', () => {
     const scope = { tenant_id: TENANT, project_id: 'default', task_id: 'default' };
     const deployment = await quire.api.getCurrentDeployment({ query: scope });
     expect(deployment).to.include({ artifact_id: first });
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+
+  it('deploys through a gate what was measured and reads enough, and shows F1 by the number of examples', async () => {
+    const wrong = examples.slice(0, 1).map(({ document_id }) => ({ document_id, expected: { total: 1 } }));
+    const { items: artifacts } = await quire.api.listArtifacts({ query: { tenant_id: TENANT } });
+    const { artifact_id = '', best_score = 0 } = artifacts[0] ?? {};
+    const set = { tenant_id: TENANT, name: 'Forms', examples: [...wrong, ...examples.slice(1)] };
+    const { set_id } = await quire.api.createEvaluationSet({ body: set });
+    const measured = async (by: { readonly schema: object } | { readonly artifact_id: string }) => {
+      const { run_id } = await quire.api.createEvaluationRun({ body: { tenant_id: TENANT, set_id, ...by } });
+      return until(async () => {
+        const run = await quire.api.getEvaluationRun({ path: { run_id } });
+        return run.status === 'succeeded' ? run.f1 : undefined;
+      }, 100);
+    };
+    const before = await measured({ schema: SCHEMA });
+
+    await page.reload();
+    await page.getByRole('tab', { name: 'Artifacts' }).click();
+    await page.getByRole('gridcell', { name: artifact_id }).click();
+    await page.getByRole('button', { name: 'Deploy' }).click();
+    const dialog = page.getByRole('dialog');
+    const press = (): Promise<void> => dialog.getByRole('button', { name: 'Deploy' }).click();
+    await dialog.getByLabel('Set of examples').click();
+    await page.getByRole('option', { name: 'Forms' }).click();
+    await dialog.getByLabel('F1 of at least, in %').fill('99.5');
+    await press();
+    await dialog
+      .getByRole('alert')
+      .getByText(/^What you are about to publish was not measured/)
+      .waitFor();
+    const after = await measured({ artifact_id });
+    expect(after).to.be.within(before ?? 0, 0.9);
+    await press();
+    const refusal = dialog.getByRole('alert');
+    await refusal.getByText(`Its F1 is ${percent(after)}, and 99.5 % are needed.`).waitFor();
+    await refusal.getByText(`total: ${percent(after)}, needs 99.5 %`).waitFor();
+    expect(await axeFindings(page)).to.deep.equal([]);
+    const deployed = async (): Promise<number> =>
+      (await quire.api.listDeployments({ query: { tenant_id: TENANT } })).total;
+    const many = await deployed();
+    await dialog.getByLabel('F1 of at least, in %').fill('50');
+    await press();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await deployed()).to.equal(many + 1);
+
+    await page.getByRole('link', { name: 'Evaluations' }).click();
+    const curve = page.getByRole('table', { name: 'F1 by examples that were learned from' });
+    const of = (count: number) =>
+      curve.getByRole('row', { name: `Examples ${String(count)}` }).getByRole('cell');
+    await of(EXAMPLES).first().waitFor({ state: 'attached' });
+    expect(await of(0).first().innerText()).to.equal(percent(before));
+    expect(await of(EXAMPLES).allInnerTexts()).to.deep.equal([percent(after), percent(best_score)]);
+    await page
+      .getByRole('figure', { name: /by examples/ })
+      .locator('.recharts-line')
+      .first()
+      .waitFor();
     expect(await axeFindings(page)).to.deep.equal([]);
   });
 });

@@ -3055,6 +3055,25 @@ class GateNotPassedProblem(TypedDict):
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
+    run_id: str | None
+    """The run that was judged; null where none measured this with the latest version of the set."""
+    f1: float | None
+    """F1 of that run, 0 to 1; null where there is none."""
+    required_f1: float | None
+    """The F1 that it has to reach; null where the run may not be judged by it."""
+    fields: list[GateNotPassedProblemFields]
+    """The fields that fell short, at most 100."""
+
+
+class GateNotPassedProblemFields(TypedDict):
+    """A field that is worse than it has to be."""
+
+    path: str
+    """JSON Pointer of the field; `*` stands for every row of a list."""
+    f1: float | None
+    """Its F1, 0 to 1; null where nothing of it was counted."""
+    before: float
+    """The F1 that it has to reach."""
 
 
 class GrantHistoryResponse(TypedDict):

@@ -200,6 +200,8 @@ import type {
   PublishFxRatesResponses,
   RefundCreditsData,
   RefundCreditsResponses,
+  ReleaseReviewData,
+  ReleaseReviewResponses,
   RemoveEvaluationSetData,
   RemoveEvaluationSetResponses,
   RemoveUploadData,
@@ -333,6 +335,7 @@ export const CALLS = {
   publishCreditPrices: { method: 'POST', path: '/v1/admin/credit-prices' },
   publishFxRates: { method: 'POST', path: '/v1/admin/fx-rates' },
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
+  releaseReview: { method: 'DELETE', path: '/v1/reviews/{review_id}/lease' },
   removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
@@ -1044,6 +1047,13 @@ export interface Api {
    * A negative grant linked to its sale. Members that are left out are derived in proportion. A retry with the same `provider` and `provider_txn_id` answers the original refund with `credited: false`.
    */
   refundCredits(input: Input<RefundCreditsData>, options?: CallOptions): Promise<Answer<RefundCreditsResponses>>;
+
+  /**
+   * Say that you look at a review no longer.
+   *
+   * The next person need not wait. Nothing happens while somebody else has it, or nobody.
+   */
+  releaseReview(input: Input<ReleaseReviewData>, options?: CallOptions): Promise<Answer<ReleaseReviewResponses>>;
 
   /**
    * Remove a set of examples with all its versions.

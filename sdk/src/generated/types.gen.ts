@@ -5068,6 +5068,35 @@ export type GateNotPassedProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+    /**
+     * The run that was judged; null where none measured this with the latest version of the set.
+     */
+    run_id: string | null;
+    /**
+     * F1 of that run, 0 to 1; null where there is none.
+     */
+    f1: number | null;
+    /**
+     * The F1 that it has to reach; null where the run may not be judged by it.
+     */
+    required_f1: number | null;
+    /**
+     * The fields that fell short, at most 100.
+     */
+    fields: Array<{
+        /**
+         * JSON Pointer of the field; `*` stands for every row of a list.
+         */
+        path: string;
+        /**
+         * Its F1, 0 to 1; null where nothing of it was counted.
+         */
+        f1: number | null;
+        /**
+         * The F1 that it has to reach.
+         */
+        before: number;
+    }>;
 };
 
 export type GrantHistoryResponse = {
@@ -17166,6 +17195,74 @@ export type GetUsageStatsResponses = {
 };
 
 export type GetUsageStatsResponse = GetUsageStatsResponses[keyof GetUsageStatsResponses];
+
+export type ReleaseReviewData = {
+    body?: never;
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/lease';
+};
+
+export type ReleaseReviewErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `review_expired`
+     */
+    409: ReviewExpiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ReleaseReviewError = ReleaseReviewErrors[keyof ReleaseReviewErrors];
+
+export type ReleaseReviewResponses = {
+    /**
+     * Done; no content.
+     */
+    204: void;
+};
+
+export type ReleaseReviewResponse = ReleaseReviewResponses[keyof ReleaseReviewResponses];
 
 export type LeaseReviewData = {
     body?: never;

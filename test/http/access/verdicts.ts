@@ -125,6 +125,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getReview: ANY,
   getReviewFile: ANY,
   leaseReview: ANY,
+  releaseReview: ANY,
   decideReview: ANY,
   reopenReview: ANY,
   createEvaluationSet: WORK,

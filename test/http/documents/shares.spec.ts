@@ -43,7 +43,7 @@ const WITHOUT_CHILDREN = [
   ...['getWebhook', 'changeWebhook', 'removeWebhook', 'rotateWebhookSecret', 'listWebhookDeliveries'],
   'resendWebhookDelivery',
   ...['createSession', 'endSession', 'finishOidc', 'startOidc'],
-  ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'reopenReview'],
+  ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'releaseReview', 'reopenReview'],
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
   ...['createEvaluationRun', 'getEvaluationRun', 'listEvaluationRuns', 'cancelEvaluationRun'],

@@ -162,6 +162,7 @@ const lookAtResults = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('getReviewFile', { path });
   await walk.call('leaseReview', { path });
   await walk.call('getReview', { path });
+  await walk.call('releaseReview', { path });
   const result = { invoice_number: 'Q-1001', total: 120.05 };
   await walk.call('decideReview', { path, json: { result, note: 'The cents were hard to read.' } });
   await walk.call('reopenReview', { path });

@@ -13,6 +13,7 @@ import { Card } from '../../ui/card.tsx';
 import { saveFile } from '../../ui/csv.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { JsonEditor } from '../../ui/editor.tsx';
+import { ExamplesInput, examplesOf, parsedObject } from '../../ui/examples.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Empty, ProblemNote } from '../../ui/states.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
@@ -24,22 +25,11 @@ const { columns: names, ask } = texts;
 
 const FIRST = JSON.stringify({ type: 'object', properties: { total: { type: 'number' } } }, undefined, 2);
 
-const objectIn = (text: string): Record<string, unknown> | undefined => {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 const asked = z.object({ config: z.string().trim(), artifact: z.string().trim() });
 type Asked = z.infer<typeof asked>;
 
 /** What a run measures: what is named, or the schema. */
-const measured = ({ config, artifact }: Asked, schema: Record<string, unknown> | undefined) =>
+const measured = ({ config, artifact }: Asked, schema: object | undefined) =>
   config === '' && artifact === ''
     ? { schema }
     : {
@@ -63,7 +53,7 @@ function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean
   const learn = useChange('createTrainingJob');
   const [schema, setSchema] = useState(FIRST);
   const [isTried, tried] = useState(false);
-  const target = objectIn(schema);
+  const target = parsedObject(schema);
   const send = async ({ config, artifact }: Asked): Promise<void> => {
     tried(true);
     const isNamed = config !== '' || artifact !== '';
@@ -166,6 +156,51 @@ function DecidedDialog({ onClose }: Pick<AskProps, 'onClose'>) {
   );
 }
 
+const { given } = texts.sets;
+const named = z.object({ name: z.string().trim() });
+type Named = z.infer<typeof named>;
+
+/** Makes a set of examples that were written down, such as those of a set that were downloaded. */
+function GivenDialog({ onClose }: Pick<AskProps, 'onClose'>) {
+  const tenant_id = useTenantId();
+  const cache = useQueryClient();
+  const make = useChange('createEvaluationSet');
+  const [text, setText] = useState('');
+  const [isTried, tried] = useState(false);
+  const examples = examplesOf(text) ?? [];
+  const send = async ({ name }: Named): Promise<void> => {
+    tried(true);
+    if (examples.length === 0) return;
+    const body = { tenant_id, ...(name !== '' && { name }), examples: [...examples] };
+    const made = await make.mutateAsync({ body }).catch(nothing);
+    if (made === undefined) return;
+    toast(decided.done(made.documents, made.left_out));
+    onClose();
+    await cache.invalidateQueries({ queryKey: ['listEvaluationSets'] });
+  };
+  return (
+    <Dialog isOpen onOpenChange={onClose} title={given.title} say={given.say}>
+      <Form<Named> schema={named} initial={{ name: '' }} onSubmit={send}>
+        <TextField name="name" label={decided.name} say={decided.nameSay} autoComplete="off" />
+        <ExamplesInput
+          value={text}
+          onChange={setText}
+          count={examples.length}
+          say={given.examplesSay}
+          error={isTried && examples.length === 0 ? given.badExamples : undefined}
+        />
+        <ProblemNote error={make.error} />
+        <div className="flex justify-end gap-2">
+          <Button onClick={onClose}>{shell.cancel}</Button>
+          <Button look="primary" type="submit" isBusy={make.isPending}>
+            {decided.submit}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  );
+}
+
 /** Asks before a set goes for good. */
 function RemoveDialog({ set, onClose }: AskProps) {
   const cache = useQueryClient();
@@ -254,8 +289,13 @@ export function Sets() {
   const tenant_id = useTenantId();
   const list = usePages('listEvaluationSets', { query: { tenant_id } });
   const [chosen, choose] = useState<string>();
-  const [isMaking, make] = useState(false);
-  const makeSet = <Button onClick={() => make(true)}>{decided.open}</Button>;
+  const [making, make] = useState<'decided' | 'given'>();
+  const makeSet = (
+    <div className="flex flex-wrap gap-2">
+      <Button onClick={() => make('given')}>{given.open}</Button>
+      <Button onClick={() => make('decided')}>{decided.open}</Button>
+    </div>
+  );
   const opened = list.items?.find(({ set_id }) => set_id === chosen) ?? list.items?.[0];
   if (list.error !== null) return <ProblemNote error={list.error} onRetry={list.again} />;
   return (
@@ -276,7 +316,8 @@ export function Sets() {
         }
         height={320}
       />
-      {isMaking && <DecidedDialog onClose={() => make(false)} />}
+      {making === 'decided' && <DecidedDialog onClose={() => make(undefined)} />}
+      {making === 'given' && <GivenDialog onClose={() => make(undefined)} />}
       {opened !== undefined && <OpenedSet key={opened.set_id} of={opened} />}
     </div>
   );

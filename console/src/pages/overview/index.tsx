@@ -131,7 +131,11 @@ function Reviews() {
   const tenant_id = useTenantId();
   const { data } = useRead('listReviews', { query: { tenant_id, status: 'open', limit: 1 } });
   if (data === undefined || data.total === 0) return null;
-  return <p className="mb-2 text-warn">{texts.waits.reviews(data.total)}</p>;
+  return (
+    <p className="mb-2">
+      <Go to="/reviews">{texts.waits.reviews(data.total)}</Go>
+    </p>
+  );
 }
 
 /** Operations that have not ended. */

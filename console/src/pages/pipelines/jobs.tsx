@@ -1,4 +1,4 @@
-import { useId, useState, useEffect } from 'react';
+import { useState, useEffect } from 'react';
 import { useQueryClient, useQuery } from '@tanstack/react-query';
 import { toast } from 'sonner';
 import { z } from 'zod';
@@ -6,7 +6,6 @@ import type { Api } from '@quire/client';
 import { Plus } from '../../ui/icons/icons.tsx';
 import { pipelines } from '../../texts/pipelines.ts';
 import { JsonEditor } from '../../ui/editor.tsx';
-import { CONTROL } from '../../ui/style.ts';
 import { useRead, useChange, api, usePages } from '../../api/connection.ts';
 import { useTenantId } from '../../api/session.ts';
 import { Badge, Card } from '../../ui/card.tsx';
@@ -17,7 +16,8 @@ import { Button } from '../../ui/button.tsx';
 import { Form, TextField } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { examplesOf, linesOf, parsedObject, isGoing, TONES, Scores, type Job } from './pipeline.tsx';
+import { isGoing, TONES, Scores, type Job } from './pipeline.tsx';
+import { ExamplesInput, examplesOf, linesOf, parsedObject } from '../../ui/examples.tsx';
 import { useAddressValue } from '../../ui/go.tsx';
 import { DataTable, type Column } from '../../ui/table.tsx';
 import { Credits, Time } from '../../ui/values.tsx';
@@ -42,51 +42,6 @@ function JsonInput({ label, value, onChange, error }: JsonInputProps) {
           {error}
         </p>
       )}
-    </div>
-  );
-}
-
-interface ExamplesInputProps extends Omit<JsonInputProps, 'label'> {
-  readonly count: number;
-}
-
-/** Examples, typed or from a file. Lines of JSON are no JSON as a whole, so no editor marks faults in it. */
-function ExamplesInput({ value, onChange, error, count }: ExamplesInputProps) {
-  const id = useId();
-  return (
-    <div className="flex min-w-0 flex-col gap-1">
-      <label htmlFor={`${id}-text`} className="font-medium">
-        {startTexts.examples}
-      </label>
-      <textarea
-        id={`${id}-text`}
-        value={value}
-        placeholder={startTexts.examplesLike}
-        spellCheck={false}
-        aria-invalid={error !== undefined}
-        onChange={({ target }) => onChange(target.value)}
-        className={`${CONTROL} h-50! py-1.5 font-mono text-[13px]`}
-      />
-      {error !== undefined && (
-        <p role="alert" className="text-[13px] text-bad">
-          {error}
-        </p>
-      )}
-      <p className="text-[13px] text-soft">
-        {startTexts.count(count)}. {startTexts.examplesSay}
-      </p>
-      <label htmlFor={id} className="text-[13px] font-medium">
-        {startTexts.file}
-      </label>
-      <input
-        id={id}
-        type="file"
-        accept=".json,.ndjson,.jsonl,application/json"
-        className="max-w-full text-[13px] file:mr-2 file:rounded-md file:border file:border-line file:px-2 file:py-1"
-        onChange={({ target }) => {
-          void target.files?.[0]?.text().then(onChange);
-        }}
-      />
     </div>
   );
 }
@@ -182,6 +137,7 @@ function StartDialog({ onStarted, onClose }: StartDialogProps) {
             value={given}
             onChange={setGiven}
             count={examples.length}
+            say={startTexts.examplesSay}
             error={isTried && !isEnough ? startTexts.badExamples : undefined}
           />
         </div>

@@ -14,6 +14,8 @@ import { Deciding, forgetDraft } from './deciding.tsx';
 const MINUTE_MS = 60_000;
 /** A lease lasts 15 minutes. */
 const RENEW_MS = 5 * MINUTE_MS;
+/** While somebody else has it. */
+const LOOK_MS = 10_000;
 /** Of a lease that ended, by another clock than ours. */
 const ENDED_MS = 1_000;
 
@@ -30,7 +32,20 @@ interface Lease {
   readonly error: unknown;
 }
 
-/** Says that one looks at it, for as long as one does; takes it over once somebody else's time is over. */
+/** Says that one looks at it no longer; where that is lost, the lease ends by itself. */
+const leave = (reviewId: string): void => {
+  // the page may be closing, and the answer is nobody's
+  const request = { method: 'DELETE', keepalive: true };
+  connection
+    .fetch(`${connection.url}/v1/reviews/${reviewId}/lease`, request)
+    .catch((): undefined => undefined);
+};
+
+/** How long until it is asked for again, that is somebody else's until then; they may leave it earlier. */
+const waitMs = (until: string): number =>
+  Math.min(LOOK_MS, Math.max(ENDED_MS, Date.parse(until) - Date.now() + ENDED_MS));
+
+/** Says that one looks at it, for as long as one does; takes it over once nobody else has it. */
 const useLease = ({ review_id }: Review, isOpen: boolean, onChanged: () => void): Lease => {
   const { mutateAsync } = useChange('leaseReview');
   const [lease, tell] = useState<Lease>({ theirs: null, error: null });
@@ -42,12 +57,21 @@ const useLease = ({ review_id }: Review, isOpen: boolean, onChanged: () => void)
     if (!isOpen) return;
     let timer = 0;
     let isGone = false;
+    let isOurs = false;
+    let seen: string | undefined;
+    const askAfter = (ms: number): void => {
+      timer = window.setTimeout(() => void ask(), ms);
+    };
     const ask = async (): Promise<void> => {
       const answer = await mutateAsync({ path: { review_id } }).catch((error: unknown) => ({ error }));
-      if (isGone) return;
+      isOurs = !('error' in answer);
+      if (isGone) {
+        if (isOurs) leave(review_id);
+        return;
+      }
       if (!('error' in answer)) {
         tell({ theirs: null, error: null });
-        timer = window.setTimeout(() => void ask(), RENEW_MS);
+        askAfter(RENEW_MS);
         return;
       }
       const { error } = answer;
@@ -58,14 +82,27 @@ const useLease = ({ review_id }: Review, isOpen: boolean, onChanged: () => void)
       }
       const { lease_until = new Date().toISOString() } = error.problem;
       tell({ theirs: { held_by: '', lease_until }, error: null });
-      changed.current();
-      const wait = Date.parse(lease_until) - Date.now() + ENDED_MS;
-      timer = window.setTimeout(() => void ask(), Math.min(RENEW_MS, Math.max(ENDED_MS, wait)));
+      if (seen !== lease_until) changed.current();
+      seen = lease_until;
+      askAfter(waitMs(lease_until));
+    };
+    const go = (): void => {
+      if (isOurs) leave(review_id);
+    };
+    const comeBack = ({ persisted }: PageTransitionEvent): void => {
+      if (!persisted) return;
+      clearTimeout(timer);
+      void ask();
     };
     void ask();
+    window.addEventListener('pagehide', go);
+    window.addEventListener('pageshow', comeBack);
     return () => {
       isGone = true;
       clearTimeout(timer);
+      window.removeEventListener('pagehide', go);
+      window.removeEventListener('pageshow', comeBack);
+      go();
     };
   }, [review_id, isOpen, mutateAsync]);
   return lease;

@@ -1921,6 +1921,19 @@ class AsyncApi:
         )
         return cast("models.RefundResponse", await self._sender.data(call))
 
+    async def release_review(self, review_id: str, *, timeout: float | None = None) -> None:
+        """Say that you look at a review no longer.
+
+        The next person need not wait. Nothing happens while somebody else has it, or nobody.
+        """
+        call = Call(
+            "DELETE",
+            "/v1/reviews/{review_id}/lease",
+            path={"review_id": review_id},
+            timeout=timeout,
+        )
+        await self._sender.data(call)
+
     async def remove_evaluation_set(self, set_id: str, *, timeout: float | None = None) -> None:
         """Remove a set of examples with all its versions.
 

@@ -232,6 +232,23 @@ describe('reviews', () => {
     expect((await tenant.move(`${id}/decision`, { result: DECIDED })).code).to.equal('review_leased');
   });
 
+  it('are left by whoever looked at them: the next person need not wait', async () => {
+    const { tenant_id, ...tenant } = await newTenant();
+    const other = { key: await api.newKey(tenant_id) };
+    const id = await tenant.needed();
+    await tenant.move(`${id}/lease`);
+    const leave = (by: Call = {}) => tenant.call('delete', `/v1/reviews/${id}/lease`, by);
+    expect((await leave(other)).status, 'of somebody else nothing is taken').to.equal(204);
+    expect((await tenant.move(`${id}/lease`, undefined, other)).code).to.equal('review_leased');
+    for (const once of [await leave(), await leave()]) expect(once.status, once.text).to.equal(204);
+    expect((await tenant.review(id)).body).to.include({ status: 'open', lease: null });
+    expect((await tenant.listed('open')).map(({ review_id }) => review_id)).to.deep.equal([id]);
+    expect((await tenant.move(`${id}/lease`, undefined, other)).status).to.equal(200);
+    expect((await tenant.move(`${id}/decision`, { result: DECIDED }, other)).status).to.equal(200);
+    expect((await leave(other)).status).to.equal(204);
+    expect((await tenant.call('delete', '/v1/reviews/rev_nobody/lease')).code).to.equal('review_not_found');
+  });
+
   it('are decided once, whoever of two is first; the same again is answered as the first', async () => {
     const { tenant_id, ...tenant } = await newTenant();
     const other = { key: await api.newKey(tenant_id) };
@@ -295,6 +312,7 @@ describe('reviews', () => {
     for (const refused of [
       await tenant.move(`${id}/lease`),
       await tenant.move(`${id}/decision`, { result: DECIDED }),
+      await tenant.call('delete', `/v1/reviews/${id}/lease`),
       await tenant.move(`${id}/reopen`),
       await tenant.review(id, '/file'),
     ])
