@@ -1,13 +1,18 @@
 /*
  * What Outlook saves is a file system in a file ([MS-CFB]): sectors in chains, and a tree of entries. The package that
- * reads it follows both without a bound.
+ * reads it follows both without a bound, and makes room for as much as an entry says that it has.
  */
 
 const HEADER_BYTES = 512;
 const ENTRY_BYTES = 128;
 const TABLES_IN_HEADER = 109;
+/** The type of an entry that has bytes of its own. */
+const STREAM = 2;
 
-/** Whether all chains of sectors end and all entries are a tree: linear in the size of the file. */
+/**
+ * Whether all chains of sectors end, and all entries are a tree of which none has more bytes than the file: linear in
+ * the size of the file.
+ */
 export function isSoundCompound(bytes: Buffer): boolean {
   if (bytes.length < HEADER_BYTES) return false;
   const sectors = sectorsOf(bytes);
@@ -64,7 +69,7 @@ function endsEverywhere(next: readonly number[]): boolean {
   return true;
 }
 
-/** Whether each entry is reached once at most from the first one. */
+/** Whether each entry is reached once at most from the first one, and has no more bytes than the file. */
 function isTree(bytes: Buffer, sectors: readonly number[]): boolean {
   const size = sectorsOf(bytes).size;
   const placeOf = (entry: number): number | undefined => {
@@ -77,7 +82,8 @@ function isTree(bytes: Buffer, sectors: readonly number[]): boolean {
   for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
     const at = placeOf(entry);
     if (at === undefined) continue;
-    if (seen.has(entry)) return false;
+    const isLonger = bytes.readUInt8(at + 66) === STREAM && bytes.readUInt32LE(at + 120) > bytes.length;
+    if (seen.has(entry) || isLonger) return false;
     seen.add(entry);
     open.push(...[68, 72, 76].map((offset) => bytes.readInt32LE(at + offset)).filter((other) => other >= 0));
   }

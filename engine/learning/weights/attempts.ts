@@ -13,19 +13,23 @@ export interface Attempt {
   /** A value that the model chose against the rules. */
   readonly trial: Trial | undefined;
   readonly isRefusal: boolean;
+  /** The rules are wrong where the right value is one of those to choose from. */
+  readonly isMendable: boolean;
   /** The example does not say whether the document has the value that the rules find. */
   readonly isOpen: boolean;
   readonly isOfLeaf: boolean;
 }
 
 interface Seen extends Pick<Attempt, 'pointer' | 'side' | 'rules' | 'model' | 'isOfLeaf'> {
+  /** The right value is one of those to choose from. */
+  readonly isThere: boolean;
   readonly expected: Json | undefined;
   /** Of a leaf of which something was learned. */
   readonly opinion: Opinion | undefined;
 }
 
 /** What an attempt shows. */
-export function tallied({ expected, opinion, ...seen }: Seen): Attempt {
+export function tallied({ expected, opinion, isThere, ...seen }: Seen): Attempt {
   const isOpen = expected === undefined && seen.rules.fp > 0;
   const isRefusal = opinion !== undefined && isRefused(opinion);
   const isTried = opinion !== undefined && !isRefusal && !isOpen && !opinion.best.byRules;
@@ -33,6 +37,7 @@ export function tallied({ expected, opinion, ...seen }: Seen): Attempt {
     ...seen,
     trial: isTried ? { signals: opinion.signals, isRight: seen.model.tp > 0 } : undefined,
     isRefusal,
+    isMendable: isThere && seen.rules.fn > 0,
     isOpen,
   };
 }
@@ -81,17 +86,23 @@ const UNSEEN_LOST_SHARE = 0.2;
 /** Nothing is taken away before so many documents were right to do without. */
 const REFUSALS_MIN = 2;
 
+/** From this chance on a leaf is followed whose value the rules missed in an example, as long as it lost nothing. */
+const MENDS_FROM = 0.6;
+
 /** Attempts by the layouts that they were made on. */
 export type Sides = Readonly<Record<keyof Gate, readonly Attempt[]>>;
 
 /**
  * How far a target may be followed, by its attempts on documents that were left out. A leaf that shows too little
- * there goes by what all leaves show together, unless it lost anything itself. Where each layout has one example,
- * none could be tried as known: what holds on layouts never seen then holds on those too.
+ * there goes by what all leaves show together, unless it lost anything itself. Where that is too little too, it is
+ * followed if the rules missed its value in an example: of few examples each has mistakes of its own, so none that
+ * was left out can win by what the others taught. Where each layout has one example, none could be tried as known:
+ * what holds on layouts never seen then holds on those too.
  */
 export function followedFrom(sides: Sides, all: Sides, trust: Trust): Gate {
+  const mends = [...sides.known, ...sides.unseen].some(({ isMendable }) => isMendable);
   const side = (of: keyof Gate, isGood: IsGood): Side =>
-    sideOf({ attempts: sides[of], all: all[of].filter(({ isOfLeaf }) => isOfLeaf), trust, isGood });
+    sideOf({ attempts: sides[of], all: all[of].filter(({ isOfLeaf }) => isOfLeaf), trust, isGood, mends });
   const unseen = { ...side('unseen', isGoodUnseen), mayRefuse: false };
   const isTested = sides.known.some(
     ({ trial, isRefusal, isOfLeaf }) => trial !== undefined || isRefusal || !isOfLeaf,
@@ -112,15 +123,17 @@ interface Judged {
   readonly all: readonly Attempt[];
   readonly trust: Trust;
   readonly isGood: IsGood;
+  /** The rules missed its value in an example. */
+  readonly mends: boolean;
 }
 
-function sideOf({ attempts, all, trust, isGood }: Judged): Side {
+function sideOf({ attempts, all, trust, isGood, mends }: Judged): Side {
   const refusals = balanceOf(attempts, { from: NEVER, mayRefuse: true, trust });
   const isOfLeaf = attempts.some((one) => one.isOfLeaf);
   const mayRefuse = isOfLeaf && refusals.won >= REFUSALS_MIN && refusals.lost === 0;
   const own = levelFor(attempts, trust, isGood);
   if (own !== undefined || !isOfLeaf) return { from: own ?? NEVER, mayRefuse };
-  const shared = levelFor(all, trust, isGood) ?? NEVER;
+  const shared = levelFor(all, trust, isGood) ?? (mends ? MENDS_FROM : NEVER);
   const { lost } = balanceOf(attempts, { from: shared, mayRefuse: false, trust });
   return { from: lost > 0 ? NEVER : shared, mayRefuse };
 }

@@ -4,7 +4,8 @@ import { added, f1, NONE, type Counts } from '../scoring/scoring.ts';
 import { countsOf, type Target } from '../targets.ts';
 import { followedFrom, tallied, tallyOf, type Attempt, type Sides } from './attempts.ts';
 import { NEVER, type Gate } from './sides.ts';
-import { opinionOf, type Following } from './leafModel.ts';
+import { opinionOf, optionsFor, type Following } from './leafModel.ts';
+import { rightOptions } from './rightOptions.ts';
 import { matched, type Match } from './templates.ts';
 import { trustFrom, type Trust } from './trust.ts';
 
@@ -127,6 +128,8 @@ function attempt(model: Model, target: Target, { example, match, side }: Held): 
     side,
     expected,
     opinion,
+    isThere:
+      node.kind === 'leaf' && rightOptions(optionsFor(node.field, example.document), expected).length > 0,
     isOfLeaf: node.kind === 'leaf',
     rules: rulesCounts(target, example),
     model: countsOf(target, { expected, got }),

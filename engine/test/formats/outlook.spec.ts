@@ -122,16 +122,27 @@ describe("Outlook's messages", () => {
     expect(texts.at(-1)).to.equal('Attachment L16.msg: too many attachments, or too deep.');
   });
 
+  const sector = (number: number): number => (number + 1) * 512;
+  const leading = (at: number, to: number): Buffer => {
+    const changed = Buffer.from(bytes);
+    changed.writeInt32LE(to, at);
+    return changed;
+  };
+
+  it('are refused where an entry says that it has more bytes than the file, before room is made for them', async () => {
+    const entries = sector(bytes.readInt32LE(48));
+    const stream = [0, 1, 2, 3].map((entry) => entries + 128 * entry).find((at) => bytes[at + 66] === 2) ?? 0;
+    for (const size of [bytes.length + 1, 2 ** 28, -1]) {
+      const before = process.memoryUsage().arrayBuffers;
+      expect(await openedBy(openMsg, leading(stream + 120, size))).to.have.property('kind', 'unreadable');
+      expect(process.memoryUsage().arrayBuffers - before).to.be.below(2 ** 24);
+    }
+  });
+
   it('are refused where sectors or entries lead back to themselves', async () => {
-    const sector = (number: number): number => (number + 1) * 512;
     const table = sector(bytes.readInt32LE(76));
     const entries = bytes.readInt32LE(48);
     const small = sector(bytes.readInt32LE(60));
-    const leading = (at: number, to: number): Buffer => {
-      const changed = Buffer.from(bytes);
-      changed.writeInt32LE(to, at);
-      return changed;
-    };
     const circles = [
       leading(table + 4 * entries, entries),
       leading(small, 0),

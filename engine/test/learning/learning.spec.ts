@@ -98,6 +98,15 @@ describe('learning from examples', () => {
     expect(scoreOf(movedForms(10, 99, 200), withArtifact(one))).to.be.above(0.7);
   });
 
+  it('learns from the one example that shows a mistake beside others that show none', () => {
+    const { artifact } = trained([...madeUpForms('plain', 2, 5), ...madeUpForms('card', 1, 5)]);
+    const names = ['voucher', 'opened_on', 'closed_on', 'fee', 'keeper'];
+    for (const { document, expected } of unseen('card')) {
+      const { value } = extractWith(artifact, document, FORM_SCHEMA);
+      expect(names.filter((name) => value[name] === expected[name])).to.have.length.of.at.least(4);
+    }
+  });
+
   it('says as its baseline what is read without it', () => {
     const examples = [...madeUpForms('plain', 3, 5), ...madeUpForms('ledger', 3, 5)];
     const { report } = trained(examples);

@@ -49,6 +49,7 @@ describe('how far a learned leaf is followed in layouts that no example had', ()
     model: isRight ? right : wrong,
     trial: { signals, isRight },
     isRefusal: false,
+    isMendable: isRight,
     isOpen: false,
     isOfLeaf: true,
   });
@@ -68,8 +69,16 @@ describe('how far a learned leaf is followed in layouts that no example had', ()
   it('is nowhere where it lost, whatever others show, and where all show too little', () => {
     const all = ['/a', '/b', '/c', '/d', '/e', '/f'].map((pointer) => attempt(pointer, true));
     expect(fromOf('/g', [...all, attempt('/g', false)])).to.equal(NEVER);
-    expect(fromOf('/a', [attempt('/a', true)])).to.equal(NEVER);
-    expect(fromOf('/a', [attempt('/a', true), attempt('/b', false), attempt('/c', true)])).to.equal(NEVER);
+    const one = { ...attempt('/a', true), isMendable: false };
+    expect(fromOf('/a', [one])).to.equal(NEVER);
+    expect(fromOf('/a', [one, attempt('/b', false), attempt('/c', true)])).to.equal(NEVER);
+  });
+
+  it('is surely enough where the rules missed its value in an example, though nothing left out was won by it', () => {
+    const missed = { ...attempt('/a', true), model: wrong, trial: undefined };
+    expect(fromOf('/a', [missed])).to.be.within(0.55, 0.8);
+    expect(fromOf('/a', [{ ...missed, isMendable: false }])).to.equal(NEVER);
+    expect(fromOf('/a', [missed, attempt('/a', false)])).to.equal(NEVER);
   });
 });
 
