@@ -109,7 +109,16 @@ function choicesFor(id: string, source: Source): Options {
   const others = due
     .filter(({ candidate }) => labelled.every((one) => one.candidate !== candidate))
     .map((one) => ({ ...one, score: one.score * DUE_AS_TOTAL }));
-  return [undefined, ...preferLater([...labelled, ...others]).slice(0, CHOICES_MAX)];
+  const all = [...labelled, ...others];
+  const whole = id === 'grand_total' ? all.filter(({ candidate }) => !isOfRate(candidate, source)) : all;
+  return [undefined, ...preferLater(whole.length > 0 ? whole : all).slice(0, CHOICES_MAX)];
+}
+
+/** "Total 6 % supplies incl. tax": what was sold at one rate is not all that was sold. */
+function isOfRate({ segment, from }: Candidate, { layout: { rows } }: Source): boolean {
+  const own = rows[segment.row]?.segments ?? [];
+  const before = own.slice(0, Math.max(0, own.indexOf(segment))).map(({ text }) => text);
+  return /\d\s?%/.test([...before, segment.text.slice(0, from)].join(' '));
 }
 
 /** What is due is the total where nothing was paid. */

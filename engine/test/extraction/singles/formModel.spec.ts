@@ -63,6 +63,17 @@ describe('a total', () => {
     expect(said(lines.replace('-0.01', '0.00'), receipt)).to.deep.include({ total: 60.31 });
   });
 
+  it('is of all that was sold, not of what was sold at one rate', () => {
+    const lines = [
+      'Total 6% supplies (excl. GST): 28.80',
+      'GST: 1.72',
+      'Total 6% supplies (incl. GST): 30.52',
+      'Total 0% supplies: 23.63',
+      'Total payable: 54.15',
+    ];
+    expect(said(lines.join('\n'), receipt)).to.deep.include({ total: 54.15 });
+  });
+
   it('is what was given less the change, where no more than coins lies between', () => {
     const lines = 'Total amount: 80.91\nx 80.90\nCash: 100.00\nChange: 19.10';
     expect(said(lines, receipt)).to.deep.include({ total: 80.9 });
