@@ -1,7 +1,8 @@
 /* The private letters are those of symbol fonts (Symbol, Wingdings), as word processors put before items. */
 const BULLET = /^[•◦▪▫·●○■□◆◇➢➤✓✔✗∙⁃‣\uf020-\uf0ff*–—-]$/u;
 const BULLET_START = /^([•◦▪▫●○■□◆◇➢➤✓✔✗∙⁃‣\uf020-\uf0ff]|[·*–-](?=\s))\s*(?=\S)/u;
-const NUMBER_START = /^(?:(\d{1,3})[.)]|\((\d{1,3})\))\s+(?=\S)/;
+/** But before the rest of a telephone number: "(605) 574-3184". */
+const NUMBER_START = /^(?:(\d{1,3})[.)]|\((\d{1,3})\))\s+(?!\d{3,4}[ .-]\d{3,4}(?!\d))(?=\S)/;
 const LETTER_START = /^(?:[a-z]|[ivx]{1,5})[.)]\s+(?=\S)|^\((?:[a-z]|[ivx]{1,5})\)\s+(?=\S)/;
 
 /** Whether a text is nothing but what marks an item of a list. */

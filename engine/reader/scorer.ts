@@ -3,7 +3,9 @@ import { MIN_CONFIDENCE } from '../extraction/confidenceFloor.ts';
 import type { Field } from '../extraction/fields/fields.ts';
 import type { Finding } from '../extraction/finding.ts';
 import { wordsIn, type Segment } from '../extraction/places/layout.ts';
+import { shapeOf } from '../extraction/singles/shapes.ts';
 import { isTrade } from '../extraction/singles/singles.ts';
+import { withoutCode } from '../extraction/singles/values.ts';
 import { isNoValue } from '../extraction/singles/vetoes.ts';
 import type { Source } from '../extraction/source.ts';
 import { askedOf, type Asked } from './asked.ts';
@@ -145,7 +147,7 @@ export function scoredSingles(
     const one = asked[opinion.field];
     if (one === undefined || isFinal(one.field)) continue;
     const { field } = one;
-    const own = scoredFinding(opinion, scorer);
+    const own = scoredFinding(one, opinion, scorer);
     const may = own.confidence >= leastFor(one, opinion, isKnown) && !isNoValue(field, own, source);
     decide(field, joined(ruled[opinion.field], own, may));
   }
@@ -189,16 +191,21 @@ export function joined(rule: ByRule | undefined, own: Finding, may: boolean): Fi
 }
 
 /** A value is never surer than its words were recognised. */
-function scoredFinding({ candidate, signals }: Opinion, { chanceOf }: Scorer): Finding {
-  const finding = findingOf(candidate);
+function scoredFinding(one: Asked, { candidate, signals }: Opinion, { chanceOf }: Scorer): Finding {
+  const finding = findingOf(one, candidate);
   const read = finding.words.reduce((least, { confidence }) => Math.min(least, confidence), 1);
   return { ...finding, confidence: thousandths(Math.min(read, chanceOf(signals))) };
 }
 
-function findingOf({
-  span: { segment, from, to, more, text },
-  value,
-}: Candidate): Omit<Finding, 'confidence'> {
-  const words = [...wordsIn(segment, from, to), ...more.flatMap((line) => line.words)];
-  return { value, text, page: segment.page, words };
+function findingOf(
+  { field }: Asked,
+  { span: { segment, from, to, more, text }, value }: Candidate,
+): Omit<Finding, 'confidence'> {
+  const { page } = segment;
+  const shape = shapeOf(field);
+  const isNamed = (shape === 'name' || shape === 'text') && value === text && more.length === 0;
+  const named = isNamed ? withoutCode(text) : text;
+  if (named !== text)
+    return { value: named, text: named, page, words: wordsIn(segment, from, from + named.length) };
+  return { value, text, page, words: [...wordsIn(segment, from, to), ...more.flatMap((line) => line.words)] };
 }

@@ -224,7 +224,7 @@ function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boo
     const at = raw.search(pattern);
     return at > 0 && at < first ? at : first;
   }, raw.length);
-  const text = withoutDate(raw.slice(0, end).trim())
+  const text = withoutCode(withoutDate(raw.slice(0, end).trim()))
     .replace(/[,;|]$/, '')
     .trim();
   if (
@@ -250,6 +250,16 @@ function withoutDate(text: string): string {
 const LEADS = /(?:^|\s)\p{Ll}{2,8}\s$/u;
 
 const NAME_MAX = 80;
+
+/** The number in brackets that a list of customers has behind a name; a year is none. */
+const CODE_BEHIND = /\s\((?![12]\d{3}\))\d{4,12}\)/u;
+
+/** A name without the code that a register gives it, and what stands behind that: "Amy for America (135176)". */
+export function withoutCode(text: string): string {
+  if (text.length > NAME_MAX || isSentence(text)) return text;
+  const named = text.split(CODE_BEHIND, 1)[0] ?? text;
+  return /\p{L}{2}/u.test(named) ? named : text;
+}
 
 /** Persons are named by their address too. */
 const MAIL = /^[^\s@]+@[^\s@]+$/;

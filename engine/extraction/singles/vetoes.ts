@@ -20,8 +20,8 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
   const [first] = words;
   if (first === undefined) return false;
   if (isOtherEnd(field, first, source)) return true;
-  const isByPlace = kind === 'place' || field.kind === 'currency';
-  return labelIndexOf(source).form.blanks.has(first) || (!isByPlace && isOthers(field, first, source));
+  const isUnlabelled = kind === 'place' || kind === 'sum' || field.kind === 'currency';
+  return labelIndexOf(source).form.blanks.has(first) || (!isUnlabelled && isOthers(field, first, source));
 }
 
 const isPrinted = (field: Field, text: string): boolean =>

@@ -1,5 +1,6 @@
 import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
+import type { Candidate } from '../candidates.ts';
 import { findingOf, textFinding, type Finding } from '../finding.ts';
 import { namedBy, type Names } from '../grids/likeness.ts';
 import { folded, labelWords, nameWords } from '../fields/words.ts';
@@ -33,7 +34,8 @@ export function statementMembers(fields: readonly Field[]): Members | undefined 
 
 /**
  * The entries of a list that asks for one figure by period, with unit and scale: the numbers of the line that names
- * the list, one a column. What the column's head, the title and marks of currency say are members of each.
+ * the list, one a column. What the column's head, the title and marks of currency say are members of each. A figure is
+ * of a day or of a time, never of both: inventories are no change in inventories.
  */
 export function statementRows(
   { fields, called }: Listed,
@@ -49,12 +51,15 @@ export function statementRows(
   const best = scored.reduce((most, { score }) => Math.max(most, score), 0);
   const rows = new Map<string, RowFindings>();
   if (best < NAMED) return [];
-  for (const { statement, line } of scored.filter(({ score }) => score >= Math.max(NAMED, best - NEAR)))
+  let isOfDay: boolean | undefined;
+  for (const { statement, line, score } of scored.filter((one) => one.score >= Math.max(NAMED, best - NEAR)))
     for (const [column, number] of line.cells) {
       const period = periodValue(members.period, column, ends);
       if (period === undefined || rows.has(JSON.stringify(period.value))) continue;
+      isOfDay ??= column.period.months === undefined;
+      if (isOfDay !== (column.period.months === undefined)) continue;
       const said = saidOf(members, { statement, ...line });
-      const value = findingOf(number, { ...EVIDENCE });
+      const value = findingOf(number, { ...EVIDENCE, label: score * EVIDENCE.label }, amountOf(number, line));
       rows.set(
         JSON.stringify(period.value),
         new Map([
@@ -68,6 +73,16 @@ export function statementRows(
   return [...rows.values()];
 }
 
+/**
+ * What is paid out stands in brackets where a statement adds it up: a line that says so, all of whose numbers are below
+ * zero, is asked for as an amount ("Dividends paid (12.5)" are 12.5), as the taxonomies of filings have it.
+ */
+function amountOf({ value }: Candidate, { label, cells }: Statement['lines'][number]): Json {
+  const isOut = (folded(label).match(/\p{L}+/gu) ?? []).some((word) => lexicon.paid_out.includes(word));
+  const isBelow = [...cells.values()].every((cell) => typeof cell.value === 'number' && cell.value <= 0);
+  return isOut && isBelow && !/\(\p{L}/u.test(label) && typeof value === 'number' ? Math.abs(value) : value;
+}
+
 /** A description begins with what a figure is called: "Goodwill: …", "Cash and cash equivalents (i.e. …)". */
 function namesOf({ phrases, description }: Listed['called']): Names {
   const [head = ''] = description.split(/[:(;.]/);
@@ -75,9 +90,9 @@ function namesOf({ phrases, description }: Listed['called']): Names {
   return { phrases: words.length > 0 && words.length <= 8 ? [...phrases, words] : phrases, about: [] };
 }
 
-/** The label as it stands, or without what is told after a comma. */
-const lineScore = ([whole = [], first = []]: Statement['lines'][number]['words'], names: Names): number =>
-  Math.max(namedBy(names, whole), 0.97 * namedBy(names, first));
+/** The label as it stands, or a part of it. */
+const lineScore = ([whole = [], ...parts]: Statement['lines'][number]['words'], names: Names): number =>
+  parts.reduce((best, part) => Math.max(best, 0.97 * namedBy(names, part)), namedBy(names, whole));
 
 const wholeOfSegment = (segment: Segment) => ({ segment, from: 0, to: segment.text.length });
 

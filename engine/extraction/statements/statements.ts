@@ -105,7 +105,7 @@ interface Column {
 /** A line of a statement: what it is called, and its numbers by column. */
 interface Line {
   readonly label: string;
-  /** The words of the label, and those before what is told after a comma. */
+  /** The words of the label, and those before what is told after a comma, or behind "total". */
   readonly words: readonly (readonly string[])[];
   readonly cells: ReadonlyMap<Column, Candidate>;
   readonly isPercent: boolean;
@@ -261,8 +261,14 @@ function lineOf(
 function wordsOf(label: string): readonly (readonly string[])[] {
   const plain = label.replace(/\([^()]{0,80}\)/g, ' ').replace(/\s+/g, ' ');
   const [first = ''] = plain.split(/,|\bnet of\b/);
-  return first === plain ? [headerWords(plain)] : [headerWords(plain), headerWords(first)];
+  return [...new Set([plain, first, withoutTotal(first)])].map(headerWords);
 }
+
+/** "Total current assets" are all current assets: who asks for these may leave the word out. */
+const withoutTotal = (label: string): string => {
+  const [word = '', ...others] = label.trim().split(' ');
+  return others.length > 0 && lexicon.total.includes(folded(word)) ? others.join(' ') : label;
+};
 
 function firstSaid<T>(
   segments: readonly Segment[],

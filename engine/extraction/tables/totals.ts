@@ -31,7 +31,8 @@ interface Choice {
 export function findTotals(fields: readonly Field[], source: Source): ReadonlyMap<string, Finding> {
   const found = new Map<string, Finding>();
   if (fields.length === 0) return found;
-  const choice = bestChoice(source, paidOf(source));
+  const paid = paidOf(source);
+  const choice = roundedOff(bestChoice(source, paid), source, paid);
   for (const field of fields) {
     const id = TOTALS.find((total) => total === field.concept?.id);
     const picked = id === undefined ? undefined : choice.picks[id];
@@ -52,11 +53,39 @@ export function findTotals(fields: readonly Field[], source: Source): ReadonlyMa
 
 /** What was given less what came back. */
 function paidOf(source: Source): number | undefined {
-  const [paid, change] = ['paid_amount', 'change'].map((id) => {
-    const [best] = choicesFor(id, source).filter((one) => one !== undefined);
-    return typeof best?.candidate.value === 'number' ? best.candidate.value : undefined;
-  });
-  return paid === undefined || change === undefined ? undefined : Math.round(100 * (paid - change)) / 100;
+  const [paid, change] = [amountOf('paid_amount', source), amountOf('change', source)];
+  return paid === undefined || change === undefined ? undefined : cents(paid - change);
+}
+
+const cents = (amount: number): number => Math.round(100 * amount) / 100;
+
+/** The amount that the best label of a concept says. */
+function amountOf(id: string, source: Source): number | undefined {
+  const [best] = choicesFor(id, source).filter((one) => one !== undefined);
+  return typeof best?.candidate.value === 'number' ? best.candidate.value : undefined;
+}
+
+/** What coins cannot pay is rounded off: so much at most. */
+const ROUNDED_MAX = 0.05;
+
+/**
+ * The gross as it is to be paid, where that differs by what was rounded off and stands in the document too: "Total
+ * 60.31, rounding -0.01, 60.30", or "Total 60.31, cash 70.30, change 10.00" and 60.30 somewhere.
+ */
+function roundedOff(choice: Choice, source: Source, paid: number | undefined): Choice {
+  const { grand_total } = choice.picks;
+  const gross = grand_total?.candidate.value;
+  if (grand_total === undefined || typeof gross !== 'number') return choice;
+  const off = amountOf('rounding', source) ?? 0;
+  const isOff = (amount: number): boolean =>
+    Math.abs(amount - gross) > TOLERANCE && Math.abs(amount - gross) <= ROUNDED_MAX + TOLERANCE;
+  const stands = (source.candidates.get('number') ?? []).findLast(
+    ({ value }) =>
+      typeof value === 'number' && isOff(value) && (value === paid || value === cents(gross + off)),
+  );
+  if (stands === undefined) return choice;
+  const rounded = { ...grand_total, candidate: stands, kind: 'sum' } as const;
+  return { ...choice, picks: { ...choice.picks, grand_total: rounded } };
 }
 
 function bestChoice(source: Source, paid: number | undefined): Choice {
@@ -80,7 +109,16 @@ function choicesFor(id: string, source: Source): Options {
   const others = due
     .filter(({ candidate }) => labelled.every((one) => one.candidate !== candidate))
     .map((one) => ({ ...one, score: one.score * DUE_AS_TOTAL }));
-  return [undefined, ...preferLater([...labelled, ...others]).slice(0, CHOICES_MAX)];
+  const all = [...labelled, ...others];
+  const whole = id === 'grand_total' ? all.filter(({ candidate }) => !isOfRate(candidate, source)) : all;
+  return [undefined, ...preferLater(whole.length > 0 ? whole : all).slice(0, CHOICES_MAX)];
+}
+
+/** "Total 6 % supplies incl. tax": what was sold at one rate is not all that was sold. */
+function isOfRate({ segment, from }: Candidate, { layout: { rows } }: Source): boolean {
+  const own = rows[segment.row]?.segments ?? [];
+  const before = own.slice(0, Math.max(0, own.indexOf(segment))).map(({ text }) => text);
+  return /\d\s?%/.test([...before, segment.text.slice(0, from)].join(' '));
 }
 
 /** What is due is the total where nothing was paid. */
@@ -128,8 +166,10 @@ function weighed(picks: Choice['picks'], paid: number | undefined): Choice {
   const { net_total: net, tax_total: tax, grand_total: gross } = picks;
   const chosen = [net, tax, gross].filter((pick) => pick !== undefined);
   const distinct = new Set(chosen.map(({ candidate }) => candidate)).size === chosen.length;
-  const isPaid = paid !== undefined && paid > 0 && gross?.candidate.value === paid;
-  const labels = chosen.reduce((sum, { score }) => sum + score - 0.3, isPaid ? PAID : 0);
+  const labels = chosen.reduce(
+    (sum, { score }) => sum + score - 0.3,
+    paidShare(gross?.candidate.value, paid),
+  );
   if (!distinct) return { picks, score: labels - 2, agrees: false };
   const values = [net, tax, gross].map((pick) => pick?.candidate.value);
   const [n, t, g] = values;
@@ -137,6 +177,12 @@ function weighed(picks: Choice['picks'], paid: number | undefined): Choice {
     return { picks, score: labels - contradiction(values), agrees: false };
   const agrees = Math.abs(n + t - g) <= TOLERANCE;
   return { picks, score: labels + (agrees ? AGREES : -AGREES), agrees };
+}
+
+/** What was paid for speaks for its amount, and against nothing at all. */
+function paidShare(gross: unknown, paid: number | undefined): number {
+  if (paid === undefined || paid <= 0) return 0;
+  return gross === paid ? PAID : gross === 0 ? -AGREES : 0;
 }
 
 /** A net or a tax above the gross cannot be. */

@@ -31,6 +31,12 @@ describe('layout', () => {
     );
   });
 
+  it('takes the code of an area before a telephone number for no number of an item', () => {
+    const telephones = ['(605) 574-3184 telephone', '(605) 574-2307 fax', '704. 398-0046'];
+    const read = markdown(pageOf(telephones.map((text, i) => line(text, [50, 100 + 30 * i]))));
+    expect(read.replace(/\s+/g, ' ').replaceAll('\\', '').trim()).to.equal(telephones.join(' '));
+  });
+
   it('reads columns of prose one after the other, below a title across both', () => {
     const left = PROSE.map((text, i) => line(text, [40, 100 + 12 * i]));
     const right = PROSE.map((text, i) => line(text.replace('This', 'That'), [330, 100 + 12 * i]));

@@ -13,6 +13,10 @@ const row = (y: number, places: readonly number[], cells: readonly string[]): Wo
 
 const text = { type: 'string' };
 const number = { type: 'number' };
+const figure = {
+  ...{ value: number, unit: text, scale: { type: 'integer' } },
+  period: { type: 'string', description: "Reporting period, such as 'FY2031 Q2' or 'FY2031 H1'" },
+};
 
 describe('records on pages', () => {
   it('come back all, 2,000 rows of a statement over its pages', () => {
@@ -262,10 +266,6 @@ describe('records on pages', () => {
   });
 
   it('of a statement are figures by period, with unit and scale', () => {
-    const figure = {
-      ...{ value: number, unit: text, scale: { type: 'integer' } },
-      period: { type: 'string', description: "Reporting period, such as 'FY2031 Q2' or 'FY2031 H1'" },
-    };
     const places = [40, 300, 360, 460, 520];
     const page = pageOf([
       ...row(60, [200], ['Statements of Earnings']),
@@ -292,5 +292,33 @@ describe('records on pages', () => {
       ...{ value: 2.36, unit: 'USD', scale: 1, period: 'FY2031 Q2' },
     });
     expect(value).not.to.have.property('goodwill');
+  });
+
+  it('of a statement are of a day or of a time, the total of what is asked for, and amounts of what is paid', () => {
+    const places = [40, 310, 470];
+    const balance = pageOf([
+      ...row(60, [200], ['BALANCE SHEETS (In millions)']),
+      ...row(74, [280, 450], ['December 31, 2030', 'June 30, 2030']),
+      ...row(100, places, ['Inventories', '34.2', '33.4']),
+      ...row(114, places, ['Other current assets', '1.1', '1.2']),
+      ...row(128, places, ['Total current assets', '54.2', '45.5']),
+    ]);
+    const flows = pageOf([
+      ...row(60, [200], ['CASH FLOWS (In millions)']),
+      ...row(74, [300], ['Six Months Ended December 31,']),
+      ...row(88, [310, 470], ['2030', '2029']),
+      ...row(100, places, ['Inventories', '(1.1)', '4.8']),
+      ...row(114, places, ['Dividends paid', '(11.4)', '(10.3)']),
+    ]);
+    const { value } = read(drawnDocument([balance, flows]), {
+      inventories: listOf(figure),
+      current_assets: listOf(figure),
+      dividends_paid: listOf(figure),
+    });
+    const valuesOf = (name: string): unknown[] =>
+      ((value[name] ?? []) as { readonly value: unknown }[]).map((one) => one.value);
+    expect(valuesOf('inventories')).to.deep.equal([34.2, 33.4]);
+    expect(valuesOf('current_assets')).to.deep.equal([54.2, 45.5]);
+    expect(valuesOf('dividends_paid')).to.deep.equal([11.4, 10.3]);
   });
 });

@@ -54,6 +54,43 @@ describe('a total', () => {
     const properties = { total_value: number, sender: text, consignee: text };
     expect(said('Total gross weight: 6.05 kg\nContainers: 2', properties)).to.deep.equal({});
   });
+
+  const receipt = { company: text, total: number };
+
+  it('is what is left to pay once it was rounded off', () => {
+    const lines = 'Total amount: 60.31\nRounding adjustment: -0.01\nRM: 60.30\nThank you';
+    expect(said(lines, receipt)).to.deep.include({ total: 60.3 });
+    expect(said(lines.replace('-0.01', '0.00'), receipt)).to.deep.include({ total: 60.31 });
+  });
+
+  it('is of all that was sold, not of what was sold at one rate', () => {
+    const lines = [
+      'Total 6% supplies (excl. GST): 28.80',
+      'GST: 1.72',
+      'Total 6% supplies (incl. GST): 30.52',
+      'Total 0% supplies: 23.63',
+      'Total payable: 54.15',
+    ];
+    expect(said(lines.join('\n'), receipt)).to.deep.include({ total: 54.15 });
+  });
+
+  it('is what was given less the change, where no more than coins lies between', () => {
+    const lines = 'Total amount: 80.91\nx 80.90\nCash: 100.00\nChange: 19.10';
+    expect(said(lines, receipt)).to.deep.include({ total: 80.9 });
+    expect(said(lines.replace('19.10', '10.10'), receipt)).to.deep.include({ total: 80.91 });
+  });
+});
+
+describe('a name', () => {
+  it('has no part in the code that stands in brackets behind it, nor in what follows', () => {
+    const named = (value: string): Json => said(`Sponsor: ${value}`, { sponsor: text });
+    expect(named('Friends of the Lake (135176)')).to.deep.equal({ sponsor: 'Friends of the Lake' });
+    expect(named('Friends of the Lake (135459) Ash Media (18799)')).to.deep.equal({
+      sponsor: 'Friends of the Lake',
+    });
+    expect(named('Friends of the Lake (2031)')).to.deep.equal({ sponsor: 'Friends of the Lake (2031)' });
+    expect(named('Friends of the Lake (North)')).to.deep.equal({ sponsor: 'Friends of the Lake (North)' });
+  });
 });
 
 describe('labels of a schema that knows no concept', () => {
