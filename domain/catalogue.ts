@@ -9,6 +9,7 @@ import { documentEvent } from './document.ts';
 import { erasureEvent } from './erasure.ts';
 import { evaluationEvent, evaluationSetEvent } from './evaluation.ts';
 import { eventLogEvent } from './eventLog/eventLog.ts';
+import { movedTextsEvent } from './eventLog/movedTexts.ts';
 import { findingEvent, sealEvent } from './finding.ts';
 import { fxRatesEvent } from './fxRates.ts';
 import { eventCodec, UndecodableEvent, type Upcasters } from './kernel/codec.ts';
@@ -40,6 +41,7 @@ export const EVENT_CATALOGUE = {
   config: savedConfigEvent,
   document: documentEvent,
   erasures: erasureEvent,
+  texts: movedTextsEvent,
   extraction: extractionEvent,
   conversion: conversionEvent,
   operation: operationEvent,

@@ -1,4 +1,6 @@
+import { categoryOf, sha256 } from './kernel/chain.ts';
 import { type Json, jsonIn, type JsonObject } from './kernel/json.ts';
+import type { RecordedEvent } from './ports/log.ts';
 
 /**
  * Members of events that hold what a tenant's people write: their text is kept beside the log, and the event has a
@@ -40,6 +42,14 @@ export interface TokenParts {
   readonly text: string;
 }
 
+/** The name of a tenant in tokens and in keys of objects. */
+export const tenantNameOf = (tenantId: string): string =>
+  sha256(`quire vault tenant ${tenantId}`).slice(0, 16);
+
+/** Streams of documents have texts of their own: one can be forgotten without the others. */
+export const scopeNameOf = (stream: string): string =>
+  sha256(`quire vault scope ${categoryOf(stream) === 'document' ? stream : ''}`).slice(0, 16);
+
 export const tokenOf = ({ tenant, scope, text }: TokenParts): string =>
   `quire:text:${tenant}.${scope}.${text}`;
 
@@ -70,6 +80,9 @@ export const withQuotedTokens = (json: string, textOf: (token: string) => string
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
+/** What is to stand in the place of a text; `path`: of its member. */
+type InPlaceOf = (text: string, path: string) => string;
+
 /** A member in the form that the log is to have it in. */
 const replaced = (member: Json | undefined, as: (text: string) => string): Json | undefined => {
   if (typeof member === 'string') return member === '' ? member : as(member);
@@ -87,8 +100,11 @@ const replacedAt = (data: JsonObject, path: readonly string[], as: (text: string
 };
 
 /** The data of an event with its written text as `as` makes it; the same object where there is none. */
-export const withWritten = (type: string, data: JsonObject, as: (text: string) => string): JsonObject =>
-  (PATHS.get(type) ?? []).reduce((changed, path) => replacedAt(changed, path, as), data);
+export const withWritten = (type: string, data: JsonObject, as: InPlaceOf): JsonObject =>
+  (PATHS.get(type) ?? []).reduce(
+    (changed, path) => replacedAt(changed, path, (text) => as(text, path.join('.'))),
+    data,
+  );
 
 /** A value of JSON with each token as the text that it stands for; undefined: null. */
 export const withoutTokens = (value: Json, as: (token: string) => string | undefined): Json => {
@@ -100,4 +116,59 @@ export const withoutTokens = (value: Json, as: (token: string) => string | undef
   return Object.fromEntries(
     Object.entries(value as JsonObject).map(([name, one]) => [name, withoutTokens(one, as)]),
   );
+};
+
+/** What members and metadata of old events have of somebody who signed in by a provider. */
+const SUBJECT = 'oidc:';
+
+/** A value with whoever signed in as `as` names them; the same value where nobody did. */
+const withSubjects = (value: Json, as: (subject: string) => string): Json => {
+  if (typeof value === 'string') return value.startsWith(SUBJECT) ? as(value) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) {
+    const items = value as readonly Json[];
+    const named = items.map((one) => withSubjects(one, as));
+    return named.some((one, at) => one !== items[at]) ? named : items;
+  }
+  const before = Object.entries(value as JsonObject);
+  const after = before.map(([name, one]): [string, Json] => [name, withSubjects(one, as)]);
+  return after.some(([, one], at) => one !== before[at]?.[1]) ? Object.fromEntries(after) : value;
+};
+
+/** Operators are no tenant's: what they are called stays where it is. */
+const operatorIn = (metadata: JsonObject): Json | undefined => {
+  const actor = metadata['actor'];
+  return isObject(actor) && actor['role'] === 'admin' ? actor['key_id'] : undefined;
+};
+
+/**
+ * An event with tokens in the place of what an earlier release wrote into it: texts of the tenant's people, and who
+ * signed in. A token is made of the event's place alone, so that the same one is found without a key, also once there
+ * is none. undefined: there is nothing of that in it. `told` hears of each text.
+ */
+export const withoutTexts = (
+  { stream, revision, type, data, metadata }: Omit<RecordedEvent, 'id' | 'position'>,
+  told?: (token: string, text: string) => void,
+): Pick<RecordedEvent, 'data' | 'metadata'> | undefined => {
+  const tenantId = metadata['tenant_id'];
+  if (typeof tenantId !== 'string') return undefined;
+  const as: InPlaceOf = (text, path) => {
+    if (tokenParts(text) !== undefined) return text;
+    const place = sha256(`quire vault place ${stream} ${String(revision)} ${path}`).slice(0, 32);
+    const token = tokenOf({ tenant: tenantNameOf(tenantId), scope: scopeNameOf(stream), text: place });
+    told?.(token, text);
+    return token;
+  };
+  const operator = operatorIn(metadata);
+  const subjects: string[] = [];
+  const who = (subject: string): string => {
+    if (subject === operator) return subject;
+    if (!subjects.includes(subject)) subjects.push(subject);
+    return as(subject, `who ${String(subjects.indexOf(subject))}`);
+  };
+  const changed = withSubjects(withWritten(type, data, as), who) as JsonObject;
+  const changedMetadata = withSubjects(metadata, who) as JsonObject;
+  return changed === data && changedMetadata === metadata
+    ? undefined
+    : { data: changed, metadata: changedMetadata };
 };

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { RecordedEvent } from '../ports/log.ts';
+import { contentOf, type RecordedEvent } from '../ports/log.ts';
 import type { JsonObject } from './json.ts';
 
 /** An event that this version cannot read: an unknown type or version, or data against its schema. */
@@ -38,7 +38,7 @@ const lift = (recorded: RecordedEvent, steps: readonly Upcaster[]): JsonObject =
   if (version > steps.length + 1)
     throw new UndecodableEvent(recorded, `schema_version ${version} is newer than this program`);
   try {
-    return steps.slice(version - 1).reduce((data, step) => step(data), recorded.data);
+    return steps.slice(version - 1).reduce((data, step) => step(data), contentOf(recorded).data);
   } catch (error) {
     throw new UndecodableEvent(recorded, `it cannot be lifted from version ${version}: ${String(error)}`);
   }

@@ -96,7 +96,30 @@ export interface RecordedEvent extends NewEvent {
   readonly position: bigint;
   /** Only of a log that was opened for an auditor, and has a file. */
   readonly stored?: StoredForm;
+  /**
+   * As it is to be read where its texts were moved into the vault: with tokens. `data` is what the log has, and what
+   * hashes are over. undefined or left out: as it is.
+   */
+  readonly moved?: () => Pick<NewEvent, 'data' | 'metadata'> | undefined;
 }
+
+/** What an event says to whoever reads it, and nothing that was moved out of it. */
+export const contentOf = (event: RecordedEvent): Pick<NewEvent, 'data' | 'metadata'> =>
+  event.moved?.() ?? event;
+
+/** An event with all that the log has of it, for whoever verifies the log. */
+export const storedEvent = (recorded: RecordedEvent): RecordedEvent => {
+  if (recorded.moved?.() === undefined) return recorded;
+  const { id, type, stream, revision, position, data, metadata, stored } = recorded;
+  return { id, type, stream, revision, position, data, metadata, ...(stored && { stored }) };
+};
+
+/** An event with nothing in it that was moved out of it: to be shown, not to be hashed. */
+export const shownEvent = (recorded: RecordedEvent): RecordedEvent => {
+  const moved = recorded.moved?.();
+  const { id, type, stream, revision, position } = recorded;
+  return moved === undefined ? recorded : { id, type, stream, revision, position, ...moved };
+};
 
 /** The revision that the stream must have for an append to happen. There is no "any". */
 export type ExpectedRevision = bigint | 'no_stream';

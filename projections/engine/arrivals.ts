@@ -1,4 +1,4 @@
-import type { EventFeed, FeedItem, RecordedEvent } from '../../domain/ports/log.ts';
+import { contentOf, type EventFeed, type FeedItem, type RecordedEvent } from '../../domain/ports/log.ts';
 import type { DecodeEvent, ProjectedEvent, Timers } from './ports.ts';
 import type { Projector } from './table.ts';
 import {
@@ -35,7 +35,8 @@ export const arrivalsFrom = (projectors: readonly Projector[], decode: DecodeEve
     if (!wanted.has(recorded.type)) return { position, delivered: recorded };
     try {
       const { type, data } = decode(recorded);
-      const { id, stream, revision, metadata } = recorded;
+      const { id, stream, revision } = recorded;
+      const { metadata } = contentOf(recorded);
       // The decoder pairs each type with its data; spread over a union, TypeScript forgets that. The event as it
       // was read is let go: its text and the data as they were parsed would be as large again, for a whole batch.
       const event = { id, stream, revision, position, type, data, metadata } as ProjectedEvent;

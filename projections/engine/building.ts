@@ -20,7 +20,7 @@ import {
   type Slot,
 } from './registry.ts';
 import { bigintOf, onlyRow, type Projector, READ_SCHEMA, textOf } from './table.ts';
-import { identityOf } from '../../domain/eventLog/eventLog.ts';
+import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
 import { divergenceOf } from './divergence.ts';
 
 /** What building generations needs. */
@@ -225,7 +225,7 @@ export const openGenerations = async (
   tx: SqlTx,
   { projectors, state, fresh }: OpenOptions & { readonly projectors: readonly Projector[] },
 ): Promise<readonly RunningSlot[]> => {
-  const logId = (await identityOf(deps.feed)) ?? null;
+  const logId = (await sourceOf(deps.feed)) ?? null;
   const slots: RunningSlot[] = [];
   for (const projector of projectors) {
     const left = (await generations(tx, projector.name)).filter(

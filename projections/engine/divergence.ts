@@ -1,4 +1,5 @@
 import { eventAt, identityOf } from '../../domain/eventLog/eventLog.ts';
+import { sourceOf } from '../../domain/eventLog/movedTexts.ts';
 import { furthestOf, isSame, isThere, type Witness } from '../../domain/eventLog/witness.ts';
 import type { KnownLog } from '../../domain/ports/log.ts';
 import { type Generation, generations, hasRegistry } from './registry.ts';
@@ -76,13 +77,16 @@ const keyOf = ({ position, witness }: Generation): string =>
   `${String(position)} ${witness === undefined ? '?' : (witness?.hash ?? '')}`;
 
 /** Why one generation cannot be of this log; generations at the same place are compared once. */
-const flawFinder = (log: KnownLog, log_id: string | null) => {
+const flawFinder = (log: KnownLog, source: string | null) => {
+  const [log_id = null, move] = source?.split(' ') ?? [];
   const known = new Map<string, Promise<string | undefined>>();
   return async (generation: Generation): Promise<string | undefined> => {
     const { position, logId } = generation;
     if (position === null) return undefined;
-    if (logId !== null && logId !== log_id)
-      return `the read models are of log ${logId}, and this is ${log_id ?? 'a log without a name'}`;
+    const [madeFrom = null, madeSince] = logId?.split(' ') ?? [];
+    if (madeFrom !== null && madeFrom !== log_id)
+      return `the read models are of log ${madeFrom}, and this is ${log_id ?? 'a log without a name'}`;
+    if (madeSince !== move) return 'texts were moved out of events that the read models were made from';
     const key = keyOf(generation);
     const flaw = known.get(key) ?? flawOf(log, position, generation);
     known.set(key, flaw);
@@ -96,7 +100,7 @@ export const divergenceOf = async (
   generations: readonly Generation[],
 ): Promise<Divergence | undefined> => {
   const log_id = (await identityOf(log)) ?? null;
-  const flawIn = flawFinder(log, log_id);
+  const flawIn = flawFinder(log, (await sourceOf(log)) ?? null);
   const flawed: { readonly name: string; readonly reason: string }[] = [];
   for (const generation of generations) {
     const reason = await flawIn(generation);
@@ -119,7 +123,7 @@ export const requireSameLog = async (
     slots.map(({ generation }) => generation),
   );
   if (diverged !== undefined) throw new ReadModelsDiverged(diverged);
-  const logId = (await identityOf(log)) ?? null;
+  const logId = (await sourceOf(log)) ?? null;
   for (const slot of slots) slot.generation = { ...slot.generation, logId: slot.generation.logId ?? logId };
 };
 

@@ -284,12 +284,14 @@ export const listEvents = get(
     summary: 'The event log as it is stored',
     description:
       'NDJSON, one event a line: `position`, `stream`, `revision` (as text), `event_id`, `type`, `recorded_at`, ' +
-      '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, and `covered`: the text whose SHA-256 the hash is. ' +
+      '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, `covered`: the text whose SHA-256 the hash is, and ' +
+      '`texts_moved`. ' +
       'What was changed until it is no JSON any more has null there. Of one `stream`, of one `tenant_id` ' +
       '(the whole log is looked through), or all. To go on, send the last `revision` (of a stream) or ' +
       '`position` as `after`. Lines are sent as fast as they are read. What people wrote is a token there, for that ' +
       'is what was hashed: with `texts=true` a line also has `texts`, which says of each token what it stands for, ' +
-      'null where that was erased.',
+      'null where that was erased. Of an event whose texts were moved into the vault (`texts_moved`), `data` and ' +
+      '`metadata` have tokens that were not hashed, and `covered` is null: the audit verifies it.',
     access: 'admin',
     bucket: 'heavy',
     query: z.object({

@@ -10,7 +10,7 @@ import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from '
 import { type Check, type Finding, type Findings, wrong } from './findings.ts';
 import { isPlainData } from '../../domain/eventLog/plain.ts';
 import { UndecodableEvent } from '../../domain/kernel/codec.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import { type RecordedEvent, storedEvent } from '../../domain/ports/log.ts';
 import { type Books, checkTimes } from './rules.ts';
 import { accountsCheck } from './accounts.ts';
 import { claimsCheck } from './claims.ts';
@@ -246,10 +246,13 @@ export const rulesCheck = (
     look: (recorded: RecordedEvent, isPlain?: boolean): void => {
       if (!isJson(recorded)) return;
       times.see(recordedAt(recorded));
-      const event = decodedOr(findings, recorded, isPlain ?? isPlainData(recorded));
+      const event = decodedOr(findings, storedEvent(recorded), isPlain ?? isPlainData(recorded));
       if (event === undefined) return;
+      // Rules compare who did what, by what stands in the events themselves.
       rules.apply(event);
-      for (const watcher of watchers) watcher.decoded?.(event);
+      const isShown = watchers.length === 0 || recorded.moved?.() === undefined;
+      const shown = isShown ? event : auditedEvent(recorded, decodeAny(recorded));
+      for (const watcher of watchers) watcher.decoded?.(shown);
     },
     /** Looks at what is still open at the end. */
     finish: (latest = times.last() ?? '') => {

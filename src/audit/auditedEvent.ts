@@ -1,6 +1,6 @@
 import type { Columns, Exact, Row, Sum, Table } from '../../projections/engine/table.ts';
 import type { AnyEvent } from '../../domain/catalogue.ts';
-import type { RecordedEvent } from '../../domain/ports/log.ts';
+import { contentOf, type RecordedEvent } from '../../domain/ports/log.ts';
 
 /** What columns are in rows that the auditor computes: objects stand for jsonb. */
 interface Audited {
@@ -94,7 +94,7 @@ export const auditedEvent = (recorded: RecordedEvent, { type, data }: AnyEvent):
     stream: recorded.stream,
     revision: recorded.revision,
     position: recorded.position,
-    metadata: recorded.metadata,
+    metadata: contentOf(recorded).metadata,
     stored: recorded.stored,
     type,
     data,

@@ -25,11 +25,15 @@ import {
   type AsJson,
   ask,
   command,
+  grouped,
   instantGiven,
   json,
   type Output,
+  progressShown,
   table,
 } from './terminal.ts';
+import { configFrom } from '../config.ts';
+import { moveIntoVault } from '../service/operator.ts';
 
 interface CreateOptions extends AsJson {
   readonly role: KeyRole;
@@ -222,6 +226,61 @@ export const addSecrets = (program: Command): void => {
         'into\nFIELD_ENCRYPTION_KEY, start the service, rotate, and take the old one away.',
     )
     .action(command(rotate));
+};
+
+const STAYS =
+  'What stays: these events in the log and in backups of it, byte for byte, for a hash chain cannot be changed. How ' +
+  'to be rid of them too: docs/how-to/forget.md, "What stays".\n';
+
+const movedText = ({ events, texts, erased, kept, position, rebuilt }: Moved): string => {
+  if (position === null) return 'No event has a text in it: there is nothing to move.\n';
+  const models =
+    rebuilt === 0 ? '' : `${grouped(rebuilt)} read models were made anew, with tokens in their place.\n`;
+  return (
+    `${grouped(texts)} texts of ${grouped(events)} old events are in the vault, ${grouped(kept)} of them since now; ` +
+    `${grouped(erased)} were left out, for they are erased.\n` +
+    `Whoever reads an event before position ${String(position)} has tokens in their place.\n${models}`
+  );
+};
+
+type Moved = Awaited<ReturnType<typeof moveIntoVault>>;
+
+const move = async (output: Output, { json: asJson }: AsJson): Promise<void> => {
+  const shown = progressShown(output);
+  const onEvents = (events: number): void => {
+    if (output.isTerminal) output.note(`\r${grouped(events)} events\u001b[K`);
+  };
+  try {
+    const moved = await moveIntoVault(configFrom(), {
+      onEvents,
+      onRebuild: shown.show,
+      signal: output.signal,
+    });
+    shown.end();
+    await output.out(
+      asJson === true ? json({ ...moved, position: moved.position?.toString() ?? null }) : movedText(moved),
+    );
+    if (moved.position !== null) output.note(STAYS);
+  } finally {
+    shown.end();
+  }
+};
+
+/** `quire vault …`. */
+export const addVault = (program: Command): void => {
+  program
+    .command('vault')
+    .description('what people write, beside the log')
+    .command('move')
+    .description('move the texts of old events into the vault, so that they can be erased')
+    .option('--json', 'print a line of JSON')
+    .addHelpText(
+      'after',
+      '\nEvents of early releases have names, notes, reasons and references in them. Stop the service first: nobody ' +
+        'else may\nuse the log. A run that was cut short is taken up by the next; one that finds nothing changes ' +
+        'nothing. Read models\nare made anew without the texts. The events themselves stay as they are.',
+    )
+    .action(command(move));
 };
 
 const print = async (output: Output): Promise<void> => {

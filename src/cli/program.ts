@@ -10,7 +10,7 @@ import { addDoctor } from './doctor.ts';
 import { addEvents, addFx, addPayments, addPricing, addSeal, addExport } from './records.ts';
 import { addEval, addTrain } from './train.ts';
 import { addExtract } from './extract.ts';
-import { addKeys, addSecrets, addSignInLink, addErasing } from './access.ts';
+import { addKeys, addSecrets, addSignInLink, addErasing, addVault } from './access.ts';
 import { addProjections } from './projections.ts';
 import { addToMarkdown } from './toMarkdown.ts';
 
@@ -101,6 +101,7 @@ export const quireProgram = (): Command => {
   addKeys(program);
   addSignInLink(program);
   addSecrets(program);
+  addVault(program);
   addAudit(program);
   addSeal(program);
   addDoctor(program);

@@ -1,5 +1,11 @@
 import { isOwn } from '../../domain/kernel/json.ts';
-import type { EventFeed, EventStore, KnownLog, RecordedEvent } from '../../domain/ports/log.ts';
+import {
+  type EventFeed,
+  type EventStore,
+  type KnownLog,
+  type RecordedEvent,
+  shownEvent,
+} from '../../domain/ports/log.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import {
@@ -70,7 +76,7 @@ async function* untilHead(
   }
 }
 
-/** Events as they are stored, oldest first, until the log's present end or an abort. */
+/** Events as they are to be read, oldest first, until the log's present end or an abort. */
 export async function* exportedEvents(
   log: EventStore & EventFeed,
   filter: EventFilter,
@@ -79,7 +85,7 @@ export async function* exportedEvents(
   const events = filter.stream === undefined ? untilHead(log, filter, signal) : log.read(filter.stream);
   for await (const event of events) {
     if (signal.aborted) return;
-    if (isWanted(event, filter)) yield event;
+    if (isWanted(event, filter)) yield shownEvent(event);
   }
 }
 
@@ -251,8 +257,8 @@ const FOLDS: Readonly<Record<string, () => Fold>> = {
 /** For streams without decisions: the members as the events leave them. */
 const latestMembers = (): Fold => {
   let state = {};
-  return ({ data }) => {
-    state = { ...state, ...data };
+  return (event) => {
+    state = { ...state, ...shownEvent(event).data };
     return state;
   };
 };

@@ -1,6 +1,6 @@
 import { coveredText, hashVersionOf } from '../../domain/kernel/chain.ts';
 import { SEALS_STREAM, type JsonObject } from '../../domain/kernel/json.ts';
-import type { EventFeed, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
+import { type EventFeed, type EventStore, type RecordedEvent, shownEvent } from '../../domain/ports/log.ts';
 import { account } from '../../domain/account/account.ts';
 import { accountEvent, accountStream } from '../../domain/account/messages.ts';
 import { availableIn } from '../../domain/account/state.ts';
@@ -40,6 +40,8 @@ export interface EventLine {
   readonly data: JsonObject | null;
   readonly metadata: JsonObject | null;
   readonly covered: string | null;
+  /** Texts were moved out of it: `data` and `metadata` have tokens in their place, and `covered` is null. */
+  readonly texts_moved: boolean;
 }
 
 /** Up to where the log reaches now. */
@@ -99,7 +101,10 @@ const coveredBy = (event: RecordedEvent): string | null => {
 };
 
 /** An event as a line: what is read again from `covered` is what was hashed, and nothing else. */
-export const eventLine = (event: RecordedEvent): EventLine => {
+export const eventLine = (recorded: RecordedEvent): EventLine => {
+  const isJson = contentOf(recorded) !== null;
+  const event = isJson ? shownEvent(recorded) : recorded;
+  const texts_moved = event !== recorded;
   const content = contentOf(event);
   const metadata = content?.metadata;
   return {
@@ -114,7 +119,8 @@ export const eventLine = (event: RecordedEvent): EventLine => {
     hash: textIn(metadata, 'hash'),
     data: content?.data ?? null,
     metadata: metadata ?? null,
-    covered: content === null ? null : coveredBy(event),
+    covered: content === null || texts_moved ? null : coveredBy(event),
+    texts_moved,
   };
 };
 
@@ -123,7 +129,9 @@ export const textsIn = async (
   { vault }: Pick<EventStore, 'vault'>,
   lines: readonly EventLine[],
 ): Promise<readonly (EventLine & { readonly texts: Readonly<Record<string, string | null>> })[]> => {
-  const tokensOf = lines.map(({ covered }) => tokensIn(covered ?? ''));
+  const tokensOf = lines.map(({ covered, data, metadata }) =>
+    tokensIn(covered ?? JSON.stringify([data, metadata])),
+  );
   const found = await vault?.texts([...new Set(tokensOf.flat())]);
   return lines.map((line, at) => ({
     ...line,

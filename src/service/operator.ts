@@ -1,5 +1,12 @@
 import { systemClock, systemTimers } from '../../adapters/local/local.ts';
+import { replicas } from '../../adapters/sqlTables.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
+import { readThrough } from '../../domain/eventLog/movedTexts.ts';
 import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
+import { divergenceOf } from '../../projections/engine/divergence.ts';
+import { type RebuildProgress, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
+import { generations, hasRegistry } from '../../projections/engine/registry.ts';
+import { moveTexts, type MovedTexts } from '../operator/moveTexts.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
@@ -18,7 +25,17 @@ import {
 import type { KeyDeps, RotateDeps } from '../operator/access.ts';
 import type { PaymentDeps } from '../operator/records.ts';
 import { openObjects } from './parts.ts';
-import { openLog, underLock, withLogReader, withSql, folderKey, secretBoxOf, vaultOf } from './stores.ts';
+import {
+  openLog,
+  underLock,
+  withLogReader,
+  withSql,
+  folderKey,
+  folderKeyForService,
+  secretBoxOf,
+  textMoverOf,
+  vaultOf,
+} from './stores.ts';
 import { openLockedObjects } from './seals.ts';
 import { logOperations, readModelOperations } from '../operator/operations.ts';
 
@@ -114,4 +131,63 @@ export const runOperation = async (
   if (asked.name.startsWith('projections.')) return onReadModels(config, asked, context);
   const work = (): Promise<void> => onLog(config, asked, context);
   return config.eventStoreUrl === undefined ? underLock(config.dataDir, work) : work();
+};
+
+/** A process that signs of life within the last minute are of uses log and read models, wherever it runs. */
+const refuseBesideService = async (sql: Sql): Promise<void> => {
+  const [row] = await sql.query(`select to_regclass('http_cache.replicas') is not null as there`);
+  const alive = row?.['there'] === true ? await replicas(sql).alive() : [];
+  if (alive.length > 0)
+    throw new OperatorError(
+      `${String(alive.length)} processes of the service run, or were killed less than a minute ago: stop them all, ` +
+        'and run the command again.',
+    );
+};
+
+/** Told how far a move of texts is. */
+export interface MoveProgress {
+  readonly onEvents: (events: number) => void;
+  readonly onRebuild: (progress: RebuildProgress) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Makes read models anew that have texts which were moved since; gives how many. */
+const rebuildMoved = async (
+  { sql, feed }: { readonly sql: Sql; readonly feed: EventStore & EventFeed },
+  { onRebuild: onProgress, signal }: MoveProgress,
+): Promise<number> => {
+  const serving = (await hasRegistry(sql)) ? (await generations(sql)).filter(({ serves }) => serves) : [];
+  const stale = await divergenceOf(feed, serving);
+  if (stale === undefined) return 0;
+  const deps = { sql, feed, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };
+  return (await rebuildThroughOutages(deps, { fresh: true, signal, onProgress })).length;
+};
+
+/**
+ * Moves texts of old events into the vault, and makes the read models anew without them. Nobody else may use the log
+ * meanwhile. Throws OperatorError.
+ */
+export const moveIntoVault = async (
+  config: Config,
+  progress: MoveProgress,
+): Promise<MovedTexts & { readonly rebuilt: number }> => {
+  const work = (): Promise<MovedTexts & { readonly rebuilt: number }> =>
+    withSql(config, async ({ sql }) => {
+      if (config.databaseUrl !== undefined) await refuseBesideService(sql);
+      const log = await openLog(config);
+      try {
+        const clock = systemClock();
+        await openedLog(log, clock.now());
+        const objects = (await openObjects(config))[0];
+        const move = await textMoverOf(config, { objects, folderKey: await folderKeyForService(config) });
+        const { onEvents: onProgress, signal } = progress;
+        const deps = { log, snapshots: log.snapshots, move, now: clock.now, onProgress, signal };
+        const moved = await moveTexts(deps);
+        const feed = readThrough(log, moved.position ?? 0n);
+        return { ...moved, rebuilt: await rebuildMoved({ sql, feed }, progress) };
+      } finally {
+        await log.close();
+      }
+    });
+  return config.databaseUrl === undefined ? work() : underLock(config.dataDir, work);
 };

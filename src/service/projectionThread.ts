@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
 import { openPgliteSession, servePglite } from '../../adapters/pglite/server.ts';
+import { readThrough } from '../../domain/eventLog/movedTexts.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import type { AppliedFacts } from '../telemetry/tracing.ts';
@@ -21,7 +22,7 @@ const { folder, logFile, port, ...projecting } = workerData as ProjectionThreadD
 const tell = (news: ProjectionNews): void => port.postMessage(news);
 
 const session = await openPgliteSession(folder);
-const feed = openSqliteEventLog({ path: logFile, besideWriter: true });
+const feed = readThrough(openSqliteEventLog({ path: logFile, besideWriter: true }));
 const end = async (): Promise<void> => {
   await runner.stop();
   await feed.close();

@@ -13,7 +13,8 @@ import { lockDataDir } from '../../adapters/local/dataFolder.ts';
 import type { SqliteEventLog, SqliteEventLogOptions } from '../../adapters/sqlite/eventLog.ts';
 import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
 import { type EventFeed, type EventStore, LogLoginRefused, type TextVault } from '../../domain/ports/log.ts';
-import { textVault } from '../writer/vault.ts';
+import { type TextMover, textMover, textVault, type VaultDeps } from '../writer/vault.ts';
+import { readThrough } from '../../domain/eventLog/movedTexts.ts';
 import { complain } from './output.ts';
 
 /** The file of the key that a service makes in its data folder where it was given none. */
@@ -45,23 +46,33 @@ export const secretBoxOf = (
   return current === undefined ? undefined : aesSecretBox({ current, old });
 };
 
+/** Where texts beside the log lie, and what opens them. */
+interface VaultParts {
+  readonly objects: ObjectStore;
+  readonly folderKey: Uint8Array | undefined;
+}
+
+const vaultDepsOf = (
+  config: Pick<Config, 'secretKeys'>,
+  { objects, folderKey: ofFolder }: VaultParts,
+): VaultDeps => ({
+  objects,
+  box: secretBoxOf(config, ofFolder),
+  boxOf: aesSecretBox,
+  nowMs: () => Date.now(),
+  random: (bytes) => randomBytes(bytes),
+});
+
 /** Texts that people write, beside the log: in the same store as all other objects. */
 export const vaultOf = (
   config: Pick<Config, 'secretKeys'>,
-  {
-    objects,
-    folderKey: ofFolder,
-  }: { readonly objects: ObjectStore; readonly folderKey: Uint8Array | undefined },
+  parts: VaultParts,
   onError?: (error: unknown) => void,
-): TextVault =>
-  textVault({
-    objects,
-    box: secretBoxOf(config, ofFolder),
-    boxOf: aesSecretBox,
-    nowMs: () => Date.now(),
-    random: (bytes) => randomBytes(bytes),
-    ...(onError !== undefined && { onError }),
-  });
+): TextVault => textVault({ ...vaultDepsOf(config, parts), ...(onError !== undefined && { onError }) });
+
+/** Puts texts of old events there. */
+export const textMoverOf = (config: Pick<Config, 'secretKeys'>, parts: VaultParts): Promise<TextMover> =>
+  textMover(vaultDepsOf(config, parts));
 
 /** A server that the configuration names and that a start cannot do without. */
 interface NeededServer {
@@ -153,17 +164,20 @@ export type StoreConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUr
 /** The file of the embedded event log. */
 export const logFileIn = (dataDir: string): string => join(dataDir, 'events.db');
 
-/** Opens the log that the configuration names: EventStoreDB, or the embedded one, for which `options` are. */
+/**
+ * Opens the log that the configuration names: EventStoreDB, or the embedded one, for which `options` are. Texts that
+ * were moved out of its events are not read from it any more.
+ */
 export const openLog = async (
   { eventStoreUrl, dataDir }: StoreConfig,
   options: Omit<SqliteEventLogOptions, 'path'> = {},
 ): Promise<SqliteEventLog> => {
   if (eventStoreUrl !== undefined) {
     const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
-    return openEventStoreDb({ connectionString: eventStoreUrl });
+    return readThrough(openEventStoreDb({ connectionString: eventStoreUrl }));
   }
   const { openSqliteEventLog } = await import('../../adapters/sqlite/eventLog.ts');
-  return openSqliteEventLog({ path: logFileIn(dataDir), ...options });
+  return readThrough(openSqliteEventLog({ path: logFileIn(dataDir), ...options }));
 };
 
 /** The log for reading only: works beside a running service. Throws OperatorError when there is none. */

@@ -1,10 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { categoryOf, sha256 } from '../../domain/kernel/chain.ts';
 import { type Json, jsonIn } from '../../domain/kernel/json.ts';
 import type { EventStore, ForgottenTexts, TextSealer, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
-import { tokenOf, tokenParts, withoutTokens } from '../../domain/writtenText.ts';
+import { scopeNameOf, tenantNameOf, tokenOf, tokenParts, withoutTokens } from '../../domain/writtenText.ts';
 
 /** Where texts and the keys of tenants lie: `vault/<tenant>/keys/<key>` and `vault/<tenant>/<scope>/<text>`. */
 export const VAULT_PREFIX = 'vault/';
@@ -31,15 +30,6 @@ interface TenantKeys {
   readonly kept: Set<string>;
 }
 
-const hex = (text: string, length: number): string => sha256(text).slice(0, length);
-
-/** The name of a tenant in keys of objects and in tokens. */
-const tenantName = (tenantId: string): string => hex(`quire vault tenant ${tenantId}`, 16);
-
-/** Streams of documents have texts of their own: one can be forgotten without the others. */
-const scopeName = (stream: string): string =>
-  hex(`quire vault scope ${categoryOf(stream) === 'document' ? stream : ''}`, 16);
-
 /** Whose people run the service: they are no tenant's, and no ID of a tenant begins so. */
 const OPERATORS = ':operators';
 
@@ -48,7 +38,7 @@ const KEY_BYTES = 32;
 const KNOWN_MS = 60_000;
 const TENANTS_MAX = 1_000;
 const TEXTS_MAX = 20_000;
-const READS_AT_ONCE = 16;
+const OBJECTS_AT_ONCE = 16;
 /** Texts of one tenant that are known to be stored. */
 const KEPT_MAX = 500;
 
@@ -136,7 +126,7 @@ const sealerOf = (objects: VaultDeps['objects'], tenant: string, keys: TenantKey
   return {
     token: (stream, text) => {
       if (tokenParts(text)?.tenant === tenant) return text;
-      const scope = scopeName(stream);
+      const scope = scopeNameOf(stream);
       const digest = createHmac('sha256', keys.digestKey).update(`${scope} ${text}`).digest('hex');
       const token = tokenOf({ tenant, scope, text: digest.slice(0, 32) });
       if (!keys.kept.has(token)) due.set(token, text);
@@ -159,13 +149,39 @@ const doomedBy = async (
   objects: VaultDeps['objects'],
   { tenant_id, stream, until }: ForgottenTexts,
 ): Promise<ReadonlySet<string>> => {
-  const tenant = tenantName(tenant_id);
+  const tenant = tenantNameOf(tenant_id);
   const all = [keysFolder(tenant), `${VAULT_PREFIX}${tenant}/`];
   const doomed = new Set<string>();
-  for (const prefix of stream === undefined ? all : [`${VAULT_PREFIX}${tenant}/${scopeName(stream)}/`])
+  for (const prefix of stream === undefined ? all : [`${VAULT_PREFIX}${tenant}/${scopeNameOf(stream)}/`])
     for await (const { key, modified_at } of objects.list(prefix))
       if (until === undefined || modified_at <= until) doomed.add(key);
   return doomed;
+};
+
+/** Keeps texts of a tenant under tokens that are given; gives how many were not there. */
+export type TextMover = (tenantId: string, texts: ReadonlyMap<string, string>) => Promise<number>;
+
+/** For texts of old events, whose tokens are made of their places. It knows what is there already. */
+export const textMover = async (deps: VaultDeps): Promise<TextMover> => {
+  const { objects } = deps;
+  const keys = tenantKeys(deps);
+  const there = new Set<string>();
+  for await (const { key } of objects.list(VAULT_PREFIX)) there.add(key);
+  return async (tenantId, texts) => {
+    const due = [...texts].filter(([token]) => !there.has(textKey(token) ?? ''));
+    if (due.length === 0) return 0;
+    const tenant = tenantNameOf(tenantId);
+    const { box } = await keys.own(tenant);
+    const next = due.values();
+    const work = async (): Promise<void> => {
+      for (const [token, text] of next) {
+        await objects.put(textKey(token) ?? '', box.seal(text, { tenant_id: tenant, secret_id: token }));
+        there.add(textKey(token) ?? '');
+      }
+    };
+    await Promise.all(Array.from({ length: OBJECTS_AT_ONCE }, work));
+    return due.length;
+  };
 };
 
 /** What an answer that is kept is sealed as. */
@@ -192,11 +208,11 @@ export const textVault = (deps: VaultDeps): TextVault => {
 
   return {
     sealer: async (tenantId) => {
-      const tenant = tenantName(tenantId);
+      const tenant = tenantNameOf(tenantId);
       return sealerOf(objects, tenant, await keys.own(tenant));
     },
     texts: async (tokens, of) => {
-      const shown = of === undefined ? undefined : [tenantName(of), tenantName(OPERATORS)];
+      const shown = of === undefined ? undefined : [tenantNameOf(of), tenantNameOf(OPERATORS)];
       const found = new Map<string, string>();
       const next = tokens
         .filter((one) => shown === undefined || shown.includes(tokenParts(one)?.tenant ?? ''))
@@ -207,21 +223,21 @@ export const textVault = (deps: VaultDeps): TextVault => {
           if (text !== undefined) found.set(token, text);
         }
       };
-      await Promise.all(Array.from({ length: READS_AT_ONCE }, work));
+      await Promise.all(Array.from({ length: OBJECTS_AT_ONCE }, work));
       return found;
     },
     forget: async (what) => {
       for (const key of await doomedBy(objects, what)) await objects.remove(key);
-      keys.drop(tenantName(what.tenant_id));
+      keys.drop(tenantNameOf(what.tenant_id));
       opened.clear();
     },
     seal: async (tenantId, text) => {
-      const tenant = tenantName(tenantId);
+      const tenant = tenantNameOf(tenantId);
       const { box } = await keys.own(tenant);
       return Buffer.from(box.seal(text, { tenant_id: tenant, secret_id: KEPT_ANSWER })).toString('utf8');
     },
     open: async (tenantId, sealed) => {
-      const tenant = tenantName(tenantId);
+      const tenant = tenantNameOf(tenantId);
       const box = (await keys.find(tenant))?.box;
       const found = box?.open(Buffer.from(sealed), { tenant_id: tenant, secret_id: KEPT_ANSWER });
       return found?.kind === 'opened' ? found.text : null;

@@ -18,8 +18,10 @@ export interface LogEvent {
   readonly hash: string | null;
   readonly data: JsonObject | null;
   readonly metadata: JsonObject | null;
-  /** null: what is stored is no JSON any more. */
+  /** null: what is stored is no JSON any more, or texts were moved out of it. */
   readonly covered: string | null;
+  /** Tokens stand in the place of what was hashed: here nobody can compute its hash again. */
+  readonly texts_moved: boolean;
   /** What stands for text that people wrote, and that text; null: it was erased. */
   readonly texts?: Readonly<Record<string, string | null>>;
 }

@@ -41,6 +41,8 @@ export const audit = {
     waiting: 'Not checked yet',
     broken: 'Does not fit',
     behind: 'Behind a break',
+    withheld: 'Not checked here',
+    withheldSay: 'Its texts were moved out of it, so its hash cannot be computed here. An audit verifies it.',
     behindSay: (revision: string) =>
       `Revision ${revision} of this stream does not fit, so nothing behind it is proven.`,
   },
@@ -83,6 +85,7 @@ export const audit = {
     request: 'Request',
     unknown: '–',
     json: 'What was hashed',
+    left: 'What is left to be read',
     tokens: 'Text that people write lies beside the log: what was hashed has a token in its place.',
     erased: 'erased',
     beside: 'beside the log',

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { until } from '../../../engine/test/support/until.ts';
 import { objectSweeper } from '../../../src/commands/sweeping.ts';
-import { Browser } from '../sessions/browser.ts';
-import { CLIENT, startProvider, type TestProvider, through } from '../sessions/provider.ts';
+import { type Browser, signedInBy } from '../sessions/browser.ts';
+import { CLIENT, startProvider, type TestProvider } from '../sessions/provider.ts';
 import { formOf, INVOICE } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { namedIn, okOver, plantIn } from './planted.ts';
@@ -30,18 +30,8 @@ describe('what people wrote, in answers', () => {
   });
   const ok = (method: string, path: string, options: object = {}) => okOver(api)(method, path, options);
 
-  /** Somebody who signs in as `sub`. */
-  const signedIn = async (sub: string, claims: TestProvider['claims']): Promise<Browser> => {
-    provider.claims = claims;
-    provider.forge = (made) => ({ ...made, sub });
-    const browser = new Browser(api, { 'x-forwarded-for': `192.0.2.${String((clients += 1))}` });
-    const start = await browser.call('get', '/v1/session/oidc/start?return_to=%2Fapp%2F');
-    const back = await through(start.headers.get('location') ?? '', PUBLIC_URL);
-    expect((await browser.call('get', back.slice(PUBLIC_URL.length))).status).to.equal(303);
-    expect(await browser.session()).to.include({ signed_in: true, subject: `oidc:${sub}` });
-    return browser;
-  };
-  let clients = 0;
+  const signedIn = (sub: string, claims: Readonly<Record<string, string>>): Promise<Browser> =>
+    signedInBy(api, { provider, publicUrl: PUBLIC_URL }, { sub, ...claims });
   const done = async (browser: Browser, path: string, json?: object) => {
     const headers = { 'Idempotency-Key': randomUUID() };
     const reply = await browser.call('post', path, { headers, ...(json && { json }) });

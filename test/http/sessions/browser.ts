@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import type { CallOptions, Reply } from '../support/client.ts';
-import type { TestApi } from '../support/testApi.ts';
+import type { CallOptions, Client, Reply } from '../support/client.ts';
+import { type TestProvider, through } from './provider.ts';
 
 /** A browser on pages of the service: it keeps cookies, and says where it asks from. */
 export class Browser {
-  readonly #api: TestApi;
+  readonly #api: Client;
   readonly cookies = new Map<string, string>();
   csrf = '';
 
   /** What a proxy before the service adds to each request. */
   readonly #added: Readonly<Record<string, string>>;
 
-  constructor(api: TestApi, added: Readonly<Record<string, string>> = {}) {
+  constructor(api: Client, added: Readonly<Record<string, string>> = {}) {
     this.#api = api;
     this.#added = added;
   }
@@ -58,3 +58,21 @@ export class Browser {
     return body;
   }
 }
+
+let clients = 0;
+
+/** Signs somebody in as `sub` by a provider whose answers lead to `publicUrl`, of a service that trusts its proxy. */
+export const signedInBy = async (
+  api: Client,
+  { provider, publicUrl }: { readonly provider: TestProvider; readonly publicUrl: string },
+  { sub, ...claims }: Readonly<Record<string, string>>,
+): Promise<Browser> => {
+  provider.claims = claims;
+  provider.forge = (made) => ({ ...made, sub });
+  const browser = new Browser(api, { 'x-forwarded-for': `192.0.2.${String((clients += 1))}` });
+  const start = await browser.call('get', '/v1/session/oidc/start?return_to=%2Fapp%2F');
+  const back = await through(start.headers.get('location') ?? '', publicUrl);
+  expect((await browser.call('get', back.slice(publicUrl.length))).status).to.equal(303);
+  expect(await browser.session()).to.include({ signed_in: true, subject: `oidc:${String(sub)}` });
+  return browser;
+};

@@ -77,7 +77,7 @@ function What({ stream, event }: { stream: string; event: Stood }) {
       return (await firstOf({ stream, after: before < 0n ? undefined : String(before) }, signal)) ?? null;
     },
   });
-  if (data === undefined || data === null || data.covered === null) return null;
+  if (data === undefined || data === null || (data.covered === null && !data.texts_moved)) return null;
   const { what, who, why } = wordsOf(data);
   return (
     <p className="mb-1">

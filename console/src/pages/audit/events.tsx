@@ -144,6 +144,7 @@ export const wordsOf = (event: LogEvent): EventWords => {
 const TONES: Readonly<Record<Verdict['kind'], Tone>> = {
   verified: 'good',
   waiting: 'neutral',
+  withheld: 'neutral',
   broken: 'bad',
   behind: 'bad',
 };
@@ -168,6 +169,7 @@ function Hash({ name, text }: { name: string; text: string | null }) {
 
 const sayOf = (verdict: Verdict): string | undefined => {
   if (verdict.kind === 'broken') return audit.flaws[verdict.flaw];
+  if (verdict.kind === 'withheld') return audit.verdict.withheldSay;
   return verdict.kind === 'behind' ? audit.verdict.behindSay(verdict.first.revision) : undefined;
 };
 
@@ -182,7 +184,8 @@ interface EventDialogProps {
 export function EventDialog({ seen: { event }, verdict, onClose, onStream }: EventDialogProps) {
   const { what, who, why, when, request } = wordsOf(event);
   const say = sayOf(verdict);
-  const json = event.covered === null ? undefined : JSON.stringify(JSON.parse(event.covered), null, 2);
+  const isReadable = event.covered !== null || event.texts_moved;
+  const json = isReadable ? JSON.stringify(coveredOf(event), null, 2) : undefined;
   return (
     <Dialog isOpen isWide title={what} onOpenChange={(isOpen) => !isOpen && onClose()}>
       <p className="flex flex-wrap items-center gap-2">
@@ -214,7 +217,7 @@ export function EventDialog({ seen: { event }, verdict, onClose, onStream }: Eve
         <p className="text-bad">{eventTexts.unreadable}</p>
       ) : (
         <>
-          <JsonEditor label={eventTexts.json} value={json} />
+          <JsonEditor label={event.texts_moved ? eventTexts.left : eventTexts.json} value={json} />
           {json.includes('quire:text:') && <p className="text-[13px] text-soft">{eventTexts.tokens}</p>}
         </>
       )}
@@ -228,6 +231,7 @@ const LINE_HEIGHT = 60;
 const MARKS = {
   verified: { icon: Check, look: 'bg-good-soft text-good' },
   waiting: { icon: CircleDashed, look: 'bg-sunken text-soft' },
+  withheld: { icon: CircleDashed, look: 'bg-sunken text-soft' },
   broken: { icon: OctagonX, look: 'bg-bad text-surface' },
   behind: { icon: TriangleAlert, look: 'bg-bad-soft text-bad' },
 } as const;

@@ -8,6 +8,7 @@ export type Flaw = 'unreadable' | 'hash' | 'type' | 'moved' | 'id' | 'previous' 
 type Before = Pick<LogEvent, 'hash' | 'revision' | 'hash_version'>;
 
 interface Covered {
+  readonly data?: unknown;
   readonly type?: unknown;
   readonly stream?: unknown;
   readonly revision?: unknown;
@@ -29,18 +30,33 @@ const idOf = (hash: string): string => {
   ].join('-');
 };
 
-/** What was hashed; the rest of a line is only said. */
-export const coveredOf = ({ covered }: LogEvent): Covered =>
-  covered === null ? {} : (JSON.parse(covered) as Covered);
+/** What was hashed; the rest of a line is only said. Of an event whose texts were moved, what is left to be read. */
+export const coveredOf = ({
+  covered,
+  texts_moved,
+  type,
+  stream,
+  revision,
+  data,
+  metadata,
+}: LogEvent): Covered => {
+  if (covered !== null) return JSON.parse(covered) as Covered;
+  return texts_moved ? { type, stream, revision, data, metadata: metadata ?? {} } : {};
+};
 
 /** What is wrong with an event by itself: its content against its hash and its ID. */
 export const contentFlawOf = async (event: LogEvent): Promise<Flaw | null> => {
-  if (event.covered === null) return 'unreadable';
+  if (event.covered === null) return event.texts_moved ? null : 'unreadable';
   const hash = hexOf(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(event.covered)));
   if (hash !== event.hash) return 'hash';
-  const { type, stream, revision, metadata } = coveredOf(event);
-  if (type !== event.type) return 'type';
-  if ((metadata?.['hash_version'] ?? 1) !== 2) return null;
+  const covered = coveredOf(event);
+  if (covered.type !== event.type) return 'type';
+  return (covered.metadata?.['hash_version'] ?? 1) === 2 ? placeFlawOf(event, hash) : null;
+};
+
+/** What a hash of version 2 covers too. */
+const placeFlawOf = (event: LogEvent, hash: string): Flaw | null => {
+  const { stream, revision } = coveredOf(event);
   if (stream !== event.stream || revision !== event.revision) return 'moved';
   return event.event_id === idOf(hash) ? null : 'id';
 };
@@ -77,7 +93,7 @@ export interface Verified {
 
 /** What is known of one event. */
 export type Verdict =
-  | { readonly kind: 'waiting' | 'verified' }
+  | { readonly kind: 'waiting' | 'verified' | 'withheld' }
   | { readonly kind: 'broken'; readonly flaw: Flaw }
   | { readonly kind: 'behind'; readonly first: Break };
 
@@ -158,7 +174,7 @@ export class Verifier {
       const { stream, revision, position } = event;
       const flaw = flaws[n] ?? linkFlawOf(event, this.#last.get(stream));
       if (!breaks.has(stream)) {
-        if (flaw === null) verified += 1;
+        if (flaw === null) verified += event.texts_moved ? 0 : 1;
         else breaks.set(stream, { stream, revision, position, flaw });
       }
       this.#last.set(stream, { hash: event.hash, revision, hash_version: event.hash_version });
@@ -188,6 +204,7 @@ export const verdictOf = (
     if (behind > 0n) return { kind: 'behind', first };
   }
   if (own !== null) return { kind: 'broken', flaw: own };
+  if (event.texts_moved) return { kind: 'withheld' };
   return { kind: through !== undefined && BigInt(event.position) <= through ? 'verified' : 'waiting' };
 };
 
