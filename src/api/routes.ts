@@ -95,6 +95,7 @@ import {
   setRateLimits,
   type RateLimitsDeps,
 } from './rateLimits.ts';
+import { getRetention, setRetention, type RetentionDeps } from './retention.ts';
 import { extract, ocrToMarkdown, toMarkdown, type WorkDeps } from './work.ts';
 import {
   getAdminCreditPrices,
@@ -179,6 +180,7 @@ export type ApiDeps = AccountsDeps &
   OperationsDeps &
   PricesDeps &
   RateLimitsDeps &
+  RetentionDeps &
   ReportsDeps &
   ReviewsDeps &
   ServiceDeps &
@@ -298,6 +300,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingConfigHistory,
     getFxRate,
     getRateLimits,
+    getRetention,
     getServiceState,
     listApiKeys,
     listProviderPricing,
@@ -310,6 +313,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     setPlan,
     setPricing,
     setRateLimits,
+    setRetention,
   },
   Reports: {
     getCostsByDocument,
