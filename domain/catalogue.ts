@@ -25,6 +25,7 @@ import { rateLimitsEvent } from './rateLimits.ts';
 import { SEALS_STREAM } from './kernel/json.ts';
 import { savedConfigEvent } from './savedConfig.ts';
 import { examplesEvent, trainingJobEvent } from './trainingJob.ts';
+import { tenantRetentionEvent } from './retention.ts';
 import { retentionEvent, webhookDeliveryEvent, webhookEvent } from './webhook.ts';
 
 /** Every kind of stream, by category, with the events that it may hold. */
@@ -56,6 +57,7 @@ export const EVENT_CATALOGUE = {
   webhook: webhookEvent,
   webhookDelivery: webhookDeliveryEvent,
   retention: retentionEvent,
+  tenantRetention: tenantRetentionEvent,
   places: placesEvent,
   finding: findingEvent,
   $quire: eventLogEvent,

@@ -416,9 +416,14 @@ export const deliveryIdOf = (eventId: string, webhookId: string, type: string): 
 
 /**
  * Deliveries from before an instant are listed no more, but for those that were still to be sent when this was said. In
- * the log, so that read models made anew leave out the same ones.
+ * the log, so that read models made anew leave out the same ones. `tenant_id`: only this tenant's, which are kept for
+ * fewer days; left out: everybody's.
  */
-const deliveriesPruned = event('DeliveriesPruned', { before: instant, pruned_at: instant });
+const deliveriesPruned = event('DeliveriesPruned', {
+  before: instant,
+  pruned_at: instant,
+  tenant_id: tenantId.optional(),
+});
 
 export const retentionEvent = z.discriminatedUnion('type', [deliveriesPruned]);
 type RetentionEvent = z.output<typeof retentionEvent>;
@@ -430,7 +435,7 @@ interface RetentionState {
 
 export type RetentionKind = StreamKind<
   RetentionState,
-  Command<'PruneDeliveries', { readonly before: string }>,
+  Command<'PruneDeliveries', { readonly before: string; readonly tenant_id: string | null }>,
   RetentionEvent,
   never
 >;
@@ -442,15 +447,18 @@ const PRUNED_AGAIN_MS = HOUR_MS / 2;
 export const retention: Decider<RetentionKind> = {
   initialState: { last: null },
   saysAll: true,
-  decide: ({ last }, { data: { before }, meta: { now } }) =>
-    last !== null && before <= last.before && now < laterBy(last.pruned_at, PRUNED_AGAIN_MS)
-      ? accept()
-      : accept({ type: 'DeliveriesPruned', data: { before, pruned_at: now } }),
+  decide: ({ last }, { data: { before, tenant_id }, meta: { now } }) => {
+    if (last !== null && before <= last.before && now < laterBy(last.pruned_at, PRUNED_AGAIN_MS))
+      return accept();
+    const whose = tenant_id === null ? {} : { tenant_id };
+    return accept({ type: 'DeliveriesPruned', data: { before, pruned_at: now, ...whose } });
+  },
   evolve: (_state, { data }) => ({ last: data }),
 };
 
-/** The one stream of what was pruned. */
-export const RETENTION_STREAM = 'retention-deliveries';
+/** The stream of what was pruned of everybody, or of one tenant alone. */
+export const retentionStream = (tenantId: string | null): string =>
+  tenantId === null ? 'retention-deliveries' : `retention-deliveries-${tenantId}`;
 
 type WebhookDeliveryEventOf<Type extends WebhookDeliveryEvent['type']> = Extract<
   WebhookDeliveryEvent,

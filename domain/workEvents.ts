@@ -104,10 +104,11 @@ export interface UsageState {
 
 export type UsageKind = StreamKind<UsageState, Command<'Record', UsageFact>, DomainEvent, never>;
 
-/** When it ended; null while it has not. */
-export const usageEndedAt = ({ end }: UsageState): string | null => {
+/** When it ended, and whose it was; null while it has not. */
+export const usageEnd = ({ end }: UsageState): { readonly at: string; readonly tenant_id: string } | null => {
   if (end === null) return null;
-  return end.happened === 'Completed' ? end.data.completed_at : end.data.failed_at;
+  const { tenant_id } = end.data;
+  return { at: end.happened === 'Completed' ? end.data.completed_at : end.data.failed_at, tenant_id };
 };
 
 const HAPPENED = ['Requested', 'Completed', 'Failed'] as const;

@@ -461,29 +461,35 @@ const fold = async (tx: SqlTx, schema: string, events: readonly ProjectedEvent[]
   await putTerms(tx, schema, touched.terms);
 };
 
-/** What pruning before $1 at $2 removes: whatever is still to be sent stays. */
-const PRUNED = 'created_at < $1 and (delivered or retry_until <= $2)';
+/** What pruning before $1 at $2 removes, of the tenant $3 or of all: whatever is still to be sent stays. */
+const PRUNED =
+  'created_at < $1 and (delivered or retry_until <= $2) and ($3::text is null or tenant_id = $3::text)';
 
 /**
- * Where to cut what was created before $1 and is settled at $2, so that about $3 deliveries go at a time: the last
- * instant of each piece, at most $4 of them, with how many deliveries are in it.
+ * Where to cut what was created before $1 and is settled at $2, of the tenant $3 or of all, so that about $4 deliveries
+ * go at a time: the last instant of each piece, at most $5 of them, with how many deliveries are in it.
  */
 export const prunableDeliveries = listing(
   `select max(created_at) as last_at, count(*)::int8 as deliveries from (
-     select created_at, (row_number() over (order by created_at) - 1) / $3::int8 as piece
+     select created_at, (row_number() over (order by created_at) - 1) / $4::int8 as piece
      from (select created_at from read.webhook_deliveries where ${PRUNED}
-       order by created_at limit $3::int8 * $4::int8) settled) pieces
+       order by created_at limit $4::int8 * $5::int8) settled) pieces
    group by piece order by piece`,
-  (before: string, now: string, { piece, pieces }: { readonly piece: number; readonly pieces: number }) => [
-    ...[before, now, piece, pieces],
-  ],
+  (
+    {
+      before,
+      now,
+      tenant_id,
+    }: { readonly before: string; readonly now: string; readonly tenant_id: string | null },
+    { piece, pieces }: { readonly piece: number; readonly pieces: number },
+  ) => [before, now, tenant_id, piece, pieces],
   rowReader({ last_at: 'sorted', deliveries: 'int8' }),
 );
 
 /** Webhooks, and what each has been told or is to be told. */
 export const webhooksProjector: Projector = {
   name: 'webhooks',
-  version: 3,
+  version: 4,
   eventTypes: [
     ...TOLD_EVENTS,
     'CreditsBurned',
@@ -502,8 +508,10 @@ export const webhooksProjector: Projector = {
     for (const [at, event] of events.entries()) {
       if (event.type !== 'DeliveriesPruned') continue;
       await fold(tx, schema, events.slice(from, at));
-      const { before, pruned_at } = event.data;
-      await tx.query(`delete from ${schema}.webhook_deliveries where ${PRUNED}`, [before, pruned_at]);
+      const { before, pruned_at, tenant_id = null } = event.data;
+      await tx.query(`delete from ${schema}.webhook_deliveries where ${PRUNED}`, [
+        ...[before, pruned_at, tenant_id],
+      ]);
       from = at + 1;
     }
     await fold(tx, schema, events.slice(from));

@@ -96,6 +96,7 @@ import {
   setRateLimits,
   type RateLimitsDeps,
 } from './rateLimits.ts';
+import { getRetention, setRetention, type RetentionDeps } from './retention.ts';
 import { extract, ocrToMarkdown, toMarkdown, type WorkDeps } from './work.ts';
 import {
   getAdminCreditPrices,
@@ -180,6 +181,7 @@ export type ApiDeps = AccountsDeps &
   OperationsDeps &
   PricesDeps &
   RateLimitsDeps &
+  RetentionDeps &
   ReportsDeps &
   ReviewsDeps &
   ServiceDeps &
@@ -300,6 +302,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingConfigHistory,
     getFxRate,
     getRateLimits,
+    getRetention,
     getServiceState,
     listApiKeys,
     listProviderPricing,
@@ -312,6 +315,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     setPlan,
     setPricing,
     setRateLimits,
+    setRetention,
   },
   Reports: {
     getCostsByDocument,

@@ -5,7 +5,8 @@ import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
 import { ERASURES_STREAM } from '../../domain/erasure.ts';
 import { placesStream } from '../../domain/places.ts';
-import { RETENTION_STREAM } from '../../domain/webhook.ts';
+import { TENANT_RETENTION_STREAM } from '../../domain/retention.ts';
+import { retentionStream } from '../../domain/webhook.ts';
 import { accountOf, type AuditedEvent, auditedEvent, isJson, recordedAt } from './auditedEvent.ts';
 import { type Check, type Finding, type Findings, wrong } from './findings.ts';
 import { isPlainData } from '../../domain/eventLog/plain.ts';
@@ -48,15 +49,16 @@ const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => 
   return type === 'EvaluationScored' ? evaluationStream(data.run_id) : undefined;
 };
 
-/** As `namedAs`, of places, and of tenants that are erased. */
+/** As `namedAs`, of places, and of tenants that are erased or keep things for days of their own. */
 const placesNamedAs = (event: AuditedEvent): string | undefined => {
   if (event.type === 'TenantErased' || event.type === 'TenantErasureEnded') return ERASURES_STREAM;
+  if (event.type === 'RetentionSet') return TENANT_RETENTION_STREAM;
   return event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
 };
 
 /** As `namedAs`, of webhooks and of what they were sent. */
 const webhookNamedAs = ({ data }: AuditedEvent): string | undefined => {
-  if ('before' in data) return RETENTION_STREAM;
+  if ('before' in data) return retentionStream(data.tenant_id ?? null);
   if ('delivery_id' in data) return `webhookDelivery-${data.delivery_id}`;
   return 'webhook_id' in data ? `webhook-${data.webhook_id}` : undefined;
 };

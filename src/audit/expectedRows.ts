@@ -440,10 +440,11 @@ const knownDeliveries = (emit: Emit) => {
         const again = { next_attempt_at: resent_at, retry_until: triedUntil(resent_at), delivered: false };
         rows.change(delivery_id, { ...again, position });
       },
-      DeliveriesPruned: ({ data: { before, pruned_at } }) => {
-        for (const { delivery_id, created_at, delivered, retry_until } of [...rows.values()]) {
+      DeliveriesPruned: ({ data: { before, pruned_at, tenant_id: whose } }) => {
+        for (const { delivery_id, tenant_id, created_at, delivered, retry_until } of [...rows.values()]) {
           const isPending = !delivered && retry_until > pruned_at;
-          if (created_at < before && !isPending) rows.take(delivery_id);
+          const isMeant = created_at < before && (whose === undefined || tenant_id === whose);
+          if (isMeant && !isPending) rows.take(delivery_id);
         }
       },
     }),

@@ -19,6 +19,16 @@ import {
   type RateLimitsKind,
   rateLimitsStream,
 } from '../../domain/rateLimits.ts';
+import {
+  keptDays,
+  type KeptDays,
+  type OwnDays,
+  type Retention,
+  TENANT_RETENTION_STREAM,
+  tenantRetention,
+  tenantRetentionEvent,
+  type TenantRetentionKind,
+} from '../../domain/retention.ts';
 
 /** What is stored of a key: everything but the key. */
 export type KeyRecord = IssueApiKey['data'];
@@ -108,5 +118,27 @@ export const rateLimitCommands = (store: EventStore, options?: HandlerOptions) =
     },
     /** From the log. */
     stateOf,
+  };
+};
+
+export type RetentionCommands = ReturnType<typeof retentionCommands>;
+
+const keptRules = {
+  decider: tenantRetention,
+  codec: eventCodec(tenantRetentionEvent),
+  streamOf: () => TENANT_RETENTION_STREAM,
+};
+
+/** How long things are kept: days of tenants, and of the installation where they have none. All from the log. */
+export const retentionCommands = (store: EventStore, installation: Retention, options?: HandlerOptions) => {
+  const { handle, stateOf } = streamsOf<TenantRetentionKind>(keptRules, store, options);
+  return {
+    installation,
+    /** Replaces all days of a tenant. */
+    set: (tenant_id: string, days: OwnDays, meta: CommandMeta) =>
+      handle(tenant_id, { type: 'SetRetention', data: { tenant_id, days, installation }, meta }, tenant_id),
+    kept: async (): Promise<KeptDays> => keptDays(installation, await stateOf('')),
+    /** What was set, of all tenants. */
+    state: () => stateOf(''),
   };
 };

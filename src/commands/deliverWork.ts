@@ -29,7 +29,7 @@ import { type ChosenModels, ownKeyUse } from './models.ts';
 import { resultShelf, type StoredResult } from './storedResult.ts';
 import type { KeptFacts, UsageLog } from './usageLog.ts';
 import type { WorkEndFact } from './workFact.ts';
-import { usageEndedAt } from '../../domain/workEvents.ts';
+import { usageEnd } from '../../domain/workEvents.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { holdIdFor, suffixOf, workIdFor } from '../../domain/leased.ts';
 import { namedWork } from './queue.ts';
@@ -289,7 +289,7 @@ const keyed = async (
   const { id, state } = await namedWork({
     idOf: (generation) => workIdFor(idPrefix, { tenant_id, kind, idempotency_key, generation }),
     stateOf: (operation_id) => usage.stateOf({ operation: kind, operation_id }),
-    read: (one) => ({ since: usageEndedAt(one), isClosed: one.end?.happened === 'Failed' }),
+    read: (one) => ({ since: usageEnd(one)?.at ?? null, isClosed: one.end?.happened === 'Failed' }),
     keptMs: KEPT_MS,
     now: clock.now(),
   });

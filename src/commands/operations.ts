@@ -369,8 +369,8 @@ export interface OperationCommands {
   /** Gives up an operation that was not accepted, for good. False: it was accepted, or it cannot be done now. */
   readonly abandon: (name: OperationName) => Promise<boolean>;
   readonly streams: Operations;
-  /** For how many days a result is answered after it was billed. */
-  readonly resultDays: number;
+  /** For how many days a tenant's result is answered after it was billed: at least one. */
+  readonly resultDays: (tenantId: string) => Promise<number>;
   /** undefined where there is none, or it is kept no more. */
   readonly result: (state: OperationState, ends: BodyEnds) => Promise<JsonPieces | undefined>;
   readonly problem: (operationId: string) => Promise<StoredProblem | undefined>;

@@ -9,6 +9,7 @@ import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
+import type { KeptDays } from '../../domain/retention.ts';
 import { REVIEWS_PREFIX } from './reviews.ts';
 import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from './evaluations.ts';
 import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
@@ -106,7 +107,7 @@ const finishClaim = async ({ payments, clock }: HoldSweeperDeps, stream: string)
 export type WorkFate =
   /** It waits, runs, or is not billed yet. */
   | { readonly kind: 'open' }
-  | { readonly kind: 'ended'; readonly at: string }
+  | { readonly kind: 'ended'; readonly at: string; readonly tenant_id: string }
   /** It never was in the queue, or was never asked for. */
   | { readonly kind: 'unknown' };
 
@@ -122,17 +123,9 @@ const DAY_MS = 24 * HOUR_MS;
 /** What nobody knows is kept for a day after it was put. */
 const KEPT_MS = DAY_MS;
 
-/** Days that things are kept: `RESULT_RETENTION_DAYS` and its like. */
-export interface Retention {
-  /** Used uploads, after they were sent; 0: for good. */
-  readonly uploads: number;
-  /** Results, after they were billed: at least 1, for repeats of a request. */
-  readonly results: number;
-  /** Examples of training jobs, after their job has ended; 0: for good. */
-  readonly examples: number;
-  /** Settled deliveries of webhooks, after they were made; 0: for good. */
-  readonly deliveries: number;
-}
+/** How long something is kept, ms; for 0 days: for good. */
+const keptMs = (days: number): number => (days === 0 ? Infinity : days * DAY_MS);
+
 /** A request that is to be accepted still is so within minutes. */
 const NEW_MS = HOUR_MS;
 
@@ -169,9 +162,8 @@ type WhatIsOver = (
  * results and examples that were kept for as long as they are. Times are the log's; those of the store count only for
  * what the log does not know. Each piece of work is asked for once.
  */
-const workObjects = ({ queuedFate, workFate, retention }: ObjectSweeperDeps): WhatIsOver => {
-  const resultsMs = retention.results * DAY_MS;
-  const examplesMs = retention.examples === 0 ? Infinity : retention.examples * DAY_MS;
+const workObjects = ({ queuedFate, workFate }: ObjectSweeperDeps, kept: KeptDays): WhatIsOver => {
+  const formerMs = keptMs(kept.installation.results) + HOUR_MS;
   const known = new Map<string, Promise<WorkFate & { readonly keeps?: string }>>();
   const fateOf = (id: string, ask: typeof queuedFate) => {
     const fate = known.get(id) ?? ask(id);
@@ -184,7 +176,7 @@ const workObjects = ({ queuedFate, workFate, retention }: ObjectSweeperDeps): Wh
     age,
   ) => {
     const fate = await fateOf(work, workFate);
-    if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= resultsMs;
+    if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).results);
     return fate.kind === 'unknown' && age >= KEPT_MS;
   };
   return async ({ key, modified_at }, nowMs) => {
@@ -194,12 +186,13 @@ const workObjects = ({ queuedFate, workFate, retention }: ObjectSweeperDeps): Wh
     if (work !== undefined) return over(await isResultOver(work, nowMs, age));
     const queued = queuedOfKey(key);
     // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
-    if (queued === undefined) return over(key.startsWith(RESULTS_PREFIX) && age >= resultsMs + HOUR_MS);
+    if (queued === undefined) return over(key.startsWith(RESULTS_PREFIX) && age >= formerMs);
     const fate = await fateOf(queued, queuedFate);
     if (fate.kind === 'unknown') return over(age >= KEPT_MS);
     if (fate.kind === 'open' || age < NEW_MS) return undefined;
     if (fate.keeps !== key) return 'results';
-    return nowMs - Date.parse(fate.at) >= examplesMs ? 'examples' : undefined;
+    const isOver = nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).examples);
+    return isOver ? 'examples' : undefined;
   };
 };
 
@@ -240,9 +233,10 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly erased?: ErasedDeps;
   /** Finishes what is left of tenants that were erased; left out: none ever is. */
   readonly erasedTenants?: () => Promise<Removed>;
-  readonly retention: Retention;
+  /** How long things are kept now, from the log. */
+  readonly kept: () => Promise<KeptDays>;
   /** Prunes deliveries of webhooks that were kept for as long as they are; gives how many. */
-  readonly pruneDeliveries?: () => Promise<number>;
+  readonly pruneDeliveries?: (kept: KeptDays) => Promise<number>;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
   readonly everyMs?: number;
   readonly onSweep?: (report: ObjectSweep) => void;
@@ -278,15 +272,15 @@ interface Removed {
   readonly left: number;
 }
 
-/** Keys of objects that were put before `before`, a page at a time. */
-async function* oldKeys(
+/** Objects that were put before `before`, a page at a time. */
+async function* oldObjects(
   { objects }: ObjectSweeperDeps,
   prefix: string,
   before: number,
-): AsyncIterable<readonly string[]> {
-  let page: string[] = [];
-  for await (const { key, modified_at } of objects.list(prefix)) {
-    if (Date.parse(modified_at) < before) page.push(key);
+): AsyncIterable<readonly ListedObject[]> {
+  let page: ListedObject[] = [];
+  for await (const object of objects.list(prefix)) {
+    if (Date.parse(object.modified_at) < before) page.push(object);
     if (page.length === OBJECTS_PAGE) {
       yield page;
       page = [];
@@ -295,14 +289,24 @@ async function* oldKeys(
   if (page.length > 0) yield page;
 }
 
+/** As `oldObjects`, their keys. */
+async function* oldKeys(
+  deps: ObjectSweeperDeps,
+  prefix: string,
+  before: number,
+): AsyncIterable<readonly string[]> {
+  for await (const page of oldObjects(deps, prefix, before)) yield page.map(({ key }) => key);
+}
+
 const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
+  const kept = await deps.kept();
   const now = Date.parse(deps.clock.now());
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
-  const results = await removeOver(deps, now);
-  const expired = await expireUsed(deps, now);
+  const results = await removeOver(deps, kept, now);
+  const expired = await expireUsed(deps, kept, now);
   const tenants = (await deps.erasedTenants?.()) ?? { removed: 0, left: 0 };
   const erased = await removeErased(deps);
-  const deliveries = await pruned(deps);
+  const deliveries = await pruned(deps, kept);
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
@@ -317,9 +321,9 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
 };
 
 /** Removes what is left of work that is over. One that cannot be told does not keep the others from being looked at. */
-const removeOver = async (deps: ObjectSweeperDeps, nowMs: number) => {
+const removeOver = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number) => {
   const done = { removed: { results: 0, examples: 0 }, left: 0 };
-  const whatIsOver = workObjects(deps);
+  const whatIsOver = workObjects(deps, kept);
   const look = async (object: ListedObject): Promise<void> => {
     const what = await whatIsOver(object, nowMs);
     if (what === undefined) return;
@@ -338,9 +342,9 @@ const removeOver = async (deps: ObjectSweeperDeps, nowMs: number) => {
 };
 
 /** Deliveries fail alone: what objects there are does not depend on them. */
-const pruned = async ({ pruneDeliveries, onError }: ObjectSweeperDeps): Promise<Removed> => {
+const pruned = async ({ pruneDeliveries, onError }: ObjectSweeperDeps, kept: KeptDays): Promise<Removed> => {
   try {
-    return { removed: (await pruneDeliveries?.()) ?? 0, left: 0 };
+    return { removed: (await pruneDeliveries?.(kept)) ?? 0, left: 0 };
   } catch (error) {
     onError?.(error);
     return { removed: 0, left: 1 };
@@ -412,16 +416,39 @@ const expire = async (
   }
 };
 
+/** Those of the documents whose examples can be exported. Tenants may keep theirs for fewer days than others. */
+const learnedAmong = async (
+  { learnedOf }: ObjectSweeperDeps,
+  used: readonly KeptDocument[],
+  sinceOf: (document: KeptDocument) => string,
+): Promise<ReadonlySet<string>> => {
+  const learned = new Set<string>();
+  for (const since of new Set(used.map(sinceOf)))
+    for (const id of await learnedOf(
+      used.filter((document) => sinceOf(document) === since),
+      since,
+    ))
+      learned.add(id);
+  return learned;
+};
+
 /** Used uploads of no examples that are kept, that no batch waits for, and that were sent long enough ago. */
-const expireUsed = async (deps: ObjectSweeperDeps, nowMs: number): Promise<Removed> => {
+const expireUsed = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
-  const { uploads, examples } = deps.retention;
-  if (uploads === 0) return done;
-  const before = nowMs - uploads * DAY_MS;
-  const learnedSince = examples === 0 ? '' : new Date(nowMs - examples * DAY_MS).toISOString();
-  for await (const page of oldKeys(deps, UPLOADS_PREFIX, before)) {
-    const used = await deps.usedOf(page.flatMap((key) => documentIdOfKey(key) ?? []));
-    const learned = await deps.learnedOf(used, learnedSince);
+  const uploadsMs = (tenantId: string) => keptMs(kept.of(tenantId).uploads);
+  const shortestMs = Math.min(keptMs(kept.installation.uploads), ...kept.tenants.map(uploadsMs));
+  if (shortestMs === Infinity) return done;
+  const learnedSince = ({ tenant_id }: KeptDocument): string => {
+    const { examples } = kept.of(tenant_id);
+    return examples === 0 ? '' : new Date(nowMs - examples * DAY_MS).toISOString();
+  };
+  for await (const page of oldObjects(deps, UPLOADS_PREFIX, nowMs - shortestMs)) {
+    const sentAt = new Map(page.map(({ key, modified_at }) => [documentIdOfKey(key) ?? '', modified_at]));
+    const used = (await deps.usedOf([...sentAt.keys()])).filter(
+      ({ document_id, tenant_id }) =>
+        Date.parse(sentAt.get(document_id) ?? '') < nowMs - uploadsMs(tenant_id),
+    );
+    const learned = await learnedAmong(deps, used, learnedSince);
     const awaited = await deps.awaitedOf(used.map(({ document_id }) => document_id));
     for (const document of used)
       if (!learned.has(document.document_id) && !awaited.has(document.document_id))

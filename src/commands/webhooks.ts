@@ -8,8 +8,8 @@ import {
   type RecordAttempt,
   type ResendDelivery,
   retention,
-  RETENTION_STREAM,
   retentionEvent,
+  retentionStream,
   type RetentionKind,
   secretsOfWebhook,
   type StartAttempt,
@@ -28,6 +28,7 @@ import {
 import { streamsOf } from '../writer/commandHandler.ts';
 import { withSealed, withTexts } from '../writer/vault.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
+import type { KeptDays } from '../../domain/retention.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { ABANDONED_AFTER_MS, type PlaceRequest, takePlace } from './places.ts';
@@ -184,12 +185,9 @@ export const deliveryStreams = (store: EventStore) => {
 interface PruneDeps {
   readonly store: EventStore;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
-  /** Days that settled deliveries are listed; 0: for good. */
-  readonly days: number;
   /** What was created before and is settled now, in pieces: see `prunableDeliveries`. */
   readonly prunable: (
-    before: string,
-    now: string,
+    what: { readonly before: string; readonly now: string; readonly tenant_id: string | null },
     size: { readonly piece: number; readonly pieces: number },
   ) => Promise<readonly { readonly last_at: string; readonly deliveries: number }[]>;
 }
@@ -200,26 +198,38 @@ const PRUNED_AT_ONCE = { piece: 1_000, pieces: 20 };
 const retentionRules = {
   decider: retention,
   codec: eventCodec(retentionEvent),
-  streamOf: () => RETENTION_STREAM,
+  streamOf: retentionStream,
 };
 
+/** Of everybody first, then of each tenant that has fewer days than the others. */
+const prunedFor = ({ installation, tenants, of }: KeptDays) =>
+  [
+    { tenant_id: null, days: installation.deliveries },
+    ...tenants.flatMap((tenant_id) => {
+      const { deliveries: days } = of(tenant_id);
+      return days === installation.deliveries ? [] : [{ tenant_id, days }];
+    }),
+  ].filter(({ days }) => days > 0);
+
 /** Prunes deliveries that were kept for as long as they are. Gives how many; others may prune beside it. */
-export const pruneDeliveries =
-  ({ store, clock, days, prunable }: PruneDeps) =>
-  async (): Promise<number> => {
-    if (days === 0) return 0;
-    const { handle } = streamsOf<RetentionKind>(retentionRules, store);
-    const now = clock.now();
-    const oldest = laterBy(now, -days * DAY_MS);
+export const pruneDeliveries = ({ store, clock, prunable }: PruneDeps) => {
+  const { handle } = streamsOf<RetentionKind, string | null>(retentionRules, store);
+  return async (kept: KeptDays): Promise<number> => {
     let pruned = 0;
-    for (const { last_at, deliveries } of await prunable(oldest, now, PRUNED_AT_ONCE)) {
-      const [meta, before] = [systemMeta({ clock }, 'retention-deliveries'), laterBy(last_at, 1)];
-      const outcome = await handle('', { type: 'PruneDeliveries', data: { before }, meta }, null);
-      if (outcome.kind !== 'done') break;
-      pruned += outcome.events.length > 0 ? deliveries : 0;
+    for (const { tenant_id, days } of prunedFor(kept)) {
+      const now = clock.now();
+      const what = { before: laterBy(now, -days * DAY_MS), now, tenant_id };
+      for (const { last_at, deliveries } of await prunable(what, PRUNED_AT_ONCE)) {
+        const meta = systemMeta({ clock }, 'retention-deliveries');
+        const data = { before: laterBy(last_at, 1), tenant_id };
+        const outcome = await handle(tenant_id, { type: 'PruneDeliveries', data, meta }, tenant_id);
+        if (outcome.kind !== 'done') break;
+        pruned += outcome.events.length > 0 ? deliveries : 0;
+      }
     }
     return pruned;
   };
+};
 
 /** A delivery, and whose it is. */
 interface DeliveryName extends WebhookName {

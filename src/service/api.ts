@@ -222,7 +222,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     llmCosts: from.llmCosts,
     savedConfigs,
     checkBase: work.checkBase,
-    rateLimits: from.rateLimits,
+    ...{ rateLimits: from.rateLimits, retention: from.retention },
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),

@@ -22,7 +22,7 @@ import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { expiredHolds } from '../../projections/balances.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
-import { apiKeys, rateLimitCommands } from '../commands/apiKeys.ts';
+import { apiKeys, rateLimitCommands, retentionCommands } from '../commands/apiKeys.ts';
 import { heavySlots, type HeavySlots } from '../commands/slots.ts';
 import { OVERRUN_KEPT_MS, recentFailures } from '../commands/countPages.ts';
 import { holdSweeper } from '../commands/sweeping.ts';
@@ -151,6 +151,7 @@ const commandParts = {
     return llmCosts(from.parts.log, {}, { onError });
   },
   rateLimits: (from) => rateLimitCommands(from.parts.log),
+  retention: (from) => retentionCommands(from.parts.log, from.config.retention),
   secretBox: (from) => secretBoxOf(from.config, from.parts.folderKey),
   savedConfigs: (from) => {
     const { log, objects } = from.parts;

@@ -16,7 +16,7 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
-import type { ApiKeys, RateLimitCommands } from '../commands/apiKeys.ts';
+import type { ApiKeys, RateLimitCommands, RetentionCommands } from '../commands/apiKeys.ts';
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
 import type { BytesInFlight, HeavySlots } from '../commands/slots.ts';
@@ -86,6 +86,8 @@ export interface Context {
   readonly apiKeys: ApiKeys;
   /** Model cost commands. */
   readonly llmCosts: LlmCosts;
+  /** How long things are kept. */
+  readonly retention: RetentionCommands;
   /** Rate-limit commands. */
   readonly rateLimits: RateLimitCommands;
   /** Rate-limit buckets in use. */

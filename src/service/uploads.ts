@@ -31,7 +31,7 @@ import {
   type WorkFate,
   type WorkObjectsDeps,
 } from '../commands/sweeping.ts';
-import { usageEndedAt } from '../../domain/workEvents.ts';
+import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
@@ -55,8 +55,10 @@ const usedOf = (sql: SqlTx) => {
   return async (ids: readonly string[]) => (await known(ids)).filter(({ removed_at }) => removed_at === null);
 };
 
-const ENDED_OR_OPEN = ({ finished_at }: { readonly finished_at: string | null }) =>
-  finished_at === null ? ({ kind: 'open' } as const) : ({ kind: 'ended', at: finished_at } as const);
+const endedOrOpen = (
+  at: string | null | undefined,
+  { tenant_id }: { readonly tenant_id: string },
+): WorkFate => (at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id });
 
 /** What the log says of the work that objects are for. */
 const workFates = (from: Context): WorkObjectsDeps => {
@@ -68,7 +70,7 @@ const workFates = (from: Context): WorkObjectsDeps => {
   const unknown = { kind: 'unknown' } as const;
   const batchFate = async (id: string): Promise<WorkFate> => {
     const { accepted, ended } = await bats.stateOf(id);
-    return accepted === null ? unknown : ENDED_OR_OPEN({ finished_at: ended?.ended_at ?? null });
+    return accepted === null ? unknown : endedOrOpen(ended?.ended_at, accepted);
   };
   /** By the prefix of an ID; all others are batches. */
   const fates: Readonly<Record<string, WorkObjectsDeps['queuedFate']>> = {
@@ -76,18 +78,21 @@ const workFates = (from: Context): WorkObjectsDeps => {
       const state = await ops.stateOf(id);
       if (state.accepted === null) return unknown;
       return (await expireReview({ store: log, clock: from.clock }, state))
-        ? ENDED_OR_OPEN(state)
+        ? endedOrOpen(state.finished_at, state.accepted)
         : { kind: 'open' };
     },
     job: async (id) => {
       const state = await jobs.stateOf(id);
       if (state.accepted === null) return unknown;
       const kept = await examples.keptOf(state.accepted);
-      return { ...ENDED_OR_OPEN(state), keeps: trainingInputKeyOf(id, kept.input_sha256) };
+      return {
+        ...endedOrOpen(state.finished_at, state.accepted),
+        keeps: trainingInputKeyOf(id, kept.input_sha256),
+      };
     },
     set: async (id) => {
       const { versions, removed_at } = await sets.stateOf(id);
-      return versions.length === 0 ? unknown : ENDED_OR_OPEN({ finished_at: removed_at });
+      return versions[0] === undefined ? unknown : endedOrOpen(removed_at, versions[0]);
     },
     // What a run found stays.
     evr: async (id) => ((await batchFate(batchIdOfRun(id))).kind === 'unknown' ? unknown : { kind: 'open' }),
@@ -97,8 +102,8 @@ const workFates = (from: Context): WorkObjectsDeps => {
     workFate: async (operation_id) => {
       const operation = operation_id.startsWith('ext_') ? 'extract' : 'to_markdown';
       const state = await usage.stateOf({ operation, operation_id });
-      const at = usageEndedAt(state);
-      if (at !== null) return { kind: 'ended', at };
+      const end = usageEnd(state);
+      if (end !== null) return { kind: 'ended', ...end };
       return state.requested === null ? unknown : { kind: 'open' };
     },
   };
@@ -171,7 +176,6 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   const logger = from.logger;
   const count = from.countSwept;
   const sql = from.readSql;
-  const { retention } = from.config;
   return {
     objects: from.parts.objects,
     documents: from.documents,
@@ -191,10 +195,9 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       forgetInEvaluations: inEvaluations(from),
     },
     erasedTenants: () => sweepErasures(tenantErasing(from))(),
-    retention,
+    kept: from.retention.kept,
     pruneDeliveries: pruneDeliveries({
-      ...{ store: from.parts.log, clock: from.clock, days: retention.deliveries },
-      prunable: prunableDeliveries(sql),
+      ...{ store: from.parts.log, clock: from.clock, prunable: prunableDeliveries(sql) },
     }),
     clock: from.clock,
     onSweep: (report) => {

@@ -169,7 +169,7 @@ export const operationCommands = (from: Context, work: WorkDeps): OperationComma
     cancel: (name, meta) => cancelWork(deps, money, { name, meta }),
     abandon: (name) => abandonWork(deps, money, name),
     streams,
-    resultDays: from.config.retention.results,
+    resultDays: async (tenantId) => (await from.retention.kept()).of(tenantId).results,
     result: async (state, ends) => {
       const key = keyOfResult(state);
       return key === undefined ? undefined : await storedBody(work.objects, key, ends);

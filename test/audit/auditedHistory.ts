@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { Map as ImmutableMap } from 'immutable';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { type CommandMeta, recorder } from '../../domain/kernel/decider.ts';
 import { openParts, type Parts } from '../../src/service/parts.ts';
@@ -22,6 +23,7 @@ import { plainTrainer } from '../support/pipelineBench.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { apiKeyStream } from '../../domain/apiKey.ts';
+import { keptDays } from '../../domain/retention.ts';
 import { deliveryIdOf } from '../../domain/webhook.ts';
 import { reportAudit } from '../../src/commands/audits.ts';
 import { takePlace } from '../../src/commands/places.ts';
@@ -144,8 +146,11 @@ const keysAndLimits = async (api: Client, tenant_id: string): Promise<void> => {
   await done(api, '/v1/api-keys/rotate', { key: rotated });
   expect((await api.call('delete', `/v1/api-keys/${revoked}`)).status).to.be.lessThan(300);
   const heavy = { rate_per_second: 5, burst: 9 };
-  const limits = await api.call('put', `/v1/admin/tenants/${tenant_id}/rate-limits`, { json: { heavy } });
+  const tenant = `/v1/admin/tenants/${tenant_id}`;
+  const limits = await api.call('put', `${tenant}/rate-limits`, { json: { heavy } });
   expect(limits.status).to.be.lessThan(300);
+  const retention = await api.call('put', `${tenant}/retention`, { json: { days: { uploads: 7 } } });
+  expect(retention.status).to.be.lessThan(300);
 };
 
 const uploadedText = async (api: Client, tenant_id: string, text: string): Promise<string> => {
@@ -397,7 +402,12 @@ const told = async (api: Client, { log }: Parts): Promise<void> => {
   }
   // It is listed no more; those that are still to be sent are.
   const prunable = () => Promise.resolve([{ last_at: metaNow().now, deliveries: 1 }]);
-  await pruneDeliveries({ store: log, clock: systemClock(), days: 1, prunable })();
+  const prune = pruneDeliveries({ store: log, clock: systemClock(), prunable });
+  // Of one tenant first, which is said to have fewer days; then of all.
+  const days = { uploads: null, results: null, examples: null, deliveries: 1 };
+  const own = ImmutableMap([[first!.tenant_id, { days, updated_at: metaNow().now, updated_by: 'k' }]]);
+  for (const deliveries of [0, 1])
+    await prune(keptDays({ uploads: 0, results: 1, examples: 0, deliveries }, { tenants: own }));
   const report = reportAudit({ store: log, clock: systemClock() });
   await report({ findings: 1, checks: ['balance'] });
   await webhooks.handle(second!, { type: 'RemoveWebhook', meta: metaNow() });

@@ -104,6 +104,8 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
         return requests.job({ ...asked, tier: actor.tier, ownKey: actor.ownKey ?? null });
       case 'webhook':
         return requests.webhook({ ...asked, url: actor.url });
+      case 'retention':
+        return requests.setRetention({ ...asked, tenant: actor.tenant, days: actor.days });
     }
   };
 };

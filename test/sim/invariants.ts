@@ -12,6 +12,7 @@ import { byType } from './readModel.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { reviewWatch } from './reviewWatch.ts';
 import { EPOCH_MS } from './scheduler.ts';
+import { daysWatch } from './daysWatch.ts';
 import type { Told, WatchDeps } from './told.ts';
 import { PRICE, type Actor } from './worlds.ts';
 
@@ -70,7 +71,7 @@ export const watchOver = (deps: WatchDeps) => {
         burns: 0,
         credits: 0,
       },
-      ...{ billed: undefined, ...work },
+      ...{ billed: undefined, billedAt: Infinity, ...work },
     };
     known.works.set(made.id, made);
     known.byWork.set(made.work_id, made);
@@ -161,6 +162,7 @@ export const watchOver = (deps: WatchDeps) => {
   };
 
   const burnedOperation = (work: Work, at: string): void => {
+    work.billedAt = Date.parse(at) - EPOCH_MS;
     void read(work).then((result) => {
       if (result === undefined && !isErased(work))
         say('billed-undeliverable', `${work.id} was billed when its result could not be had`);
@@ -295,6 +297,7 @@ export const watchOver = (deps: WatchDeps) => {
   };
 
   const people = reviewWatch(deps, { say, isErased, known: () => known });
+  const days = daysWatch(deps, { say, read, known: () => known });
   const handle = byType({
     CreditsHeld: ({ data }) => void known.holds.set(data.hold_id, data),
     HoldReleased: ({ data }) => released(data),
@@ -365,6 +368,7 @@ export const watchOver = (deps: WatchDeps) => {
     tellGiven(event);
     handle(event);
     people.see(event);
+    days.see(event);
   };
 
   const leftWork = (work: Work): void => {
@@ -526,6 +530,7 @@ export const watchOver = (deps: WatchDeps) => {
       await people.look(lists);
       await keysOfJobs();
       await nothingErased();
+      await days.look(lists);
       for (const work of known.works.values()) await compared(work);
     },
     audited: (found: readonly AuditFinding[]): void => {

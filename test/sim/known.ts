@@ -25,6 +25,8 @@ export interface Work {
   credits: number;
   /** The result when it was billed. */
   billed: string | undefined;
+  /** When it was billed, virtual ms. */
+  billedAt: number;
 }
 
 /** A batch, as its events tell it. */
@@ -59,6 +61,8 @@ export const started = () => ({
   burnsOfCalls: new Map<string, Set<string>>(),
   firstBurns: new Map<string, number>(),
   adjusted: new Set<string>(),
+  /** Days that results and deliveries are kept, as they were set for the tenant: the last, and the fewest. */
+  days: { last: Infinity, fewest: Infinity },
   /** Documents. */
   registered: new Set<string>(),
   erased: new Set<string>(),

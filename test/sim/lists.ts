@@ -1,6 +1,6 @@
 import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { NO_END } from '../../domain/leased.ts';
-import type { DeliveryRow } from '../../projections/webhooks.ts';
+import type { DeliveryRow, prunableDeliveries } from '../../projections/webhooks.ts';
 import { DONE, type BatchRow, type DocumentRow, type HoldRow, type Rows, type WorkRow } from './readModel.ts';
 
 const by =
@@ -236,11 +236,11 @@ const webhookLists = (rows: Rows) => {
     },
     deliveries: all,
     prunable: (
-      before: string,
-      now: string,
+      { before, now, tenant_id }: Parameters<ReturnType<typeof prunableDeliveries>>[0],
       { piece, pieces }: { readonly piece: number; readonly pieces: number },
     ) => {
       const created = all()
+        .filter((one) => tenant_id === null || one.tenant_id === tenant_id)
         .filter((one) => one.created_at < before && !isWaiting(one, now))
         .map(({ created_at }) => created_at)
         .sort()

@@ -4,11 +4,13 @@ import type { JsonObject } from '../../domain/kernel/json.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
-import { usageEndedAt } from '../../domain/workEvents.ts';
+import { usageEnd } from '../../domain/workEvents.ts';
 import type { OperationState } from '../../domain/operation.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore, SecretBox, WebhookTransport } from '../../domain/ports/services.ts';
 import type { Sql, SqlLock, SqlRow } from '../../projections/engine/ports.ts';
+import type { Retention } from '../../domain/retention.ts';
+import { retentionCommands } from '../../src/commands/apiKeys.ts';
 import { logWatch } from '../../projections/engine/divergence.ts';
 import { acceptBatch, batches, cancelBatch } from '../../src/commands/batches.ts';
 import {
@@ -94,6 +96,8 @@ export interface ProcessEnv {
   readonly clock: Clock;
   readonly secrets: SecretBox;
   readonly config: BillingConfig;
+  /** How long the installation keeps things. */
+  readonly keeps: Retention;
   /** Most entries that a list gives, whatever is asked for: few entries show what many would. */
   readonly page: number;
   /** Asks the read models. */
@@ -126,6 +130,11 @@ export interface Asked {
   readonly attempt: number;
   /** Its caller is gone. */
   readonly signal: AbortSignal;
+}
+
+interface RetentionWanted {
+  readonly tenant: string;
+  readonly days: number;
 }
 
 export interface AskedWork extends Asked {
@@ -506,6 +515,18 @@ const moneyRequests = (env: ProcessEnv, { accounts }: Deps) => ({
     }),
 });
 
+const retentionRequests = (env: ProcessEnv, { store }: Deps) => {
+  const retention = retentionCommands(store, env.keeps);
+  return {
+    /** A tenant's results and deliveries are kept for so many days. */
+    setRetention: async ({ key, tenant, days }: Asked & RetentionWanted): Promise<Answer> => {
+      const own = { uploads: null, results: days, examples: null, deliveries: days };
+      const outcome = await retention.set(tenant, own, metaOf(env, CALLER, key));
+      return outcome.kind === 'done' ? { kind: 'ok', id: key, body: null } : problem({ code: 'busy' });
+    },
+  };
+};
+
 const paymentRequests = (env: ProcessEnv, { accounts, store }: Deps) => {
   const pay = payments({ store, writer: accounts, clock: env.clock });
   const answerOf = ({ outcome }: PaymentResult, id: string): Answer => {
@@ -803,12 +824,14 @@ const batchLoops = (
 /** As `workFates` of the composition. */
 const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: Deps): WorkObjectsDeps => {
   const unknown = { kind: 'unknown' } as const;
-  const fateOf = (finished_at: string | null): WorkFate =>
-    finished_at === null ? { kind: 'open' } : { kind: 'ended', at: finished_at };
+  const fateOf = (at: string | null | undefined, { tenant_id }: { readonly tenant_id: string }): WorkFate =>
+    at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id };
   const operationFate = async (id: string): Promise<WorkFate> => {
     const state = await ops.stateOf(id);
     if (state.accepted === null) return unknown;
-    return (await expireReview({ store, clock }, state)) ? fateOf(state.finished_at) : { kind: 'open' };
+    return (await expireReview({ store, clock }, state))
+      ? fateOf(state.finished_at, state.accepted)
+      : { kind: 'open' };
   };
   return {
     queuedFate: async (id) => {
@@ -816,17 +839,20 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: 
       if (id.startsWith('job_')) {
         const state = await jobs.stateOf(id);
         if (state.accepted === null) return unknown;
-        return { ...fateOf(state.finished_at), keeps: trainingInputKeyOf(id, state.accepted.input_sha256) };
+        return {
+          ...fateOf(state.finished_at, state.accepted),
+          keeps: trainingInputKeyOf(id, state.accepted.input_sha256),
+        };
       }
       // Nobody removes a set here.
       if (id.startsWith('set_') || id.startsWith('evr_')) return { kind: 'open' };
       const { accepted, ended } = await bats.stateOf(id);
-      return accepted === null ? unknown : fateOf(ended?.ended_at ?? null);
+      return accepted === null ? unknown : fateOf(ended?.ended_at, accepted);
     },
     workFate: async (operation_id) => {
       const state = await usage.stateOf({ operation: 'extract', operation_id });
-      const at = usageEndedAt(state);
-      if (at !== null) return { kind: 'ended', at };
+      const end = usageEnd(state);
+      if (end !== null) return { kind: 'ended', ...end };
       return state.requested === null ? unknown : { kind: 'open' };
     },
   };
@@ -851,7 +877,7 @@ const sweeperLoops = (
       objects,
       clock,
       documents: documents(store),
-      retention: { uploads: 0, results: 1, examples: 0, deliveries: 0 },
+      kept: retentionCommands(store, env.keeps).kept,
       ...fatesIn(deps),
     },
     ...{
@@ -902,13 +928,13 @@ const senderLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
     onError: env.onError,
   });
   const prune = pruneDeliveries({
-    ...{ store: deps.store, clock: deps.clock, days: 1 },
-    prunable: (before, now, size) =>
-      env.ask('prunable deliveries', ({ webhooks }) => webhooks.prunable(before, now, size)),
+    ...{ store: deps.store, clock: deps.clock },
+    prunable: (what, size) => env.ask('prunable deliveries', ({ webhooks }) => webhooks.prunable(what, size)),
   });
+  const { kept } = retentionCommands(deps.store, env.keeps);
   return [
     { name: 'webhooks', everyMs: 1_000, overlaps: false, run: sender.drain },
-    { name: 'pruning', everyMs: 3_600_000, overlaps: false, run: prune },
+    { name: 'pruning', everyMs: 3_600_000, overlaps: false, run: async () => prune(await kept()) },
   ];
 };
 
@@ -942,6 +968,7 @@ export const simProcess = (env: ProcessEnv) => {
       ...erasures,
       ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
+      ...retentionRequests(env, deps),
       ...paymentRequests(env, deps),
       ...batched,
       ...jobRequests(env, deps),

@@ -153,10 +153,13 @@ const webhookRowsOf = (rows: Rows): Parameters<typeof applyEvent>[0] => ({
 
 const prune = (
   { deliveries }: Rows,
-  { before, pruned_at }: ProjectedEventOf<'DeliveriesPruned'>['data'],
+  { before, pruned_at, tenant_id: whose }: ProjectedEventOf<'DeliveriesPruned'>['data'],
 ): void => {
-  for (const { delivery_id, created_at, delivered, retry_until } of [...deliveries.values()])
-    if (created_at < before && (delivered || retry_until <= pruned_at)) deliveries.delete(delivery_id);
+  for (const { delivery_id, tenant_id, created_at, delivered, retry_until } of [...deliveries.values()]) {
+    const isSettled = delivered || retry_until <= pruned_at;
+    if (created_at < before && isSettled && tenant_id === (whose ?? tenant_id))
+      deliveries.delete(delivery_id);
+  }
 };
 
 const tenantIn = (stream: string): string => stream.slice('account-'.length);

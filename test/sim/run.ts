@@ -18,7 +18,7 @@ import { readModel } from './readModel.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { watchOver } from './invariants.ts';
 import type { Told } from './told.ts';
-import type { Actor, Finding, ProcessSpec, World } from './worlds.ts';
+import { KEEPS, type Actor, type Finding, type ProcessSpec, type World } from './worlds.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -226,6 +226,7 @@ const envOf = (on: Stage, owner: Owner): Parameters<typeof simProcess>[0] => {
   const log = logOf(shared, sched.call);
   return {
     ...{ name: owner.name, clock, secrets, config: on.base.config, page: on.world.page ?? 50 },
+    keeps: on.world.keeps ?? KEEPS,
     log,
     objects: objectsOf(shared, sched),
     replays: replaysOf(shared, sched, {

@@ -142,7 +142,10 @@ const answersBoth = async (
       [...webhooks.webhooks(now, [])].sort(),
     );
     const size = { piece: 2, pieces: 3 };
-    await ask('prunable', prunableDeliveries(sql)(now, now, size), webhooks.prunable(now, now, size));
+    for (const tenant_id of [null, TENANT, 'another']) {
+      const what = { before: now, now, tenant_id };
+      await ask('prunable', prunableDeliveries(sql)(what, size), webhooks.prunable(what, size));
+    }
     for (const id of rows.rows().webhooks.keys()) {
       const short = (some: readonly { readonly delivery_id: string }[]) =>
         some.map(({ delivery_id }) => delivery_id);
@@ -282,6 +285,18 @@ describe('the simulation of queued work', () => {
       );
       expect(runs).to.be.greaterThan(20);
       expect(isComplete).to.equal(true);
+    });
+
+  for (const { name } of SMALL.filter((one) => one.name.startsWith('days of')))
+    it(`finds nothing in the small world "${name}", wherever a process dies or stands still`, async () => {
+      const world = { ...SMALL.find((one) => one.name === name)!, healMs: 60 * HOUR };
+      const bound = { deviations: 1, crashes: 1, kinds: [...CRASHES, ...PAUSES], isLeftOut: readsOnly };
+      const wanted = { isWanted: () => true, until: inSeconds(SECONDS) };
+      const { found, runs } = await exhaust(world, bound, wanted);
+      expect(found?.finding, JSON.stringify([found?.finding, ...(found?.deviations ?? [])])).to.equal(
+        undefined,
+      );
+      expect(runs).to.be.greaterThan(20);
     });
 });
 

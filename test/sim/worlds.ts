@@ -1,4 +1,5 @@
 import type { FileFacts } from './process.ts';
+import type { Retention } from '../../domain/retention.ts';
 import { chance, fraction } from './scheduler.ts';
 
 /** A process of a world: it has all roles. */
@@ -61,6 +62,8 @@ export type Actor =
     })
   | (Request & { readonly kind: 'job'; readonly tier: 'light' | 'heavy'; readonly ownKey?: string })
   | (Request & { readonly kind: 'webhook'; readonly url: string; readonly changeAfterMs?: number })
+  /** Results and deliveries of a tenant are kept for so many days. */
+  | (Request & { readonly kind: 'retention'; readonly tenant: string; readonly days: number })
   /** An operator puts a copy back that was made so long before. */
   | {
       readonly kind: 'restore';
@@ -80,7 +83,11 @@ export interface World {
   readonly page?: number;
   /** How long the world is watched after everybody has become well, ms. */
   readonly healMs?: number;
+  /** How long the installation keeps things, where that matters. */
+  readonly keeps?: Retention;
 }
+
+export const KEEPS: Retention = { uploads: 0, results: 1, examples: 0, deliveries: 1 };
 
 const HOUR = 3_600_000;
 export const PRICE = 40;
@@ -103,6 +110,29 @@ const reviewedWork = work('a', { reviewed: true });
 const single = (name: string, actors: readonly Actor[], over: Partial<World> = {}): World => ({
   ...{ name, processes: two, actors, balance: 400 },
   ...over,
+});
+
+/** Work and a message, which the installation keeps for four days; days are set for some tenant. */
+const keeping = (name: string, some: readonly Actor[]): World =>
+  single(
+    name,
+    [
+      work('a'),
+      { kind: 'webhook', key: 'w', at: 0, via: 1, tries: 3, url: 'https://w.example' },
+      { kind: 'money', key: 'm', at: 9_000, via: 1, tries: 3, credits: 10 },
+      ...some,
+    ],
+    {
+      keeps: { uploads: 0, results: 4, examples: 0, deliveries: 4 },
+      processes: [
+        { name: 'p', offsetMs: 5 * 60_000 },
+        { name: 'q', offsetMs: -5 * 60_000 },
+      ],
+    },
+  );
+
+const daysOf = (tenant: string, days: number, via = 0): Actor => ({
+  ...{ kind: 'retention', key: `days ${String(days)}`, at: 20_000, via, tries: 6, tenant, days },
 });
 
 /** Small worlds, each around one question. */
@@ -130,6 +160,9 @@ export const SMALL: readonly World[] = [
       documents: [page('one', 3)],
     },
   ]),
+  keeping('days of a tenant', [daysOf('t', 1)]),
+  keeping('days of a tenant, set twice at once', [daysOf('t', 2), daysOf('t', 1, 1)]),
+  keeping('days of another tenant', [daysOf('u', 1)]),
   single('review', [
     reviewedWork,
     { kind: 'webhook', key: 'w', at: 0, via: 1, tries: 3, url: 'https://w.example' },

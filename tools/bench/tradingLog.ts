@@ -34,7 +34,7 @@ const ACCOUNT = 'account-';
 
 const tenantIn = (stream: string, [first]: readonly AnyEvent[]): string | null => {
   if (stream.startsWith(ACCOUNT)) return stream.slice(ACCOUNT.length);
-  return first !== undefined && 'tenant_id' in first.data ? first.data.tenant_id : null;
+  return first !== undefined && 'tenant_id' in first.data ? (first.data.tenant_id ?? null) : null;
 };
 
 interface Head {

@@ -92,6 +92,17 @@ export const tenants = {
     now: 'In force now',
     change: 'Own limits',
   },
+  retention: {
+    say: 'Never more days than the installation keeps things. Empty fields use its days.',
+    classes: { uploads: 'Uploads', results: 'Results', examples: 'Examples', deliveries: 'Deliveries' },
+    days: (days: number | null) =>
+      days === null ? 'Permanently' : `${days.toLocaleString('en')} ${days === 1 ? 'day' : 'days'}`,
+    own: 'Own days',
+    set: 'Set days',
+    done: 'The days apply from the next sweep on.',
+    now: 'Kept for',
+    change: 'Own days',
+  },
   effect: {
     title: 'What this does',
     balance: 'Balance',

@@ -5730,6 +5730,80 @@ class TenantRateLimitsResponseOverride(TypedDict):
     """Limit of all requests that are not heavy; null: the default."""
 
 
+class TenantRetentionRequest(TypedDict):
+    """All of the tenant's days: members that are null or left out inherit the installation's."""
+
+    days: TenantRetentionRequestDays
+    """How many days back are looked at."""
+
+
+class TenantRetentionRequestDays(TypedDict):
+    """How many days back are looked at."""
+
+    uploads: NotRequired[int | None]
+    """Of used uploads, from when they were sent."""
+    results: NotRequired[int | None]
+    """Of results of operations and batches, from when they were billed."""
+    examples: NotRequired[int | None]
+    """Of examples of training jobs, from the end of their job."""
+    deliveries: NotRequired[int | None]
+    """Of deliveries of webhooks, from the event that they tell."""
+
+
+class TenantRetentionResponse(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    days: TenantRetentionResponseDays
+    """How long things of the tenant are kept. null: for good."""
+    own_days: TenantRetentionResponseOwnDays | None
+    """What was set for the tenant; null: nothing was. A member that is null inherits."""
+    installation_days: TenantRetentionResponseInstallationDays
+    """How long things are kept where a tenant has no days of its own. null: for good."""
+    updated_at: str | None
+    """When the limits were set; null while the defaults hold."""
+    updated_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
+    signed in was erased with the tenant.
+    """
+
+
+class TenantRetentionResponseDays(TypedDict):
+    """How long things of the tenant are kept. null: for good."""
+
+    uploads: int | None
+    """Of used uploads, from when they were sent."""
+    results: int | None
+    """Of results of operations and batches, from when they were billed."""
+    examples: int | None
+    """Of examples of training jobs, from the end of their job."""
+    deliveries: int | None
+    """Of deliveries of webhooks, from the event that they tell."""
+
+
+class TenantRetentionResponseOwnDays(TypedDict):
+    uploads: int | None
+    """Of used uploads, from when they were sent."""
+    results: int | None
+    """Of results of operations and batches, from when they were billed."""
+    examples: int | None
+    """Of examples of training jobs, from the end of their job."""
+    deliveries: int | None
+    """Of deliveries of webhooks, from the event that they tell."""
+
+
+class TenantRetentionResponseInstallationDays(TypedDict):
+    """How long things are kept where a tenant has no days of its own. null: for good."""
+
+    uploads: int | None
+    """Of used uploads, from when they were sent."""
+    results: int | None
+    """Of results of operations and batches, from when they were billed."""
+    examples: int | None
+    """Of examples of training jobs, from the end of their job."""
+    deliveries: int | None
+    """Of deliveries of webhooks, from the event that they tell."""
+
+
 class ToMarkdownForm(TypedDict):
     file: NotRequired[File]
     """The document; or send `source_url`."""

@@ -124,6 +124,8 @@ import type {
   GetReadinessResponses,
   GetReconciliationData,
   GetReconciliationResponses,
+  GetRetentionData,
+  GetRetentionResponses,
   GetReviewData,
   GetReviewResponses,
   GetServiceStateData,
@@ -228,6 +230,8 @@ import type {
   SetPricingResponses,
   SetRateLimitsData,
   SetRateLimitsResponses,
+  SetRetentionData,
+  SetRetentionResponses,
   StartAuditData,
   StartAuditResponses,
   ToMarkdownData,
@@ -297,6 +301,7 @@ export const CALLS = {
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   getReadiness: { method: 'GET', path: '/health/ready' },
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
+  getRetention: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/retention' },
   getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
@@ -349,6 +354,7 @@ export const CALLS = {
   setPlan: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/set-plan' },
   setPricing: { method: 'POST', path: '/v1/pricing' },
   setRateLimits: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
+  setRetention: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/retention' },
   startAudit: { method: 'POST', path: '/v1/admin/audits' },
   toMarkdown: { method: 'POST', path: '/v1/to-markdown', isForm: true, isKeyed: true },
 } as const satisfies Readonly<Record<string, Call>>;
@@ -783,6 +789,13 @@ export interface Api {
   getReconciliation(input?: Input<GetReconciliationData>, options?: CallOptions): Promise<Answer<GetReconciliationResponses>>;
 
   /**
+   * How long a tenant's things are kept.
+   *
+   * In days, class by class: what holds, what was set for the tenant, and what holds for others.
+   */
+  getRetention(input: Input<GetRetentionData>, options?: CallOptions): Promise<Answer<GetRetentionResponses>>;
+
+  /**
    * A result that a person has to look at, and why.
    *
    * With the schema, where each value stands, and what was decided. Its file is at `…/file`. What was not decided within a day has expired; a decision is kept for 30 days.
@@ -1145,6 +1158,13 @@ export interface Api {
    * In force here at once, in other processes within 60 seconds.
    */
   setRateLimits(input: Input<SetRateLimitsData>, options?: CallOptions): Promise<Answer<SetRateLimitsResponses>>;
+
+  /**
+   * Replace a tenant's days of keeping.
+   *
+   * They can only be fewer than those of the installation. What is over by then goes with the next sweep, within an hour.
+   */
+  setRetention(input: Input<SetRetentionData>, options?: CallOptions): Promise<Answer<SetRetentionResponses>>;
 
   /**
    * Begin an audit of the event log and the read models.

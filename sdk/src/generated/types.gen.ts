@@ -9556,6 +9556,111 @@ export type TenantRateLimitsResponse = {
     updated_by: string | null;
 };
 
+/**
+ * All of the tenant's days: members that are null or left out inherit the installation's.
+ */
+export type TenantRetentionRequest = {
+    /**
+     * How many days back are looked at.
+     */
+    days: {
+        /**
+         * Of used uploads, from when they were sent.
+         */
+        uploads?: number | null;
+        /**
+         * Of results of operations and batches, from when they were billed.
+         */
+        results?: number | null;
+        /**
+         * Of examples of training jobs, from the end of their job.
+         */
+        examples?: number | null;
+        /**
+         * Of deliveries of webhooks, from the event that they tell.
+         */
+        deliveries?: number | null;
+    };
+};
+
+export type TenantRetentionResponse = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * How long things of the tenant are kept. null: for good.
+     */
+    days: {
+        /**
+         * Of used uploads, from when they were sent.
+         */
+        uploads: number | null;
+        /**
+         * Of results of operations and batches, from when they were billed.
+         */
+        results: number | null;
+        /**
+         * Of examples of training jobs, from the end of their job.
+         */
+        examples: number | null;
+        /**
+         * Of deliveries of webhooks, from the event that they tell.
+         */
+        deliveries: number | null;
+    };
+    /**
+     * What was set for the tenant; null: nothing was. A member that is null inherits.
+     */
+    own_days: {
+        /**
+         * Of used uploads, from when they were sent.
+         */
+        uploads: number | null;
+        /**
+         * Of results of operations and batches, from when they were billed.
+         */
+        results: number | null;
+        /**
+         * Of examples of training jobs, from the end of their job.
+         */
+        examples: number | null;
+        /**
+         * Of deliveries of webhooks, from the event that they tell.
+         */
+        deliveries: number | null;
+    } | null;
+    /**
+     * How long things are kept where a tenant has no days of its own. null: for good.
+     */
+    installation_days: {
+        /**
+         * Of used uploads, from when they were sent.
+         */
+        uploads: number | null;
+        /**
+         * Of results of operations and batches, from when they were billed.
+         */
+        results: number | null;
+        /**
+         * Of examples of training jobs, from the end of their job.
+         */
+        examples: number | null;
+        /**
+         * Of deliveries of webhooks, from the event that they tell.
+         */
+        deliveries: number | null;
+    };
+    /**
+     * When the limits were set; null while the defaults hold.
+     */
+    updated_at: string | null;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     */
+    updated_by: string | null;
+};
+
 export type ToMarkdownForm = unknown & {
     /**
      * The document; or send `source_url`.
@@ -16621,6 +16726,144 @@ export type GetReconciliationResponses = {
 };
 
 export type GetReconciliationResponse = GetReconciliationResponses[keyof GetReconciliationResponses];
+
+export type GetRetentionData = {
+    body?: never;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/retention';
+};
+
+export type GetRetentionErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetRetentionError = GetRetentionErrors[keyof GetRetentionErrors];
+
+export type GetRetentionResponses = {
+    /**
+     * Success.
+     */
+    200: TenantRetentionResponse;
+};
+
+export type GetRetentionResponse = GetRetentionResponses[keyof GetRetentionResponses];
+
+export type SetRetentionData = {
+    body: TenantRetentionRequest;
+    path: {
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id: string;
+    };
+    query?: never;
+    url: '/v1/admin/tenants/{tenant_id}/retention';
+};
+
+export type SetRetentionErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type SetRetentionError = SetRetentionErrors[keyof SetRetentionErrors];
+
+export type SetRetentionResponses = {
+    /**
+     * Success.
+     */
+    200: TenantRetentionResponse;
+};
+
+export type SetRetentionResponse = SetRetentionResponses[keyof SetRetentionResponses];
 
 export type GetReviewData = {
     body?: never;

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { openObjectFolder } from '../../../adapters/local/objectFolder.ts';
+import { keptDays } from '../../../domain/retention.ts';
 import { document, type DocumentState } from '../../../domain/document.ts';
 import { objectSweeper, type WorkFate } from '../../../src/commands/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;
+const KEEPS = { uploads: 0, results: 1, examples: 0, deliveries: 0 };
 const USED = { ...document.initialState, registered: {} } as unknown as DocumentState;
 
 describe('object sweeper', () => {
@@ -36,7 +38,7 @@ describe('object sweeper', () => {
       usedOf: () => Promise.resolve([{ document_id: 'doc_used', tenant_id: 't' }]),
       learnedOf: () => Promise.resolve(new Set()),
       awaitedOf: () => Promise.resolve(awaited),
-      retention: { uploads: 0, results: 1, examples: 0, deliveries: 0 },
+      kept: () => Promise.resolve(keptDays(KEEPS)),
       clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
     });
     const left = async () => {
@@ -121,11 +123,11 @@ describe('object sweeper', () => {
     const began = at();
     const fates = new Map<string, WorkFate & { readonly keeps?: string }>([
       ['ext_unbilled', { kind: 'open' }],
-      ['ext_billed', { kind: 'ended', at: began }],
+      ['ext_billed', { kind: 'ended', at: began, tenant_id: 't' }],
       ['op_open', { kind: 'open' }],
-      ['op_ended', { kind: 'ended', at: began }],
-      ['bat_ended', { kind: 'ended', at: began }],
-      ['job_ended', { kind: 'ended', at: began, keeps: kept[3]! }],
+      ['op_ended', { kind: 'ended', at: began, tenant_id: 't' }],
+      ['bat_ended', { kind: 'ended', at: began, tenant_id: 't' }],
+      ['job_ended', { kind: 'ended', at: began, tenant_id: 't', keeps: kept[3]! }],
     ]);
     const fateOf = (id: string) => Promise.resolve(fates.get(id) ?? ({ kind: 'unknown' } as const));
     const sweeper = objectSweeper({
@@ -133,7 +135,7 @@ describe('object sweeper', () => {
         objects,
         queuedFate: fateOf,
         workFate: fateOf,
-        retention: { uploads: 0, results: 1, examples: 0, deliveries: 0 },
+        kept: () => Promise.resolve(keptDays(KEEPS)),
       },
       documents: {
         record: () => Promise.reject(new Error('nothing is recorded')),

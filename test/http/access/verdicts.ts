@@ -63,6 +63,8 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getBillingConfigHistory: ADMIN,
   getAdminCreditPrices: ADMIN,
   publishCreditPrices: ADMIN,
+  getRetention: ADMIN,
+  setRetention: ADMIN,
   getRateLimits: ADMIN,
   setRateLimits: ADMIN,
   deleteRateLimits: ADMIN,

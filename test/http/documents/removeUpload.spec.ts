@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { uploadKeyOf } from '../../../domain/document.ts';
+import { keptDays } from '../../../domain/retention.ts';
 import { objectSweeper } from '../../../src/commands/sweeping.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 import type { Reply } from '../support/client.ts';
@@ -181,7 +182,7 @@ describe('removing uploads', () => {
     const sweep = (uploads: number, examples = 0) =>
       objectSweeper({
         ...api.swept,
-        retention: { uploads, results: 1, examples, deliveries: 0 },
+        kept: () => Promise.resolve(keptDays({ uploads, results: 1, examples, deliveries: 0 })),
         clock: { ...api.deps.clock, now: () => new Date(Date.now() + days * DAY_MS).toISOString() },
       }).sweep();
     await sweep(30);

@@ -29,6 +29,7 @@ const WITHOUT_CHILDREN = [
   ],
   ...['createBillingConfig', 'createAdminBillingConfig', 'getBillingConfigHistory', 'getAdminCreditPrices'],
   ...['publishCreditPrices', 'getRateLimits', 'setRateLimits', 'deleteRateLimits', 'flushRateLimitCache'],
+  ...['getRetention', 'setRetention'],
   ...['getFxRate', 'getMarginReport', 'listLlmCosts', 'getLlmCostsOfJob', 'createProviderPricing'],
   ...['listProviderPricing', 'getMissingPricing', 'getFreeTierSubsidy', 'getCostsByTask'],
   ...['getCostsByDocument', 'logLlmCost', 'setPricing', 'getPricing', 'getReconciliation', 'getUsageStats'],

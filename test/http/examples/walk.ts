@@ -299,6 +299,8 @@ const administer = async (walk: Walk): Promise<void> => {
   await walk.call('setRateLimits', { ...tenant, json: { heavy: { rate_per_second: 10, burst: 40 } } });
   await walk.call('getRateLimits', tenant);
   await walk.call('deleteRateLimits', tenant);
+  await walk.call('setRetention', { ...tenant, json: { days: { uploads: 7 } } });
+  await walk.call('getRetention', tenant);
   await walk.call('flushRateLimitCache');
   const rate = { operation: 'extract', extraction_mode: 'standard', billing_type: 'full_service' };
   await walk.call('setBillingRate', { json: { ...rate, credits_per_page: 40 } });

@@ -22,6 +22,7 @@ describe('reads of a tenant that nobody has heard of', () => {
     (tenant) => `/v1/api-keys/${tenant}`,
     (tenant) => `/v1/admin/tenants/${tenant}/ledger`,
     (tenant) => `/v1/admin/tenants/${tenant}/rate-limits`,
+    (tenant) => `/v1/admin/tenants/${tenant}/retention`,
     (tenant) => `/v1/admin/costs/by-task?tenant_id=${tenant}`,
     (tenant) => `/v1/admin/costs/by-document?tenant_id=${tenant}`,
     (tenant) => `/v1/admin/llm-costs?tenant_id=${tenant}`,

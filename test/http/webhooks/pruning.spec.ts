@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { systemTimers } from '../../../adapters/local/local.ts';
+import { keptDays } from '../../../domain/retention.ts';
 import { decodeAny } from '../../../domain/catalogue.ts';
 import { rebuildReadModels } from '../../../projections/engine/rebuild.ts';
 import { prunableDeliveries, webhooksProjector } from '../../../projections/webhooks.ts';
@@ -24,13 +25,14 @@ describe('deliveries that were kept for as long as they are', () => {
   });
 
   /** A process that prunes what is older than a day, so many days from now, few at a time. */
-  const pruner = (days: number) =>
-    pruneDeliveries({
+  const pruner = (days: number) => {
+    const prune = pruneDeliveries({
       store: api.log,
       clock: { ...api.deps.clock, now: () => new Date(Date.now() + days * DAY_MS).toISOString() },
-      days: 1,
-      prunable: (before, now, { pieces }) => prunableDeliveries(api.sql)(before, now, { piece: 2, pieces }),
+      prunable: (what, { pieces }) => prunableDeliveries(api.sql)(what, { piece: 2, pieces }),
     });
+    return () => prune(keptDays({ uploads: 0, results: 1, examples: 0, deliveries: 1 }));
+  };
 
   const rebuilt = async () => {
     const deps = { sql: api.sql, feed: api.log, projectors: [webhooksProjector], decode: decodeAny };

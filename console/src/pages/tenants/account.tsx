@@ -15,6 +15,7 @@ import { Refund } from './refund.tsx';
 import { Sell, type Account } from './sell.tsx';
 import { Grants, Ledger } from './ledger.tsx';
 import { Limits } from './limits.tsx';
+import { Retention } from './retention.tsx';
 import { PlanBadge } from './booked.tsx';
 
 /** Acts for this tenant on the page of keys. */
@@ -155,7 +156,16 @@ export function TenantAccount({ tenantId }: { tenantId: string }) {
                   <Grants tenantId={tenantId} onRefund={(grantId) => open({ act: 'refund', grantId })} />
                 ),
               },
-              { id: 'limits', name: texts.tabs.limits, content: <Limits tenantId={tenantId} /> },
+              {
+                id: 'limits',
+                name: texts.tabs.limits,
+                content: (
+                  <div className="flex flex-col gap-4">
+                    <Limits tenantId={tenantId} />
+                    <Retention tenantId={tenantId} />
+                  </div>
+                ),
+              },
             ]}
           />
         </>

@@ -1071,6 +1071,25 @@ class AsyncApi:
         )
         return cast("models.ReconciliationResponse", await self._sender.data(call))
 
+    async def get_retention(
+        self,
+        tenant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.TenantRetentionResponse:
+        """How long a tenant's things are kept.
+
+        In days, class by class: what holds, what was set for the tenant, and what holds for
+        others.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/tenants/{tenant_id}/retention",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.TenantRetentionResponse", await self._sender.data(call))
+
     async def get_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """A result that a person has to look at, and why.
 
@@ -2147,6 +2166,27 @@ class AsyncApi:
             timeout=timeout,
         )
         return cast("models.TenantRateLimitsResponse", await self._sender.data(call))
+
+    async def set_retention(
+        self,
+        tenant_id: str,
+        body: models.TenantRetentionRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.TenantRetentionResponse:
+        """Replace a tenant's days of keeping.
+
+        They can only be fewer than those of the installation. What is over by then goes with the
+        next sweep, within an hour.
+        """
+        call = Call(
+            "PUT",
+            "/v1/admin/tenants/{tenant_id}/retention",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.TenantRetentionResponse", await self._sender.data(call))
 
     async def start_audit(
         self,

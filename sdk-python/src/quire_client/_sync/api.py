@@ -1071,6 +1071,25 @@ class Api:
         )
         return cast("models.ReconciliationResponse", self._sender.data(call))
 
+    def get_retention(
+        self,
+        tenant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.TenantRetentionResponse:
+        """How long a tenant's things are kept.
+
+        In days, class by class: what holds, what was set for the tenant, and what holds for
+        others.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/tenants/{tenant_id}/retention",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.TenantRetentionResponse", self._sender.data(call))
+
     def get_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """A result that a person has to look at, and why.
 
@@ -2147,6 +2166,27 @@ class Api:
             timeout=timeout,
         )
         return cast("models.TenantRateLimitsResponse", self._sender.data(call))
+
+    def set_retention(
+        self,
+        tenant_id: str,
+        body: models.TenantRetentionRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.TenantRetentionResponse:
+        """Replace a tenant's days of keeping.
+
+        They can only be fewer than those of the installation. What is over by then goes with the
+        next sweep, within an hour.
+        """
+        call = Call(
+            "PUT",
+            "/v1/admin/tenants/{tenant_id}/retention",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.TenantRetentionResponse", self._sender.data(call))
 
     def start_audit(
         self,

@@ -1,0 +1,64 @@
+import type { Lists } from './lists.ts';
+import type { Work, started } from './known.ts';
+import { TENANT } from './process.ts';
+import { byType } from './readModel.ts';
+import { EPOCH_MS } from './scheduler.ts';
+import type { WatchDeps } from './told.ts';
+import { KEEPS } from './worlds.ts';
+
+const HOUR = 3_600_000;
+const DAY_MS = 24 * HOUR;
+/** By so much clocks differ, and for so long a step takes. */
+const SKEW_MS = 15 * 60_000;
+/** When all are well, a sweep comes by so late. */
+const SWEPT_MS = 14 * HOUR;
+
+interface Watched {
+  readonly say: (id: string, text: string) => void;
+  /** The result of some work, where it can be had. */
+  readonly read: (work: Work) => Promise<string | undefined>;
+  readonly known: () => ReturnType<typeof started>;
+}
+
+/** What is over is gone, and nothing else is: results and deliveries of worlds that say for how long they are kept. */
+export const daysWatch = ({ world, sched, told }: WatchDeps, { say, read, known }: Watched) => {
+  /** By the days of the installation, or those of the tenant where these are fewer. */
+  const keptMs = (what: 'results' | 'deliveries', which: 'last' | 'fewest'): number =>
+    Math.min((world.keeps ?? KEEPS)[what], known().days[which]) * DAY_MS;
+
+  const resultOf = async (work: Work): Promise<void> => {
+    const [age, isThere] = [sched.nowMs() - work.billedAt, (await read(work)) !== undefined];
+    const text = `${work.id}, ${(age / HOUR).toFixed(1)} hours after it was billed`;
+    if (isThere && age > keptMs('results', 'last') + SWEPT_MS)
+      say('kept-too-long', `the result of ${text}, is there`);
+    if (!isThere && age > 0 && age < keptMs('results', 'fewest') - SKEW_MS)
+      say('result-gone', `the result of ${text}, is gone`);
+  };
+
+  const deliveriesOf = ({ webhooks }: Lists): void => {
+    const last = sched.nowMs() + EPOCH_MS - keptMs('deliveries', 'last') - SWEPT_MS;
+    for (const { delivery_id, created_at, delivered } of webhooks.deliveries())
+      if (delivered && Date.parse(created_at) < last)
+        say('kept-too-long', `${delivery_id} of ${created_at} is listed`);
+  };
+
+  return {
+    see: byType({
+      RetentionSet: ({ data: { tenant_id, days } }) => {
+        if (tenant_id !== TENANT) return;
+        const last = days.results ?? Infinity;
+        known().days = { last, fewest: Math.min(last, known().days.fewest) };
+      },
+      DeliveriesPruned: ({ data: { before } }) => {
+        const first = sched.nowMs() + EPOCH_MS - keptMs('deliveries', 'fewest') + SKEW_MS;
+        if (Date.parse(before) > first)
+          say('pruned-too-soon', `deliveries from before ${before} are not listed`);
+      },
+    }),
+    look: async (lists: Lists): Promise<void> => {
+      if (world.keeps === undefined || told.restoredAt >= 0) return;
+      for (const work of known().works.values()) await resultOf(work);
+      deliveriesOf(lists);
+    },
+  };
+};
