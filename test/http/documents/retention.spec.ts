@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { until } from '../../../engine/test/support/until.ts';
 import { systemTimers } from '../../../adapters/local/local.ts';
 import { decodeAny } from '../../../domain/catalogue.ts';
 import { rebuildReadModels } from '../../../projections/engine/rebuild.ts';
@@ -125,6 +126,8 @@ describe('how long things of a tenant are kept', () => {
     await api.operations.drain();
     await workerOver(api).drain();
     await sent();
+    // What is sent in the background is told a moment later.
+    await until(async () => (await deliveries()).every(({ status }) => status === 'delivered'), 50);
     const has = async () => {
       await api.deps.reads.settleAll();
       const uploads: boolean[] = [];
