@@ -5,7 +5,10 @@ import { bulk, inserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf } from './engine/ports.ts';
 import { NO_END } from '../domain/leased.ts';
 
-/** What has not ended, by its kind and how it stands: operations, batches and training jobs of all tenants. */
+/**
+ * What has not ended, by its kind and how it stands: operations, batches, training jobs, and the reviews that can be
+ * decided at `now`, of all tenants.
+ */
 export const openWorkByStatus = listing(
   `select 'operations' as kind, status, count(*) as count from read.operations
      where finished_at is null group by status
@@ -14,8 +17,12 @@ export const openWorkByStatus = listing(
      where finished_at is null group by 2
    union all select 'training_jobs', status, count(*) from read.training_jobs
      where finished_at is null group by status
+   union all select 'reviews', case when r.lease_until > $1 then 'leased' else 'open' end, count(*)
+     from read.reviews r join read.operations o on o.operation_id = r.operation_id
+       left join read.documents d on d.document_id = o.document_id
+     where r.decided_at is null and r.kept_until > $1 and d.erased_at is null group by 2
    order by 1, 2`,
-  () => [],
+  (now: string) => [now],
   rowReader({ kind: 'text', status: 'text', count: 'int8' }),
 );
 

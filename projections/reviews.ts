@@ -30,7 +30,7 @@ export const reviews = table({
     confirmed: 'int4?',
     corrected: 'int4?',
   },
-  indexes: ['(tenant_id, position desc)', '(operation_id)'],
+  indexes: ['(tenant_id, position desc)', '(operation_id)', '(kept_until) where decided_at is null'],
 });
 
 const open = inserting(reviews, { firstStands: true });
@@ -81,7 +81,7 @@ const movesIn = (events: readonly ProjectedEvent[]) => {
 /** Results that a person has to look at, and what became of each. */
 export const reviewsProjector: Projector = {
   name: 'reviews',
-  version: 1,
+  version: 2,
   eventTypes: ['OperationSucceeded', 'ReviewLeased', 'ReviewDecided', 'ReviewReopened'],
   tables: [reviews],
   apply: async (tx, { schema, events }) => {

@@ -169,7 +169,7 @@ const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
       from.health(),
       projectionsStatus({ sql, feed: log }, known),
       log.end(),
-      openWorkByStatus(sql)(),
+      openWorkByStatus(sql)(from.clock.now()),
       from.replicas.alive(),
     ]);
     return {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Quire } from '../../sdk/src/index.ts';
+import { Quire, type Review } from '../../sdk/src/index.ts';
 import { ADMIN_KEY, startService } from '../../test/support/serviceProcess.ts';
 import { CORPUS, corpusItems, type Item } from './corpus.ts';
 
@@ -14,7 +14,7 @@ const { values: options } = parseArgs({
     set: { type: 'string', default: 'adbuy' },
     /** After how many decisions it is trained and measured. */
     after: { type: 'string', default: '20' },
-    /** At most so many documents are measured by. */
+    /** At most so many documents are measured by; those whose truth is not known as a whole are left out. */
     measured: { type: 'string', default: '100' },
   },
 });
@@ -34,6 +34,13 @@ interface Example {
 const uploaded = async (quire: Quire, item: Item): Promise<string> =>
   (await quire.uploads.send(await fileOf(item))).document_id;
 
+/** What a person says of a document: the truth, and what was read where the truth is not known. */
+const saidOf = ({ truth, ignore }: Item, read: Review['result']): Readonly<Record<string, unknown>> => {
+  const isUnknown = (name: string): boolean => ignore.includes(`/${name}`);
+  const known = Object.entries(truth).filter(([name, value]) => value !== null && !isUnknown(name));
+  return Object.fromEntries([...Object.entries(read ?? {}).filter(([name]) => isUnknown(name)), ...known]);
+};
+
 /** Has a document read, and decides its review as the truth says. Gives what the service then answers. */
 const decided = async (quire: Quire, item: Item): Promise<Example & { readonly corrected: number }> => {
   const file = await fileOf(item);
@@ -41,9 +48,8 @@ const decided = async (quire: Quire, item: Item): Promise<Example & { readonly c
   const { status, review_id } = await quire.operations.wait(await quire.extractLater(asked));
   if (review_id == null) throw new Error(`${item.id} needs no review, it is ${status}`);
   const path = { review_id };
-  await quire.api.leaseReview({ path });
-  const said = Object.fromEntries(Object.entries(item.truth).filter(([, value]) => value !== null));
-  const { result, decision } = await quire.api.decideReview({ path, body: { result: said } });
+  const { result: read } = await quire.api.leaseReview({ path });
+  const { result, decision } = await quire.api.decideReview({ path, body: { result: saidOf(item, read) } });
   const document_id = await uploaded(quire, item);
   return { document_id, expected: result ?? {}, corrected: decision?.counts.corrected ?? 0 };
 };
@@ -121,7 +127,9 @@ try {
   const { key } = await admin.api.createApiKey({ body: { tenant_id: TENANT, name: 'A person' } });
   await compared(new Quire({ url: service.url, key, tenant: TENANT }), {
     learn: items.filter(({ set }) => set === `${options.set} learn`),
-    dev: items.filter(({ set }) => set === options.set).slice(0, Number(options.measured)),
+    dev: items
+      .filter(({ set, ignore }) => set === options.set && ignore.length === 0)
+      .slice(0, Number(options.measured)),
   });
 } finally {
   await service.stop('SIGTERM');

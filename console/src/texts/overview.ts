@@ -48,7 +48,7 @@ export const overview = {
     noWork: 'Nothing waits.',
     alerts: 'Alerts',
     noAlerts: 'Nothing needs you.',
-    kinds: { operations: 'Operations', batches: 'Batches', training_jobs: 'Trainings' },
+    kinds: { operations: 'Operations', batches: 'Batches', training_jobs: 'Trainings', reviews: 'Reviews' },
     part: (name: string, state: string) => `${name.replaceAll('_', ' ')} is ${state.replaceAll('_', ' ')}`,
     prices: (count: number) =>
       `${count === 1 ? 'A model was' : `${String(count)} models were`} called without a price`,

@@ -143,6 +143,7 @@ describe('the page of evaluations', () => {
     const again = await quire.api.getEvaluationSet({ path: { set_id } });
     expect(again).to.include({ name: 'From a file', documents: 1 });
     await quire.api.removeEvaluationSet({ path: { set_id } });
+    await page.setViewportSize({ width: 390, height: 844 });
     await looksRight(page);
     await page.context().close();
   });

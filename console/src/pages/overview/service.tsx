@@ -92,7 +92,7 @@ function Work({ work }: Pick<ServiceState, 'work'>) {
           <span>
             {nameOf(kind)} <span className="text-soft">{status}</span>
           </span>
-          <Go to={OPERATION}>
+          <Go to={kind === 'reviews' ? '/reviews' : OPERATION}>
             <Credits value={count} />
           </Go>
         </li>

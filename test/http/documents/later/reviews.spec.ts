@@ -75,6 +75,13 @@ describe('reviews', () => {
     return { tenant_id, key, call, extract, extracted, needed, review, move, operation, listed, balance };
   };
 
+  /** How many reviews of all tenants wait with a status, as operators are told. */
+  const waiting = async (wanted: 'open' | 'leased'): Promise<number> => {
+    const { body } = await api.call('get', '/v1/admin/service-state');
+    const work = body['work'] as readonly { kind: string; status: string; count: number }[];
+    return work.find(({ kind, status }) => kind === 'reviews' && status === wanted)?.count ?? 0;
+  };
+
   const DECIDED = { invoice_number: 'Q-1001', total: 121, iban: 'DE02120300000000202051' };
 
   it('are asked for by the request: the operation is billed once, and its result waits for a person', async () => {
@@ -243,8 +250,13 @@ describe('reviews', () => {
     for (const once of [await leave(), await leave()]) expect(once.status, once.text).to.equal(204);
     expect((await tenant.review(id)).body).to.include({ status: 'open', lease: null });
     expect((await tenant.listed('open')).map(({ review_id }) => review_id)).to.deep.equal([id]);
+    const [open, leased] = [await waiting('open'), await waiting('leased')];
     expect((await tenant.move(`${id}/lease`, undefined, other)).status).to.equal(200);
+    await tenant.listed();
+    expect([await waiting('open'), await waiting('leased')]).to.deep.equal([open - 1, leased + 1]);
     expect((await tenant.move(`${id}/decision`, { result: DECIDED }, other)).status).to.equal(200);
+    await tenant.listed();
+    expect([await waiting('open'), await waiting('leased')]).to.deep.equal([open - 1, leased]);
     expect((await leave(other)).status).to.equal(204);
     expect((await tenant.call('delete', '/v1/reviews/rev_nobody/lease')).code).to.equal('review_not_found');
   });
