@@ -211,12 +211,10 @@ function candidatesFor(ready: Ready, index: number, { kept, ruled }: Wanted): re
     const value = span === ruled?.span ? ruled.finding.value : valueFor(asked, span);
     if (value !== undefined) drafts.push(draftOf(span, value, { asked, likeness, ready }));
   }
-  const standing = standingOf(drafts);
-  const best = drafts
-    .sort((a, b) => b.rough - a.rough || a.span.segment.index - b.span.segment.index)
-    .slice(0, kept);
-  const ofRules = drafts.slice(kept).filter(({ span }) => span === ruled?.span);
-  return [...best, ...ofRules].map((draft) => ({
+  drafts.sort((a, b) => b.rough - a.rough || a.span.segment.index - b.span.segment.index);
+  const best = drafts.filter(({ span }, i) => i < kept || span === ruled?.span);
+  const standing = standingOf(drafts, best);
+  return best.map((draft) => ({
     span: draft.span,
     value: draft.value,
     key: draft.key,
@@ -263,13 +261,14 @@ interface Standing {
   readonly same: ReadonlyMap<string, { readonly places: ReadonlySet<number>; readonly told: number }>;
 }
 
-function standingOf(drafts: readonly Draft[]): Standing {
+/** Of the same value elsewhere only what is `asked` of it: most values are not weighed any further. */
+function standingOf(drafts: readonly Draft[], asked: readonly Draft[]): Standing {
   const top = drafts.reduce((most, { told }) => Math.max(most, told), 0);
   const order = [...new Set(drafts.map(({ told }) => told))].sort((a, b) => b - a);
-  const same = new Map<string, { places: Set<number>; told: number }>();
+  const same = new Map(asked.map(({ key }) => [key, { places: new Set<number>(), told: 0 }]));
   for (const { key, told, span } of drafts) {
-    const one = same.get(key) ?? { places: new Set<number>(), told: 0 };
-    same.set(key, one);
+    const one = same.get(key);
+    if (one === undefined) continue;
     one.places.add(span.segment.index);
     one.told = Math.max(one.told, told);
   }

@@ -8,8 +8,8 @@ import { ledgerPages, reportPages } from '../../engine/test/bench/pdfPages.ts';
 import { askedSchema } from './askedSchema.ts';
 
 /*
- * CPU seconds that an extraction takes once its document is read: by pages with the same fields, and by fields with the
- * same pages. BENCH_SVG names a file for the plot.
+ * CPU seconds that an extraction takes once its document is read: by pages with the same fields, by fields with the
+ * same pages, and with most of both: what the two together add, or multiply. BENCH_SVG names a file for the plot.
  */
 const PAGES = [10, 20, 40, 80];
 const FIELDS = [50, 100, 200, 400];
@@ -81,6 +81,16 @@ const byPages = await series(PAGES, (pages) => measured(pages, SAME.fields));
 console.log(`${table(`pages, ${String(SAME.fields)} fields`, byPages)}\n`);
 const byFields = await series(FIELDS, (fields) => measured(SAME.pages, fields));
 console.log(table(`fields, ${String(SAME.pages)} pages`, byFields));
+const secondsAt = (points: readonly Point[], size: number): number =>
+  points.find(({ at }) => at === size)?.seconds ?? NaN;
+const [pages, fields] = [Math.max(...PAGES), Math.max(...FIELDS)];
+const [least, most] = [secondsAt(byFields, SAME.fields), secondsAt(byFields, fields)];
+const more = secondsAt(byPages, pages) / secondsAt(byPages, SAME.pages);
+const both = await measured(pages, fields);
+console.log(
+  `\n${String(pages)} pages, ${String(fields)} fields: ${both.toFixed(1)} CPU seconds; were both added ` +
+    `${(most + (more - 1) * least).toFixed(1)}, were they multiplied ${(most * more).toFixed(1)}`,
+);
 const file = process.env['BENCH_SVG'];
 const svg = [
   '<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" ' +
