@@ -9,7 +9,7 @@ import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import type { EventFeed, EventStore, RecordedEvent, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { OPERATIONS_PREFIX } from '../commands/operationInput.ts';
-import { RESULTS_PREFIX, workIdOfResult } from '../commands/storedResult.ts';
+import { RESULTS_PREFIX } from '../commands/storedResult.ts';
 import { TRAINING_PREFIX } from '../commands/training.ts';
 import { writeDigested } from '../commands/uploads.ts';
 import { withTexts } from '../writer/vault.ts';
@@ -205,9 +205,9 @@ const objectCopier = ({ objects }: ExportDeps, { folder, signal }: ExportRequest
 };
 
 const WORK_OBJECTS = [
-  [RESULTS_PREFIX, 'result of an extraction or a conversion', workIdOfResult],
-  [TRAINING_PREFIX, 'schema and examples of a training job', (key: string) => key.split('/')[1]],
-  [OPERATIONS_PREFIX, 'request or file of work that waits', (key: string) => key.split('/')[1]],
+  [RESULTS_PREFIX, 'result of an extraction or a conversion, or why it failed'],
+  [TRAINING_PREFIX, 'schema and examples of a training job'],
+  [OPERATIONS_PREFIX, 'request or file of work that waits'],
 ] as const;
 
 /** A key is a path, whatever was put there. */
@@ -221,9 +221,9 @@ const copyObjects = async (
   const { files, copy } = objectCopier(deps, request);
   for (const id of ids)
     if (id.startsWith('doc_') && SAFE.test(id)) await copy(uploadKeyOf(id), `uploads/${id}`, 'uploaded file');
-  for (const [prefix, what, idOf] of WORK_OBJECTS)
+  for (const [prefix, what] of WORK_OBJECTS)
     for await (const { key } of deps.objects.list(prefix))
-      if (ids.has(idOf(key) ?? '') && SAFE.test(key)) await copy(key, key, what);
+      if (ids.has(key.split('/')[1] ?? '') && SAFE.test(key)) await copy(key, key, what);
   for (const [id, sha256] of artifacts) await copy(artifactKeyOf(sha256), `artifacts/${id}`, 'artifact');
   return files;
 };
