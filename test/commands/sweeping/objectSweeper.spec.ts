@@ -6,12 +6,30 @@ import { keptDays } from '../../../domain/retention.ts';
 import { sha256 } from '../../../domain/kernel/chain.ts';
 import { operationProblems } from '../../../src/commands/operations.ts';
 import { document, type DocumentState } from '../../../domain/document.ts';
-import { objectSweeper, type WorkFate } from '../../../src/commands/sweeping.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
+import { objectSweeper, type ObjectSweeperDeps, type WorkFate } from '../../../src/commands/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;
 const KEEPS = { uploads: 0, results: 1, examples: 0, deliveries: 0 };
 const USED = { ...document.initialState, registered: {} } as unknown as DocumentState;
+
+/** Nobody has uploaded anything. */
+const UNUSED: Pick<ObjectSweeperDeps, 'documents' | 'usedOf' | 'learnedOf' | 'awaitedOf'> = {
+  documents: {
+    record: () => Promise.reject(new Error('nothing is recorded')),
+    stateOf: () => Promise.resolve(document.initialState),
+  },
+  usedOf: () => Promise.resolve([]),
+  learnedOf: () => Promise.resolve(new Set()),
+  awaitedOf: () => Promise.resolve(new Set()),
+};
+
+const keysIn = async (objects: Pick<ObjectStore, 'list'>): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for await (const { key } of objects.list('')) found.push(key);
+  return found;
+};
 
 describe('object sweeper', () => {
   it('removes unused uploads after a day and results after 25 hours, and nothing else', async () => {
@@ -44,11 +62,7 @@ describe('object sweeper', () => {
       kept: () => Promise.resolve(keptDays(KEEPS)),
       clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
     });
-    const left = async () => {
-      const found: string[] = [];
-      for await (const { key } of objects.list('')) found.push(key);
-      return found;
-    };
+    const left = () => keysIn(objects);
     expect(await sweeper.sweep()).to.deep.equal({
       uploads: 0,
       expired: 0,
@@ -142,20 +156,10 @@ describe('object sweeper', () => {
         workFate: fateOf,
         kept: () => Promise.resolve(keptDays(KEEPS)),
       },
-      documents: {
-        record: () => Promise.reject(new Error('nothing is recorded')),
-        stateOf: () => Promise.resolve(document.initialState),
-      },
-      usedOf: () => Promise.resolve([]),
-      learnedOf: () => Promise.resolve(new Set()),
-      awaitedOf: () => Promise.resolve(new Set()),
+      ...UNUSED,
       clock: { uuid: randomUUID, now: at },
     });
-    const left = async () => {
-      const found: string[] = [];
-      for await (const { key } of objects.list('')) found.push(key);
-      return found;
-    };
+    const left = () => keysIn(objects);
     await sweeper.sweep();
     expect(await left(), 'what is new may be on its way').to.have.members([...kept, ...over]);
     hours = 2;
@@ -198,18 +202,10 @@ describe('object sweeper', () => {
       await objectSweeper({
         ...{ objects, queuedFate: fateOf, workFate: fateOf },
         kept: () => Promise.resolve(keptDays({ ...KEEPS, results: 3 }, { tenants })),
-        documents: {
-          record: () => Promise.reject(new Error('nothing is recorded')),
-          stateOf: () => Promise.resolve(document.initialState),
-        },
-        usedOf: () => Promise.resolve([]),
-        learnedOf: () => Promise.resolve(new Set()),
-        awaitedOf: () => Promise.resolve(new Set()),
+        ...UNUSED,
         clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
       }).sweep();
-      const found: string[] = [];
-      for await (const { key } of objects.list('')) found.push(key);
-      return found;
+      return keysIn(objects);
     };
     expect(await sweptAfter(23.9)).to.have.members([...brief, ...others, refused]);
     expect(await sweptAfter(24.1)).to.have.members([...others, refused]);
@@ -242,13 +238,7 @@ describe('object sweeper', () => {
     const open = () => Promise.resolve({ kind: 'open' } as const);
     const report = await objectSweeper({
       ...{ objects, queuedFate: open, workFate: open, kept: () => Promise.resolve(keptDays(KEEPS)) },
-      documents: {
-        record: () => Promise.reject(new Error('nothing is recorded')),
-        stateOf: () => Promise.resolve(document.initialState),
-      },
-      usedOf: () => Promise.resolve([]),
-      learnedOf: () => Promise.resolve(new Set()),
-      awaitedOf: () => Promise.resolve(new Set()),
+      ...UNUSED,
       erased: {
         any: () => Promise.resolve(true),
         among: (names) => Promise.resolve(new Set(names.filter((name) => name === 'cnv_gone'))),
@@ -259,9 +249,7 @@ describe('object sweeper', () => {
       clock: { uuid: randomUUID, now: () => new Date().toISOString() },
     }).sweep();
     expect(report).to.include({ erased: gone.length, left: 0 });
-    const found: string[] = [];
-    for await (const { key } of objects.list('')) found.push(key);
-    expect(found).to.have.members(there);
+    expect(await keysIn(objects)).to.have.members(there);
     folder.remove();
   });
 });
