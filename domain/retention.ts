@@ -5,7 +5,7 @@ import { instant, tenantId } from './kernel/amounts.ts';
 
 /** What is kept for some days and then removed. */
 export const KEPT_CLASSES = ['uploads', 'results', 'examples', 'deliveries'] as const;
-export type KeptClass = (typeof KEPT_CLASSES)[number];
+type KeptClass = (typeof KEPT_CLASSES)[number];
 
 /** Days that an installation keeps things: `RESULT_RETENTION_DAYS` and its like. */
 export interface Retention {
@@ -36,7 +36,7 @@ export const tenantRetentionEvent = z.discriminatedUnion('type', [retentionSet])
 type TenantRetentionEvent = z.output<typeof tenantRetentionEvent>;
 
 /** What was set for a tenant last. */
-export type OwnRetention = Omit<TenantRetentionEvent['data'], 'tenant_id'>;
+type OwnRetention = Omit<TenantRetentionEvent['data'], 'tenant_id'>;
 
 /** Of each class days, or null: those of the installation. */
 export type OwnDays = OwnRetention['days'];

@@ -59,7 +59,14 @@ import { tooManyOpen } from './holds.ts';
 import { reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import { type BodyEnds, formerKeyOf, type JsonPieces, resultKeyOf, RESULTS_PREFIX } from './storedResult.ts';
+import {
+  type BodyEnds,
+  formerKeyOf,
+  type JsonPieces,
+  resultFolderOf,
+  resultKeyOf,
+  RESULTS_PREFIX,
+} from './storedResult.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
@@ -406,11 +413,16 @@ const storedProblem = z.object({
 });
 type StoredProblem = z.output<typeof storedProblem>;
 
-const keyOf = (operationId: string): string =>
+const keyOf = (operationId: string): string => `${resultFolderOf(operationId)}problem`;
+
+/** Where releases before this one put it: whose it is nobody could tell. */
+const formerProblemKeyOf = (operationId: string): string =>
   `${RESULTS_PREFIX}${sha256(['operation problem', operationId].join('\u001f'))}`;
 
 export const operationProblems = (objects: Pick<ObjectStore, 'put' | 'get' | 'remove'>) => ({
-  remove: (operationId: string): Promise<void> => objects.remove(keyOf(operationId)),
+  remove: async (operationId: string): Promise<void> => {
+    for (const key of [keyOf(operationId), formerProblemKeyOf(operationId)]) await objects.remove(key);
+  },
   put: (operationId: string, problem: WorkProblem): Promise<void> => {
     const { code, detail } = problem;
     const members =
@@ -426,7 +438,8 @@ export const operationProblems = (objects: Pick<ObjectStore, 'put' | 'get' | 're
   },
   /** undefined where there is none, or it is kept no more. */
   find: async (operationId: string): Promise<StoredProblem | undefined> => {
-    const bytes = await objects.get(keyOf(operationId));
+    const bytes =
+      (await objects.get(keyOf(operationId))) ?? (await objects.get(formerProblemKeyOf(operationId)));
     if (bytes === undefined) return undefined;
     return storedProblem.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data;
   },

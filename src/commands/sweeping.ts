@@ -142,8 +142,9 @@ const WORK_PREFIXES = [
 /** Younger than that is not looked at, ms. */
 const WORK_AGE_MS = NEW_MS;
 
-const QUEUED = /^(?:operations|training|evaluations|secrets)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
-const REVIEWED = /^(?:operations|reviews)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
+const QUEUED =
+  /^(?:operations|training|evaluations|secrets|results)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
+const REVIEWED = /^(?:operations|reviews|results)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
 
 /** The operation, batch or training job that an object is of; of a review, its operation. */
 const queuedOfKey = (key: string): string | undefined => {
@@ -170,29 +171,27 @@ const workObjects = ({ queuedFate, workFate }: ObjectSweeperDeps, kept: KeptDays
     known.set(id, fate);
     return fate;
   };
-  const isResultOver: (work: string, nowMs: number, age: number) => Promise<boolean> = async (
-    work,
-    nowMs,
-    age,
-  ) => {
-    const fate = await fateOf(work, workFate);
-    if (fate.kind === 'ended') return nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).results);
-    return fate.kind === 'unknown' && age >= KEPT_MS;
-  };
+  /** `isOld`: it goes where the log does not know its work. */
+  const isResultOver = (fate: WorkFate, nowMs: number, isOld: boolean): boolean =>
+    fate.kind === 'ended'
+      ? nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).results)
+      : fate.kind === 'unknown' && isOld;
   return async ({ key, modified_at }, nowMs) => {
     const age = nowMs - Date.parse(modified_at);
     const over = (isOver: boolean) => (isOver ? 'results' : undefined);
     const work = workIdOfResult(key);
-    if (work !== undefined) return over(await isResultOver(work, nowMs, age));
-    const queued = queuedOfKey(key);
-    // Results of releases before this one, and sentences of problems; secrets that belong to no work stay.
-    if (queued === undefined) return over(key.startsWith(RESULTS_PREFIX) && age >= formerMs);
+    if (work !== undefined) return over(isResultOver(await fateOf(work, workFate), nowMs, age >= KEPT_MS));
+    const [queued, isResult] = [queuedOfKey(key), key.startsWith(RESULTS_PREFIX)];
+    // Results and sentences of problems of releases before this one; secrets that belong to no work stay.
+    if (queued === undefined) return over(isResult && age >= formerMs);
     const fate = await fateOf(queued, queuedFate);
+    // Why an operation failed, or why a batch refused a document: of that there never was an operation.
+    if (isResult) return over(isResultOver(fate, nowMs, age >= formerMs));
     if (fate.kind === 'unknown') return over(age >= KEPT_MS);
     if (fate.kind === 'open' || age < NEW_MS) return undefined;
     if (fate.keeps !== key) return 'results';
-    const isOver = nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).examples);
-    return isOver ? 'examples' : undefined;
+    const examplesMs = keptMs(kept.of(fate.tenant_id).examples);
+    return nowMs - Date.parse(fate.at) >= examplesMs ? 'examples' : undefined;
   };
 };
 
@@ -457,10 +456,11 @@ const expireUsed = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number
   return done;
 };
 
-/** What an object is of, by the ID of its document or of its extraction. */
-const nameOfKey = (key: string): string | undefined => {
+/** What an object may be of, by the ID of its document, or of its extraction or conversion. */
+const namesOfKey = (key: string): readonly string[] => {
   const suffix = REVIEWED.exec(key)?.[1];
-  return documentIdOfKey(key) ?? workIdOfResult(key) ?? (suffix === undefined ? undefined : `ext_${suffix}`);
+  const work = suffix === undefined ? [] : [`ext_${suffix}`, `cnv_${suffix}`];
+  return [documentIdOfKey(key) ?? [], workIdOfResult(key) ?? [], work].flat();
 };
 
 /** Removes what is there and is of an erased document; without one nothing is looked at. */
@@ -482,8 +482,8 @@ const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
   };
   for (const prefix of [UPLOADS_PREFIX, RESULTS_PREFIX, OPERATIONS_PREFIX, REVIEWS_PREFIX])
     for await (const keys of oldKeys(deps, prefix, Infinity)) {
-      const erased = await among(keys.flatMap((key) => nameOfKey(key) ?? []));
-      const theirs = keys.filter((key) => erased.has(nameOfKey(key) ?? ''));
+      const erased = await among(keys.flatMap(namesOfKey));
+      const theirs = keys.filter((key) => namesOfKey(key).some((name) => erased.has(name)));
       await each(theirs, (key) => deps.objects.remove(key).then(() => true));
     }
   for await (const keys of oldKeys(deps, EVALUATIONS_PREFIX, Infinity)) {

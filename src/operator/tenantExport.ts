@@ -13,7 +13,7 @@ import { operationIdOfReview } from '../../domain/review.ts';
 import { EVALUATIONS_PREFIX } from '../commands/evaluations.ts';
 import { OPERATIONS_PREFIX } from '../commands/operationInput.ts';
 import { REVIEWS_PREFIX } from '../commands/reviews.ts';
-import { RESULTS_PREFIX, workIdOfResult } from '../commands/storedResult.ts';
+import { RESULTS_PREFIX } from '../commands/storedResult.ts';
 import { TRAINING_PREFIX } from '../commands/training.ts';
 import { writeDigested } from '../commands/uploads.ts';
 import { withTexts } from '../writer/vault.ts';
@@ -223,7 +223,7 @@ const setOrBatchOf = (key: string): string => {
 };
 
 const WORK_OBJECTS = [
-  [RESULTS_PREFIX, 'result of an extraction or a conversion', workIdOfResult],
+  [RESULTS_PREFIX, 'result of an extraction or a conversion, or why it failed', folderIn],
   [TRAINING_PREFIX, 'schema and examples of a training job', folderIn],
   [OPERATIONS_PREFIX, 'request or file of work that waits', folderIn],
   [REVIEWS_PREFIX, 'what a person was asked of a result, or has decided', operationOf],
@@ -247,9 +247,9 @@ const copyObjects = async (
   const { files, copy } = objectCopier(deps, request);
   for (const id of ids)
     if (id.startsWith('doc_') && SAFE.test(id)) await copy(uploadKeyOf(id), `uploads/${id}`, 'uploaded file');
-  for (const [prefix, what, idOf] of WORK_OBJECTS)
+  for (const [prefix, what] of WORK_OBJECTS)
     for await (const { key } of deps.objects.list(prefix))
-      if (ids.has(idOf(key) ?? '') && SAFE.test(key)) await copy(key, key, what);
+      if (ids.has(key.split('/')[1] ?? '') && SAFE.test(key)) await copy(key, key, what);
   for (const [id, sha256] of artifacts) await copy(artifactKeyOf(sha256), `artifacts/${id}`, 'artifact');
   return files;
 };

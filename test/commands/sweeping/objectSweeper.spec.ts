@@ -1,14 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { Map as ImmutableMap } from 'immutable';
 import { openObjectFolder } from '../../../adapters/local/objectFolder.ts';
 import { keptDays } from '../../../domain/retention.ts';
+import { sha256 } from '../../../domain/kernel/chain.ts';
+import { operationProblems } from '../../../src/commands/operations.ts';
 import { document, type DocumentState } from '../../../domain/document.ts';
-import { objectSweeper, type WorkFate } from '../../../src/commands/sweeping.ts';
+import type { ObjectStore } from '../../../domain/ports/services.ts';
+import { objectSweeper, type ObjectSweeperDeps, type WorkFate } from '../../../src/commands/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;
 const KEEPS = { uploads: 0, results: 1, examples: 0, deliveries: 0 };
 const USED = { ...document.initialState, registered: {} } as unknown as DocumentState;
+
+/** Nobody has uploaded anything. */
+const UNUSED: Pick<ObjectSweeperDeps, 'documents' | 'usedOf' | 'learnedOf' | 'awaitedOf'> = {
+  documents: {
+    record: () => Promise.reject(new Error('nothing is recorded')),
+    stateOf: () => Promise.resolve(document.initialState),
+  },
+  usedOf: () => Promise.resolve([]),
+  learnedOf: () => Promise.resolve(new Set()),
+  awaitedOf: () => Promise.resolve(new Set()),
+};
+
+const keysIn = async (objects: Pick<ObjectStore, 'list'>): Promise<readonly string[]> => {
+  const found: string[] = [];
+  for await (const { key } of objects.list('')) found.push(key);
+  return found;
+};
 
 describe('object sweeper', () => {
   it('removes unused uploads after a day and results after 25 hours, and nothing else', async () => {
@@ -41,11 +62,7 @@ describe('object sweeper', () => {
       kept: () => Promise.resolve(keptDays(KEEPS)),
       clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
     });
-    const left = async () => {
-      const found: string[] = [];
-      for await (const { key } of objects.list('')) found.push(key);
-      return found;
-    };
+    const left = () => keysIn(objects);
     expect(await sweeper.sweep()).to.deep.equal({
       uploads: 0,
       expired: 0,
@@ -110,6 +127,7 @@ describe('object sweeper', () => {
     const over = [
       ['results/ext_billed/', digest('a')],
       ['results/ext_nobody/', digest('a')],
+      ['results/op_failed/', 'problem'],
       ['operations/op_ended/parts/', '1'],
       ['operations/op_nobody/', digest('b')],
       ['secrets/op_nobody/', 'k'],
@@ -125,6 +143,7 @@ describe('object sweeper', () => {
       ['ext_unbilled', { kind: 'open' }],
       ['ext_billed', { kind: 'ended', at: began, tenant_id: 't' }],
       ['op_open', { kind: 'open' }],
+      ['op_failed', { kind: 'ended', at: began, tenant_id: 't' }],
       ['op_ended', { kind: 'ended', at: began, tenant_id: 't' }],
       ['bat_ended', { kind: 'ended', at: began, tenant_id: 't' }],
       ['job_ended', { kind: 'ended', at: began, tenant_id: 't', keeps: kept[3]! }],
@@ -137,20 +156,10 @@ describe('object sweeper', () => {
         workFate: fateOf,
         kept: () => Promise.resolve(keptDays(KEEPS)),
       },
-      documents: {
-        record: () => Promise.reject(new Error('nothing is recorded')),
-        stateOf: () => Promise.resolve(document.initialState),
-      },
-      usedOf: () => Promise.resolve([]),
-      learnedOf: () => Promise.resolve(new Set()),
-      awaitedOf: () => Promise.resolve(new Set()),
+      ...UNUSED,
       clock: { uuid: randomUUID, now: at },
     });
-    const left = async () => {
-      const found: string[] = [];
-      for await (const { key } of objects.list('')) found.push(key);
-      return found;
-    };
+    const left = () => keysIn(objects);
     await sweeper.sweep();
     expect(await left(), 'what is new may be on its way').to.have.members([...kept, ...over]);
     hours = 2;
@@ -165,6 +174,82 @@ describe('object sweeper', () => {
     hours = 24 * 30;
     await sweeper.sweep();
     expect(await left(), 'a result that is not billed yet is kept').to.have.members(kept);
+    folder.remove();
+  });
+
+  it('keeps results and sentences of problems for the days of their tenant', async () => {
+    const folder = tempFolder();
+    const objects = await openObjectFolder(folder.path);
+    const keysOf = (suffix: string) => [
+      `results/ext_${suffix}/${'a'.repeat(64)}`,
+      `results/op_${suffix}/problem`,
+    ];
+    const [brief, others, refused] = [keysOf('brief'), keysOf('others'), 'results/op_refused/problem'];
+    const problems = operationProblems(objects);
+    for (const key of [brief[0]!, others[0]!]) await objects.put(key, Buffer.from('x'));
+    for (const id of ['op_brief', 'op_others', 'op_refused'])
+      await problems.put(id, { kind: 'problem', code: 'busy', detail: id });
+    const began = new Date().toISOString();
+    const days = { ...{ uploads: null, examples: null, deliveries: null }, results: 1 };
+    const tenants = ImmutableMap([['brief', { days, updated_at: began, updated_by: 'k' }]]);
+    const fateOf = (id: string): Promise<WorkFate> => {
+      const [, tenant_id = ''] = id.split('_');
+      return Promise.resolve(
+        tenant_id === 'refused' ? { kind: 'unknown' } : { kind: 'ended', at: began, tenant_id },
+      );
+    };
+    const sweptAfter = async (hours: number) => {
+      await objectSweeper({
+        ...{ objects, queuedFate: fateOf, workFate: fateOf },
+        kept: () => Promise.resolve(keptDays({ ...KEEPS, results: 3 }, { tenants })),
+        ...UNUSED,
+        clock: { uuid: randomUUID, now: () => new Date(Date.now() + hours * HOUR_MS).toISOString() },
+      }).sweep();
+      return keysIn(objects);
+    };
+    expect(await sweptAfter(23.9)).to.have.members([...brief, ...others, refused]);
+    expect(await sweptAfter(24.1)).to.have.members([...others, refused]);
+    expect(await sweptAfter(71.9)).to.have.members([...others, refused]);
+    expect(await problems.find('op_others')).to.include({ detail: 'op_others' });
+    expect(await sweptAfter(73.1)).to.deep.equal([]);
+    folder.remove();
+  });
+
+  it('finds and removes sentences of problems where earlier releases put them', async () => {
+    const folder = tempFolder();
+    const objects = await openObjectFolder(folder.path);
+    const problems = operationProblems(objects);
+    const former = `results/${sha256('operation problem\u001fop_1')}`;
+    const text = JSON.stringify({ code: 'unreadable_file', detail: 'It is broken.' });
+    await objects.put(former, Buffer.from(text));
+    expect(await problems.find('op_1')).to.deep.include({ detail: 'It is broken.' });
+    await problems.remove('op_1');
+    expect(await objects.get(former)).to.equal(undefined);
+    expect(await problems.find('op_1')).to.equal(undefined);
+    folder.remove();
+  });
+
+  it('removes what a crash left of an erased document, of conversions too, and why they failed', async () => {
+    const folder = tempFolder();
+    const objects = await openObjectFolder(folder.path);
+    const gone = ['results/op_gone/problem', 'operations/op_gone/x', `results/cnv_gone/${'a'.repeat(64)}`];
+    const there = ['results/op_there/problem', 'operations/op_there/x'];
+    for (const key of [...gone, ...there]) await objects.put(key, Buffer.from('x'));
+    const open = () => Promise.resolve({ kind: 'open' } as const);
+    const report = await objectSweeper({
+      ...{ objects, queuedFate: open, workFate: open, kept: () => Promise.resolve(keptDays(KEEPS)) },
+      ...UNUSED,
+      erased: {
+        any: () => Promise.resolve(true),
+        among: (names) => Promise.resolve(new Set(names.filter((name) => name === 'cnv_gone'))),
+        ofJobs: () => Promise.resolve([]),
+        forgetExamples: () => Promise.resolve(false),
+        forgetInEvaluations: () => Promise.resolve(),
+      },
+      clock: { uuid: randomUUID, now: () => new Date().toISOString() },
+    }).sweep();
+    expect(report).to.include({ erased: gone.length, left: 0 });
+    expect(await keysIn(objects)).to.have.members(there);
     folder.remove();
   });
 });
