@@ -10,6 +10,8 @@ const STEMMED = 0.85;
 const SHORTENED = 0.85;
 const SHORT_MIN = 3;
 const SHORT_MAX = 5;
+/** Short words of one stem: "flow" and "flows". */
+const PLURAL_MIN = 4;
 /** Another word for the same thing says a little less than the word itself. */
 const SYNONYM = 0.8;
 /** As much as a word says that is a part of another. */
@@ -28,6 +30,7 @@ export function spelledLike(own: string, other: string): number {
   const common = commonStart(own, other);
   if (common >= STEM_MIN && common >= STEM_SHARE * Math.max(own.length, other.length)) return STEMMED;
   if (common === other.length && isShort(other)) return SHORTENED;
+  if (common === own.length && common >= PLURAL_MIN && /^[ens]$/.test(other.slice(common))) return STEMMED;
   return alike > PART ? alike : 0;
 }
 
