@@ -27,11 +27,16 @@ export function spelledLike(own: string, other: string): number {
   if (/\d/.test(own + other)) return 0;
   const alike = wordSimilarity(own, other);
   if (alike >= SHORTENED) return alike;
+  return begunLike(own, other) || (alike > PART ? alike : 0);
+}
+
+/** Words that begin alike: of one stem, shortened, or a short one in the plural; 0 where they are none of these. */
+function begunLike(own: string, other: string): number {
   const common = commonStart(own, other);
   if (common >= STEM_MIN && common >= STEM_SHARE * Math.max(own.length, other.length)) return STEMMED;
   if (common === other.length && isShort(other)) return SHORTENED;
-  if (common === own.length && common >= PLURAL_MIN && /^[ens]$/.test(other.slice(common))) return STEMMED;
-  return alike > PART ? alike : 0;
+  const isPlural = common >= PLURAL_MIN && common === own.length && /^[ens]$/.test(other.slice(common));
+  return isPlural ? STEMMED : 0;
 }
 
 const isShort = ({ length }: string): boolean => length >= SHORT_MIN && length <= SHORT_MAX;
