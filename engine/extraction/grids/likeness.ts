@@ -100,12 +100,16 @@ const STEM = 0.9;
 /** 1: one word; less where they are spelled alike, or one shortens the other: "dept" or "dpt", "department". */
 export function sameStem(a: string, b: string): number {
   const alike = likeWord(a, b);
-  if (alike >= ALIKE) return Math.max(STEM, alike);
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  if (alike >= ALIKE || isOtherEnd(short, long)) return Math.max(STEM, alike);
   return alike < CONTRACTED && isContracted(short, long) ? CONTRACTED : alike;
 }
 
 const ALIKE = 0.85;
+
+/** Of two heads of five letters the last differs: "party" and "parti". */
+const isOtherEnd = (short: string, long: string): boolean =>
+  short.length === 5 && long.length === 5 && long.startsWith(short.slice(0, 4));
 const CONTRACTED = 0.7;
 /** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
 function isContracted(short: string, long: string): boolean {
