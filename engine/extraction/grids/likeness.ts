@@ -2,7 +2,8 @@ import { remembered, once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import type { LabelMatcher } from '../fields/labels.ts';
 import { labelWords, wordSimilarity } from '../fields/words.ts';
-import { areSynonyms, tellingWords } from '../matching/synonyms.ts';
+import { likeWord } from '../matching/likeness.ts';
+import { tellingWords } from '../matching/synonyms.ts';
 
 /** How well headers name the members of a row. It remembers what it has computed: headers repeat. */
 export type HeaderMatcher = (field: Field, header: string) => number;
@@ -93,24 +94,23 @@ const standsIn = (run: readonly string[], words: readonly string[]): boolean =>
 const bestOf = (word: string, others: readonly string[]): number =>
   others.reduce((best, other) => Math.max(best, sameStem(word, other)), 0);
 
+/** Of words that are one, but for their endings. */
 const STEM = 0.9;
-const SHORTENED = 0.75;
 
-/** 1: one word, but for its ending; less where one shortens the other: "dept" or "dpt", "department". */
+/** 1: one word; less where they are spelled alike, or one shortens the other: "dept" or "dpt", "department". */
 export function sameStem(a: string, b: string): number {
-  if (a === b) return 1;
+  const alike = likeWord(a, b);
   const [short, long] = a.length <= b.length ? [a, b] : [b, a];
-  const common = commonStart(short, long);
-  if (common >= Math.max(4, 0.62 * long.length, short.length - 3)) return STEM;
-  if (isShortened(short, common)) return SHORTENED;
-  if (isContracted(short, long)) return CONTRACTED;
-  return areSynonyms(a, b) ? SYNONYM : 0;
+  if (alike >= ALIKE || isOtherEnd(short, long)) return Math.max(STEM, alike);
+  return alike < CONTRACTED && isContracted(short, long) ? CONTRACTED : alike;
 }
 
-const CONTRACTED = 0.7;
-/** Another word for the same thing. */
-const SYNONYM = 0.8;
+const ALIKE = 0.85;
 
+/** Of two heads of five letters the last differs: "party" and "parti". */
+const isOtherEnd = (short: string, long: string): boolean =>
+  short.length === 5 && long.length === 5 && long.startsWith(short.slice(0, 4));
+const CONTRACTED = 0.7;
 /** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
 function isContracted(short: string, long: string): boolean {
   if (!/^[^aeiou\P{L}]{2,4}$/u.test(short) || long.length < short.length + 2) return false;
@@ -122,12 +122,3 @@ function isContracted(short: string, long: string): boolean {
   }
   return true;
 }
-
-function commonStart(short: string, long: string): number {
-  let common = 0;
-  while (common < short.length && short[common] === long[common]) common += 1;
-  return common;
-}
-
-const isShortened = (short: string, common: number): boolean =>
-  short.length >= 3 && common === short.length && !/\d/.test(short);

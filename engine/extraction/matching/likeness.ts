@@ -10,6 +10,8 @@ const STEMMED = 0.85;
 const SHORTENED = 0.85;
 const SHORT_MIN = 3;
 const SHORT_MAX = 5;
+/** Short words of one stem: "flow" and "flows". */
+const PLURAL_MIN = 4;
 /** Another word for the same thing says a little less than the word itself. */
 const SYNONYM = 0.8;
 /** As much as a word says that is a part of another. */
@@ -25,10 +27,16 @@ export function spelledLike(own: string, other: string): number {
   if (/\d/.test(own + other)) return 0;
   const alike = wordSimilarity(own, other);
   if (alike >= SHORTENED) return alike;
+  return begunLike(own, other) || (alike > PART ? alike : 0);
+}
+
+/** Words that begin alike: of one stem, shortened, or a short one in the plural; 0 where they are none of these. */
+function begunLike(own: string, other: string): number {
   const common = commonStart(own, other);
   if (common >= STEM_MIN && common >= STEM_SHARE * Math.max(own.length, other.length)) return STEMMED;
   if (common === other.length && isShort(other)) return SHORTENED;
-  return alike > PART ? alike : 0;
+  const isPlural = common >= PLURAL_MIN && common === own.length && /^[ens]$/.test(other.slice(common));
+  return isPlural ? STEMMED : 0;
 }
 
 const isShort = ({ length }: string): boolean => length >= SHORT_MIN && length <= SHORT_MAX;

@@ -27,6 +27,25 @@ describe('headers that are short for a word', () => {
     ]);
   });
 
+  it('may end in another letter than the word of the schema', async () => {
+    const blocks = [
+      tableOf(
+        [
+          ['Candidat', 'Parti'],
+          ['Zoé Adel', 'Reed List'],
+        ],
+        1,
+      ),
+    ];
+    const read = await openFlow({ mimeType: 'text/html', blocks }).read();
+    const properties = { candidate: { type: 'string' }, party: { type: 'string' } };
+    const votes = { type: 'array', items: { type: 'object', properties } };
+    const asked = { type: 'object', properties: { votes } };
+    expect(read.kind === 'ok' && extract(read.document, asked).value['votes']).to.deep.equal([
+      { candidate: 'Zoé Adel', party: 'Reed List' },
+    ]);
+  });
+
   it('begin and end as the word does', async () => {
     expect(await partsUnder('Pr', 'Ds', 'Wh', 'Cs')).to.equal(undefined);
   });

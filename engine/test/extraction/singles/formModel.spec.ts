@@ -105,6 +105,11 @@ describe('labels of a schema that knows no concept', () => {
     });
   });
 
+  it('are found by a short word in the plural, but not by another short word', () => {
+    expect(said('Tides: 12', { tide: number })).to.deep.equal({ tide: 12 });
+    expect(said('Party: 12', { part: number })).to.deep.equal({});
+  });
+
   it('may stand behind a count', () => {
     const page: readonly Placed[] = [
       [50, 40, '327 BALLOTS CAST'],
