@@ -17,12 +17,18 @@ const NOT_ASKED = /^\/v1\/(?:session|admin\/events)/;
 describe('what people wrote, in answers', () => {
   let api: TestApi;
   let provider: TestProvider;
+  const lines: string[] = [];
   before(async () => {
     provider = await startProvider(`${PUBLIC_URL}/v1/session/oidc/callback`);
     api = await startApi({
       ...{ PUBLIC_URL, TRUST_PROXY: '1', OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.client_id },
-      ...{ OIDC_CLIENT_SECRET: CLIENT.client_secret, WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true' },
+      ...{
+        OIDC_CLIENT_SECRET: CLIENT.client_secret,
+        WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true',
+        LOG_LEVEL: 'debug',
+      },
     });
+    api.faults.onLog = (line) => lines.push(line);
   });
   after(async () => {
     await api.stop();
@@ -166,5 +172,8 @@ describe('what people wrote, in answers', () => {
       Object.values(texts ?? {}),
     );
     expect(new Set(gone)).to.deep.equal(new Set([null, 'oidc:Olga Zwolle']));
+    // Nor does the service's log name anybody: of a change it has what its event has.
+    expect(lines.filter((line) => line.includes(`"key_id":"${TOKEN}`)).length).to.be.greaterThan(3);
+    expect(lines.join('')).not.to.match(/Mina|Otto|Olga/);
   });
 });
