@@ -145,6 +145,7 @@ describe('what people wrote, in answers', () => {
     // Its tenant sees who of the operators acted.
     const made = await other.call('get', `/v1/api-keys/${tenant}`);
     expect(made.text).to.include('oidc:Olga Zwolle').and.not.to.include(TOKEN);
+    expect(made.text).to.include('"erased_at":null');
 
     const told = (await events()).map(({ covered }) => covered).join('\n');
     expect(told).to.include(TOKEN);
@@ -163,6 +164,9 @@ describe('what people wrote, in answers', () => {
     const reviews = (await ok('get', `/v1/reviews?tenant_id=${tenant}`)).body['items'];
     expect(reviews).to.have.nested.property('0.file_name', null);
     expect(reviews).to.have.nested.property('0.erased_at').that.is.a('string');
+    const keys = (await ok('get', `/v1/api-keys/${tenant}`)).body['items'];
+    expect(keys).to.have.nested.property('0.name', null);
+    expect(keys).to.have.nested.property('0.erased_at').that.is.a('string');
     const left = [...after.values()].join('\n');
     expect(left).not.to.match(/Mina|Otto/);
     expect(namedIn(planted, left)).to.deep.equal([]);
