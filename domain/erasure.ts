@@ -74,3 +74,13 @@ export const erasuresIn = async (
   }
   return found;
 };
+
+/** When the data of each tenant were erased last, as a state that goes on with the stream of erasures. */
+export const lastErasures: {
+  readonly initialState: ReadonlyMap<string, string>;
+  readonly evolve: (last: ReadonlyMap<string, string>, event: ErasureEvent) => ReadonlyMap<string, string>;
+} = {
+  initialState: new Map(),
+  evolve: (last, { type, data }) =>
+    type === 'TenantErased' ? new Map(last).set(data.tenant_id, data.erased_at) : last,
+};

@@ -36,6 +36,8 @@ export interface ApiKeysDeps {
     | 'liveKeysMadeWith'
   >;
   readonly reads: ReadYourWrites;
+  /** When a tenant's data were erased last; null: never. */
+  readonly erasedAt: (tenantId: string) => Promise<string | null>;
   readonly clock: Clock;
   readonly randomBytes: (count: number) => Uint8Array;
 }
@@ -159,6 +161,9 @@ const apiKeyList = z
         expires_at: instantOut.nullable(),
         revoked_at: instantOut.nullable(),
         made_by: whoOut,
+        erased_at: instantOut.nullable().meta({
+          description: 'When `name` was erased with the data of the tenant; null while it is not.',
+        }),
         last_used_at: instantOut.nullable().meta({
           description: 'When this process last saw it; null if it has not since it started.',
         }),
@@ -238,9 +243,10 @@ export const listApiKeys = get(
     problems: ['tenant_not_found'],
     reads: 'tenant',
   },
-  async (request, { queries, keys }) => {
+  async (request, { queries, keys, erasedAt }) => {
     const { tenant_id } = request.params;
     const { limit, offset } = request.query;
+    const erased = await erasedAt(tenant_id);
     const { items, total } = await queries.apiKeysOfTenant({ tenant_id, limit, offset });
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
     return {
@@ -248,6 +254,7 @@ export const listApiKeys = get(
       items: items.map(
         ({ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by }) => ({
           ...{ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by },
+          erased_at: erased !== null && created_at <= erased ? erased : null,
           last_used_at: keys.lastUsedAt(key_id),
         }),
       ),

@@ -195,7 +195,9 @@ interface Ended {
   readonly seconds: number;
 }
 
-const whoOf = ({ key_id, session }: Caller): string => session?.subject ?? key_id;
+/** Of somebody who signed in by a provider what events have, or where nothing is changed only that. */
+const whoOf = ({ key_id, session }: Caller): string =>
+  session?.via === 'oidc' && key_id === session.subject ? session.via : key_id;
 
 /** One line a request: never a key, a query value, a body or a file name. */
 const tell = ({ logger, metrics }: AppDeps, facts: Facts, { method, status, seconds }: Ended): void => {

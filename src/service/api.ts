@@ -28,7 +28,10 @@ import {
 import { webhookAttempts } from '../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
 import { unlessDiverged } from './upkeep.ts';
+import { cachedStream } from '../writer/streamFold.ts';
+import type { EventStore } from '../../domain/ports/log.ts';
 import { signedInAs } from '../writer/vault.ts';
+import { erasureCodec, ERASURES_STREAM, lastErasures } from '../../domain/erasure.ts';
 import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { openWorkByStatus } from '../../projections/operations.ts';
 import type { ServiceStateBody } from '../api/serviceSchemas.ts';
@@ -98,6 +101,15 @@ const sessionsOf = (from: Context): Sessions => {
         cause: causesOf(error).slice(0, CAUSE_MAX),
       }),
   });
+};
+
+/** When the data of a tenant were erased last, as the log has it now. */
+const erasedAtIn = (store: EventStore) => {
+  const erasures = cachedStream(
+    { store, stream: ERASURES_STREAM, maxAgeMs: 0 },
+    { ...lastErasures, codec: erasureCodec },
+  );
+  return async (tenantId: string): Promise<string | null> => (await erasures.current()).get(tenantId) ?? null;
 };
 
 /** What an operator asks for: a link that signs in. */
@@ -190,12 +202,10 @@ const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
 
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
-  const parts = from.parts;
-  const registry = from.registry;
+  const { parts, registry, savedConfigs } = from;
   const work = workDeps(from);
   const uploadParts = uploadCommands(from, work);
   const pipelines = pipelineCommands({ ...work, documents: from.documents }, uploadParts, from.secretBox);
-  const savedConfigs = from.savedConfigs;
   const batches = batchCommands(from, work);
   const sales = {
     reference: from.reference,
@@ -213,6 +223,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),
     hasBootstrapAdmin: from.config.adminApiKey !== undefined,
+    erasedAt: erasedAtIn(parts.log),
     baseUrl: parts.baseUrl,
     queries: from.queries,
     reads: from.reads,

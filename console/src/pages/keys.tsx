@@ -130,7 +130,8 @@ const columnsOf = (actions: KeyActions): readonly Column<Key>[] => [
     id: 'name',
     name: names.name,
     value: ({ name }) => name,
-    show: ({ name }) => name ?? <span className="text-soft">{texts.unnamed}</span>,
+    show: ({ name, erased_at }) =>
+      name ?? <span className="text-soft">{erased_at === null ? texts.unnamed : texts.erased}</span>,
     share: 1.6,
   },
   {

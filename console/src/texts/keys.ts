@@ -18,6 +18,7 @@ export const keys = {
     actions: 'Actions',
   },
   unnamed: 'Unnamed',
+  erased: 'Erased',
   states: { live: 'Active', ending: 'Ending', over: 'Expired', revoked: 'Revoked' },
   showAll: 'Show revoked and expired',
   create: {

@@ -293,6 +293,8 @@ class ApiKeyListItems(TypedDict):
     """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
     signed in was erased with the tenant.
     """
+    erased_at: str | None
+    """When `name` was erased with the data of the tenant; null while it is not."""
     last_used_at: str | None
     """When this process last saw it; null if it has not since it started."""
 
@@ -6741,6 +6743,8 @@ class ListApiKeysEntry(TypedDict):
     """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
     signed in was erased with the tenant.
     """
+    erased_at: str | None
+    """When `name` was erased with the data of the tenant; null while it is not."""
     last_used_at: str | None
     """When this process last saw it; null if it has not since it started."""
 

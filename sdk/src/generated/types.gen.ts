@@ -474,6 +474,10 @@ export type ApiKeyList = {
          */
         made_by: string | null;
         /**
+         * When `name` was erased with the data of the tenant; null while it is not.
+         */
+        erased_at: string | null;
+        /**
          * When this process last saw it; null if it has not since it started.
          */
         last_used_at: string | null;

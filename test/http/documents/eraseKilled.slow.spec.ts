@@ -1,20 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import { expect } from 'chai';
-import Database from 'libsql';
 import { plainPdf } from '../../../engine/test/support/pdfs.ts';
 import { seededRandom } from '../../../engine/test/support/random.ts';
 import { tempFolder, type TempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { until } from '../../../engine/test/support/until.ts';
-import { pgliteSql } from '../../../adapters/pglite/sql.ts';
+import { type Browser, signedInBy } from '../sessions/browser.ts';
+import { CLIENT, startProvider, type TestProvider } from '../sessions/provider.ts';
 import { runCommand } from '../../support/quireCommand.ts';
 import { startService, type ServiceProcess } from '../../support/serviceProcess.ts';
 import { client, formOf, type CallOptions, type Client } from '../support/client.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';
 import { WEBHOOK_ENV } from '../webhooks/toldTenant.ts';
 import { namedIn, words } from './planted.ts';
+import { foundIn, foundInTables } from './searched.ts';
 import { presigned, put } from './uploads.suite.ts';
 
 const SEED = Number(process.env['SEED'] ?? 20_261_127);
@@ -22,85 +21,13 @@ const KILLS = Number(process.env['KILLS'] ?? 20);
 /** Uploads that each erasing finds anew: it is never over before it is killed. */
 const FRESH = 4;
 const KILLED_WITHIN_MS = 900;
-const PLANTED = 40;
+const PLANTED = 42;
+const PUBLIC_URL = 'http://quire.test';
 const TENANT = 'leaves';
 const OTHER = 'stays';
 const ENV = { ...WEBHOOK_ENV, LOG_LEVEL: 'debug', SEAL_EVERY_MINUTES: '1' };
 
 type Planting = ReturnType<typeof words>;
-
-const withoutError = <T>(work: () => T): T | undefined => {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
-};
-
-/** A file as it is, and unpacked where it is packed; with the texts of base64 and hex that are in it. */
-const readingsOf = (bytes: Buffer): readonly string[] => {
-  const unpacked = [gunzipSync, inflateSync, inflateRawSync, brotliDecompressSync].flatMap(
-    (unpack) => withoutError(() => unpack(bytes)) ?? [],
-  );
-  const plain = [bytes, ...unpacked].map((one) => one.toString('latin1'));
-  const coded = plain.flatMap((text) => [
-    ...(text.match(/[A-Za-z0-9+/_-]{16,}={0,2}/g) ?? []).flatMap((run) =>
-      [0, 1, 2, 3].map((at) => Buffer.from(run.slice(at), 'base64').toString('latin1')),
-    ),
-    ...(text.match(/(?:[0-9a-f]{2}){12,}/gi) ?? []).flatMap((run) =>
-      [0, 1].map((at) => Buffer.from(run.slice(at), 'hex').toString('latin1')),
-    ),
-  ]);
-  // Each other byte: texts in UTF-16.
-  return [...plain, bytes.toString('utf16le'), bytes.subarray(1).toString('utf16le'), coded.join('\n')];
-};
-
-/** Paths of all files in a folder; what goes meanwhile is left out. */
-const filesIn = async (folder: string): Promise<readonly string[]> => {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
-  const found = entries.map((entry) => {
-    const path = join(folder, entry.name);
-    return entry.isDirectory() ? filesIn(path) : Promise.resolve([path]);
-  });
-  return (await Promise.all(found)).flat();
-};
-
-/** Where the words are in the files of a folder, as `file: where it was planted`. */
-const foundIn = async (folder: string, planted: ReadonlyMap<string, string>): Promise<readonly string[]> => {
-  const found: string[] = [];
-  for (const path of await filesIn(folder)) {
-    const bytes = await readFile(path).catch(() => Buffer.alloc(0));
-    const where = namedIn(planted, [path, ...readingsOf(bytes)]);
-    found.push(...where.map((one) => `${path.slice(folder.length)}: ${one}`));
-    // Connections that the service ends meanwhile are to be seen as ended.
-    await new Promise((resolve) => setImmediate(resolve));
-  }
-  return found;
-};
-
-/** The same of the rows of every table, read as a database reads them. */
-const foundInTables = async (dataDir: string, planted: ReadonlyMap<string, string>) => {
-  const found: string[] = [];
-  const look = (table: string, row: unknown) =>
-    found.push(...namedIn(planted, [String(row)]).map((where) => `${table}: ${where}`));
-  const log = new Database(join(dataDir, 'events.db'), { readonly: true });
-  const tables = log.prepare("select name from sqlite_master where type = 'table'").all();
-  for (const { name } of tables as { name: string }[])
-    for (const row of log.prepare(`select * from "${name}"`).all() as Record<string, unknown>[])
-      for (const value of Object.values(row))
-        look(name, Buffer.isBuffer(value) ? readingsOf(value).join('\n') : value);
-  log.close();
-  const { sql } = await pgliteSql(join(dataDir, 'read-models'));
-  const names = await sql.query(
-    `select schemaname || '.' || tablename as name from pg_tables
-     where schemaname not in ('pg_catalog', 'information_schema')`,
-  );
-  for (const { name } of names)
-    for (const { row } of await sql.query(`select t::text as row from ${String(name)} t`))
-      look(String(name), row);
-  await sql.close();
-  return found;
-};
 
 /** Lines of what was, in the place of which there are others now. */
 const changedIn = (was: unknown, is: unknown): readonly string[] => {
@@ -117,23 +44,30 @@ describe('erasing a tenant, the process being killed', function () {
   this.timeout(2_400_000);
   let folder: TempFolder;
   let receiver: Receiver;
+  let provider: TestProvider;
   let service: ServiceProcess;
   let api: Client;
   let said = '';
   before(async () => {
     folder = tempFolder();
     receiver = await startReceiver();
+    provider = await startProvider(`${PUBLIC_URL}/v1/session/oidc/callback`);
     await start();
   });
   after(async () => {
     await stopped('SIGKILL');
     await receiver.stop();
+    await provider.stop();
     folder.remove();
   });
 
   const at = (name: string) => join(folder.path, name);
+  const signIn = () => ({
+    ...{ PUBLIC_URL, TRUST_PROXY: '1', OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.client_id },
+    OIDC_CLIENT_SECRET: CLIENT.client_secret,
+  });
   const start = async (): Promise<void> => {
-    service = await startService(at('data'), ENV);
+    service = await startService(at('data'), { ...ENV, ...signIn() });
     api = await client(service.url);
   };
   const stopped = async (signal: NodeJS.Signals): Promise<void> => {
@@ -155,8 +89,18 @@ describe('erasing a tenant, the process being killed', function () {
     const content_type = file_name.endsWith('.pdf') ? 'application/pdf' : 'text/plain';
     const json = { tenant_id, file_name, content_type };
     const made = presigned(await ok('post', '/v1/uploads/presign', { json }));
-    expect((await put(made.url, content, made.headers)).status).to.equal(200);
+    expect((await put(made.url.replace(PUBLIC_URL, service.url), content, made.headers)).status).to.equal(
+      200,
+    );
     return made;
+  };
+
+  const signedIn = (sub: string, tenant: string): Promise<Browser> =>
+    signedInBy(api, { provider, publicUrl: PUBLIC_URL }, { sub, tenant, role: 'member' });
+  const by = async (browser: Browser, path: string, json?: object): Promise<void> => {
+    const headers = { 'Idempotency-Key': randomUUID() };
+    const reply = await browser.call('post', path, { headers, ...(json && { json }) });
+    expect(reply.status, `${path}: ${reply.text}`).to.be.below(300);
   };
 
   /** Money, and all that its people write of it. */
@@ -211,10 +155,11 @@ describe('erasing a tenant, the process being killed', function () {
     const asked = { type: 'object', properties: { iban: { type: 'string' } }, required: ['iban'] };
     const held = await send(['review', 'csv'], { review, schema: JSON.stringify(asked) });
     const review_id = String(held.body['review_id']);
-    await ok('post', `/v1/reviews/${review_id}/lease`, { key });
-    await ok('post', `/v1/reviews/${review_id}/decision`, {
-      key,
-      json: { result: { iban: word('decision') }, note: word('note of a decision') },
+    const member = await signedIn(word('who decides'), tenant_id);
+    await by(member, `/v1/reviews/${review_id}/lease`);
+    await by(member, `/v1/reviews/${review_id}/decision`, {
+      result: { iban: word('decision') },
+      note: word('note of a decision'),
     });
     const used = await uploaded(tenant_id, named('upload', 'txt'), text('upload'));
     const headers = { 'Idempotency-Key': randomUUID() };
@@ -254,10 +199,8 @@ describe('erasing a tenant, the process being killed', function () {
       120_000,
     );
     const artifact_uri = `quire://artifacts/${artifact_id}`;
-    await ok('post', '/v1/inference/deployments', {
-      key,
-      json: { tenant_id, project_id: 'p', artifact_id, artifact_uri },
-    });
+    const deployment = { tenant_id, project_id: 'p', artifact_id, artifact_uri };
+    await by(await signedIn(word('who activates'), tenant_id), '/v1/inference/deployments', deployment);
     const [example] = examples;
     const wrong = { ...example, expected: { payer: word('what a run reads wrong') } };
     const set = { tenant_id, name: word('set'), examples: [wrong, ...examples.slice(1)] };
@@ -301,9 +244,16 @@ describe('erasing a tenant, the process being killed', function () {
   const shownOf = async (tenant: string, review_id: string) => {
     const lists = [
       ...[`api-keys/${tenant}`, `billing/grants/${tenant}`, `admin/tenants/${tenant}/ledger`],
-      ...['documents', 'configs', 'webhooks', 'training/jobs', 'operations', 'batches', 'reviews'].map(
-        (list) => `${list}?tenant_id=${tenant}`,
-      ),
+      ...[
+        'documents',
+        'configs',
+        'webhooks',
+        'training/jobs',
+        'operations',
+        'batches',
+        'reviews',
+        'inference/deployments',
+      ].map((list) => `${list}?tenant_id=${tenant}`),
       ...[`evaluations/sets?tenant_id=${tenant}`, `evaluations/runs?tenant_id=${tenant}`],
     ];
     const shown: string[] = [];

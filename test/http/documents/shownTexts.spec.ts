@@ -17,12 +17,18 @@ const NOT_ASKED = /^\/v1\/(?:session|admin\/events)/;
 describe('what people wrote, in answers', () => {
   let api: TestApi;
   let provider: TestProvider;
+  const lines: string[] = [];
   before(async () => {
     provider = await startProvider(`${PUBLIC_URL}/v1/session/oidc/callback`);
     api = await startApi({
       ...{ PUBLIC_URL, TRUST_PROXY: '1', OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.client_id },
-      ...{ OIDC_CLIENT_SECRET: CLIENT.client_secret, WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true' },
+      ...{
+        OIDC_CLIENT_SECRET: CLIENT.client_secret,
+        WEBHOOKS_ALLOW_PRIVATE_NETWORK: 'true',
+        LOG_LEVEL: 'debug',
+      },
     });
+    api.faults.onLog = (line) => lines.push(line);
   });
   after(async () => {
     await api.stop();
@@ -139,6 +145,7 @@ describe('what people wrote, in answers', () => {
     // Its tenant sees who of the operators acted.
     const made = await other.call('get', `/v1/api-keys/${tenant}`);
     expect(made.text).to.include('oidc:Olga Zwolle').and.not.to.include(TOKEN);
+    expect(made.text).to.include('"erased_at":null');
 
     const told = (await events()).map(({ covered }) => covered).join('\n');
     expect(told).to.include(TOKEN);
@@ -157,6 +164,9 @@ describe('what people wrote, in answers', () => {
     const reviews = (await ok('get', `/v1/reviews?tenant_id=${tenant}`)).body['items'];
     expect(reviews).to.have.nested.property('0.file_name', null);
     expect(reviews).to.have.nested.property('0.erased_at').that.is.a('string');
+    const keys = (await ok('get', `/v1/api-keys/${tenant}`)).body['items'];
+    expect(keys).to.have.nested.property('0.name', null);
+    expect(keys).to.have.nested.property('0.erased_at').that.is.a('string');
     const left = [...after.values()].join('\n');
     expect(left).not.to.match(/Mina|Otto/);
     expect(namedIn(planted, left)).to.deep.equal([]);
@@ -166,5 +176,8 @@ describe('what people wrote, in answers', () => {
       Object.values(texts ?? {}),
     );
     expect(new Set(gone)).to.deep.equal(new Set([null, 'oidc:Olga Zwolle']));
+    // Nor does the service's log name anybody: of a change it has what its event has.
+    expect(lines.filter((line) => line.includes(`"key_id":"${TOKEN}`)).length).to.be.greaterThan(3);
+    expect(lines.join('')).not.to.match(/Mina|Otto|Olga/);
   });
 });
