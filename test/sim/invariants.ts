@@ -277,6 +277,8 @@ export const watchOver = (deps: WatchDeps) => {
     data.document_ids.forEach((_, index) =>
       known.batchOf.set(operationIdOfDocument({ ...data, index }), batch),
     );
+    // Asked for after the erasure: what it registers is new, whatever a batch from before would have registered.
+    for (const id of data.document_ids) if (!known.registered.has(id)) known.toErase.delete(id);
     count('batches', [...known.batches.values()].filter((one) => one.ended === null).length, BATCHES_MAX);
   };
 
