@@ -247,9 +247,9 @@ const copyObjects = async (
   const { files, copy } = objectCopier(deps, request);
   for (const id of ids)
     if (id.startsWith('doc_') && SAFE.test(id)) await copy(uploadKeyOf(id), `uploads/${id}`, 'uploaded file');
-  for (const [prefix, what] of WORK_OBJECTS)
+  for (const [prefix, what, idOf] of WORK_OBJECTS)
     for await (const { key } of deps.objects.list(prefix))
-      if (ids.has(key.split('/')[1] ?? '') && SAFE.test(key)) await copy(key, key, what);
+      if (ids.has(idOf(key)) && SAFE.test(key)) await copy(key, key, what);
   for (const [id, sha256] of artifacts) await copy(artifactKeyOf(sha256), `artifacts/${id}`, 'artifact');
   return files;
 };
