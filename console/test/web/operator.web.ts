@@ -67,6 +67,23 @@ describe('the pages of an operator', () => {
     expect(await salesOf('lost')).to.have.length(2);
   });
 
+  it('keep a tenant’s things for fewer days, and say how many there may be', async () => {
+    await world.tenant('brief', 1_000);
+    const page = await world.open('/tenants/brief');
+    await page.getByRole('tab', { name: 'Limits' }).click();
+    const set = page.getByRole('button', { name: 'Set days' });
+    await page.getByLabel('Uploads').fill('400');
+    await set.click();
+    await page.getByText('Must be at most 30, the days of the installation.').waitFor();
+    await page.getByLabel('Uploads').fill('7');
+    await set.click();
+    await page.getByText('The days apply from the next sweep on.').waitFor();
+    await page.getByText('7 days').waitFor();
+    const { days } = await world.admin.api.getRetention({ path: { tenant_id: 'brief' } });
+    expect(days).to.deep.include({ uploads: 7, deliveries: 30 });
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+
   it('refund a sale by the keyboard alone', async () => {
     await world.tenant('keyboard', 5_000);
     const page = await world.open('/tenants/keyboard');
