@@ -1,22 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { markCopy } from '../../adapters/eventstoredb/readiness.ts';
+import { freePort } from '../support/freePort.ts';
 import { startEsdbDouble } from '../support/esdbDouble/esdbDouble.ts';
 import { startService } from '../support/serviceProcess.ts';
 import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolder.ts';
 import { MAIN } from '../support/program.ts';
-
-/** A port that nobody listens on. */
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-};
 
 describe('a start whose servers are away', () => {
   let folder: TempFolder;

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { ADMIN_KEY } from '../serviceProcess.ts';
-import { freePort } from './servers.ts';
+import { freePort } from '../freePort.ts';
 import { MAIN } from '../program.ts';
 
 const HEAP_ON_SIGNAL = new URL('./heapOnSignal.js', import.meta.url).href;
