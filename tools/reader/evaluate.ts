@@ -1,16 +1,28 @@
 // How well the embedded engine reads, set by set: npm run engine:eval -- [--only general,adbuy] [--untaught]
 // What examples teach, by their number: npm run engine:eval -- --only sroie --curve 3,10,30 [--plot <file>.svg]
 // Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
+// What proposed schemas are worth: npm run engine:eval -- --proposals [--only general]
 // What comes back through a model without fault, and is cited: npm run engine:eval -- --oracle [--lies 0.03]
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { PackedDocument } from '../../engine/document/document.ts';
 import { extract } from '../../engine/extraction/extract.ts';
+import { proposalFor } from '../../engine/extraction/schema/proposal.ts';
+import { unpacked } from '../../engine/isolation/children/packing.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
 import type { LocalArtifact } from '../../engine/learning/artifact.ts';
-import { CORPUS, corpusItems, readItem, scorer, strictCounts, type Item } from './corpus.ts';
+import { CORPUS, corpusItems, readItem, scorer, strictCounts, type Item, type Scorer } from './corpus.ts';
 import { plotOf, type Curve } from './curves.ts';
-import { rowOf, scored, spread, tableOf, type Answer, type Scored, type Scoring } from './figures.ts';
+import {
+  proposedOf,
+  rowOf,
+  scored,
+  spread,
+  tableOf,
+  type Answer,
+  type Scored,
+  type Scoring,
+} from './figures.ts';
 import { generated, KINDS, kindsIn, type GeneratedDocument } from './generated.ts';
 import { oracleRows } from './oracle.ts';
 import { Random } from './random.ts';
@@ -33,6 +45,8 @@ const { values: options } = parseArgs({
     oracle: { type: 'boolean', default: false },
     /** Schemas in one language over pages in another. */
     pairs: { type: 'boolean', default: false },
+    /** The schemas that documents suggest, and what an extraction by them says. */
+    proposals: { type: 'boolean', default: false },
     /** Of the values that the oracle tells, 0 to 1: changed. */
     lies: { type: 'string', default: '0' },
     /** Of the oracle's lies, and of the first document of each generated kind. */
@@ -227,6 +241,41 @@ const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
   if (options.plot !== undefined) writeFileSync(options.plot, plotOf(curves));
 };
 
+const share = (part: number, whole: number): string => (whole === 0 ? '-' : (part / whole).toFixed(3));
+
+/** What a service proposes for each document, held against the truth. */
+const proposals = async (items: readonly Item[], workers: DocumentWorkers, by: Scorer): Promise<void> => {
+  const isWanted = (set: string): boolean =>
+    options.only?.split(',').some((part) => set.includes(part)) ?? !set.endsWith(' learn');
+  const rows: Row[] = [];
+  for (const set of [...new Set(items.map((item) => item.set))].filter(isWanted)) {
+    const sum = { documents: 0, values: 0, covered: 0, fields: 0, found: 0 };
+    for (const {
+      item,
+      document: { packed },
+    } of await readAll(
+      items.filter((one) => one.set === set),
+      workers,
+    )) {
+      const until = performance.now() + deadlineMs;
+      const document = unpacked(packed);
+      const proposal = proposalFor(document, () => performance.now() > until);
+      const { value } = extract(document, proposal);
+      const one = proposedOf(item, { proposal, value }, by);
+      if (options.verbose) console.error(item.id, JSON.stringify(one), JSON.stringify(value));
+      sum.documents += 1;
+      for (const name of ['values', 'covered', 'fields', 'found'] as const) sum[name] += one[name];
+    }
+    rows.push({
+      ...{ set, documents: String(sum.documents), values: String(sum.values) },
+      ...{ covered: share(sum.covered, sum.values), fields: String(sum.fields) },
+      found: share(sum.found, sum.fields),
+    });
+    console.error(tableOf(rows.slice(-1)));
+  }
+  console.log(tableOf(rows));
+};
+
 /** Sets whose truth has all that the document says. */
 const oracle = async (items: readonly Item[], workers: DocumentWorkers): Promise<void> => {
   const wanted = options.only?.split(',') ?? [''];
@@ -255,6 +304,7 @@ if (items === undefined) {
   const workers = openDocumentWorkers({ processes: 1 });
   try {
     if (options.oracle) await oracle(items, workers);
+    else if (options.proposals) await proposals(items, workers, await scorer());
     else await evaluate(items, { workers, by: await scoring() });
   } finally {
     await workers.close();

@@ -51,6 +51,69 @@ export function scored(item: Item, { value, citations, ms, failed }: Answer, by:
   };
 }
 
+/** A value that stands in an answer or a truth, and its schema. */
+interface Leaf {
+  readonly value: Json;
+  readonly schema: JsonObject;
+  /** Of its member, without the places in lists. */
+  readonly path: string;
+}
+
+const memberOf = (schema: Json | undefined, name: string): JsonObject =>
+  ((schema as JsonObject | undefined)?.[name] ?? {}) as JsonObject;
+
+const leavesOf = (value: Json, schema: JsonObject, path = ''): readonly Leaf[] => {
+  if (value === null || value === '') return [];
+  if (Array.isArray(value))
+    return (value as readonly Json[]).flatMap((one) => leavesOf(one, memberOf(schema, 'items'), path));
+  if (typeof value !== 'object') return [{ value, schema, path }];
+  const members = memberOf(schema, 'properties');
+  return Object.entries(value).flatMap(([name, one]) =>
+    leavesOf(one, memberOf(members, name), `${path}/${name}`),
+  );
+};
+
+/** What a proposed schema is worth: of a truth's values those that an extraction by it says too, each once. */
+export interface Proposed {
+  readonly values: number;
+  readonly covered: number;
+  /** Fields of the proposal, those of rows among them, and of these such as have a value. */
+  readonly fields: number;
+  readonly found: number;
+}
+
+const fieldsOf = (schema: JsonObject, path = ''): readonly string[] => {
+  if (schema['type'] === 'array') return fieldsOf(memberOf(schema, 'items'), path);
+  const { properties } = schema;
+  return properties === undefined
+    ? [path]
+    : Object.entries(properties as JsonObject).flatMap(([name, one]) =>
+        fieldsOf(one as JsonObject, `${path}/${name}`),
+      );
+};
+
+export const proposedOf = (
+  { truth, schema, match }: Item,
+  { proposal, value }: { readonly proposal: JsonObject; readonly value: JsonObject },
+  { agrees }: Scorer,
+): Proposed => {
+  const told = leavesOf(truth, schema);
+  const said = [...leavesOf(value, proposal)];
+  const fields = fieldsOf(proposal);
+  const found = new Set(said.map(({ path }) => path));
+  const covered = told.filter((one) => {
+    const at = said.findIndex((other) => agrees(one.value, other.value, one.schema, match[one.path]));
+    if (at >= 0) said.splice(at, 1);
+    return at >= 0;
+  });
+  return {
+    values: told.length,
+    covered: covered.length,
+    fields: fields.length,
+    found: fields.filter((one) => found.has(one)).length,
+  };
+};
+
 const sum = (scores: readonly Scored[], of: (one: Scored) => number): number =>
   scores.reduce((total, one) => total + of(one), 0);
 
