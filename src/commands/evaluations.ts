@@ -218,17 +218,7 @@ const runRules = {
 };
 
 /** The streams of sets: which documents each version has. */
-export const evaluationSets = (store: EventStore) => {
-  const { handle, stateOf } = streamsOf<EvaluationSetKind>(setRules, store);
-  return {
-    stateOf,
-    handle: async (setId: string, command: EvaluationSetKind['command'], tenant_id: string) => {
-      if (command.type !== 'PublishSet') return handle(setId, command, tenant_id);
-      const data = await withSealed(store, { tenant_id, stream: setRules.streamOf(setId) }, command.data);
-      return handle(setId, { ...command, data }, tenant_id);
-    },
-  };
-};
+export const evaluationSets = (store: EventStore) => streamsOf<EvaluationSetKind>(setRules, store);
 export type EvaluationSets = ReturnType<typeof evaluationSets>;
 
 /** The streams of runs: what came of them. */
@@ -436,8 +426,9 @@ export const publishSet =
     }));
     const fingerprint = identity?.fingerprint ?? '';
     const version = { set_id, tenant_id, ...namesOf(request, before), examples, fingerprint };
-    const data = { ...version, update: before !== undefined };
-    // As of its decision: putting the examples may have taken long, and others went on meanwhile.
+    const owner = { tenant_id, stream: setRules.streamOf(set_id) };
+    const data = await withSealed(deps.store, owner, { ...version, update: before !== undefined });
+    // As of its decision: putting examples and texts may have taken long, and others went on meanwhile.
     const decided = { ...meta, now: deps.clock.now() };
     const written = await writtenSet(deps, { type: 'PublishSet', data, meta: decided });
     return written.kind === 'set' ? { ...written, left_out: found.left_out } : written;

@@ -154,10 +154,16 @@ const rules = { decider: webhook, codec: eventCodec(webhookEvent), streamOf: web
 export const webhookStreams = (store: EventStore) => {
   const { handle, stateOf } = streamsOf<WebhookKind>(rules, store);
   return {
-    handle: async ({ webhook_id, tenant_id }: WebhookName, command: WebhookCommand) => {
-      if (!('data' in command)) return handle(webhook_id, command, tenant_id);
-      const data = await withSealed(store, { tenant_id, stream: webhookStream(webhook_id) }, command.data);
-      return handle(webhook_id, { ...command, data } as WebhookCommand, tenant_id);
+    /** As of its decision by `now`, else of the command: keeping its texts may take long, and others go on meanwhile. */
+    handle: async (
+      { webhook_id, tenant_id }: WebhookName,
+      command: WebhookCommand,
+      now: Clock['now'] = () => command.meta.now,
+    ) => {
+      const owner = { tenant_id, stream: webhookStream(webhook_id) };
+      const sealed = 'data' in command ? { data: await withSealed(store, owner, command.data) } : {};
+      const meta = { ...command.meta, now: now() };
+      return handle(webhook_id, { ...command, ...sealed, meta } as WebhookCommand, tenant_id);
     },
     /** From the log; `webhook` is null for one that never was, or is no more. */
     stateOf: async (webhookId: string) => withTexts(store, await stateOf(webhookId)),
@@ -292,7 +298,7 @@ const withSecret = async (
 /** Whether a webhook that has a place is over. One that took it and was not created in time never will be. */
 const isOver =
   (
-    { streams }: Pick<WebhooksDeps, 'streams'>,
+    { streams, clock }: Pick<WebhooksDeps, 'streams' | 'clock'>,
     tenant_id: string,
     meta: CommandMeta,
   ): PlaceRequest['isOver'] =>
@@ -301,7 +307,8 @@ const isOver =
     if (webhook !== null || removed) return removed;
     if (meta.now < laterBy(takenAt, ABANDONED_AFTER_MS)) return false;
     const name = { webhook_id, tenant_id };
-    const closed = await streams.handle(name, { type: 'AbandonWebhook', data: name, meta });
+    const abandon = { type: 'AbandonWebhook', data: name, meta } as const;
+    const closed = await streams.handle(name, abandon, () => clock.now());
     return closed.kind === 'done' && closed.state.removed;
   };
 
@@ -324,7 +331,8 @@ const create = async (
       `A tenant has ${String(WEBHOOKS_MAX)} webhooks at most. Remove one that is not needed any more.`,
     );
   if (place.kind !== 'done') return place;
-  const created = await deps.streams.handle(data, { type: 'CreateWebhook', data, meta });
+  const command = { type: 'CreateWebhook', data, meta } as const;
+  const created = await deps.streams.handle(data, command, () => deps.clock.now());
   if (created.kind !== 'rejected') return created;
   return workProblem('busy', 'Creating the webhook took too long. Send the request again.');
 };
@@ -332,6 +340,7 @@ const create = async (
 /** Webhooks: settings in the log, their secrets sealed in object storage. */
 export const webhookCommands = (deps: WebhooksDeps): Webhooks => {
   const { streams, deliveries } = deps;
+  const now = () => deps.clock.now();
   const find: Webhooks['find'] = async (webhookId) => (await streams.stateOf(webhookId)).webhook;
   const secretsNow = async (webhookId: string): Promise<readonly string[]> => {
     const webhook = await find(webhookId);
@@ -343,12 +352,12 @@ export const webhookCommands = (deps: WebhooksDeps): Webhooks => {
       withSecret(deps, tenant_id, (secret_id) =>
         create(deps, { ...settings, webhook_id: deps.clock.newId('wh'), tenant_id, secret_id }, meta),
       ),
-    change: (name, data, meta) => streams.handle(name, { type: 'ChangeWebhook', data, meta }),
+    change: (name, data, meta) => streams.handle(name, { type: 'ChangeWebhook', data, meta }, now),
     rotate: async (name, keepOldMs, meta) => {
       const before = await secretsNow(name.webhook_id);
       const rotated = await withSecret(deps, name.tenant_id, (secret_id) => {
         const data = { secret_id, old_until: laterBy(meta.now, keepOldMs) };
-        return streams.handle(name, { type: 'RotateWebhookSecret', data, meta });
+        return streams.handle(name, { type: 'RotateWebhookSecret', data, meta }, now);
       });
       if (rotated.kind === 'problem' || rotated.outcome.kind !== 'done') return rotated;
       const live = new Set(await secretsNow(name.webhook_id));
@@ -360,7 +369,7 @@ export const webhookCommands = (deps: WebhooksDeps): Webhooks => {
     },
     remove: async (name, meta) => {
       const secrets = await secretsNow(name.webhook_id);
-      const outcome = await streams.handle(name, { type: 'RemoveWebhook', meta });
+      const outcome = await streams.handle(name, { type: 'RemoveWebhook', meta }, now);
       if (outcome.kind === 'done') await discardSecrets(deps, secrets);
       return outcome;
     },
