@@ -154,7 +154,7 @@ const rules = { decider: webhook, codec: eventCodec(webhookEvent), streamOf: web
 export const webhookStreams = (store: EventStore) => {
   const { handle, stateOf } = streamsOf<WebhookKind>(rules, store);
   return {
-    /** As of its decision by `now`, else of the command: keeping its texts may take long, and others go on meanwhile. */
+    /** As of its decision by `now`, else of the command: keeping texts may take long, and others go on meanwhile. */
     handle: async (
       { webhook_id, tenant_id }: WebhookName,
       command: WebhookCommand,
