@@ -45,6 +45,27 @@ interface AskProps {
   readonly onClose: () => void;
 }
 
+interface FormEndProps extends Pick<AskProps, 'onClose'> {
+  readonly error: Error | null;
+  readonly isBusy: boolean;
+  readonly submit: string;
+}
+
+/** What went wrong, and the way on or back. */
+function FormEnd({ error, isBusy, submit, onClose }: FormEndProps) {
+  return (
+    <>
+      <ProblemNote error={error} />
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{shell.cancel}</Button>
+        <Button look="primary" type="submit" isBusy={isBusy}>
+          {submit}
+        </Button>
+      </div>
+    </>
+  );
+}
+
 /** Runs a set, or has a training job learn from it. */
 function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean }) {
   const tenant_id = useTenantId();
@@ -89,13 +110,12 @@ function AskDialog({ set, onClose, isRun }: AskProps & { readonly isRun: boolean
             </p>
           )}
         </div>
-        <ProblemNote error={run.error ?? learn.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button look="primary" type="submit" isBusy={run.isPending || learn.isPending}>
-            {ask.submit}
-          </Button>
-        </div>
+        <FormEnd
+          error={run.error ?? learn.error}
+          isBusy={run.isPending || learn.isPending}
+          submit={ask.submit}
+          onClose={onClose}
+        />
       </Form>
     </Dialog>
   );
@@ -121,19 +141,29 @@ const decisionsOf = ({ config, from, until }: Picked) => ({
   ...(until !== '' && { decided_until: startOf(until, 1) }),
 });
 
-/** Makes a set of what people have decided in reviews. */
-function DecidedDialog({ onClose }: Pick<AskProps, 'onClose'>) {
+type From = Pick<Parameters<Api['createEvaluationSet']>[0]['body'], 'from_decisions' | 'examples'>;
+
+/** Makes a set of the tenant, says so and closes. */
+const useMaking = (onClose: () => void) => {
   const tenant_id = useTenantId();
   const cache = useQueryClient();
   const make = useChange('createEvaluationSet');
-  const send = async (values: Picked): Promise<void> => {
-    const name = values.name === '' ? {} : { name: values.name };
-    const body = { tenant_id, ...name, from_decisions: decisionsOf(values) };
-    const made = await make.mutateAsync({ body }).catch(nothing);
-    if (made === undefined) return;
-    toast(decided.done(made.documents, made.left_out));
+  const made = async (name: string, from: From): Promise<void> => {
+    const body = { tenant_id, ...(name !== '' && { name }), ...from };
+    const set = await make.mutateAsync({ body }).catch(nothing);
+    if (set === undefined) return;
+    toast(decided.done(set.documents, set.left_out));
     onClose();
     await cache.invalidateQueries({ queryKey: ['listEvaluationSets'] });
+  };
+  return { make, made };
+};
+
+/** Makes a set of what people have decided in reviews. */
+function DecidedDialog({ onClose }: Pick<AskProps, 'onClose'>) {
+  const { make, made } = useMaking(onClose);
+  const send = async (values: Picked): Promise<void> => {
+    await made(values.name, { from_decisions: decisionsOf(values) });
   };
   return (
     <Dialog isOpen onOpenChange={onClose} title={decided.title} say={decided.say}>
@@ -144,13 +174,7 @@ function DecidedDialog({ onClose }: Pick<AskProps, 'onClose'>) {
           <TextField name="from" label={decided.from} type="date" />
           <TextField name="until" label={decided.until} type="date" />
         </div>
-        <ProblemNote error={make.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button look="primary" type="submit" isBusy={make.isPending}>
-            {decided.submit}
-          </Button>
-        </div>
+        <FormEnd error={make.error} isBusy={make.isPending} submit={decided.submit} onClose={onClose} />
       </Form>
     </Dialog>
   );
@@ -162,21 +186,13 @@ type Named = z.infer<typeof named>;
 
 /** Makes a set of examples that were written down, such as those of a set that were downloaded. */
 function GivenDialog({ onClose }: Pick<AskProps, 'onClose'>) {
-  const tenant_id = useTenantId();
-  const cache = useQueryClient();
-  const make = useChange('createEvaluationSet');
+  const { make, made } = useMaking(onClose);
   const [text, setText] = useState('');
   const [isTried, tried] = useState(false);
   const examples = examplesOf(text) ?? [];
   const send = async ({ name }: Named): Promise<void> => {
     tried(true);
-    if (examples.length === 0) return;
-    const body = { tenant_id, ...(name !== '' && { name }), examples: [...examples] };
-    const made = await make.mutateAsync({ body }).catch(nothing);
-    if (made === undefined) return;
-    toast(decided.done(made.documents, made.left_out));
-    onClose();
-    await cache.invalidateQueries({ queryKey: ['listEvaluationSets'] });
+    if (examples.length > 0) await made(name, { examples: [...examples] });
   };
   return (
     <Dialog isOpen onOpenChange={onClose} title={given.title} say={given.say}>
@@ -189,13 +205,7 @@ function GivenDialog({ onClose }: Pick<AskProps, 'onClose'>) {
           say={given.examplesSay}
           error={isTried && examples.length === 0 ? given.badExamples : undefined}
         />
-        <ProblemNote error={make.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{shell.cancel}</Button>
-          <Button look="primary" type="submit" isBusy={make.isPending}>
-            {decided.submit}
-          </Button>
-        </div>
+        <FormEnd error={make.error} isBusy={make.isPending} submit={decided.submit} onClose={onClose} />
       </Form>
     </Dialog>
   );
