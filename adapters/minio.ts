@@ -17,7 +17,7 @@ import {
 export interface MinioOptions {
   /** `http(s)://host:port`. */
   readonly endpoint: string;
-  /** The same store as clients reach it, where that is another address. */
+  /** The same store as clients reach it, if that is another address. */
   readonly publicEndpoint?: string | undefined;
   readonly bucket: string;
   readonly accessKey: string;

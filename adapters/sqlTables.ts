@@ -63,7 +63,7 @@ const COMPLETE = `
   update http_cache.replays set status = $5, body = $6, expires_at_ms = $7, stands_on = $8
   where ${MINE} returning owner`;
 const ABANDON = `delete from http_cache.replays where ${MINE}`;
-/** An answer that is none any more; not what another request has begun in its place. */
+/** An answer that no longer counts; not one that another request has begun in its place. */
 const FORGET_REPLAY = `
   delete from http_cache.replays
   where tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is not null`;

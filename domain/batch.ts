@@ -23,7 +23,7 @@ const index = count.max(BATCH_DOCUMENTS_MAX - 1);
 
 const named = { batch_id: z.string(), tenant_id: tenantId };
 
-/** What a batch that is a run of a set of examples measures; its subject is all that decides what is read. */
+/** What a batch measures that is a run of a set of examples; its subject has everything that decides the reading. */
 export const evaluated = z.strictObject({
   set_id: z.string(),
   set_version: z.number().int().min(1),
@@ -60,7 +60,7 @@ const batchAccepted = event('BatchAccepted', {
   expires_at: instant,
 });
 
-/** `count` documents from `first` on are put in the queue by whoever wrote this; a while later, by anyone. */
+/** The writer of this puts `count` documents from `first` on into the queue; after a while, any worker does. */
 const batchDocumentsBegun = event('BatchDocumentsBegun', {
   ...named,
   first: index,

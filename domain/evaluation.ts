@@ -25,7 +25,7 @@ const setPublished = event('EvaluationSetPublished', {
   tenant_id: tenantId,
   project_id: z.string(),
   task_id: z.string(),
-  /** Chosen by the caller; it stays for good. */
+  /** Chosen by the caller; stays permanently. */
   set_name: z.string().nullable(),
   /** From 1. */
   version: z.number().int().min(1),

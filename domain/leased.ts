@@ -24,7 +24,7 @@ export const digestText = (text: string): string =>
     .map(([pair]) => ALPHABET.charAt(Number.parseInt(pair, 16) % ALPHABET.length))
     .join('');
 
-/** What a caller gave a synchronous request to be known by: whichever route it takes, it is the same work. */
+/** The identity that a caller gave a synchronous request: on any route it is the same work. */
 interface WorkIdentity {
   readonly tenant_id: string;
   readonly kind: string;
@@ -60,7 +60,7 @@ export const RENEWALS_MAX = 100;
 /** `expires_at` of a hold that no clock ends: the work that it is for ends it. */
 export const NO_END = '9999-12-31T23:59:59.999Z';
 
-/** Who works on a piece of work of the queue, or worked on it last. */
+/** The worker of a piece of queued work, or its last one. */
 interface Lease {
   readonly lease_id: string;
   readonly lease_until: string;
@@ -116,7 +116,7 @@ const startRefusal = (work: Leased, taking: Taking): 'lease_held' | 'attempts_ex
   return isExhausted(work) ? 'attempts_exhausted' : undefined;
 };
 
-/** Why it has to be ended by somebody who does not own it; `lease_held`: it need not. */
+/** Why a worker that does not own it has to end it; `lease_held`: it need not. */
 const reapReason = (work: Leased, taking: Taking): 'expired' | 'worker_lost' | 'lease_held' => {
   if (isOver(taking.expires_at, taking.now)) return 'expired';
   return isTaken(work, taking) || !isExhausted(work) ? 'lease_held' : 'worker_lost';

@@ -89,7 +89,7 @@ export const modelCost = (prices: ModelPrices, usage: ModelUsage): bigint => {
   );
 };
 
-/** A published price. `provider` null: set for a model by name, for whoever provides it. */
+/** A published price. `provider` null: set for a model by name, whatever its provider. */
 export interface PublishedPrice extends ModelPrices {
   readonly price_id: string;
   readonly provider: string | null;
@@ -131,7 +131,7 @@ export const priceFor = (
   return inForce(own, occurred_at) ?? named(`${provider}/${model_name}`) ?? named(model_name);
 };
 
-/** What is known of a model by its name, with or without its provider: set by name, else a provider's. */
+/** The price of a model by its name, with or without its provider: set by name, else a provider's. */
 export const priceNamed = (
   prices: readonly PublishedPrice[],
   name: string,

@@ -126,7 +126,7 @@ export const isDecided = ({ decision, generation: now }: ReviewState): boolean =
 export const reviewKeptUntil = ({ decision }: ReviewState, opened_at: string): string =>
   decision === null ? laterBy(opened_at, UNDECIDED_KEPT_MS) : laterBy(decision.decided_at, DECIDED_KEPT_MS);
 
-/** Who has the document before them now. */
+/** The present reviewer of the document. */
 export const holderOf = ({ lease }: ReviewState, now: string): string | undefined =>
   lease === null || isOver(lease.lease_until, now) ? undefined : lease.held_by;
 
@@ -142,7 +142,7 @@ export const reviewStatusOf = (
 };
 
 type Identity = Pick<ReviewEvent['data'], 'review_id' | 'operation_id' | 'tenant_id'>;
-/** What every command says: which review, when its result was stored, and who asks. */
+/** Members of every command: the review, when its result was stored, and the caller. */
 interface Asked extends Identity {
   readonly opened_at: string;
   readonly by: string;
@@ -366,7 +366,7 @@ export const originsOf = (
 ): Readonly<Record<string, Origin>> => {
   const origins: Record<string, Origin> = {};
   for (const { now, before } of leafPairs({ at: '', value: decided }, { at: '', value: machine })) {
-    // What the machine left out and what is null say the same: the document does not say it.
+    // A missing value and null mean the same: the value is not in the document.
     const isSame = canonicalJson(before.value ?? null) === canonicalJson(now.value ?? null);
     if (!isSame) origins[now.at] = 'corrected';
     else origins[now.at] = doubts.some((doubt) => covers(doubt, before.at)) ? 'confirmed' : 'read';

@@ -189,7 +189,7 @@ interface Overridable<Mode = string> {
   readonly ocr?: OverridableChannel | null | undefined;
 }
 
-/** A channel of which absent members are undefined. */
+/** A channel whose absent members are undefined. */
 export interface MergedChannel {
   readonly provider_model: string | undefined;
   readonly api_key: string | undefined;

@@ -168,7 +168,7 @@ const MESSAGES = {
 /** The events that tell something by themselves. */
 export const TOLD_EVENTS = Object.keys(MESSAGES) as readonly (keyof typeof MESSAGES)[];
 
-/** What an event tells by itself, if anything. */
+/** The message of an event by itself, if any. */
 export const messageOf = ({ type, data }: AnyEvent): Message | undefined =>
   (MESSAGES as Mapped as Readonly<Record<string, ((data: unknown) => Message | undefined) | undefined>>)[
     type
@@ -188,7 +188,7 @@ const balanceMoveOf = (event: AnyEvent): { readonly before: number; readonly aft
   }
 };
 
-/** What a balance tells that comes down: once for each time that it passes the threshold, or nothing. */
+/** The message of a falling balance: one for each time that it passes the threshold, or none. */
 export const balanceMessages = (event: AnyEvent, lowBalance: number | null): readonly Message[] => {
   const move = balanceMoveOf(event);
   if (move === undefined || move.after >= move.before) return [];

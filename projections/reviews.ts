@@ -66,7 +66,7 @@ const settledRow = ({ type, data }: Settled) =>
 const isSettled = (event: ProjectedEvent): event is Settled =>
   event.type === 'ReviewDecided' || event.type === 'ReviewReopened';
 
-/** Of each review what was said last, and who holds it since then. */
+/** The latest state of each review, and its holder since then. */
 const movesIn = (events: readonly ProjectedEvent[]) => {
   const settled = new Map<string, ReturnType<typeof settledRow>>();
   const held = new Map<string, ProjectedEventOf<'ReviewLeased'>['data']>();

@@ -293,7 +293,7 @@ export const workOnDocument = listing(
 
 /** Work that is looked at for figures: the newest of a tenant, so that nobody's history takes the database's time. */
 export const OUTCOMES_OF = 10_000;
-/** Failures that are told of. */
+/** Failures that are reported. */
 const FAILURES_MAX = 20;
 
 interface OutcomesQuery {

@@ -219,7 +219,7 @@ const applyAttempt = (rows: WebhookRows, { data }: Attempted): void => {
   });
 };
 
-/** What is sent again goes to the end of its subject: nothing that came later waits for it. */
+/** A repeated message goes to the end of its subject: later messages do not wait for it. */
 const applyResent = (
   rows: WebhookRows,
   { data, position }: ProjectedEventOf<'WebhookDeliveryResent'>,
@@ -383,7 +383,7 @@ export const webhookDeliveries = table({
   ],
 });
 
-/** Free pages that each tenant has used: it is told once when there are no more. */
+/** Free pages that each tenant has used: a message is sent once when none are left. */
 export const webhookFreePages = table({
   name: 'webhook_free_pages',
   key: ['tenant_id'],

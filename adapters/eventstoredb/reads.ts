@@ -326,7 +326,7 @@ const OK = 0;
 
 /** The server's side of a read, message by message. */
 export interface Reading {
-  /** What has arrived; undefined: nothing more by now. */
+  /** Arrived events; undefined: nothing more for now. */
   readonly take: () => Served | undefined;
   /**
    * Waits for more, no longer than the limit. False when the server says that it has ended, or after `stop`; throws
@@ -379,7 +379,7 @@ const readingOf = (call: Call): Reading => {
   };
 };
 
-/** Begins a read. What comes of it after the limit is left. */
+/** Begins a read. Answers after the limit are ignored. */
 export const openRead = async (
   client: EventStoreDBClient,
   asked: Asked,

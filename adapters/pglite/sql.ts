@@ -68,7 +68,7 @@ export const openPgliteThread = async (worker: Worker): Promise<PgliteThread> =>
 /** Embedded Postgres, and whether its data had to be thrown away: then everything in it is rebuilt. */
 export interface EmbeddedSql {
   readonly sql: Sql;
-  /** Why the data folder was made anew; null when it opened as it was left, or is new. */
+  /** Why the data folder was created again; null if it opened as it was left, or is new. */
   readonly recreated: string | null;
 }
 

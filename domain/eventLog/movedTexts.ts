@@ -26,7 +26,7 @@ export const TEXTS_STREAM = 'texts';
 
 type Readable = Pick<EventStore, 'read'>;
 
-/** The event before which no event is read as it is; undefined: there is none. */
+/** Events before this one are not read as they are; undefined: there is none. */
 export const lastMove = async (log: Readable): Promise<RecordedEvent | undefined> => {
   for await (const one of log.read(TEXTS_STREAM, { direction: 'backwards', limit: 1 })) return one;
   return undefined;

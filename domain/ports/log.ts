@@ -103,11 +103,11 @@ export interface RecordedEvent extends NewEvent {
   readonly moved?: () => Pick<NewEvent, 'data' | 'metadata'> | undefined;
 }
 
-/** What an event says to whoever reads it, and nothing that was moved out of it. */
+/** An event as readers get it, without anything that was moved out of it. */
 export const contentOf = (event: RecordedEvent): Pick<NewEvent, 'data' | 'metadata'> =>
   event.moved?.() ?? event;
 
-/** An event with all that the log has of it, for whoever verifies the log. */
+/** An event with everything that the log has of it, to verify the log. */
 export const storedEvent = (recorded: RecordedEvent): RecordedEvent => {
   if (recorded.moved?.() === undefined) return recorded;
   const { id, type, stream, revision, position, data, metadata, stored } = recorded;
@@ -241,11 +241,11 @@ export interface Snapshot {
 }
 
 /**
- * Where snapshots lie: beside the log, so that whoever can change one could change the log as well. The last
- * one saved for a stream stays; an older one costs a few more events to fold, and nothing else.
+ * Where snapshots are stored: beside the log, so that anyone who can change one could change the log as well. The
+ * last one saved for a stream stays; an older one only costs a few more events to fold.
  */
 export interface SnapshotStore {
-  /** undefined: there is none. Rejects where the store cannot be read, or what it holds is no snapshot. */
+  /** undefined: there is none. Rejects if the store cannot be read, or its content is not a snapshot. */
   load(stream: string): Promise<Snapshot | undefined>;
   /** Rejects where the store cannot be written. */
   save(snapshot: Snapshot): Promise<'saved' | 'too_large'>;

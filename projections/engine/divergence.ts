@@ -210,7 +210,7 @@ const comparing = (deps: WatchDeps) => {
   let diverged: Divergence | undefined;
   let isAsked = false;
 
-  /** Gives whether the log is another one; then all that was remembered of it is forgotten. */
+  /** Says whether the log is another one; then everything remembered of it is dropped. */
   const forgetReplaced = async (logId: string | undefined): Promise<boolean> => {
     const { missing, done } = await ownEvents(feed);
     const isReplaced = missing.length > 0 || (await isOther(feed, seen, logId));

@@ -265,7 +265,7 @@ export const rebuildThroughOutages = async (
   };
   for (;;) {
     try {
-      // What this rebuild has begun, it continues.
+      // Continues what this rebuild has begun.
       const fresh = options.fresh === true && !begun;
       return await rebuildReadModels(deps, { ...options, fresh, onProgress });
     } catch (error) {

@@ -85,7 +85,7 @@ const otherwiseNamedAs = (event: AuditedEvent): string | undefined =>
   placesNamedAs(event) ??
   webhookNamedAs(event);
 
-/** What the stream of an event has to be, where its data says so. */
+/** The stream that an event must have, if its data says so. */
 const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
   if ('extraction_id' in data) return `extraction-${data.extraction_id}`;

@@ -63,7 +63,7 @@ export const copyObjects = async (
   return copied;
 };
 
-/** What a copy came to. */
+/** The result of a copy. */
 export interface CopiedLog {
   readonly events: number;
   /** Of these, what an earlier copy had brought already. */

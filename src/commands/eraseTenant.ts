@@ -20,7 +20,7 @@ import { TRAINING_PREFIX } from './training.ts';
 import type { Documents } from './uploads.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
-/** What a tenant has that an event of its own takes away. */
+/** A tenant's things that an event of their own takes away. */
 type HeldKind =
   'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'set' | 'config' | 'deployment' | 'document';
 

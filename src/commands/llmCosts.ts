@@ -36,7 +36,7 @@ type CostedUsage = Pick<
   | 'occurred_at'
 >;
 
-/** By the price in force when the call was made; null where there is none. */
+/** By the price in force when the call was made; null if there is none. */
 export const costByPrice = (
   prices: readonly PublishedPrice[],
   usage: CostedUsage,
@@ -79,7 +79,7 @@ const usageOf = (work: CalledFor, call: ModelCall) => ({
   free_tier: work.free_tier,
 });
 
-/** What the log has to know of a call, as of now. */
+/** What the log must record about a call, as of now. */
 export const modelCallFact = (
   clock: BillingDeps['clock'],
   work: CalledFor,

@@ -14,7 +14,7 @@ const channel = z.object({
   num_retries: z.number().optional(),
 });
 
-/** What a model is shown of a document: which pages of a long one, and in which form. */
+/** Which part of a document a model is shown: pages of a long one, and in which form. */
 export const shownAs = {
   shown_pages: z.enum(['relevant', 'all']).optional(),
   shown_text: z.enum(['markdown', 'layout']).optional(),
@@ -53,10 +53,10 @@ const convertTask = z.object({
 
 const operationTask = z.discriminatedUnion('kind', [extractTask, convertTask]);
 
-/** What is to be done. Keys are in it while a process has it, and never where it is stored. */
+/** The work to do. It has keys while a process holds it, and never in storage. */
 export type OperationTask = z.input<typeof operationTask>;
 
-/** What is to be done, with whatever document. */
+/** The work to do, with any document. */
 const askedInput = z.object({
   task: operationTask,
   pages: z.string().optional(),
@@ -99,7 +99,7 @@ export interface OperationInputDeps {
   readonly secrets: SecretBox | undefined;
 }
 
-/** What has an input: an operation or a batch. */
+/** The owner of an input: an operation or a batch. */
 interface InputOwner {
   readonly id: string;
   readonly tenant_id: string;
@@ -209,5 +209,5 @@ const inputShelf =
   });
 
 export const operationInputs = inputShelf(operationInput);
-/** What is to be done with each document of a batch. They lie beside those of operations. */
+/** The work to do with each document of a batch. Stored beside those of operations. */
 export const batchInputs = inputShelf(askedInput);

@@ -96,7 +96,7 @@ export const workToBill = (
 
 /**
  * Bills an operation from the hold that it succeeded with. Only in logs of older releases may that hold be gone before
- * it was billed: then it is placed anew, under its own ID.
+ * it was billed: then it is placed again, under its own ID.
  */
 const billed = async (
   deps: OperationMoneyDeps,
@@ -138,7 +138,7 @@ export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWor
     const code = status === 'cancelled' ? 'request_aborted' : (failure?.code ?? 'internal_error');
     if (attempts > 0) await recordEnd(deps, workToBill(accepted), { kind: 'failed', code });
   },
-  // Whoever has to look at the result has to see the document.
+  // A person who looks at the result has to see the document.
   drop: ({ operation_id }, { success }) =>
     success?.review === undefined
       ? dropInputs(deps.objects, operation_id)
@@ -177,7 +177,7 @@ const named = async (
   if (idempotency === null) return { operation_id: clock.newId('op'), earlier: null };
   const { idempotency_key } = idempotency;
   const idOf = (generation: number) => operationIdFor({ tenant_id, endpoint, idempotency_key, generation });
-  // A document of a batch is one operation at most, however old the batch is, and whoever gave it up.
+  // A document of a batch is one operation at most, however old the batch is, and even if it was given up.
   if (endpoint === BATCH)
     return { operation_id: idOf(0), earlier: (await operations.stateOf(idOf(0))).accepted };
   const { id: operation_id, state } = await namedWork({
@@ -203,7 +203,7 @@ interface Asked {
   readonly operation_id: string;
 }
 
-/** What the work is called and billed by, from its file. */
+/** The work's name and its data for billing, from its file. */
 const workFor = ({ request, plan, operation_id }: Asked, file: CountedFile) => {
   const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
   if (models.kind === 'problem') return models;

@@ -29,7 +29,7 @@ const ATTEMPTS_MAX = 32;
 
 const RULES = { decider: places, codec: eventCodec(placesEvent), streamOf: placesStream };
 
-/** Those of which their streams say that they are over. */
+/** Those that are over, by their streams. */
 const overAmong = async (
   holders: readonly { readonly name: string; readonly taken_at: string }[],
   isOver: PlaceRequest['isOver'],

@@ -20,7 +20,7 @@ export interface CloseDeps extends HoldDeps {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-/** What a piece of work is called where it is billed, and by its stream. */
+/** The name of a piece of work in its bill, and by its stream. */
 export interface WorkMoney<W extends WorkTypes> {
   readonly streams: QueueStreams<W>;
   /** Whether a hold of this operation is the work's. */
@@ -110,7 +110,7 @@ export const cancelWork = async <W extends WorkTypes>(
   return { kind: 'answered', cancelled: true };
 };
 
-/** What a stream says of the work that an identity may name. */
+/** A stream's record of the work that an identity may name. */
 interface NamedState {
   /** When it was accepted; null for work that never was. */
   readonly since: string | null;

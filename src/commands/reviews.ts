@@ -183,7 +183,7 @@ const misfits = async (
   );
 };
 
-/** What a person says of a document. */
+/** A person's decision about a document. */
 interface Verdict {
   readonly result: JsonObject;
   readonly note: string | null;
@@ -344,7 +344,7 @@ const AT_ONCE = 8;
 /** Examples that a set may have. */
 const EXAMPLES_MAX = 1_000;
 
-/** What a person has said of a document; undefined: that is kept no more, or was read with another config. */
+/** A person's decision about a document; undefined: no longer kept, or read with another config. */
 const saidOf = async (
   deps: DecidedDeps,
   operationId: string,

@@ -63,7 +63,7 @@ const trainingInput = z.object({
     .nullable(),
 });
 
-/** What a job learns from. It names documents and holds what they say, so it is never in the log. */
+/** The examples of a job. They have documents' names and content, so they are never in the log. */
 export type TrainingInput = z.output<typeof trainingInput>;
 
 /** Where the inputs of jobs lie. */
@@ -99,7 +99,7 @@ export const trainingInputs = (objects: ObjectStore) => ({
 
 const exampleRules = { decider: keptExamples, codec: eventCodec(examplesEvent), streamOf: examplesStream };
 
-/** What is kept of the examples of jobs, as the log says. */
+/** The kept examples of jobs, by the log. */
 export const exampleStreams = (store: EventStore) => {
   const { handle, stateOf } = streamsOf<ExamplesKind>(exampleRules, store);
   return {
@@ -191,7 +191,7 @@ const holdForJob = async (
 };
 
 /**
- * Charges a job that succeeded. Only in logs of older releases may its hold be gone before: then it is placed anew,
+ * Charges a job that succeeded. Only in logs of older releases may its hold be gone before: then it is placed again,
  * under the plan that the tenant had.
  */
 const charged = async (deps: TrainingMoneyDeps, job: CreatedJob): Promise<boolean> => {
@@ -212,7 +212,7 @@ const charged = async (deps: TrainingMoneyDeps, job: CreatedJob): Promise<boolea
   return true;
 };
 
-/** How training jobs are billed and closed. What they learned from stays: it can be exported. */
+/** How training jobs are billed and closed. Their examples stay: they can be exported. */
 export const jobMoney = (deps: TrainingMoneyDeps): WorkMoney<TrainingWork> => ({
   streams: deps.jobs,
   isHeldFor: ({ job_id }, operationId) => operationId === job_id,
@@ -414,7 +414,7 @@ const queued = async (
   return answerOf(job, outcome.events.length === 0);
 };
 
-/** What a request that is billed later names. */
+/** The names in a request that is billed later. */
 interface Facts {
   readonly input_sha256: string;
   readonly examples: number;

@@ -191,7 +191,7 @@ export const deliveryStreams = (store: EventStore) => {
 interface PruneDeps {
   readonly store: EventStore;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
-  /** What was created before and is settled now, in pieces: see `prunableDeliveries`. */
+  /** Deliveries created before and settled now, in pieces: see `prunableDeliveries`. */
   readonly prunable: (
     what: { readonly before: string; readonly now: string; readonly tenant_id: string | null },
     size: { readonly piece: number; readonly pieces: number },
@@ -290,7 +290,7 @@ const withSecret = async (
   const made = await newSecret(deps, tenantId);
   if (made === undefined) return notConfigured();
   const outcome = await run(made.secret_id);
-  // What may have been written must keep its secret.
+  // A webhook that may have been written must keep its secret.
   if (outcome.kind !== 'done' && outcome.kind !== 'unknown') await discardSecrets(deps, [made.secret_id]);
   return outcome.kind === 'problem' ? outcome : { kind: 'made', outcome, secret: made.secret };
 };

@@ -29,7 +29,7 @@ export interface MoveTextsDeps {
   readonly signal: AbortSignal;
 }
 
-/** What a move came to. */
+/** The result of a move. */
 export interface MovedTexts extends Omit<TextsMoved['data'], 'moved_at'> {
   /** Texts that were not in the vault before. */
   readonly kept: number;
@@ -72,7 +72,7 @@ const handing = ({ move }: MoveTextsDeps) => {
   };
 };
 
-/** What a reading of the log came to. */
+/** The result of reading the log. */
 interface Looked extends Omit<MovedTexts, 'position'> {
   /** Accounts whose events have texts, and so perhaps their snapshots. */
   readonly accounts: ReadonlySet<string>;

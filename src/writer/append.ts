@@ -130,7 +130,7 @@ export const encodeEvents = <Event extends DomainEvent>(
   return { decoded, events: encoded, link: { nextRevision, hash, hashVersion: HASH_VERSION } };
 };
 
-/** An event with its hash, and with its text where that is what was hashed. Adds the hash to `metadata`. */
+/** An event with its hash, and with its text if that was hashed. Adds the hash to `metadata`. */
 const hashed = (covered: Hashed & { readonly metadata: Metadata }) => {
   const { type, data, metadata } = covered;
   const texts = textsOf(covered);
