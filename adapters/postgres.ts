@@ -22,7 +22,7 @@ const HOLDERS = `
 
 /**
  * The frozen process may have stopped in the middle of a batch: its open transaction keeps rows locked,
- * and would keep them from whoever takes over.
+ * and would keep them from the process that takes over.
  */
 const END = `
   with holding as (${HOLDERS})

@@ -202,7 +202,7 @@ create table if not exists http_cache.used_once (
 create index if not exists used_once_expiry on http_cache.used_once (expires_at_ms);
 `;
 
-/** Made with the tables, once: a database that was made anew has another one. Run once at start. */
+/** Made with the tables, once: a new database has another one. Run once at start. */
 export const EPOCH_DDL = `
 create schema if not exists http_cache;
 create table if not exists http_cache.epoch (

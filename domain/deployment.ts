@@ -70,7 +70,7 @@ const deploymentRetired = event('DeploymentRetired', {
   deployment_id: z.string(),
   ...deploymentScope.shape,
   artifact_id: z.string(),
-  /** null: nothing serves in its place, for its tenant was erased. */
+  /** null: nothing serves in its place, because its tenant was erased. */
   replaced_by: z.string().nullable(),
   retired_at: instant,
 });

@@ -165,7 +165,7 @@ const DATASET_ID = /^ds_[A-Za-z0-9-]{1,64}$/;
 
 const FILE_URI = 'quire://uploads/';
 
-/** Where uploads lie in object storage. */
+/** Where uploads are in object storage. */
 export const UPLOADS_PREFIX = 'uploads/';
 
 export const isDocumentId = (text: string): boolean => DOCUMENT_ID.test(text);

@@ -60,7 +60,7 @@ export type ShortSeal = z.output<typeof shortSeal>;
 /** The log was sealed. The stream's own chain binds every seal to all earlier ones. */
 const logSealed = event('LogSealed', {
   seal: shortSeal,
-  /** Where the same seal lies in the object store, and until when nobody can change it there. */
+  /** Where the same seal is in the object store, and until when nobody can change it there. */
   object: z.strictObject({ key: z.string(), retained_until: instant }).nullable(),
 });
 

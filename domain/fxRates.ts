@@ -109,7 +109,7 @@ const crossed = (baseRate: string, quoteRate: string): string => {
   return decimalOf(divideHalfEven(numerator, b.units * powerOfTen(q.scale)), CROSS_RATE_DIGITS);
 };
 
-/** A rate of 0 is none. */
+/** A rate of 0 is not a rate. */
 const isQuoted = (rate: string | undefined): rate is string =>
   rate !== undefined && parseDecimal(rate).units > 0n;
 

@@ -106,7 +106,7 @@ interface ModelCall {
 
 /**
  * Of a provider's prices for a model, in the order published: the one in force at `at`, which of several
- * of one instant is the last; the earliest when none was in force yet, for a first price reaches back.
+ * of one instant is the last; the earliest if none was in force yet, because a first price reaches back.
  */
 const inForce = (prices: readonly PublishedPrice[], at: string): PublishedPrice | undefined => {
   let best: PublishedPrice | undefined;

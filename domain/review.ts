@@ -13,7 +13,7 @@ import {
 import type { Json, JsonObject } from './kernel/json.ts';
 import { isOver, suffixOf } from './leased.ts';
 
-/** When a person has to look at what was read. What is left out asks for nobody. */
+/** When a person has to look at a reading. Members left out ask for nobody. */
 export const reviewPolicy = z.strictObject({
   /** 0..1: a value that is less sure, or was left out for it. */
   below: z.number().min(0).max(1).optional(),
@@ -84,8 +84,8 @@ const reviewDecided = event('ReviewDecided', {
 const reviewReopened = event('ReviewReopened', { ...identity, generation, reopened_at: instant });
 
 /**
- * Its time is over: said before anything that it is about is removed, so that a decision which was on its way then is
- * refused, and not taken without its object.
+ * Its time is over: written before its objects are removed, so that a late decision is refused, and not accepted
+ * without its object.
  */
 const reviewExpired = event('ReviewExpired', { ...identity, generation, expired_at: instant });
 

@@ -276,7 +276,7 @@ export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEve
   }
 };
 
-/** Where a tenant wants to be told what happens. A removed webhook stays removed. */
+/** Where a tenant wants messages to be sent. A removed webhook stays removed. */
 export const webhook: Decider<WebhookKind> = {
   initialState: { webhook: null, removed: false },
   decide: (state, command) => {
@@ -404,19 +404,19 @@ export const webhookDelivery: Decider<WebhookDeliveryKind> = {
 export const isDue = ({ delivered, next_attempt_at }: DeliveryState, now: string): boolean =>
   !delivered && (next_attempt_at === null || next_attempt_at <= now);
 
-/** Whether a sender may still be at it: of the last attempt nobody knows what became of it. */
+/** Whether a sender may still be at work: the last attempt has no outcome yet. */
 export const isUnderWay = ({ attempts, open }: DeliveryState): boolean => open.has(attempts);
 
 /**
- * The ID that a receiver tells repeats by. The same event, webhook and type give the same one, whoever writes it
- * and however often.
+ * The ID by which a receiver recognises repeats. The same event, webhook and type give the same one, however often
+ * and by any process it is written.
  */
 export const deliveryIdOf = (eventId: string, webhookId: string, type: string): string =>
   `msg_${uuidOfName(`${eventId}\u001f${webhookId}\u001f${type}`).replaceAll('-', '')}`;
 
 /**
- * Deliveries from before an instant are listed no more, but for those that were still to be sent when this was said. In
- * the log, so that read models made anew leave out the same ones. `tenant_id`: only this tenant's, which are kept for
+ * Deliveries from before an instant are no longer listed, except those that still had to be sent at that moment. In
+ * the log, so that rebuilt read models leave out the same ones. `tenant_id`: only this tenant's, which are kept for
  * fewer days; left out: everybody's.
  */
 const deliveriesPruned = event('DeliveriesPruned', {

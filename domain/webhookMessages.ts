@@ -14,8 +14,8 @@ const paid = { currency: currencyCode, occurred_at: instant };
 const key = { key_id: z.string() };
 
 /**
- * What a receiver is told, by type: IDs and figures, no content of documents. A member may be added; one that is
- * renamed, removed or means something else needs another version.
+ * Messages to a receiver, by type: IDs and figures, no content of documents. A member may be added; renaming or
+ * removing one, or changing its meaning, needs another version.
  */
 export const WEBHOOK_PAYLOADS = {
   'operation.succeeded': z.strictObject({ ...ended, duration_ms: z.int() }),

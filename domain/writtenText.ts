@@ -142,9 +142,9 @@ const operatorIn = (metadata: JsonObject): Json | undefined => {
 };
 
 /**
- * An event with tokens in the place of what an earlier release wrote into it: texts of the tenant's people, and who
- * signed in. A token is made of the event's place alone, so that the same one is found without a key, also once there
- * is none. undefined: there is nothing of that in it. `told` hears of each text.
+ * An event with tokens in place of the texts that an earlier release wrote into it: those of the tenant's people, and
+ * who signed in. A token is made only from the event's place, so that it can be found without a key, also once there
+ * is none. undefined: the event has no such text. `told` gets each text.
  */
 export const withoutTexts = (
   { stream, revision, type, data, metadata }: Omit<RecordedEvent, 'id' | 'position'>,

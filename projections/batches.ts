@@ -148,7 +148,7 @@ const outcomes = (chosen: string): string => `
 
 const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const;
 
-/** How many documents have come to what. */
+/** How many documents have which outcome. */
 export type BatchCounts = Readonly<Record<(typeof STATUSES)[number], number>>;
 
 const countsIn = (row: SqlRow): BatchCounts =>

@@ -26,7 +26,7 @@ const SHOWN = {
   status: 'text',
 } as const;
 
-/** What a webhook was told or is to be told, newest first. */
+/** Messages sent or to be sent to a webhook, newest first. */
 export const deliveriesOfWebhook = paging(
   {
     columns: `d.*, ${STATUS} as status`,

@@ -371,7 +371,7 @@ const readingOf = (call: Call): Reading => {
       wake();
     },
     leave: () => {
-      // A call that has ended, and whose last messages nobody took, never tells so: the client would keep it for ever.
+      // A call that has ended, but whose last messages were not read, reports no end: the client would keep it.
       call.off('readable', look);
       call.resume();
       setImmediate(() => call.cancel());

@@ -201,7 +201,7 @@ async function makeSecret(path: string): Promise<Uint8Array> {
 
 interface UploadUrlOptions {
   readonly secret: Uint8Array;
-  /** Base of the URLs, without a slash at its end; asked for each URL, for the port may not be known before. */
+  /** Base of the URLs, without a slash at its end; asked for each URL, because the port may not be known before. */
   readonly baseUrl: () => string;
 }
 

@@ -135,7 +135,7 @@ const openFolder = async (folder: string, start: StartWorker): Promise<PgliteThr
 /**
  * Postgres inside this process, in a thread, with its data in `folder`, or in memory without one.
  * Its transactions run one at a time, and it never syncs to disk: only what can be rebuilt belongs
- * here. A folder that does not open, or that a crash of the machine may have torn, is made anew. `start` gives
+ * here. A folder that does not open, or that a crash of the machine may have torn, is created again. `start` gives
  * it a thread that does other work besides.
  */
 export const pgliteSql = async (

@@ -567,7 +567,7 @@ export function* logShare({ path, share, of, upTo, published }: LogShare): Gener
   const names = published.map((name) => `'${name}'`).join(', ');
   const isOwn = `(${ROUTE}) % ${of} = ${share}`;
   const isPublished = `category IN (${names})`;
-  // Of what was not published only own events are read: most need not be told apart a second time.
+  // Of unpublished events only own ones are read: most need no second check.
   const sql = `SELECT ${COLUMNS}, category, log_digest, ${DIGEST_BEFORE},
       CASE WHEN ${isPublished} THEN ${isOwn} ELSE 1 END FROM events
     WHERE position > ? AND position <= ? AND (${isOwn} OR ${isPublished}) AND (${OWN} OR ${VISIBLE})

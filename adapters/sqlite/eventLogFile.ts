@@ -359,7 +359,7 @@ export const recorded = (row: readonly unknown[]): RecordedEvent => {
   try {
     return parsedNow(event);
   } catch {
-    // What is no JSON any more is told to whoever looks at it.
+    // Readers report content that is no longer JSON.
     return Object.defineProperty(parsedLater(event), 'stored', { value: storedForm(event) });
   }
 };

@@ -42,7 +42,7 @@ export interface BackwardsOptions {
 /**
  * The log in its one global order. `subscribe` ends only when `signal` aborts. Whatever else drops a
  * subscription, the closing of the log included, throws LogUnavailable, and the caller subscribes again
- * after the last position it has processed. The end of the log is told by `caught_up` alone. A server's own
+ * after the last position it has processed. Only `caught_up` reports the end of the log. A server's own
  * streams (`$…`) and snapshots are never delivered, and events about the log itself only when `own` is set.
  */
 export interface EventFeed {
@@ -77,7 +77,7 @@ export interface NewEvent {
   readonly text?: EventText | undefined;
 }
 
-/** How an event lies in a log's own file: for auditors, who compare it with what the service would write. */
+/** An event as stored in the log's own file: auditors compare it with the form that the service would write. */
 export interface StoredForm {
   readonly category: string;
   /** JSON, byte for byte. */
@@ -128,7 +128,7 @@ export type ExpectedRevision = bigint | 'no_stream';
  * What became of an append. `appended` also answers the repetition of an identical batch at the same
  * revision, and then carries the original revision and position. `unknown` means: it may or may not
  * have been committed; send the identical batch again at the same revision to find out.
- * `moved`: nothing was sent, for the connection is no longer the one that was named.
+ * `moved`: nothing was sent, because the connection is no longer the one that was named.
  */
 export type AppendResult =
   | { readonly kind: 'appended'; readonly revision: bigint; readonly position: bigint }
@@ -190,7 +190,7 @@ export interface TextVault {
 }
 
 /**
- * The log, as those see it who decide and append. A stream that does not exist reads as empty. A read ends
+ * The log, as deciding and appending code sees it. A stream that does not exist reads as empty. A read ends
  * when the log says that there is no more, or at its limit; one that is not known to be whole throws
  * LogUnavailable.
  */

@@ -18,7 +18,7 @@ export class LogNotCopied extends Error {
 
 /** The data folder's record of the process that has it, or had it last. */
 export interface FolderOwner {
-  /** undefined: nobody has written anything; a member: that was not written down. */
+  /** undefined: nothing was written; a member: that one was not written. */
   readonly owner:
     | {
         readonly pid: number;
@@ -219,8 +219,8 @@ export interface AnsweredLog {
 
 /**
  * Answers kept for idempotent retries. Each stands on the furthest events that its process knew when the request
- * ended: what the request wrote or read lies no further. Where the log lacks one of them, it is another one or was
- * put back to an older copy; the answer is none any more, and the next request runs. The loss of the store costs a
+ * ended: what the request wrote or read lies no further. If the log lacks one of them, it is another one or was
+ * restored from an older copy; the answer no longer counts, and the next request runs. The loss of the store costs a
  * replay and never money. Every method throws when it or the log cannot be reached.
  */
 export interface ReplayStore {
@@ -284,7 +284,7 @@ export interface SecretBox {
   readonly open: (sealed: Uint8Array, owner: SecretOwner) => OpenedSecret;
 }
 
-/** Where a sealed secret lies in object storage. */
+/** Where a sealed secret is in object storage. */
 export const secretObjectKey = (secretId: string): string => `secrets/${secretId}`;
 
 /** What a client may upload, where, and until when. */
@@ -345,7 +345,7 @@ export interface UsedOnce {
   /** False if the word was used before. The answer survives a crash of the process. */
   use(word: string, untilMs: number): Promise<boolean>;
   isUsed(word: string): Promise<boolean>;
-  /** Names this memory: one that was made anew has another name, and knows nothing of what was used before. */
+  /** Names this memory: a new one has another name, and does not know the words used before. */
   epoch(): Promise<string>;
   /** Removes words that nothing asks for any more; gives how many. */
   purge(): Promise<number>;

@@ -81,7 +81,7 @@ const batchesUpTo = async function* (
   yield [...batch, { position: target }];
 };
 
-/** Begins the next item before the one in hand is done with: here reading goes on while SQL is written. */
+/** Begins the next item before the present one is done: reading continues while SQL is written. */
 const oneAhead = async function* <T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   const begin = () => {
     const step = source.next();

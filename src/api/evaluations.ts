@@ -41,7 +41,7 @@ export interface RunCommands {
     documentId: string,
     digest: string,
   ) => Promise<readonly WrongValue[] | undefined>;
-  /** The file of a document that was uploaded; undefined: it is kept no more. */
+  /** The file of a document that was uploaded; undefined: no longer kept. */
   readonly fileOf: (documentId: string) => Promise<RawBody['body'] | undefined>;
 }
 

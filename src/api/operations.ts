@@ -184,8 +184,8 @@ const SOON_MS = 60_000;
 const LOOK_MS = { first: 50, most: 1_000 };
 
 /**
- * Accepts work, and waits for its end as a caller of work that nobody has to look at does: gives what came of it, or
- * the operation where a person has to look at it, or where it takes too long. Throws the problem that it ended with.
+ * Accepts work, and waits for its end like a synchronous call: gives the result, or the operation if a person has to
+ * look at it or if it takes too long. Throws the problem that it ended with.
  */
 export const doneSoon = async (
   deps: OperationsDeps,

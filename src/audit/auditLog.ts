@@ -226,8 +226,8 @@ const muted = (findings: Findings) => {
 const noTouch = (): void => undefined;
 
 /**
- * The half of an audit that needs the meaning of events. It follows them in the order of the log. `touch` is told
- * of all by whose name a rule brings events of different streams together.
+ * The half of an audit that needs the meaning of events. It follows them in the order of the log. `touch` gets
+ * every name by which a rule relates events of different streams.
  */
 export const rulesCheck = (
   findings: Findings,

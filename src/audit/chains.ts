@@ -154,7 +154,7 @@ export const sealsCheck = (findings: Findings, given: readonly GivenSeal[]): Sea
     },
     finish: (audited) => {
       for (const { finish } of heads) finish(audited);
-      // Where streams are named already, the digest says no more.
+      // If streams are already named, the digest adds nothing.
       if (!heads.some(({ isBroken }) => isBroken())) digests.finish(audited);
     },
   };

@@ -31,7 +31,7 @@ export interface DataFolder {
   readonly objects: string | undefined;
   /** Of the object with a key. */
   readonly objectFile: (key: string) => string;
-  /** Files that only this folder has: without them something does not go on. */
+  /** Files that only this folder has: without them something stops working. */
   readonly secrets: readonly string[];
 }
 

@@ -85,7 +85,7 @@ const auditShelf = (objects: Pick<ObjectStore, 'put' | 'get' | 'list' | 'remove'
   };
 };
 
-/** Makes an audit somewhere where it holds nobody up. */
+/** Makes an audit in a place where it delays nobody. */
 export type RunAudit = (
   options: AuditOptions,
   watch: { readonly onProgress: (progress: AuditProgress) => void; readonly signal: AbortSignal },

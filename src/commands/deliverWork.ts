@@ -390,7 +390,7 @@ const finish = async (
   const settling = { hold_id, usage_id, scope, delivered, ...(held_as !== undefined && { held_as }) };
   const settled = await settleDone(deps, bill, settling);
   if (settled.kind === 'hold_not_open') {
-    // It was given back before it was settled, so nobody can settle it any more.
+    // It was released before it was settled, so it can no longer be settled.
     await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });
     return LOOK_AGAIN;
   }
@@ -501,7 +501,7 @@ const LOOKS = 4;
 /**
  * Delivers billed work once: what an earlier, interrupted request has stored is settled and answered, if the log
  * knows that it was asked for; otherwise the work is done. The account decides whether the work is billed or given
- * up, whoever of several requests comes first, and nothing is burned unless it is delivered.
+ * up, whichever of several requests comes first, and nothing is burned unless it is delivered.
  */
 const deliverKeyed = async (
   deps: DeliverDeps,

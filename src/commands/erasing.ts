@@ -148,9 +148,9 @@ const replaced = async (
 };
 
 /**
- * Takes the examples of an erased document from a job that has ended. What is kept lies under its own digest, and
- * the log names it, before the old input is removed: what a crash leaves of either the sweeper removes. False: there
- * was nothing to take.
+ * Takes the examples of an erased document from a job that has ended. The kept ones are stored under their own
+ * digest, and named in the log, before the old input is removed: the sweeper removes what a crash leaves of either.
+ * False: there was nothing to take.
  */
 export const forgetExamples = async (
   deps: ForgetExamplesDeps,

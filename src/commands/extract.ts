@@ -202,7 +202,7 @@ const run = async (
     status,
     billing_type: use.billing_type,
     question,
-    // Whoever has to look at it has to see where it stands.
+    // The person who looks at it has to see where it stands.
     body: bodyOf({ extraction, status }, { task, use }, question ? { ...request, citations: true } : request),
   };
 };

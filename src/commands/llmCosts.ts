@@ -53,8 +53,8 @@ interface ModelCostDeps extends Pick<BillingDeps, 'clock'> {
 }
 
 /**
- * Named for its operation, and by its own name or the attempt and its turn: each call has an entry of its own, and one
- * that is told again has the one it had.
+ * Named for its operation, and by its own name or the attempt and its turn: each call has an entry of its own, and a
+ * repeated report has the same entry.
  */
 const entryIdOf = ({ bill, attempt = 1, earlier }: CalledFor, { id }: ModelCall): string => {
   if (id !== undefined) return `${bill.operation_id}:${id}`;

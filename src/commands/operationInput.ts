@@ -120,7 +120,7 @@ export const secretsIn = (task: OperationTask, password: string | undefined): Op
   return some.length === 0 ? null : Object.fromEntries(some);
 };
 
-/** Removes all that lies under a prefix. */
+/** Removes all objects under a prefix. */
 export const dropAll = async (
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   prefix: string,
@@ -139,7 +139,7 @@ export const dropSecrets = async (
   await dropAll(objects, `${secretObjectKey(workId)}/`);
 };
 
-/** Work that ended needs its request, its file, its parts and its keys no more. */
+/** Ended work no longer needs its request, its file, its parts and its keys. */
 export const dropInputs = async (
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   workId: string,
@@ -148,7 +148,7 @@ export const dropInputs = async (
   await dropSecrets(objects, workId);
 };
 
-/** Work that a person has to look at needs its file and its request; its parts and its keys it needs no more. */
+/** Work that a person has to look at needs its file and its request, but no longer its parts and its keys. */
 export const dropUnreviewed = async (
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   operationId: string,

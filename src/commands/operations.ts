@@ -277,7 +277,7 @@ const enqueued = async (
     },
   );
   if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
-  // Somebody has given it up while this request was on its way: what it holds is given back.
+  // It was given up while this request was under way: its holds are released.
   if (outcome.kind === 'rejected')
     await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
   if (outcome.kind !== 'done') return notQueued();
@@ -311,7 +311,7 @@ const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | Wo
     try {
       return await enqueued(deps, asked, { ...work, hold });
     } catch (error) {
-      // What cannot be told now (it may be in the queue) the reaper tells later.
+      // If this cannot be decided now (it may be in the queue), the reaper decides later.
       await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
       throw error;
     }
@@ -338,8 +338,8 @@ const admitted = async (
 
 /**
  * Accepts work to be done later, once for its identity: the IDs of the operation, its hold and its work follow from
- * it, so whatever a crash left is taken up by the next request or, a while later, by the reaper. `begin` is what
- * does the work when nobody takes it over: all that it refuses is refused here.
+ * it, so the next request or, a while later, the reaper takes up whatever a crash left. `begin` does the work
+ * if nobody takes it over: everything that it refuses is refused here.
  */
 export const acceptOperation =
   (deps: AcceptDeps) =>
@@ -373,7 +373,7 @@ export const acceptOperation =
 export interface OperationCommands {
   readonly accept: ReturnType<typeof acceptOperation>;
   readonly cancel: (name: OperationName, meta: CommandMeta) => ReturnType<typeof cancelWork>;
-  /** Gives up an operation that was not accepted, for good. False: it was accepted, or it cannot be done now. */
+  /** Gives up an operation that was not accepted, permanently. False: it was accepted, or this cannot be done now. */
   readonly abandon: (name: OperationName) => Promise<boolean>;
   readonly streams: Operations;
   /** For how many days a tenant's result is answered after it was billed: at least one. */

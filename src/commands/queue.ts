@@ -55,9 +55,9 @@ const holdsOf = async <W extends WorkTypes>(
 };
 
 /**
- * Closes the money of work that ended, once, whoever does it and however often: a success is billed, and every hold
- * of the work that is left is given back. Nothing else in the service moves money of queued work. False: it has to be
- * asked for again, or the work has not ended.
+ * Closes the money of ended work, once, however often and by any process it is called: a success is billed, and every
+ * remaining hold of the work is released. Nothing else in the service moves money of queued work. False: it has to be
+ * called again, or the work has not ended.
  */
 export const closeWork = async <W extends WorkTypes>(
   deps: CloseDeps,

@@ -45,7 +45,7 @@ export const openedLog = async (store: EventStore, now: string): Promise<string>
   return named;
 };
 
-/** Where seals lie in the object store. */
+/** Where seals are in the object store. */
 export const SEALS_PREFIX = 'seals/';
 
 export interface SealDeps {

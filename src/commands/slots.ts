@@ -2,7 +2,7 @@
 export interface BytesInFlight {
   /** Most bytes of one tenant; a body alone is always taken. */
   readonly max: number;
-  /** undefined when the tenant has too much on its way. Call what it gives once the body is done with. */
+  /** undefined if the tenant has too much in transit. Call the returned function once the body is done. */
   readonly take: (tenantId: string, bytes: number) => (() => void) | undefined;
 }
 
@@ -27,7 +27,7 @@ export const bytesInFlight = (max: number): BytesInFlight => {
   };
 };
 
-/** Why a slot was not given: no more are free, the tenant has its share, or the service is closing. */
+/** Why a slot was not given: none is free, the tenant has its share, or the service is closing. */
 export type SlotRefusal = 'full' | 'share' | 'closing';
 
 /** Room for work that is heavy on the machine, shared fairly by tenants. */

@@ -58,8 +58,8 @@ async function* withEnds(pieces: AsyncIterable<Uint8Array>, { meta, body }: Body
 }
 
 /**
- * The body of the stored result under a key as it lies, with its ends: it is not parsed, and no more of it is in
- * memory than a reader waits for. It is opened when it is read. undefined: there is none.
+ * The body of the stored result under a key as stored, with its ends: it is not parsed, and only the part that a
+ * reader waits for is in memory. It is opened when it is read. undefined: there is none.
  */
 export const storedBody = async (
   objects: Pick<ObjectStore, 'open'>,
@@ -130,7 +130,7 @@ const storedResult = z.object({
 /** Work that was done and stored, and may or may not be settled yet. */
 export type StoredResult = z.output<typeof storedResult>;
 
-/** Where results lie in object storage. */
+/** Where results are in object storage. */
 export const RESULTS_PREFIX = 'results/';
 
 /** Where all results of some work lie. */
@@ -171,7 +171,7 @@ export const resultShelf = (objects: ObjectStore) => {
       return digest;
     },
 
-    /** undefined when it was never stored, or is kept no more. */
+    /** undefined if it was never stored, or is no longer kept. */
     find: (workId: string, digest: string): Promise<StoredResult | undefined> =>
       read(resultKeyOf(workId, digest)),
 

@@ -120,13 +120,13 @@ export interface WorkObjectsDeps {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** What nobody knows is kept for a day after it was put. */
+/** Unknown objects are kept for a day after they were put. */
 const KEPT_MS = DAY_MS;
 
 /** How long something is kept, ms; for 0 days: permanently. */
 const keptMs = (days: number): number => (days === 0 ? Infinity : days * DAY_MS);
 
-/** A request that is to be accepted still is so within minutes. */
+/** A request that can still be accepted is accepted within minutes. */
 const NEW_MS = HOUR_MS;
 
 /** Where requests, files, parts, keys and results of work lie. */
@@ -253,7 +253,7 @@ interface ObjectSweep {
   readonly results: number;
   /** Examples of training jobs that were kept for as long as examples are. */
   readonly examples: number;
-  /** Deliveries of webhooks that are listed no more. */
+  /** Deliveries of webhooks that are no longer listed. */
   readonly deliveries: number;
   /** Objects that could not be looked at or removed now; the next sweep tries again. */
   readonly left: number;
@@ -319,7 +319,7 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   return report;
 };
 
-/** Removes what is left of work that is over. One that cannot be told does not keep the others from being looked at. */
+/** Removes leftovers of finished work. An undecidable one does not keep the others from being checked. */
 const removeOver = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number) => {
   const done = { removed: { results: 0, examples: 0 }, left: 0 };
   const whatIsOver = workObjects(deps, kept);

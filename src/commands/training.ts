@@ -441,7 +441,7 @@ const enqueue = async (
   const outcome = await deps.jobs.handle(price, { type: 'Accept', data, meta });
   if (outcome.kind !== 'rejected') return queued(deps, outcome, newMeta());
   if (outcome.rejection.code === 'idempotency_key_reused') return reused();
-  // Somebody has given it up while this request was on its way: what it holds is given back.
+  // It was given up while this request was under way: its holds are released.
   await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
   return workProblem('busy', 'The job could not be queued. Send the request again in a moment.');
 };
@@ -485,7 +485,7 @@ const create = async (
     const input_sha256 = await storeInput(deps, request, { job_id, schema, examples });
     return await enqueue(deps, request, { ...priced, input_sha256, examples: examples.length, document_ids });
   } catch (error) {
-    // What cannot be told now (it may be in the queue) the reaper tells later.
+    // If this cannot be decided now (it may be in the queue), the reaper decides later.
     await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
     throw error;
   }

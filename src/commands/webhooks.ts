@@ -132,7 +132,7 @@ export const openSecret = async (
   return opened?.kind === 'opened' ? opened.text : undefined;
 };
 
-/** A secret that nothing names is rubbish; one that stays is removed by nobody, and does no harm. */
+/** A secret that nothing names is garbage; one that stays is never removed, and does no harm. */
 const discardSecrets = async (
   { objects }: Pick<WebhookSecretDeps, 'objects'>,
   secretIds: readonly string[],

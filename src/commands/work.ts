@@ -221,7 +221,7 @@ export const billOf = async (
   return { kind: 'billed', cost, free_pages: burn.free_pages, position, result_sha256 };
 };
 
-/** Tries to settle before the caller is told to ask again, and the pause after the first of them, ms. */
+/** Attempts to settle before the caller is asked to repeat, and the pause after the first, ms. */
 const SETTLE_ATTEMPTS = 4;
 const SETTLE_PAUSE_MS = 250;
 

@@ -279,8 +279,8 @@ const removeDead = async ({ log, objects }: RotateDeps, holder: SecretHolder, se
 };
 
 /**
- * Seals every secret of a saved config or a webhook with the current key. May be repeated, and goes on where it was
- * stopped: what is current stays as it is.
+ * Seals every secret of a saved config or a webhook with the current key. May be repeated, and continues where
+ * it was stopped: current ones stay as they are.
  */
 export const rotateSecrets =
   (deps: RotateDeps): Operation =>

@@ -140,8 +140,8 @@ const markMoved = async ({ log, now }: MoveTextsDeps, data: TextsMoved['data']):
 };
 
 /**
- * Moves the texts of old events into the vault, and then says so in the log: from that event on nobody reads them any
- * more where they were. Whatever a crash leaves the next run takes up; a run that finds nothing changes nothing.
+ * Moves the texts of old events into the vault, and then says so in the log: from that event on they are no longer
+ * read from the old events. The next run continues after a crash; a run that finds nothing changes nothing.
  * Throws OperatorError.
  */
 export const moveTexts = async (deps: MoveTextsDeps): Promise<MovedTexts> => {

@@ -101,8 +101,8 @@ const ALGORITHMS = { alg: 'dir', enc: 'A256GCM' } as const;
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /**
- * The key of what is sealed: by the secret, and by the memory of what was ended. A memory that was lost takes all
- * that was sealed with it. 503 while `epoch` cannot be told; it is asked again then.
+ * The key of what is sealed: by the secret, and by the memory of what was ended. A lost memory makes everything
+ * sealed by it unusable. 503 while `epoch` is unknown; it is asked again then.
  */
 export const sealingKey = (secret: Uint8Array, epoch: () => Promise<string>): (() => Promise<Uint8Array>) => {
   let known: Uint8Array | undefined;

@@ -74,7 +74,7 @@ const closed = (server: Server): Promise<void> =>
     server.closeIdleConnections();
   });
 
-/** A body that nobody asked for goes on after the answer: not for ever. */
+/** An unread body continues after the answer, but not for ever. */
 const boundUnread = ({ unreadTimeout }: ConnectionLimits, req: IncomingMessage, res: ServerResponse) => {
   if (!mayLeaveMuch(req.headers)) return;
   res.once('finish', () => {

@@ -125,8 +125,8 @@ const sendPage = (
 };
 
 /**
- * The console: one page at `/` and below `/app/`, whose script shows what the path names, and its files. Built
- * anew, it is read anew. While it is not there, a page that asks again.
+ * The console: one page at `/` and below `/app/`, whose script shows what the path names, and its files. Once
+ * rebuilt, it is read again. While it is missing, a page that asks again.
  */
 export const consolePage = ({ folder, uploadOrigin }: ConsoleDeps): RequestHandler => {
   const assets = join(folder, 'assets');

@@ -29,7 +29,7 @@ interface SessionDeps {
   readonly limiter: RateLimiter;
   readonly publicUrl: string | undefined;
   readonly baseUrl: () => string;
-  /** undefined: nobody signs in by a provider. */
+  /** undefined: no sign-in by a provider. */
   readonly oidc: { readonly provider: IdentityProvider; readonly claims: OidcClaimNames } | undefined;
   /** What events have in the place of who signed in by a provider. */
   readonly eventName: (who: Pick<Session, 'subject' | 'tenant_id' | 'role'>) => Promise<string>;

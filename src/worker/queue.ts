@@ -259,7 +259,7 @@ export interface WorkTurns {
 
 interface WorkAtOnceDeps<Name> {
   readonly idOf: (name: Name) => string;
-  /** What nobody works on. May be late. */
+  /** Work without a worker. May be late. */
   readonly waiting: () => Promise<readonly Name[]>;
   /** Throws nothing. */
   readonly run: (name: Name) => Promise<QueueRun>;
@@ -281,7 +281,7 @@ interface WorkAtOnce {
   readonly places: () => { readonly busy: number; readonly max: number };
 }
 
-/** Puts what waits in line, takes what waits no more out of it, and keeps the order of tenants. */
+/** Puts waiting work in line, removes work that no longer waits, and keeps the order of tenants. */
 const inLine = <Name extends OwnedWork>(line: FairShares<string>, idOf: (name: Name) => string) => {
   const known = new Map<string, Name>();
   return {
@@ -413,7 +413,7 @@ export interface QueueWorkerDeps<Name> extends QueueDeps, CloseDeps {
 export interface QueueWorker {
   /** Does the waiting work, a few pieces at once, until none is left. Gives how many it ran. */
   readonly drain: () => Promise<number>;
-  /** Ends what nobody else will end, and settles what was left open. Gives how many things it ended. */
+  /** Ends work that no other process will end, and settles open work. Gives how many things it ended. */
   readonly reap: () => Promise<number>;
   readonly places: () => { readonly busy: number; readonly max: number };
   readonly start: () => void;
@@ -453,7 +453,7 @@ const claiming = <W extends WorkTypes>(
     const { lease } = await streams.stateOf(idOf(name));
     return lease !== null && watched.forMs >= lease.lease_ms ? watched.mark : null;
   };
-  /** Ends work that nobody will end any more, and its money. */
+  /** Ends work that no worker will end, and its money. */
   const reap = async (name: W['identity']): Promise<boolean> => {
     const data = { watched: await watchedMark(name) };
     const outcome = await streams.handle(name, { type: 'Reap', data, meta: systemMeta(deps, idOf(name)) });
@@ -517,7 +517,7 @@ export const queueWorker = <W extends WorkTypes>(
   const reapOnce = async (): Promise<number> => {
     const now = clock.now();
     const reaped = await each(deps, await lists.expired(now, PAGE), reap);
-    // Page by page, so that what cannot be settled now is in nobody's way.
+    // Page by page, so that work that cannot be settled now does not delay other work.
     const open = await lists.unsettled(settledTo, PAGE);
     settledTo = open.length < PAGE ? '' : (open.at(-1)?.rank ?? '');
     const settled = await each(deps, open, settle);

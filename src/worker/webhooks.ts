@@ -229,8 +229,8 @@ const LEFT_AFTER_MS = 30_000;
 const WATCHED_MAX = 10_000;
 
 /**
- * Tells attempts that their sender left: those that this process has watched for so long by its own clock, and
- * nobody has said what became of them. The clocks of other machines are not asked.
+ * Finds attempts abandoned by their sender: those that this process has watched for long enough by its own clock, and
+ * that have no outcome. The clocks of other machines are not used.
  */
 export const attemptWatch = (monotonicMs: () => number, leftAfterMs = LEFT_AFTER_MS): SendDeps['isLeft'] => {
   const seen = new Map<string, { readonly attempt: number; readonly since: number }>();
@@ -340,7 +340,7 @@ const attempted = async (
 /**
  * Sends a message once, if the log says that it is due and nobody else is at it. The attempt is written down before
  * the request is made, and afterwards what came of it. A process that dies between the two leaves an attempt that
- * is taken over after a while: the message is sent again with the same ID, by which a receiver tells it from another.
+ * is taken over after a while: the message is sent again with the same ID, by which a receiver recognises it.
  */
 export const sendDelivery = async (
   deps: SendDeps,
@@ -396,7 +396,7 @@ export interface WebhookSender {
   /** Sends what is due now until nothing is. Gives how many attempts it made. */
   readonly drain: () => Promise<number>;
   readonly start: () => void;
-  /** Begins with nothing more, and gives up in a moment what is on its way: the next sender takes it over. */
+  /** Begins nothing more, and soon gives up messages in transit: the next sender takes them over. */
   readonly stop: () => Promise<void>;
 }
 

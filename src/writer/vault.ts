@@ -23,7 +23,7 @@ export interface VaultDeps {
 /** A tenant's keys as they are known here. */
 interface TenantKeys {
   readonly box: SecretBox;
-  /** What digests of texts are keyed with: nobody can try out texts without it. */
+  /** The key of digests of texts: nobody can try out texts without it. */
   readonly digestKey: Buffer;
   readonly readAtMs: number;
   /** Tokens whose texts are stored. */
