@@ -151,7 +151,7 @@ const withoutRepeats = (days: readonly FxDay[]): readonly FxDay[] => {
 
 /**
  * Days of one of the ECB's reference-rate files, oldest first: daily, 90-day or historical XML, CSV, or a
- * zip of such a file. Throws with a sentence when it is none of these or something in it does not fit.
+ * zip of such a file. Throws with a message if it is none of these or something in it does not fit.
  */
 export const daysOfEcbFile = (bytes: Buffer): readonly FxDay[] => {
   if (bytes.length > ECB_FILE_BYTES_MAX) throw new Error('the file is larger than 64 MiB');

@@ -17,7 +17,7 @@ import {
 export interface MinioOptions {
   /** `http(s)://host:port`. */
   readonly endpoint: string;
-  /** The same store as clients reach it, where that is another address. */
+  /** The same store as clients reach it, if that is another address. */
   readonly publicEndpoint?: string | undefined;
   readonly bucket: string;
   readonly accessKey: string;
@@ -185,9 +185,9 @@ const presignedUrl = (options: MinioOptions, grant: UploadGrant): string => {
 };
 
 /**
- * Presigned PUTs to a bucket of MinIO or any S3. The type is signed where it is known, and the length
- * where the client said it: the store refuses others. Without a length the store takes any, and whoever
- * reads the object has to look.
+ * Presigned PUTs to a bucket of MinIO or any S3. The type is signed if it is known, and the length
+ * if the client gave it: the store refuses others. Without a length the store takes any, and the reader
+ * of the object has to check.
  */
 export const minioUploadTargets = (options: MinioOptions): UploadTargets => ({
   presign: (grant) =>

@@ -22,7 +22,7 @@ const HOLDERS = `
 
 /**
  * The frozen process may have stopped in the middle of a batch: its open transaction keeps rows locked,
- * and would keep them from whoever takes over.
+ * and would keep them from the process that takes over.
  */
 const END = `
   with holding as (${HOLDERS})
@@ -250,7 +250,7 @@ export const postgresSql = ({ url, poolMax = 10, connectTimeoutMs = 5_000 }: Pos
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
-    // Of its own for each process: what one has left open can be told from what others do.
+    // One for each process, so that its leftovers can be told from the work of others.
     application_name: `quire ${randomUUID().slice(0, 8)}`,
     types: { getTypeParser: typeParser as typeof pg.types.getTypeParser },
   };

@@ -32,7 +32,7 @@ const inForce = ({ prices }: ModelInfo, day: string): ModelPrice | undefined => 
   return begun?.prices;
 };
 
-/** The text of a price; its base tier where there are several. */
+/** The text of a price; its base tier if there are several. */
 const numberOf = (price: ModelPrice, key: string): string | undefined => {
   const found = price[key];
   if (found === undefined) return undefined;

@@ -63,7 +63,7 @@ const COMPLETE = `
   update http_cache.replays set status = $5, body = $6, expires_at_ms = $7, stands_on = $8
   where ${MINE} returning owner`;
 const ABANDON = `delete from http_cache.replays where ${MINE}`;
-/** An answer that is none any more; not what another request has begun in its place. */
+/** An answer that no longer counts; not one that another request has begun in its place. */
 const FORGET_REPLAY = `
   delete from http_cache.replays
   where tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is not null`;
@@ -202,7 +202,7 @@ create table if not exists http_cache.used_once (
 create index if not exists used_once_expiry on http_cache.used_once (expires_at_ms);
 `;
 
-/** Made with the tables, once: a database that was made anew has another one. Run once at start. */
+/** Made with the tables, once: a new database has another one. Run once at start. */
 export const EPOCH_DDL = `
 create schema if not exists http_cache;
 create table if not exists http_cache.epoch (

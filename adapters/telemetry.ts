@@ -24,14 +24,14 @@ import type { Span, SpanOptions, Tracer } from '../domain/ports/log.ts';
 
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/;
 
-/** What a W3C `traceparent` names; an invalid context where it is malformed. */
+/** The context of a W3C `traceparent`; an invalid one if it is malformed. */
 const spanContextOf = (traceparent: string): SpanContext => {
   const [, traceId = '', spanId = '', flags = '00'] = TRACEPARENT.exec(traceparent) ?? [];
   if (traceId === '') return INVALID_SPAN_CONTEXT;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED, isRemote: true };
 };
 
-/** Where a span begins that has this parent; a malformed one is none, as W3C asks. */
+/** Where a span with this parent begins; a malformed parent counts as none, as W3C asks. */
 export const contextOf = (traceparent: string): Context => {
   const parent = spanContextOf(traceparent);
   return isSpanContextValid(parent) ? trace.setSpanContext(ROOT_CONTEXT, parent) : ROOT_CONTEXT;

@@ -184,7 +184,7 @@ export const isWellFormedKey = (key: string): boolean => {
   return KEY.test(key) && checksumOf(key.slice(0, cut)) === key.slice(cut + 1);
 };
 
-/** What is stored of a key, and what people see of it. */
+/** The stored form of a key, and what people see of it. */
 export const keyTraces = (key: string): { key_hash: string; prefix: string; last4: string } => ({
   key_hash: sha256(key),
   prefix: key.slice(0, 12),

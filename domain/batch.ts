@@ -23,7 +23,7 @@ const index = count.max(BATCH_DOCUMENTS_MAX - 1);
 
 const named = { batch_id: z.string(), tenant_id: tenantId };
 
-/** What a batch that is a run of a set of examples measures; its subject is all that decides what is read. */
+/** What a batch measures that is a run of a set of examples; its subject has everything that decides the reading. */
 export const evaluated = z.strictObject({
   set_id: z.string(),
   set_version: z.number().int().min(1),
@@ -37,8 +37,8 @@ export const evaluated = z.strictObject({
 });
 
 /**
- * Uploaded documents are to be worked on alike. Each is an operation of its own, whose ID follows from the batch's
- * and from its place in the list. What is to be done lies in object storage under `input_sha256`, without keys.
+ * Uploaded documents get the same work. Each is an operation of its own, whose ID is derived from the batch's ID
+ * and its place in the list. The request is in object storage under `input_sha256`, without keys.
  */
 const batchAccepted = event('BatchAccepted', {
   ...named,
@@ -60,7 +60,7 @@ const batchAccepted = event('BatchAccepted', {
   expires_at: instant,
 });
 
-/** `count` documents from `first` on are put in the queue by whoever wrote this; a while later, by anyone. */
+/** The writer of this puts `count` documents from `first` on into the queue; after a while, any worker does. */
 const batchDocumentsBegun = event('BatchDocumentsBegun', {
   ...named,
   first: index,
@@ -68,7 +68,7 @@ const batchDocumentsBegun = event('BatchDocumentsBegun', {
   begun_at: instant,
 });
 
-/** Begun documents of which no operation came. A refusal counts only as long as there is none. */
+/** Begun documents without an operation. A refusal counts only until there is one. */
 const batchDocumentsRefused = event('BatchDocumentsRefused', {
   ...named,
   /** A code of the interface, or `expired` or `cancelled`. Its sentence may tell of the document: it is stored. */
@@ -114,7 +114,7 @@ type RefuseDocuments = Command<
 
 type CancelBatch = BareCommand<'CancelBatch'>;
 
-/** Closes the stream of a batch whose request died before it was accepted: nobody accepts it later. */
+/** Closes the stream of a batch whose request died before it was accepted, so that nobody accepts it later. */
 type AbandonBatch = Command<'AbandonBatch', { readonly batch_id: string; readonly tenant_id: string }>;
 
 /** What became of the documents; who says so has seen that each has its outcome. */

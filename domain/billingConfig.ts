@@ -69,7 +69,7 @@ export const DOCUMENT_PAGES_MAX = 100;
 /** Most pages of a document that is an operation. */
 export const OPERATION_PAGES_MAX = 2_000;
 
-/** So many examples or metric calls are far beyond any job; their price is exact all the same. */
+/** Far more examples or metric calls than any job has; their price is still exact. */
 export const TRAINING_COUNT_MAX = 1_000_000_000;
 
 /** Whose product with the most that can be asked for passes 2^53 − 1: no bill could say it exactly. */

@@ -12,7 +12,7 @@ import { instant, tenantId } from './kernel/amounts.ts';
 import { fieldScore, score } from './trainingJob.ts';
 import { sha256 } from './kernel/chain.ts';
 
-/** What a job learned lies whole in object storage under its digest. Never changes, never goes away. */
+/** What a job learned, stored whole under its digest in object storage. Never changes, never goes away. */
 const artifactPublished = event('ArtifactPublished', {
   artifact_id: z.string(),
   job_id: z.string(),
@@ -70,7 +70,7 @@ const deploymentRetired = event('DeploymentRetired', {
   deployment_id: z.string(),
   ...deploymentScope.shape,
   artifact_id: z.string(),
-  /** null: nothing serves in its place, for its tenant was erased. */
+  /** null: nothing serves in its place, because its tenant was erased. */
   replaced_by: z.string().nullable(),
   retired_at: instant,
 });
@@ -100,7 +100,7 @@ export type ActivateDeployment = Command<'ActivateDeployment', Omit<Activation, 
 export type RetireDeployments = Command<'RetireDeployments', DeploymentScope>;
 
 interface DeploymentState {
-  /** What was activated last. */
+  /** The artifact activated last. */
   readonly active: Activation | null;
   /** What serves the documents that a canary leaves out; null when there is none. */
   readonly base: Activation | null;

@@ -55,7 +55,7 @@ const uploadRemoved = event('UploadRemoved', {
 
 type UploadRemoved = z.output<typeof uploadRemoved>;
 
-/** What the document says is gone: its file, its results, examples made of it, its name. Its bill stays. */
+/** The document's content is erased: file, results, examples made of it, name. Its bill stays. */
 const documentErased = event('DocumentErased', {
   document_id: z.string(),
   tenant_id: tenantId,
@@ -165,7 +165,7 @@ const DATASET_ID = /^ds_[A-Za-z0-9-]{1,64}$/;
 
 const FILE_URI = 'quire://uploads/';
 
-/** Where uploads lie in object storage. */
+/** Where uploads are in object storage. */
 export const UPLOADS_PREFIX = 'uploads/';
 
 export const isDocumentId = (text: string): boolean => DOCUMENT_ID.test(text);

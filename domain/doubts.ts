@@ -7,7 +7,7 @@ export interface Doubt {
   readonly code: ReviewReason;
   /** JSON Pointer into the result; `''` is all of it. */
   readonly path: string;
-  /** 0..1, where it is about how sure the machine is. */
+  /** 0 to 1, if the doubt is about confidence. */
   readonly confidence?: number;
 }
 

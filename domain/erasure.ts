@@ -27,7 +27,7 @@ type EndErasure = Command<'EndErasure', { readonly tenant_id: string; readonly e
 
 export type ErasuresKind = StreamKind<ErasuresState, EraseTenant | EndErasure, ErasureEvent, never>;
 
-/** All that is erased of tenants, in one stream: it is seldom, and whoever finishes it has to find it. */
+/** All erasures of tenants, in one stream: they are rare, and the sweeper that finishes them has to find them. */
 export const ERASURES_STREAM = 'erasures';
 
 export const erasureCodec = eventCodec(erasureEvent);

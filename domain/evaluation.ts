@@ -16,7 +16,7 @@ import { digestText, suffixOf } from './leased.ts';
 
 const count = z.number().int().min(0);
 
-/** An example of a set: what its document is expected to say lies in object storage under its digest. */
+/** An example of a set: its expected values are in object storage under their digest. */
 const setExample = z.strictObject({ document_id: z.string(), expected_sha256: z.string() });
 
 /** A version of a set of examples, whole. A run measures one version; a change makes the next. */
@@ -25,7 +25,7 @@ const setPublished = event('EvaluationSetPublished', {
   tenant_id: tenantId,
   project_id: z.string(),
   task_id: z.string(),
-  /** Chosen by the caller; it stays for good. */
+  /** Chosen by the caller; stays permanently. */
   set_name: z.string().nullable(),
   /** From 1. */
   version: z.number().int().min(1),
@@ -38,7 +38,7 @@ const setPublished = event('EvaluationSetPublished', {
   published_at: instant,
 });
 
-/** It is measured no more, and what its documents were expected to say is removed. */
+/** It can no longer be measured, and the expected values of its documents are removed. */
 const setRemoved = event('EvaluationSetRemoved', {
   set_id: z.string(),
   tenant_id: tenantId,
@@ -167,8 +167,8 @@ export const setIdFor = ({ tenant_id, idempotency_key, generation }: SetIdentity
 export const leafCounts = { tp: count, fp: count, fn: count };
 
 /**
- * A run was held against its set: the batch that it is has ended. By field and by document the report says it, which
- * lies in object storage under its digest; names of fields and values are never in the log.
+ * A run was compared with its set, after its batch ended. The report, in object storage under its digest, has the
+ * figures by field and by document; names of fields and values are never in the log.
  */
 const evaluationScored = event('EvaluationScored', {
   run_id: z.string(),

@@ -19,7 +19,7 @@ const driftFound = event('DriftFound', {
   tenants_drifting: z.int().min(1),
   /** The first by tenant. */
   drifting: z.array(z.strictObject({ tenant_id: tenantId, drift_credits: z.int() })).max(NAMED_MAX),
-  /** Of all that drift, so that the same drift is told once. */
+  /** Of all drifting balances, so that the same drift is reported once. */
   digest: z.string(),
   found_at: instant,
 });
@@ -60,7 +60,7 @@ export type ShortSeal = z.output<typeof shortSeal>;
 /** The log was sealed. The stream's own chain binds every seal to all earlier ones. */
 const logSealed = event('LogSealed', {
   seal: shortSeal,
-  /** Where the same seal lies in the object store, and until when nobody can change it there. */
+  /** Where the same seal is in the object store, and until when nobody can change it there. */
   object: z.strictObject({ key: z.string(), retained_until: instant }).nullable(),
 });
 
@@ -117,7 +117,7 @@ const reportDrift = (
   return accept({ type: 'DriftFound', data: found });
 };
 
-/** What is found again and again is told once, until it changes. */
+/** A repeated finding is reported once, until it changes. */
 export const finding: Decider<FindingKind> = {
   initialState: { digest: null },
   decide: (state, command) =>

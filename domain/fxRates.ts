@@ -109,7 +109,7 @@ const crossed = (baseRate: string, quoteRate: string): string => {
   return decimalOf(divideHalfEven(numerator, b.units * powerOfTen(q.scale)), CROSS_RATE_DIGITS);
 };
 
-/** A rate of 0 is none. */
+/** A rate of 0 is not a rate. */
 const isQuoted = (rate: string | undefined): rate is string =>
   rate !== undefined && parseDecimal(rate).units > 0n;
 
@@ -138,7 +138,7 @@ export const fxRateOn = (
   return undefined;
 };
 
-/** Index of the first day of which `isAfter` is true; those of which it is come last. */
+/** Index of the first day for which `isAfter` is true; such days come last. */
 const firstAfter = (days: readonly DayRates[], isAfter: (day: DayRates) => boolean): number => {
   let [low, high] = [0, days.length];
   while (low < high) {
@@ -173,7 +173,7 @@ const isSameRate = (a: string | undefined, b: string | undefined): boolean => {
   return left.units * powerOfTen(right.scale) === right.units * powerOfTen(left.scale);
 };
 
-/** What a day says otherwise than the one known of its date and base; empty when there is none. */
+/** Where a day differs from the known one of its date and base; empty if it does not. */
 const conflictsOf = ({ days }: FxRatesState, day: FxDay): readonly FxConflict[] => {
   const known = knownDay(days, day);
   if (known === undefined) return [];

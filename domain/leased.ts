@@ -24,7 +24,7 @@ export const digestText = (text: string): string =>
     .map(([pair]) => ALPHABET.charAt(Number.parseInt(pair, 16) % ALPHABET.length))
     .join('');
 
-/** What a caller gave a synchronous request to be known by: whichever route it takes, it is the same work. */
+/** The identity that a caller gave a synchronous request: on any route it is the same work. */
 interface WorkIdentity {
   readonly tenant_id: string;
   readonly kind: string;
@@ -33,7 +33,7 @@ interface WorkIdentity {
   readonly generation: number;
 }
 
-/** The same request always names the same work, so it is billed once, whoever does it, and however often. */
+/** The same request always names the same work, so it is billed once, however often and by any worker it is done. */
 export const workIdFor = (
   prefix: string,
   { tenant_id, kind, idempotency_key, generation }: WorkIdentity,
@@ -48,7 +48,7 @@ const PRINT_CHARACTERS = 12;
 
 /**
  * The hold of work that has an identity. Another request under the same identity would place another hold, which the
- * account refuses: of two at once one is told that the key belongs to another request.
+ * account refuses: of two at once, one gets the answer that the key belongs to another request.
  */
 export const holdIdFor = (workId: string, fingerprint: string): string =>
   `hold_${workId}${fingerprint === '' ? '' : `_${fingerprint.slice(0, PRINT_CHARACTERS)}`}`;
@@ -60,7 +60,7 @@ export const RENEWALS_MAX = 100;
 /** `expires_at` of a hold that no clock ends: the work that it is for ends it. */
 export const NO_END = '9999-12-31T23:59:59.999Z';
 
-/** Who works on a piece of work of the queue, or worked on it last. */
+/** The worker of a piece of queued work, or its last one. */
 interface Lease {
   readonly lease_id: string;
   readonly lease_until: string;
@@ -100,8 +100,8 @@ export const leaseMark = ({ attempts, lease }: Leased): string => `${attempts}|$
 
 /**
  * Whether somebody works on it, or nobody may start it yet. A lease ends when a claimant has watched it unchanged
- * for its whole time: the clocks of two machines are never compared. Only a pause before another attempt, which
- * nobody depends on, is told by the clock.
+ * for its whole time: the clocks of two machines are never compared. Only a pause before another attempt,
+ * which nothing depends on, is measured by the clock.
  */
 const isTaken = (work: Leased, { now, watched }: Taking): boolean => {
   const { lease } = work;
@@ -116,7 +116,7 @@ const startRefusal = (work: Leased, taking: Taking): 'lease_held' | 'attempts_ex
   return isExhausted(work) ? 'attempts_exhausted' : undefined;
 };
 
-/** Why it has to be ended by somebody who does not own it; `lease_held`: it need not. */
+/** Why a worker that does not own it has to end it; `lease_held`: it need not. */
 const reapReason = (work: Leased, taking: Taking): 'expired' | 'worker_lost' | 'lease_held' => {
   if (isOver(taking.expires_at, taking.now)) return 'expired';
   return isTaken(work, taking) || !isExhausted(work) ? 'lease_held' : 'worker_lost';
@@ -274,7 +274,7 @@ type Succeed<W extends WorkTypes> = Command<
   'Succeed',
   Pick<W['success'], 'lease_id'> & Omit<W['success'], keyof W['identity'] | 'succeeded_at' | 'lease_id'>
 >;
-/** Ends work that nobody will end any more: its time is over, or its last owner was watched to be gone. */
+/** Ends work that no worker will end: its time is over, or its last owner is gone. */
 type Reap = Command<'Reap', Pick<Taking, 'watched'>>;
 /** Closes a stream that has no work, so that a request that is late meets an end instead of an empty account. */
 type Abandon<W extends WorkTypes> = Command<'Abandon', W['identity']>;
@@ -408,9 +408,9 @@ const after = <W extends WorkTypes>(
 };
 
 /**
- * The rules of work that waits: none, waiting, leased, then succeeded, failed or cancelled, each for good. Its stream
- * is its place in the queue: whoever appends the start at the stream's revision owns it until the lease is lost, and
- * what ended stays as it ended. Its money moves only after its end (`closeWork`).
+ * The rules of work that waits: none, waiting, leased, then succeeded, failed or cancelled, each permanent. Its
+ * stream is its place in the queue: the worker that appends the start at the stream's revision owns it until the lease
+ * is lost, and ended work stays ended. Its money moves only after its end (`closeWork`).
  */
 export const queuedWork = <W extends WorkTypes>(kind: WorkKind<W>): Decider<QueuedKind<W>> => {
   const { acceptNew, abandon, known } = rules(kind);

@@ -47,7 +47,7 @@ interface LlmCostRejection {
   readonly code: 'idempotency_key_reused';
 }
 
-/** What is remembered of an entry that has an ID of the caller's own. */
+/** What is remembered of an entry whose ID the caller chose. */
 type LoggedEntry = Pick<Logged, 'cost_id' | 'fingerprint' | 'cost_usd' | 'created_at'>;
 
 interface LlmCostState {

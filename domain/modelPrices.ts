@@ -89,7 +89,7 @@ export const modelCost = (prices: ModelPrices, usage: ModelUsage): bigint => {
   );
 };
 
-/** A published price. `provider` null: set for a model by name, for whoever provides it. */
+/** A published price. `provider` null: set for a model by name, whatever its provider. */
 export interface PublishedPrice extends ModelPrices {
   readonly price_id: string;
   readonly provider: string | null;
@@ -106,7 +106,7 @@ interface ModelCall {
 
 /**
  * Of a provider's prices for a model, in the order published: the one in force at `at`, which of several
- * of one instant is the last; the earliest when none was in force yet, for a first price reaches back.
+ * of one instant is the last; the earliest if none was in force yet, because a first price reaches back.
  */
 const inForce = (prices: readonly PublishedPrice[], at: string): PublishedPrice | undefined => {
   let best: PublishedPrice | undefined;
@@ -131,7 +131,7 @@ export const priceFor = (
   return inForce(own, occurred_at) ?? named(`${provider}/${model_name}`) ?? named(model_name);
 };
 
-/** What is known of a model by its name, with or without its provider: set by name, else a provider's. */
+/** The price of a model by its name, with or without its provider: set by name, else a provider's. */
 export const priceNamed = (
   prices: readonly PublishedPrice[],
   name: string,

@@ -101,7 +101,7 @@ const operationCancelled = event('OperationCancelled', {
   operation_id: z.string(),
   tenant_id: tenantId,
   cancelled_at: instant,
-  /** It never was in the queue: its request died, and its identity is closed for good. */
+  /** It never was in the queue: its request died, and its identity is closed permanently. */
   abandoned: z.literal(true).optional(),
 });
 
@@ -118,7 +118,7 @@ export type OperationEventOf<Type extends OperationEvent['type']> = Extract<Oper
 
 export const operationStream = (operationId: string): string => `operation-${operationId}`;
 
-/** What a caller gave a request to be known by. `generation` counts reuses after the time of replays. */
+/** The identity that a caller gave a request. `generation` counts reuses after the time of replays. */
 interface OperationIdentity {
   readonly tenant_id: string;
   /** The kind of work, by its name in URLs: whichever route a request takes, it is the same operation. */

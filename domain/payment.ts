@@ -33,7 +33,7 @@ const saleIntent = z.strictObject({
   meta: askedBy,
 });
 
-/** What is null is derived from the sale. */
+/** Null members are derived from the sale. */
 const refundIntent = z.strictObject({
   type: z.literal('RefundCredits'),
   data: creditsRefunded.shape.data.omit({ grant_id: true, balance_after: true, created_at: true }).extend({
@@ -95,7 +95,7 @@ export const paymentEvent = z.discriminatedUnion('type', [paymentClaimed, paymen
 
 type PaymentEvent = z.output<typeof paymentEvent>;
 
-/** Who has the identity now, if anybody. `lifted_from`: made by a release that told callers no and left the claim. */
+/** The identity's holder, if any. `lifted_from`: made by a release that told callers no and left the claim. */
 export type PaymentClaim = Extract<PaymentEvent, { readonly type: 'PaymentClaimed' }>['data'];
 
 /** Takes the identity for a tenant and payload; `again`: the command took effect before. A repeat does nothing. */

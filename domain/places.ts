@@ -8,7 +8,7 @@ const holder = z.strictObject({ name: z.string(), taken_at: instant });
 /** One thing more: it has the place of one that is over, or one that was free. Each event says all that is known. */
 const placeTaken = event('PlaceTaken', {
   tenant_id: tenantId,
-  /** Of what the tenant may have so many: `webhooks`, for one. */
+  /** The kind of thing that is limited, such as `webhooks`. */
   thing: z.string(),
   name: z.string(),
   /** Those that were over, and whose places are free from now on. */

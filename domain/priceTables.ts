@@ -76,7 +76,7 @@ const azureDocuments = (model_name: string, usd_per_page: string): TablePrice =>
 
 /**
  * Prices by the page that packaged tables lack: Azure Document Intelligence, pay as you go (S0), the first
- * million pages of a month, US dollars. What is paid differs by region and contract.
+ * million pages of a month, US dollars. Actual prices differ by region and contract.
  */
 export const OCR_PRICES: readonly TablePrice[] = [
   azureDocuments('prebuilt-read', '0.0015'),

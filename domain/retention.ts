@@ -9,17 +9,17 @@ type KeptClass = (typeof KEPT_CLASSES)[number];
 
 /** Days that an installation keeps things: `RESULT_RETENTION_DAYS` and its like. */
 export interface Retention {
-  /** Used uploads, after they were sent; 0: for good. */
+  /** Used uploads, after they were sent; 0: permanently. */
   readonly uploads: number;
   /** Results, after they were billed: at least 1, for repeats of a request. */
   readonly results: number;
-  /** Examples of training jobs, after their job has ended; 0: for good. */
+  /** Examples of training jobs, after their job has ended; 0: permanently. */
   readonly examples: number;
-  /** Settled deliveries of webhooks, after they were made; 0: for good. */
+  /** Settled deliveries of webhooks, after they were made; 0: permanently. */
   readonly deliveries: number;
 }
 
-/** No installation keeps anything for more days, but for good. */
+/** The most days that an installation may set, apart from permanently. */
 export const RETENTION_DAYS_MAX = 36_500;
 
 const own = z.number().int().min(1).max(RETENTION_DAYS_MAX).nullable();
@@ -35,7 +35,7 @@ const retentionSet = event('RetentionSet', {
 export const tenantRetentionEvent = z.discriminatedUnion('type', [retentionSet]);
 type TenantRetentionEvent = z.output<typeof tenantRetentionEvent>;
 
-/** What was set for a tenant last. */
+/** The latest setting of a tenant. */
 type OwnRetention = Omit<TenantRetentionEvent['data'], 'tenant_id'>;
 
 /** Of each class days, or null: those of the installation. */
@@ -67,7 +67,7 @@ export type TenantRetentionKind = StreamKind<
   KeptTooLong
 >;
 
-/** The days of all tenants, in one stream: they are set seldom, and whoever sweeps needs all of them. */
+/** The days of all tenants, in one stream: they are rarely set, and the sweeper needs all of them. */
 export const TENANT_RETENTION_STREAM = 'tenantRetention';
 
 const INHERITED: OwnDays = { uploads: null, results: null, examples: null, deliveries: null };

@@ -13,7 +13,7 @@ import {
 import type { Json, JsonObject } from './kernel/json.ts';
 import { isOver, suffixOf } from './leased.ts';
 
-/** When a person has to look at what was read. What is left out asks for nobody. */
+/** When a person has to look at a reading. Members left out ask for nobody. */
 export const reviewPolicy = z.strictObject({
   /** 0..1: a value that is less sure, or was left out for it. */
   below: z.number().min(0).max(1).optional(),
@@ -84,8 +84,8 @@ const reviewDecided = event('ReviewDecided', {
 const reviewReopened = event('ReviewReopened', { ...identity, generation, reopened_at: instant });
 
 /**
- * Its time is over: said before anything that it is about is removed, so that a decision which was on its way then is
- * refused, and not taken without its object.
+ * Its time is over: written before its objects are removed, so that a late decision is refused, and not accepted
+ * without its object.
  */
 const reviewExpired = event('ReviewExpired', { ...identity, generation, expired_at: instant });
 
@@ -126,7 +126,7 @@ export const isDecided = ({ decision, generation: now }: ReviewState): boolean =
 export const reviewKeptUntil = ({ decision }: ReviewState, opened_at: string): string =>
   decision === null ? laterBy(opened_at, UNDECIDED_KEPT_MS) : laterBy(decision.decided_at, DECIDED_KEPT_MS);
 
-/** Who has the document before them now. */
+/** The present reviewer of the document. */
 export const holderOf = ({ lease }: ReviewState, now: string): string | undefined =>
   lease === null || isOver(lease.lease_until, now) ? undefined : lease.held_by;
 
@@ -142,7 +142,7 @@ export const reviewStatusOf = (
 };
 
 type Identity = Pick<ReviewEvent['data'], 'review_id' | 'operation_id' | 'tenant_id'>;
-/** What every command says: which review, when its result was stored, and who asks. */
+/** Members of every command: the review, when its result was stored, and the caller. */
 interface Asked extends Identity {
   readonly opened_at: string;
   readonly by: string;
@@ -366,7 +366,7 @@ export const originsOf = (
 ): Readonly<Record<string, Origin>> => {
   const origins: Record<string, Origin> = {};
   for (const { now, before } of leafPairs({ at: '', value: decided }, { at: '', value: machine })) {
-    // What the machine left out and what is null say the same: the document does not say it.
+    // A missing value and null mean the same: the value is not in the document.
     const isSame = canonicalJson(before.value ?? null) === canonicalJson(now.value ?? null);
     if (!isSame) origins[now.at] = 'corrected';
     else origins[now.at] = doubts.some((doubt) => covers(doubt, before.at)) ? 'confirmed' : 'read';

@@ -189,7 +189,7 @@ interface Overridable<Mode = string> {
   readonly ocr?: OverridableChannel | null | undefined;
 }
 
-/** A channel of which absent members are undefined. */
+/** A channel whose absent members are undefined. */
 export interface MergedChannel {
   readonly provider_model: string | undefined;
   readonly api_key: string | undefined;
@@ -235,7 +235,7 @@ const baseOf = (saved: OverridableChannel, inline: OverridableChannel): string |
   present(inline.api_base) ?? (sameProvider(saved, inline) ? present(saved.api_base) : undefined);
 
 /**
- * The config's key only for the provider and the address that it was published for: whoever may use a
+ * The config's key only for the provider and the address that it was published for: a user of the
  * config may not have its key sent elsewhere.
  */
 const keyOf = (saved: OverridableChannel, inline: OverridableChannel): string | undefined => {

@@ -41,7 +41,7 @@ const trainingJobCreated = event('TrainingJobCreated', {
   fingerprint: z.string(),
   /** null for keys that are not billed. */
   hold_id: z.string().nullable(),
-  /** What it costs when it succeeds; 0 where it is not billed. */
+  /** Its price when it succeeds; 0 if it is not billed. */
   credits: creditsFromZero,
   billing_config_version: z.number().int().min(1),
   api_key_id: z.string(),
@@ -102,7 +102,7 @@ const trainingJobCancelled = event('TrainingJobCancelled', {
   job_id: z.string(),
   tenant_id: tenantId,
   cancelled_at: instant,
-  /** It never was in the queue: its request died, and its identity is closed for good. */
+  /** It never was in the queue: its request died, and its identity is closed permanently. */
   abandoned: z.literal(true).optional(),
 });
 
@@ -122,7 +122,7 @@ export type TrainingJobEventOf<Type extends TrainingJobEvent['type']> = Extract<
 
 export const trainingJobStream = (jobId: string): string => `trainingJob-${jobId}`;
 
-/** What a caller gave a request to be known by. `generation` counts reuses after the time of replays. */
+/** The identity that a caller gave a request. `generation` counts reuses after the time of replays. */
 interface JobIdentity {
   readonly tenant_id: string;
   readonly idempotency_key: string;

@@ -19,7 +19,7 @@ const settings = {
   url: z.string(),
   events: z.array(z.string()),
   description: z.string().nullable(),
-  /** A balance that comes down below it is told; null: none is. */
+  /** A balance that falls below it is reported; null: never. */
   low_balance_credits: z.int().min(0).nullable(),
 };
 
@@ -70,7 +70,7 @@ export type WebhookEvent = z.output<typeof webhookEvent>;
 
 const deliveryIdentity = { delivery_id: z.string(), webhook_id: z.string(), tenant_id: tenantId };
 
-/** Why an attempt failed: the receiver's status tells more where there is one. */
+/** Why an attempt failed; the receiver's status, if any, says more. */
 export const attemptError = z.enum([
   'status',
   'redirect',
@@ -90,7 +90,7 @@ const deliveryStarted = event('WebhookDeliveryStarted', {
   started_at: instant,
 });
 
-/** What became of a request. Of one that was started there is none if its sender died. */
+/** The outcome of a request; missing if its sender died. */
 const deliveryAttempted = event('WebhookDeliveryAttempted', {
   ...deliveryIdentity,
   attempt: z.int().min(1),
@@ -189,7 +189,7 @@ export interface Webhook extends WebhookSettings {
   readonly disabled_reason: 'failing' | 'gone' | null;
   readonly secret_id: string;
   readonly old_secret: OldSecret | null;
-  /** Since when it is told at this URL: it was created, moved or enabled again. */
+  /** Since when messages go to this URL: it was created, moved or enabled again. */
   readonly told_since: string;
   readonly created_at: string;
   readonly updated_at: string;
@@ -276,7 +276,7 @@ export const webhookAfter = (webhook: Webhook | null, { type, data }: WebhookEve
   }
 };
 
-/** Where a tenant wants to be told what happens. A removed webhook stays removed. */
+/** Where a tenant wants messages to be sent. A removed webhook stays removed. */
 export const webhook: Decider<WebhookKind> = {
   initialState: { webhook: null, removed: false },
   decide: (state, command) => {
@@ -336,13 +336,13 @@ interface DeliveryRejection {
 interface DeliveryState {
   /** Started so far, whatever became of them. */
   readonly attempts: number;
-  /** Those of which nobody has recorded what became of them. */
+  /** Those without a recorded outcome. */
   readonly open: ReadonlySet<number>;
   /** Of these, the ones since it was first due or last wanted again: pauses grow by them. */
   readonly tries: number;
   /** The receiver took it, and nobody has asked for it again since. */
   readonly delivered: boolean;
-  /** When it may be sent; null: at once, for it was not tried yet or is wanted again. */
+  /** When it may be sent; null: at once, because it was not tried yet or was asked for again. */
   readonly next_attempt_at: string | null;
   readonly resent: boolean;
 }
@@ -404,19 +404,19 @@ export const webhookDelivery: Decider<WebhookDeliveryKind> = {
 export const isDue = ({ delivered, next_attempt_at }: DeliveryState, now: string): boolean =>
   !delivered && (next_attempt_at === null || next_attempt_at <= now);
 
-/** Whether a sender may still be at it: of the last attempt nobody knows what became of it. */
+/** Whether a sender may still be at work: the last attempt has no outcome yet. */
 export const isUnderWay = ({ attempts, open }: DeliveryState): boolean => open.has(attempts);
 
 /**
- * The ID that a receiver tells repeats by. The same event, webhook and type give the same one, whoever writes it
- * and however often.
+ * The ID by which a receiver recognises repeats. The same event, webhook and type give the same one, however often
+ * and by any process it is written.
  */
 export const deliveryIdOf = (eventId: string, webhookId: string, type: string): string =>
   `msg_${uuidOfName(`${eventId}\u001f${webhookId}\u001f${type}`).replaceAll('-', '')}`;
 
 /**
- * Deliveries from before an instant are listed no more, but for those that were still to be sent when this was said. In
- * the log, so that read models made anew leave out the same ones. `tenant_id`: only this tenant's, which are kept for
+ * Deliveries from before an instant are no longer listed, except those that still had to be sent at that moment. In
+ * the log, so that rebuilt read models leave out the same ones. `tenant_id`: only this tenant's, which are kept for
  * fewer days; left out: everybody's.
  */
 const deliveriesPruned = event('DeliveriesPruned', {

@@ -14,8 +14,8 @@ const paid = { currency: currencyCode, occurred_at: instant };
 const key = { key_id: z.string() };
 
 /**
- * What a receiver is told, by type: IDs and figures, no content of documents. A member may be added; one that is
- * renamed, removed or means something else needs another version.
+ * Messages to a receiver, by type: IDs and figures, no content of documents. A member may be added; renaming or
+ * removing one, or changing its meaning, needs another version.
  */
 export const WEBHOOK_PAYLOADS = {
   'operation.succeeded': z.strictObject({ ...ended, duration_ms: z.int() }),
@@ -168,7 +168,7 @@ const MESSAGES = {
 /** The events that tell something by themselves. */
 export const TOLD_EVENTS = Object.keys(MESSAGES) as readonly (keyof typeof MESSAGES)[];
 
-/** What an event tells by itself, if anything. */
+/** The message of an event by itself, if any. */
 export const messageOf = ({ type, data }: AnyEvent): Message | undefined =>
   (MESSAGES as Mapped as Readonly<Record<string, ((data: unknown) => Message | undefined) | undefined>>)[
     type
@@ -188,7 +188,7 @@ const balanceMoveOf = (event: AnyEvent): { readonly before: number; readonly aft
   }
 };
 
-/** What a balance tells that comes down: once for each time that it passes the threshold, or nothing. */
+/** The message of a falling balance: one for each time that it passes the threshold, or none. */
 export const balanceMessages = (event: AnyEvent, lowBalance: number | null): readonly Message[] => {
   const move = balanceMoveOf(event);
   if (move === undefined || move.after >= move.before) return [];

@@ -19,7 +19,7 @@ const requestedMembers = {
   document_id: z.string(),
   document_sha256: z.string(),
   mode: extractionMode,
-  /** Of the first hold. Work that is held anew, as its own key was never used, is billed as its burn says. */
+  /** Of the first hold. Work that is held again, because its own key was never used, is billed as its burn says. */
   billing_type: billingType,
   model: z.string(),
   ocr_model: z.string().nullable(),

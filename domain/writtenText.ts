@@ -80,7 +80,7 @@ export const withQuotedTokens = (json: string, textOf: (token: string) => string
 const isObject = (value: Json | undefined): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is to stand in the place of a text; `path`: of its member. */
+/** The replacement of a text; `path`: of its member. */
 type InPlaceOf = (text: string, path: string) => string;
 
 /** A member in the form that the log is to have it in. */
@@ -99,7 +99,7 @@ const replacedAt = (data: JsonObject, path: readonly string[], as: (text: string
   return inner === undefined || inner === member ? data : { ...data, [name]: inner };
 };
 
-/** The data of an event with its written text as `as` makes it; the same object where there is none. */
+/** The data of an event with its written text replaced by `as`; the same object if it has none. */
 export const withWritten = (type: string, data: JsonObject, as: InPlaceOf): JsonObject =>
   (PATHS.get(type) ?? []).reduce(
     (changed, path) => replacedAt(changed, path, (text) => as(text, path.join('.'))),
@@ -121,7 +121,7 @@ export const withoutTokens = (value: Json, as: (token: string) => string | undef
 /** What members and metadata of old events have of somebody who signed in by a provider. */
 const SUBJECT = 'oidc:';
 
-/** A value with whoever signed in as `as` names them; the same value where nobody did. */
+/** A value with the people who signed in replaced by `as`; the same value if there are none. */
 const withSubjects = (value: Json, as: (subject: string) => string): Json => {
   if (typeof value === 'string') return value.startsWith(SUBJECT) ? as(value) : value;
   if (typeof value !== 'object' || value === null) return value;
@@ -142,9 +142,9 @@ const operatorIn = (metadata: JsonObject): Json | undefined => {
 };
 
 /**
- * An event with tokens in the place of what an earlier release wrote into it: texts of the tenant's people, and who
- * signed in. A token is made of the event's place alone, so that the same one is found without a key, also once there
- * is none. undefined: there is nothing of that in it. `told` hears of each text.
+ * An event with tokens in place of the texts that an earlier release wrote into it: those of the tenant's people, and
+ * who signed in. A token is made only from the event's place, so that it can be found without a key, also once there
+ * is none. undefined: the event has no such text. `told` gets each text.
  */
 export const withoutTexts = (
   { stream, revision, type, data, metadata }: Omit<RecordedEvent, 'id' | 'position'>,

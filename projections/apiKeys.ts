@@ -18,7 +18,7 @@ export const apiKeys = table({
     last4: 'text',
     role: 'text',
     name: 'text?',
-    /** Who made it, as events name them: the ID of a key, `oidc:<sub>`, or a part of the service. */
+    /** Its maker, as events name them: the ID of a key, `oidc:<sub>`, or a part of the service. */
     made_by: 'text?',
     replaces: 'text?',
     replaced_by: 'text?',

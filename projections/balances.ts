@@ -138,7 +138,7 @@ const closedBy = ({ type, data }: BalanceEvent): string | null => {
   return type === 'CreditsBurned' ? data.hold_id : null;
 };
 
-/** What an event adds, but for holds. */
+/** What an event adds, except holds. */
 const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
   switch (type) {
     case 'AccountOpened':

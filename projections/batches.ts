@@ -148,7 +148,7 @@ const outcomes = (chosen: string): string => `
 
 const STATUSES = ['queued', 'running', 'succeeded', 'partial', 'failed', 'cancelled'] as const;
 
-/** How many documents have come to what. */
+/** How many documents have which outcome. */
 export type BatchCounts = Readonly<Record<(typeof STATUSES)[number], number>>;
 
 const countsIn = (row: SqlRow): BatchCounts =>
@@ -196,7 +196,7 @@ export const batchesToBegin = listing(
   (row) => ({ ...rowReader(nameColumns)(row), open: wholeOf(row, 'open') }),
 );
 
-/** Documents that were begun before `before`, of which nothing has come: whoever began them may have died. */
+/** Documents begun before `before` without an outcome: the worker that began them may have died. */
 export const documentsLeft = listing(
   `select b.batch_id, b.tenant_id, d.index from read.batches b
      join read.batch_documents d on d.batch_id = b.batch_id

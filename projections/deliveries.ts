@@ -12,7 +12,7 @@ interface DeliveriesQuery extends Page {
 /** Whether anything may be sent to a webhook again: it was not removed, nor did its receiver say that it is gone. */
 const THERE = `w.removed_at is null and w.disabled_reason is distinct from 'gone'`;
 
-/** What is neither delivered nor tried any more has failed. */
+/** A delivery that is neither delivered nor tried again has failed. */
 const STATUS = `case when d.delivered then 'delivered'
   when d.retry_until > $2 and ${THERE} then 'pending' else 'failed' end`;
 
@@ -26,7 +26,7 @@ const SHOWN = {
   status: 'text',
 } as const;
 
-/** What a webhook was told or is to be told, newest first. */
+/** Messages sent or to be sent to a webhook, newest first. */
 export const deliveriesOfWebhook = paging(
   {
     columns: `d.*, ${STATUS} as status`,

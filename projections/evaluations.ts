@@ -131,7 +131,7 @@ export const evaluationsProjector: Projector = {
         ({ document_id, id }) => `${document_id} ${id}`,
       ),
     );
-    // Nothing follows a removal, so its rows are gone for good.
+    // Nothing follows a removal, so its rows are deleted.
     const removed = only(events, 'EvaluationSetRemoved').map(({ data }) => data.set_id);
     if (removed.length > 0) {
       await tx.query(`delete from ${schema}.evaluation_sets where set_id = any($1::text[])`, [removed]);

@@ -46,7 +46,7 @@ const held = HELD.map((one, rank) => {
   return `${columns}, ${String(rank)} as rank from ${from} and tenant_id = $1 and position <= $2::numeric`;
 });
 
-/** What a tenant has that an event can take away: some of it, as far as there is more. */
+/** A tenant's things that an event can take away: some of them, if there are more. */
 export const heldByTenant = listing(
   `select kind, id from (${[...held, DOCUMENTS].join(' union all ')}) held order by rank, id limit ${String(PAGE)}`,
   upTo,

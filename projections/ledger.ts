@@ -205,7 +205,7 @@ type Burned = ProjectedEventOf<'CreditsBurned'>;
 /** What differs between the rows of one operation. */
 type UsagePart = Pick<LedgerRow, 'part' | 'id' | 'pages' | 'free_pages' | 'credits_delta' | 'balance_after'>;
 
-/** Written out, not spread: there is one for every burn, and spreading so many members is slow. */
+/** Written out, not spread: there is one for every burn, and spreading many members is slow. */
 const usageRow = (event: Burned, part: UsagePart): LedgerRow => {
   const { data } = event;
   return {

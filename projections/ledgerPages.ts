@@ -217,7 +217,7 @@ const usageRowOf = (row: SqlRow) => {
   const usage = readUsage(row);
   // At list price 1,000 credits are 1 USD.
   const total_cost_usd = listValueUsd(kind === 'usage' ? Math.abs(usage.credits_delta) : 0);
-  // A copy comes last: members that are added to one make V8 describe them all anew.
+  // A copy comes last: adding members to one makes V8 describe all of them again.
   return { kind, total_cost_usd, ...usage };
 };
 

@@ -21,7 +21,7 @@ type Claim = Row<typeof openClaims>;
 
 const put = upserting(openClaims);
 
-/** What an event makes of a payment stream: a claim opens it (a row), all else closes it (null). */
+/** The effect of an event on a payment stream: a claim opens it (a row), any other closes it (null). */
 const effectsOf = (event: ProjectedEvent): readonly (readonly [string, Claim | null])[] => {
   switch (event.type) {
     case 'PaymentClaimed':

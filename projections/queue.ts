@@ -39,7 +39,7 @@ export const queueLists = <Name>({ table, key, workKey, keyOfHold, isHold, nameO
     (row) => ({ ...nameOf(row), mark: textOf(row, 'mark') }),
   ),
 
-  /** What has not ended though its time is over. */
+  /** Work past its time that has not ended. */
   expired: listing(
     `select ${key}, tenant_id from read.${table}
      where finished_at is null and expires_at <= $1 order by expires_at, ${key} limit $2`,
@@ -60,7 +60,7 @@ export const queueLists = <Name>({ table, key, workKey, keyOfHold, isHold, nameO
     (row) => ({ ...nameOf(row), rank: textOf(row, key) }),
   ),
 
-  /** What was never accepted and has open holds, placed before `before`. */
+  /** Work that was never accepted and has open holds, placed before `before`. */
   orphans: listing(
     `select distinct h.tenant_id, ${keyOfHold} as ${key} from read.open_holds h
      where ${isHold} and h.created_at < $1

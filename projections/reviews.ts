@@ -66,7 +66,7 @@ const settledRow = ({ type, data }: Settled) =>
 const isSettled = (event: ProjectedEvent): event is Settled =>
   event.type === 'ReviewDecided' || event.type === 'ReviewReopened';
 
-/** Of each review what was said last, and who holds it since then. */
+/** The latest state of each review, and its holder since then. */
 const movesIn = (events: readonly ProjectedEvent[]) => {
   const settled = new Map<string, ReturnType<typeof settledRow>>();
   const held = new Map<string, ProjectedEventOf<'ReviewLeased'>['data']>();
@@ -146,7 +146,7 @@ interface DecisionsQuery {
   readonly limit: number;
 }
 
-/** Documents that were decided, the last decision first; `is_kept`: the file can be read again, for it is an upload. */
+/** Documents that were decided, the last decision first; `is_kept`: the file is an upload and can be read again. */
 export const decisionsOfTenant = listing(
   `select r.operation_id, o.document_id,
      (d.source not in ('extract', 'to_markdown') and d.removed_at is null) as is_kept

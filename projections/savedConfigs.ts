@@ -41,7 +41,7 @@ export const savedConfigsProjector: Projector = {
     const published = only(events, 'ConfigPublished').map(rowOf);
     // The last version of each: one statement must not meet a row twice.
     await keep(tx, schema, [...new Map(published.map((row) => [row.config_id, row])).values()]);
-    // Nothing follows a revocation, so its row is gone for good.
+    // Nothing follows a revocation, so its row is deleted.
     const revoked = only(events, 'ConfigRevoked').map(({ data }) => data.config_id);
     if (revoked.length > 0)
       await tx.query(`delete from ${schema}.saved_configs where config_id = any($1::text[])`, [revoked]);

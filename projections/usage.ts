@@ -262,7 +262,7 @@ export const usageStats =
     }));
   };
 
-/** The read models that one answer is made of: its balances are told only where all stand at one position. */
+/** The read models that one answer is made of: its balances are shown only if all are at one position. */
 const TOGETHER = ['balances', 'grants', 'usage'];
 
 /**

@@ -128,7 +128,7 @@ interface Begun {
 
 /**
  * The billing type and the hold are those of the burn: a request whose own key was never used, or whose hold
- * ran out, was held anew after its event was written.
+ * expired, was held again after its event was written.
  */
 const begunIn = (events: readonly ProjectedEvent[]): Begun => {
   const requests = new Map<string, UsageEventRow>();
@@ -291,9 +291,9 @@ export const workOnDocument = listing(
   rowReader({ work_id: 'sorted', operation_id: 'sorted?', is_open: 'boolean' }),
 );
 
-/** Work that is looked at for figures: the newest of a tenant, so that nobody's history takes the database's time. */
+/** Work that figures are computed from: a tenant's newest, so that a long history does not cost the database's time. */
 export const OUTCOMES_OF = 10_000;
-/** Failures that are told of. */
+/** Failures that are reported. */
 const FAILURES_MAX = 20;
 
 interface OutcomesQuery {

@@ -219,7 +219,7 @@ const applyAttempt = (rows: WebhookRows, { data }: Attempted): void => {
   });
 };
 
-/** What is sent again goes to the end of its subject: nothing that came later waits for it. */
+/** A repeated message goes to the end of its subject: later messages do not wait for it. */
 const applyResent = (
   rows: WebhookRows,
   { data, position }: ProjectedEventOf<'WebhookDeliveryResent'>,
@@ -230,7 +230,7 @@ const applyResent = (
   rows.putDelivery({ ...row, position, delivered: false, next_attempt_at: at, retry_until: triedUntil(at) });
 };
 
-/** `*` is everything about a tenant; what operators are told is asked for by name. */
+/** `*` is everything about a tenant; operators' messages are asked for by name. */
 const isWanted = ({ enabled, removed_at, events }: WebhookRow, type: Message['type']): boolean => {
   if (!enabled || removed_at !== null) return false;
   const wanted = events.split(' ');
@@ -333,7 +333,7 @@ export const webhooks = table({
     position: 'position',
     url: 'text',
     events: 'text',
-    /** Of these some are for operators: such a webhook is told whatever tenant they are about. */
+    /** Some of these are for operators: such a webhook gets them for every tenant. */
     for_operators: 'boolean',
     description: 'text?',
     low_balance_credits: 'int8?',
@@ -383,7 +383,7 @@ export const webhookDeliveries = table({
   ],
 });
 
-/** Free pages that each tenant has used: it is told once when there are no more. */
+/** Free pages that each tenant has used: a message is sent once when none are left. */
 export const webhookFreePages = table({
   name: 'webhook_free_pages',
   key: ['tenant_id'],
@@ -486,7 +486,7 @@ export const prunableDeliveries = listing(
   rowReader({ last_at: 'sorted', deliveries: 'int8' }),
 );
 
-/** Webhooks, and what each has been told or is to be told. */
+/** Webhooks, and the messages sent or to be sent to each. */
 export const webhooksProjector: Projector = {
   name: 'webhooks',
   version: 4,

@@ -35,7 +35,7 @@ const signInVariables = {
 
 type SignInVariables = z.output<z.ZodObject<typeof signInVariables>>;
 
-/** What the service needs of an OpenID provider. */
+/** The service's settings of an OpenID provider. */
 interface OidcConfig {
   readonly issuer: string;
   readonly clientId: string;
@@ -383,7 +383,7 @@ const configOf = (checked: Environment, together: Together) => ({
     robust: checked.LOCAL_DEADLINE_ROBUST_SECONDS * 1000,
   },
   heavyConcurrency: checked.HEAVY_CONCURRENCY,
-  /** Operations that a worker does beside each other. */
+  /** Operations that a worker runs at once. */
   workerPlaces: checked.WORKER_PLACES,
   maxUploadBytes: checked.MAX_UPLOAD_BYTES,
   /** Most bytes of uploads that are kept for one tenant. */
@@ -450,7 +450,7 @@ export const isBelowNpm = (): boolean => process.env['npm_lifecycle_event'] !== 
 
 let redactForgotten: ReturnType<typeof redactor> | undefined;
 
-/** Takes the secrets of this process's environment out of a text, forgotten ones too. */
+/** Takes the secrets of this process's environment out of a text, including earlier ones. */
 export const ownRedactor = (): ((text: string) => string) => redactForgotten ?? redactor(process.env);
 
 /**

@@ -8,7 +8,7 @@ import { isForOperator } from './operator/socket.ts';
 /** Time that running work gets to finish after SIGTERM, ms. */
 const DRAIN_MS = 30_000;
 
-/** What the service writes (events, uploads, objects) is for its own user alone. */
+/** Files that the service writes (events, uploads, objects) are only for its own user. */
 const PRIVATE_FILES = 0o077;
 
 const redact = ownRedactor();
@@ -37,7 +37,7 @@ class StopAsked extends Error {
   override readonly name = 'StopAsked';
 }
 
-/** Aborts when this process is told to end; told again, it ends at once. */
+/** Aborts on the signal to end; on a second signal the process ends at once. */
 const stopSignal = (): AbortSignal => {
   const stopping = new AbortController();
   let firstAt = 0;

@@ -43,7 +43,7 @@ const keyFor = (env: ModelVariables, purpose: ModelPurpose, provider: ProviderNa
   return env[`${purpose}_API_KEY`] ?? (shared === undefined ? undefined : env[shared]);
 };
 
-/** The platform's own access to the model that it works with; null where that is the local engine. */
+/** The platform's own access to the model that it works with; null: the local engine. */
 const accessFrom = (env: ModelVariables, purpose: ModelPurpose): ModelAccess | null => {
   const name = env[`${purpose}_MODEL`];
   const ref = modelNamed(name);

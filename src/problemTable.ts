@@ -102,7 +102,7 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as readonly ProblemCode[];
 
-/** What an answer has as its `code`. */
+/** The `code` of an answer. */
 export const wireCodeOf = (code: ProblemCode): string => {
   const { wireCode = code }: KnownProblem = PROBLEMS[code];
   return wireCode;

@@ -45,10 +45,10 @@ export const SECRET_MEMBERS: readonly string[] = ['key', 'api_key', 'password', 
   .flatMap((name) => [name, `*.${name}`])
   .concat('req.headers', '*.headers');
 
-/** What stands where a secret was. */
+/** The replacement of a secret. */
 export const REDACTED = '[secret]';
 
-/** A shorter value is told by where it stands alone: it may be any word. */
+/** A shorter value is recognised only by its place: it may be any word. */
 const LENGTH_MIN = 8;
 
 /**

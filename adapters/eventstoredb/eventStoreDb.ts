@@ -26,7 +26,7 @@ interface Channel {
   readonly close: () => void;
 }
 
-/** What the client keeps for those that extend it: nothing else tells whether its connection is the same. */
+/** The client's protected members: only they tell whether its connection is the same. */
 interface Inside {
   readonly getChannel: () => Promise<Channel>;
   /** What the server can do: asked once for each channel, and before its first append. */
@@ -186,7 +186,7 @@ const [PERMISSION_DENIED, UNAUTHENTICATED] = [7, 16];
 interface Members {
   /** Empty for a raw gRPC error. */
   readonly type: string;
-  /** -1 when there is none. */
+  /** -1 if there is none. */
   readonly code: number;
   readonly actualVersion: unknown;
   readonly detail: string;
@@ -202,7 +202,7 @@ const membersOf = (error: unknown): Members => {
   return { type: typeText, code: codeNumber, actualVersion, detail };
 };
 
-/** What an error of the client says, whose own message may be empty. */
+/** The message of a client error, whose own may be empty. */
 export const detailOf = (error: unknown): string => membersOf(error).detail;
 
 /** The server does not know the user, or the password is another one. The client calls it a want of rights, too. */
@@ -217,7 +217,7 @@ export const isDenied = (error: unknown): boolean => {
 };
 
 const TYPE = 'AccountSnapshot';
-/** Streams whose `$maxCount` this process has set; beyond that many it sets them anew. */
+/** Streams whose `$maxCount` this process has set; beyond this number it sets them again. */
 const LIMITED_MAX = 10_000;
 
 /** `accountSnapshot-<tenant>` for `account-<tenant>`: a stream of its own beside it. */
@@ -389,7 +389,7 @@ async function* read(
   }
 }
 
-/** What the server says to a read. A stream of which it says that it is not there is empty. */
+/** The server's answer to a read. A stream that it does not have is empty. */
 const asking = (store: Store, asked: Asked, what: string) =>
   counted(store.reads, (client) => served(client, asked, { what, ms: store.readTimeoutMs }));
 

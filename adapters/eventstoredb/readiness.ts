@@ -7,7 +7,7 @@ import { within } from './reads.ts';
 // What is asked of a server before a service starts on it: whether its user may do what it needs, and whether a copy
 // into it is whole.
 
-/** What a user has to be allowed, as an operator would say it. */
+/** A right that the user needs, in an operator's words. */
 export type Right = 'read $all' | 'subscribe to $all' | `append to ${ProbedStream}` | `read ${ProbedStream}`;
 
 /** One stream stands for those that users own; the others are the system's, and closed to them by default. */

@@ -326,7 +326,7 @@ const OK = 0;
 
 /** The server's side of a read, message by message. */
 export interface Reading {
-  /** What has arrived; undefined: nothing more by now. */
+  /** Arrived events; undefined: nothing more for now. */
   readonly take: () => Served | undefined;
   /**
    * Waits for more, no longer than the limit. False when the server says that it has ended, or after `stop`; throws
@@ -371,7 +371,7 @@ const readingOf = (call: Call): Reading => {
       wake();
     },
     leave: () => {
-      // A call that has ended, and whose last messages nobody took, never tells so: the client would keep it for ever.
+      // A call that has ended, but whose last messages were not read, reports no end: the client would keep it.
       call.off('readable', look);
       call.resume();
       setImmediate(() => call.cancel());
@@ -379,7 +379,7 @@ const readingOf = (call: Call): Reading => {
   };
 };
 
-/** Begins a read. What comes of it after the limit is left. */
+/** Begins a read. Answers after the limit are ignored. */
 export const openRead = async (
   client: EventStoreDBClient,
   asked: Asked,

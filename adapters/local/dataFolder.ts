@@ -14,7 +14,7 @@ export const RESTORING = 'restoring';
 /** Who took the folder last, whether it still has it or not. */
 const OWNER_FILE = 'owner.pid';
 
-/** What a lock, and whoever had it, leave in a folder that is empty otherwise. */
+/** Files that a lock and its owner leave in an otherwise empty folder. */
 export const LOCK_FILES = [OWNER_FILE, 'owner.lock', 'operator.json', 'operator.sock'] as const;
 
 /** A lock whose owner died is taken over after this long without a sign of life. */
@@ -79,7 +79,7 @@ const WHAT_TO_DO: Readonly<Record<string, string>> = {
   EEXIST: 'there is a file of that name. Set DATA_DIR to a folder',
 };
 
-/** What a system error of the folder means to whoever runs the service; the error itself where it is unknown. */
+/** The meaning of a system error of the folder for the operator; the error itself if unknown. */
 const unusable = (dataDir: string, error: unknown): unknown => {
   const code = codeOf(error);
   if (!CANNOT_WRITE.includes(code)) return error;
@@ -156,7 +156,7 @@ export const lockDataDir = async (
   }
 };
 
-/** Who has a data folder, as far as the folder tells. Changes nothing. */
+/** The owner of a data folder, as far as the folder tells. Changes nothing. */
 export const dataDirOwner = async (dataDir: string): Promise<FolderOwner> => {
   const owner = ownerIn(await readFile(join(dataDir, OWNER_FILE), 'utf8').catch(() => ''));
   const options = { lockfilePath: join(dataDir, 'owner.lock'), realpath: false, stale: STALE_MS };

@@ -54,7 +54,7 @@ const sealingKey = (base64: string): SealingKey => {
   return { id, bytes };
 };
 
-/** What a secret is bound to beside its key: moved to another owner, it does not open. */
+/** The owner that a secret is bound to, beside its key: for another owner it does not open. */
 const associated = (keyId: string, { tenant_id, secret_id }: SecretOwner): Buffer =>
   Buffer.from(JSON.stringify(['quire-secret-1', keyId, tenant_id, secret_id]));
 

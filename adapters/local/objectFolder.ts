@@ -47,7 +47,7 @@ export async function openObjectFolder(folder: string): Promise<ObjectStore> {
   return objectFolder(folder);
 }
 
-/** The same beside whoever has the folder open: for reading alone. */
+/** The same while another process has the folder open: for reading only. */
 export const objectFolder = (folder: string): ObjectStore => {
   const incoming = join(folder, 'incoming');
   const objects = join(folder, WHOLE_OBJECTS);
@@ -88,14 +88,14 @@ export const objectFolder = (folder: string): ObjectStore => {
   };
 };
 
-/** Reads an object beside whoever has the folder open; undefined when there is no such object. */
+/** Reads an object while another process has the folder open; undefined if there is none. */
 export const readObject = (folder: string, key: string): Promise<Uint8Array | undefined> =>
   absentAsUndefined(readFile(join(folder, objectFileOf(key))));
 
 /** Attempts to put a file into a folder that others may remove as it is empty. */
 const PLACE_ATTEMPTS = 5;
 
-/** Moves a file to its place, and flushes it; its folder is made anew where it has just gone. */
+/** Moves a file to its place, and flushes it; its folder is created again if it has just been removed. */
 const place = async (file: string, target: string, root: string): Promise<void> => {
   for (let attempt = 1; ; attempt += 1)
     try {
@@ -118,7 +118,7 @@ const removeEmpty = async (folder: string, root: string): Promise<void> => {
     }
 };
 
-/** What is removed while it is listed is left out. */
+/** Files removed during the listing are left out. */
 async function* listed(folder: string, prefix: string): AsyncIterable<ListedObject> {
   const entries = await absentAsUndefined(opendir(folder));
   if (entries === undefined) return;
@@ -133,7 +133,7 @@ async function* listed(folder: string, prefix: string): AsyncIterable<ListedObje
   }
 }
 
-/** What a crash left half written belongs to no object. */
+/** A file that a crash left half written belongs to no object. */
 async function removeLeftovers(incoming: string): Promise<void> {
   for (const name of await readdir(incoming)) await rm(join(incoming, name), { force: true });
 }
@@ -201,7 +201,7 @@ async function makeSecret(path: string): Promise<Uint8Array> {
 
 interface UploadUrlOptions {
   readonly secret: Uint8Array;
-  /** Base of the URLs, without a slash at its end; asked for each URL, for the port may not be known before. */
+  /** Base of the URLs, without a slash at its end; asked for each URL, because the port may not be known before. */
   readonly baseUrl: () => string;
 }
 

@@ -21,7 +21,7 @@ import {
  */
 type Place = 'begins' | 'within' | 'ends';
 
-/** What the thread of PGlite is asked. */
+/** Requests to the thread of PGlite. */
 export type PgliteRequest =
   | {
       readonly id: number;
@@ -43,7 +43,7 @@ export type PgliteReply =
 
 const NOTHING: Result = { fields: [], rows: [], tag: '' };
 
-/** The session, and who has it. PGlite grants its one session every lock: they are kept here. */
+/** The session and its owner. PGlite grants its one session every lock, so locks are kept here. */
 interface Served {
   readonly session: PgliteSession;
   readonly alone: Turns;
@@ -191,7 +191,7 @@ export const servePglite = (
   return sqlHere(served);
 };
 
-/** What a statement gave. `tag` is the command tag (`SELECT 3`, `ROLLBACK`). */
+/** The result of a statement. `tag` is the command tag (`SELECT 3`, `ROLLBACK`). */
 interface Result {
   readonly fields: readonly ResultField[];
   readonly rows: readonly TextRow[];

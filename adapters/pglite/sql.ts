@@ -68,7 +68,7 @@ export const openPgliteThread = async (worker: Worker): Promise<PgliteThread> =>
 /** Embedded Postgres, and whether its data had to be thrown away: then everything in it is rebuilt. */
 export interface EmbeddedSql {
   readonly sql: Sql;
-  /** Why the data folder was made anew; null when it opened as it was left, or is new. */
+  /** Why the data folder was created again; null if it opened as it was left, or is new. */
   readonly recreated: string | null;
 }
 
@@ -135,7 +135,7 @@ const openFolder = async (folder: string, start: StartWorker): Promise<PgliteThr
 /**
  * Postgres inside this process, in a thread, with its data in `folder`, or in memory without one.
  * Its transactions run one at a time, and it never syncs to disk: only what can be rebuilt belongs
- * here. A folder that does not open, or that a crash of the machine may have torn, is made anew. `start` gives
+ * here. A folder that does not open, or that a crash of the machine may have torn, is created again. `start` gives
  * it a thread that does other work besides.
  */
 export const pgliteSql = async (

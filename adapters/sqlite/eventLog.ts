@@ -38,7 +38,7 @@ import type { ThreadAnswer, ThreadMessage } from './eventLogThread.ts';
 
 const CHECK_SCRIPT = fileURLToPath(new URL('./eventLogCheckThread.js', import.meta.url));
 
-/** What was found, in this order. */
+/** Findings, in this order. */
 export type LogPart =
   | {
       readonly kind: 'facts';
@@ -238,7 +238,7 @@ const finish = (state: Committing, results: readonly AppendResult[]): void => {
   if (state.inFlight.length === 0) state.onDrained?.();
 };
 
-/** What a thread that died had in hand may or may not be committed. */
+/** The batch of a thread that died may or may not be committed. */
 const lose = (state: Committing, reason: string): void => {
   state.closed = true;
   for (const { answer } of [...state.inFlight, ...state.waiting]) answer({ kind: 'unknown', reason });
@@ -567,7 +567,7 @@ export function* logShare({ path, share, of, upTo, published }: LogShare): Gener
   const names = published.map((name) => `'${name}'`).join(', ');
   const isOwn = `(${ROUTE}) % ${of} = ${share}`;
   const isPublished = `category IN (${names})`;
-  // Of what was not published only own events are read: most need not be told apart a second time.
+  // Of unpublished events only own ones are read: most need no second check.
   const sql = `SELECT ${COLUMNS}, category, log_digest, ${DIGEST_BEFORE},
       CASE WHEN ${isPublished} THEN ${isOwn} ELSE 1 END FROM events
     WHERE position > ? AND position <= ? AND (${isOwn} OR ${isPublished}) AND (${OWN} OR ${VISIBLE})

@@ -3,9 +3,9 @@ import { messageOf } from '../../domain/kernel/json.ts';
 import { NO_ROOM } from './eventLog.ts';
 
 /**
- * A program of its own, so that whoever started it stays free to answer and to stop it: writes the log as
- * it is at one moment to a file that is not there yet. SQLite reads in one transaction beside the writer,
- * which neither waits nor is waited for.
+ * A program of its own, so that the process that started it stays free to answer and to stop it: writes the log as
+ * it is at one moment to a new file. SQLite reads in one transaction beside the writer; neither waits for the
+ * other.
  */
 const [from, to] = process.argv.slice(2);
 if (from === undefined || to === undefined) throw new Error('usage: <event log> <new file>');

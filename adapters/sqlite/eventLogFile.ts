@@ -54,7 +54,7 @@ const rollBack = (file: LogFile): void => {
   }
 };
 
-/** Position of the last event, 0 when there is none. */
+/** Position of the last event; 0 if there is none. */
 export const lastPosition = (file: LogFile): number =>
   (file.rows('SELECT coalesce(max(position), 0) FROM events')[0]?.[0] as number | undefined) ?? 0;
 
@@ -81,7 +81,7 @@ const isForeign = (file: LogFile): boolean => {
 
 const LAST = 'SELECT position, log_digest FROM events ORDER BY position DESC LIMIT 1';
 
-/** After what an earlier release wrote the digest begins anew. */
+/** After events of an earlier release the digest begins again. */
 const lastEvent = (file: LogFile): Pick<Writing, 'position' | 'digest'> => {
   const [position, digest] = file.rows(LAST)[0] ?? [0, null];
   return { position: position as number, digest: (digest as string | null) ?? LOG_DIGEST_START };
@@ -168,7 +168,7 @@ type EventRow = readonly [
 /** The columns every read selects. */
 export const COLUMNS = 'position, stream, revision, id, type, data, metadata';
 
-/** What an auditor reads besides. */
+/** Further columns for an auditor. */
 export const storedColumns = ({ layout }: Pick<LogFile, 'layout'>): string =>
   `${COLUMNS}, category, ${layout === 1 ? 'NULL' : 'log_digest'}`;
 
@@ -257,7 +257,7 @@ const userVersion = (db: Connection): number => {
   return Number(row[0]);
 };
 
-/** A log of an earlier layout is brought forward by whoever writes it; auditors read it as it is. */
+/** The writer upgrades a log of an earlier layout; auditors read it as it is. */
 const checkVersion = (db: Connection, path: string, readOnly: boolean): void => {
   const version = userVersion(db);
   if (version === SCHEMA_VERSION || (readOnly && READABLE.includes(version))) return;
@@ -359,7 +359,7 @@ export const recorded = (row: readonly unknown[]): RecordedEvent => {
   try {
     return parsedNow(event);
   } catch {
-    // What is no JSON any more is told to whoever looks at it.
+    // Readers report content that is no longer JSON.
     return Object.defineProperty(parsedLater(event), 'stored', { value: storedForm(event) });
   }
 };

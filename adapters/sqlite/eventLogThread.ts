@@ -10,7 +10,7 @@ import {
   writeSnapshot,
 } from './eventLogFile.ts';
 
-/** What the thread is asked: to commit a group, to write a snapshot, or to end (`null`). */
+/** Requests to the thread: commit a group, write a snapshot, or end (`null`). */
 export type ThreadMessage = readonly EncodedAppend[] | SnapshotRow | null;
 
 /** Its answer: a result for each append of the group; what became of the snapshot. */

@@ -55,8 +55,8 @@ const isSameWork = (open: AccountEventOf<'CreditsHeld'>['data'], asked: HoldCred
   open.pages === asked.pages;
 
 /**
- * Whether this hold, or another of its operation, is open or was closed. What is held stays at the price at which it
- * was held; what was closed stays closed, so an operation is billed once, and not after it was given up.
+ * Whether this hold, or another of its operation, is open or was closed. An open hold keeps its
+ * price; a closed one stays closed, so an operation is billed once, and not after it was given up.
  */
 const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDecision | undefined => {
   const open = state.holds.get(data.hold_id);
@@ -119,7 +119,7 @@ const burnOf = (hold: AccountEventOf<'CreditsHeld'>['data'], pages: number): Pag
 
 type Hold = AccountEventOf<'CreditsHeld'>['data'];
 
-/** An open hold at another price: it is given back and held anew in one decision, so it is never missing. */
+/** An open hold at another price: released and held again in one decision, so it is never missing. */
 const repriced = (
   state: AccountState,
   hold: Hold,

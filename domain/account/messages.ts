@@ -169,7 +169,7 @@ const creditsBurned = event('CreditsBurned', {
   credits: creditsFromZero,
   billing_config_version: z.number().int().min(1),
   ...usageScope,
-  /** What the usage event has to say beside. Left out by charges, training jobs and older burns. */
+  /** Further members for the usage event. Left out by charges, training jobs and older burns. */
   delivered: delivered.optional(),
   created_at: instant,
   balance_after: credits,
@@ -245,9 +245,9 @@ export type HoldCredits = Command<
       readonly flat_credits?: Credits;
       /** True: a tenant on plan `free` is rejected with `plan_required`. */
       readonly paid_plan_required?: boolean;
-      /** At most so many holds without an end (`NO_END`) at once, this one counted; left out: any number. */
+      /** Most holds without an end (`NO_END`) at once, including this one; left out: any number. */
       readonly open_max?: number;
-      /** True: work whose hold was released before may be held anew, to settle what was delivered. */
+      /** True: work whose hold was released may be held again, to settle what was delivered. */
       readonly reopens?: boolean;
     }
 >;

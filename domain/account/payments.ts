@@ -9,7 +9,7 @@ import {
 } from './messages.ts';
 import { type AccountState, availableIn, opening, type SaleState } from './state.ts';
 
-/** What a sale is about, whatever else was said of it. */
+/** The members that identify a sale; all others may differ. */
 interface SaleFigures {
   readonly credits: number;
   readonly currency: string;

@@ -149,7 +149,7 @@ const closed = (state: AccountState, operation: string): AccountState => {
   };
 };
 
-/** Whether an operation was held anew after its hold was closed. */
+/** Whether an operation was held again after its hold was closed. */
 const isHeld = ({ operations, holds }: AccountState, operation: string): boolean =>
   holds.get(operations.get(operation) ?? '')?.operation_id === operation;
 

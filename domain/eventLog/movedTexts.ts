@@ -6,8 +6,8 @@ import { withoutTexts } from '../writtenText.ts';
 import { identityOf } from './eventLog.ts';
 
 /**
- * The texts of all events before this one are in the vault, as far as nobody had erased them: whoever reads such an
- * event has tokens in their place. The events themselves stay as they are.
+ * The texts of all events before this one are in the vault, unless they were erased: readers of such an event get
+ * tokens in their place. The events themselves stay as they are.
  */
 const textsMoved = event('TextsMoved', {
   /** That had a text in them. */
@@ -26,7 +26,7 @@ export const TEXTS_STREAM = 'texts';
 
 type Readable = Pick<EventStore, 'read'>;
 
-/** The event before which no event is read as it is; undefined: there is none. */
+/** Events before this one are not read as they are; undefined: there is none. */
 export const lastMove = async (log: Readable): Promise<RecordedEvent | undefined> => {
   for await (const one of log.read(TEXTS_STREAM, { direction: 'backwards', limit: 1 })) return one;
   return undefined;
@@ -93,8 +93,8 @@ const through = <Item>(
 });
 
 /**
- * A log that is read through the last move of texts: of an event before it, `moved` says what stands in it for whoever
- * reads. `before`: a position to take for that of the move.
+ * A log that is read through the last move of texts: `moved` gives readers the content of an
+ * event before it. `before`: a position to take for that of the move.
  */
 export const readThrough = <Log extends EventStore & EventFeed>(log: Log, before?: bigint): Log => {
   const move = before === undefined ? knownMove(log) : () => Promise.resolve(before);

@@ -37,7 +37,7 @@ const stringOf = (def: DefOf<'string'>): Pattern => {
   return check.check === 'string_format' ? formatOf(check) : undefined;
 };
 
-/** Whole numbers of at most so many digits are exact, and have one notation. */
+/** Whole numbers of at most this many digits are exact, and have one notation. */
 const DIGITS = 15;
 const MOST = 10 ** DIGITS - 1;
 /** By the least of them. */

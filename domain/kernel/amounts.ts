@@ -25,7 +25,7 @@ const DIGITS: ReadonlyMap<string, number> = new Map(
 /** Digits of the currency's minor unit (cents: 2); undefined for a code that ISO 4217 does not list. */
 export const minorUnitDigits = (currency: string): number | undefined => DIGITS.get(currency);
 
-/** The instant so many milliseconds after another; before it where they are negative. */
+/** The instant a number of milliseconds after another, or before it if negative. */
 export const laterBy = (instant: string, ms: number): string =>
   new Date(Date.parse(instant) + ms).toISOString();
 

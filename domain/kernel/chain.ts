@@ -210,7 +210,7 @@ interface ChainBreak {
 export interface ChainLink {
   readonly nextRevision: bigint;
   readonly hash: string | null;
-  /** Of the last event; undefined where it is not known, and then not checked. */
+  /** Of the last event; undefined: not known, so not checked. */
   readonly hashVersion?: number | undefined;
 }
 

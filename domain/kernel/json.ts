@@ -85,7 +85,7 @@ const hasAll = (members: Readonly<Record<string, unknown>>, keys: readonly strin
   return true;
 };
 
-/** What an error says; anything else that was thrown, as text. */
+/** The message of an error; any other thrown value as text. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The code of an error of the system, of a driver (SQLSTATE) or of a program; '' where it has none. */
@@ -189,7 +189,7 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** What a text says; undefined where it is no JSON. */
+/** The value of a JSON text; undefined if it is not JSON. */
 export const jsonIn = (text: string): unknown => {
   try {
     return JSON.parse(text);

@@ -42,7 +42,7 @@ export interface BackwardsOptions {
 /**
  * The log in its one global order. `subscribe` ends only when `signal` aborts. Whatever else drops a
  * subscription, the closing of the log included, throws LogUnavailable, and the caller subscribes again
- * after the last position it has processed. The end of the log is told by `caught_up` alone. A server's own
+ * after the last position it has processed. Only `caught_up` reports the end of the log. A server's own
  * streams (`$…`) and snapshots are never delivered, and events about the log itself only when `own` is set.
  */
 export interface EventFeed {
@@ -77,7 +77,7 @@ export interface NewEvent {
   readonly text?: EventText | undefined;
 }
 
-/** How an event lies in a log's own file: for auditors, who compare it with what the service would write. */
+/** An event as stored in the log's own file: auditors compare it with the form that the service would write. */
 export interface StoredForm {
   readonly category: string;
   /** JSON, byte for byte. */
@@ -103,11 +103,11 @@ export interface RecordedEvent extends NewEvent {
   readonly moved?: () => Pick<NewEvent, 'data' | 'metadata'> | undefined;
 }
 
-/** What an event says to whoever reads it, and nothing that was moved out of it. */
+/** An event as readers get it, without anything that was moved out of it. */
 export const contentOf = (event: RecordedEvent): Pick<NewEvent, 'data' | 'metadata'> =>
   event.moved?.() ?? event;
 
-/** An event with all that the log has of it, for whoever verifies the log. */
+/** An event with everything that the log has of it, to verify the log. */
 export const storedEvent = (recorded: RecordedEvent): RecordedEvent => {
   if (recorded.moved?.() === undefined) return recorded;
   const { id, type, stream, revision, position, data, metadata, stored } = recorded;
@@ -128,7 +128,7 @@ export type ExpectedRevision = bigint | 'no_stream';
  * What became of an append. `appended` also answers the repetition of an identical batch at the same
  * revision, and then carries the original revision and position. `unknown` means: it may or may not
  * have been committed; send the identical batch again at the same revision to find out.
- * `moved`: nothing was sent, for the connection is no longer the one that was named.
+ * `moved`: nothing was sent, because the connection is no longer the one that was named.
  */
 export type AppendResult =
   | { readonly kind: 'appended'; readonly revision: bigint; readonly position: bigint }
@@ -190,7 +190,7 @@ export interface TextVault {
 }
 
 /**
- * The log, as those see it who decide and append. A stream that does not exist reads as empty. A read ends
+ * The log, as deciding and appending code sees it. A stream that does not exist reads as empty. A read ends
  * when the log says that there is no more, or at its limit; one that is not known to be whole throws
  * LogUnavailable.
  */
@@ -241,11 +241,11 @@ export interface Snapshot {
 }
 
 /**
- * Where snapshots lie: beside the log, so that whoever can change one could change the log as well. The last
- * one saved for a stream stays; an older one costs a few more events to fold, and nothing else.
+ * Where snapshots are stored: beside the log, so that anyone who can change one could change the log as well. The
+ * last one saved for a stream stays; an older one only costs a few more events to fold.
  */
 export interface SnapshotStore {
-  /** undefined: there is none. Rejects where the store cannot be read, or what it holds is no snapshot. */
+  /** undefined: there is none. Rejects if the store cannot be read, or its content is not a snapshot. */
   load(stream: string): Promise<Snapshot | undefined>;
   /** Rejects where the store cannot be written. */
   save(snapshot: Snapshot): Promise<'saved' | 'too_large'>;

@@ -16,9 +16,9 @@ export class LogNotCopied extends Error {
   }
 }
 
-/** What a data folder says of the process that has it, or had it last. */
+/** The data folder's record of the process that has it, or had it last. */
 export interface FolderOwner {
-  /** undefined: nobody has written anything; a member: that was not written down. */
+  /** undefined: nothing was written; a member: that one was not written. */
   readonly owner:
     | {
         readonly pid: number;
@@ -29,13 +29,13 @@ export interface FolderOwner {
         readonly realm: string | undefined;
       }
     | undefined;
-  /** The lock was renewed a moment ago: whoever has it lives. */
+  /** The lock was renewed a moment ago: its owner is alive. */
   readonly isLocked: boolean;
   /** The owner is a process of this machine. */
   readonly isHere: boolean;
   /** It runs, as far as that can be told here. */
   readonly isRunning: boolean;
-  /** How the process was started; empty where that is not known. */
+  /** How the process was started; empty if unknown. */
   readonly command: string;
   /** A restore is not finished. */
   readonly isRestoring: boolean;
@@ -59,7 +59,7 @@ export interface DocumentSource {
   open(address: SourceAddress, signal: AbortSignal): Promise<SourceAnswer>;
 }
 
-/** What a sign-in that was begun is held against when the browser comes back. */
+/** What a started sign-in is compared with when the browser comes back. */
 interface SignInChecks {
   readonly state: string;
   readonly nonce: string;
@@ -82,7 +82,7 @@ export class IdentityRefused extends Error {
 
 /** Tells who somebody is. Both methods throw IdentityRefused. */
 export interface IdentityProvider {
-  /** Where the browser is sent, and what its return is held against. */
+  /** Where the browser is sent, and what its return is compared with. */
   begin(redirectUri: string): Promise<{ readonly url: string; readonly checks: SignInChecks }>;
   /**
    * The claims of the ID token that the code of `returned` was given for, `sub` among them: the JSON as the provider
@@ -219,8 +219,8 @@ export interface AnsweredLog {
 
 /**
  * Answers kept for idempotent retries. Each stands on the furthest events that its process knew when the request
- * ended: what the request wrote or read lies no further. Where the log lacks one of them, it is another one or was
- * put back to an older copy; the answer is none any more, and the next request runs. The loss of the store costs a
+ * ended: what the request wrote or read lies no further. If the log lacks one of them, it is another one or was
+ * restored from an older copy; the answer no longer counts, and the next request runs. The loss of the store costs a
  * replay and never money. Every method throws when it or the log cannot be reached.
  */
 export interface ReplayStore {
@@ -284,10 +284,10 @@ export interface SecretBox {
   readonly open: (sealed: Uint8Array, owner: SecretOwner) => OpenedSecret;
 }
 
-/** Where a sealed secret lies in object storage. */
+/** Where a sealed secret is in object storage. */
 export const secretObjectKey = (secretId: string): string => `secrets/${secretId}`;
 
-/** What a client may put where, and until when. */
+/** What a client may upload, where, and until when. */
 export interface UploadGrant {
   readonly document_id: string;
   /** The object that the upload becomes. */
@@ -309,7 +309,7 @@ export interface UploadTarget {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Makes URLs that let whoever has them put one object, for a while, without a key. */
+/** Makes URLs with which anybody may put one object, for a while, without a key. */
 export interface UploadTargets {
   presign(grant: UploadGrant): Promise<UploadTarget>;
 }
@@ -342,10 +342,10 @@ export interface UploadSignatures {
  * names would still be taken. Every method throws when it cannot be told.
  */
 export interface UsedOnce {
-  /** False when the word was used before. What it answers outlives a crash of the process. */
+  /** False if the word was used before. The answer survives a crash of the process. */
   use(word: string, untilMs: number): Promise<boolean>;
   isUsed(word: string): Promise<boolean>;
-  /** Names this memory: one that was made anew has another name, and knows nothing of what was used before. */
+  /** Names this memory: a new one has another name, and does not know the words used before. */
   epoch(): Promise<string>;
   /** Removes words that nothing asks for any more; gives how many. */
   purge(): Promise<number>;

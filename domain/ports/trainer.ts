@@ -62,7 +62,7 @@ export interface ExampleSource {
 
 export interface TrainingContext {
   readonly source: ExampleSource;
-  /** To be told often; what is written down is up to the worker. */
+  /** Called often; the worker decides what to record. */
   readonly onProgress: (progress: Progress) => void;
   /** Aborts when the job was cancelled or lost, or the process ends: stop at once, by throwing. */
   readonly signal: AbortSignal;

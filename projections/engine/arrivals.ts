@@ -89,7 +89,7 @@ export const firstRecorded = (arrivals: readonly Arrival[], after: bigint | null
   arrivals.find(({ position, recorded }) => recorded !== undefined && (after === null || position > after))
     ?.recorded;
 
-/** What has arrived from the feed and waits to be applied. */
+/** Events from the feed that wait to be applied. */
 export interface FeedQueue {
   readonly length: () => number;
   /** Resolves when something waits to be taken, or the subscription has ended. */
@@ -291,7 +291,7 @@ export const abortWhenSilent = async (dropped: AbortController, watched: Watched
  */
 export type LastDelivered = Witness | null | undefined;
 
-/** The last event among arrivals, of any type; undefined where there are only checkpoints. */
+/** The last event among arrivals, of any type; undefined if there are only checkpoints. */
 export const lastDelivered = (arrivals: readonly Arrival[]): Witness | undefined => {
   const last = arrivals.findLast(({ delivered }) => delivered !== undefined)?.delivered;
   return last && witnessOf(last);

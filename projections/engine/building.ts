@@ -31,7 +31,7 @@ export interface BuildDeps {
   readonly timers: Timers;
 }
 
-/** After so many events the database's answers get their turn. */
+/** After this many events the database's answers get their turn. */
 const BREATH = 200;
 
 /** A part of the log: what lies after a position, up to and with another. */
@@ -81,7 +81,7 @@ const batchesUpTo = async function* (
   yield [...batch, { position: target }];
 };
 
-/** Begins the next item before the one in hand is done with: here reading goes on while SQL is written. */
+/** Begins the next item before the present one is done: reading continues while SQL is written. */
 const oneAhead = async function* <T>(source: AsyncGenerator<T>): AsyncGenerator<T> {
   const begin = () => {
     const step = source.next();
@@ -240,7 +240,7 @@ export const openGenerations = async (
   return slots;
 };
 
-/** What was put in place of what. */
+/** The old and the new read models of a switch. */
 export interface Swapped {
   readonly before: Generation;
   readonly after: Generation;

@@ -148,8 +148,8 @@ export interface LogWatch {
   /** Compares now; gives the finding. What cannot be compared now leaves the last finding as it is. */
   readonly check: () => Promise<Divergence | undefined>;
   /**
-   * The log contradicted what this process remembers of it: compares now. `onSettled` is told too where nothing is
-   * found, as when a node was behind for a moment.
+   * The log contradicted what this process remembers of it: compares now. `onSettled` is called too if nothing
+   * is found, as when a node was behind for a moment.
    */
   readonly contradicted: () => Promise<void>;
   /** The log by its identity, as of the last comparison. */
@@ -210,7 +210,7 @@ const comparing = (deps: WatchDeps) => {
   let diverged: Divergence | undefined;
   let isAsked = false;
 
-  /** Gives whether the log is another one; then all that was remembered of it is forgotten. */
+  /** Says whether the log is another one; then everything remembered of it is dropped. */
   const forgetReplaced = async (logId: string | undefined): Promise<boolean> => {
     const { missing, done } = await ownEvents(feed);
     const isReplaced = missing.length > 0 || (await isOther(feed, seen, logId));

@@ -67,7 +67,7 @@ export interface LockHolders {
   of(key: bigint): Promise<string | undefined>;
   /**
    * Ends that session if it still holds the lock, and transactions that its process has left open. False
-   * when it holds it no more, or when the database role may not end it.
+   * if it no longer holds it, or if the database role may not end it.
    */
   end(key: bigint, holder: string): Promise<boolean>;
 }

@@ -94,7 +94,7 @@ interface RebuildOptions {
   readonly batchMax?: number;
   readonly onProgress?: (progress: RebuildProgress) => void;
   readonly signal?: AbortSignal;
-  /** Keeps what was built when `signal` aborts; the next rebuild goes on from there. */
+  /** Keeps the built rows when `signal` aborts; the next rebuild continues from there. */
   readonly keep?: boolean;
   /** Begins at the start of the log even where an interrupted rebuild could be continued. */
   readonly fresh?: boolean;
@@ -122,7 +122,7 @@ export class NewerServes extends Error {
   override readonly name = 'NewerServes';
 }
 
-/** A slot of a rebuild, and from where it goes on. */
+/** A slot of a rebuild, and where it continues. */
 interface RebuildSlot extends RunningSlot {
   readonly resumedFrom: bigint | null;
 }
@@ -233,7 +233,7 @@ export const rebuildReadModels = async (
   return rebuilt;
 };
 
-/** After this long without progress a rebuild gives up; the next one goes on from what was built. */
+/** After this long without progress a rebuild gives up; the next one continues from the built rows. */
 const OUTAGE_MAX_MS = 10 * 60_000;
 const FIRST_PAUSE_MS = 250;
 const PAUSE_MAX_MS = 5_000;
@@ -265,7 +265,7 @@ export const rebuildThroughOutages = async (
   };
   for (;;) {
     try {
-      // What this rebuild has begun, it continues.
+      // Continues what this rebuild has begun.
       const fresh = options.fresh === true && !begun;
       return await rebuildReadModels(deps, { ...options, fresh, onProgress });
     } catch (error) {

@@ -329,7 +329,7 @@ export interface VersionPlan {
   readonly newer: readonly NewerModel[];
 }
 
-/** Read models of one release, and the names of those that were dropped from it for good. */
+/** Read models of one release, and the names of those that it no longer has. */
 export interface KnownModels {
   readonly projectors: readonly Projector[];
   readonly dropped?: readonly string[];

@@ -249,7 +249,7 @@ export interface ProjectorStatus {
   readonly waiting_since?: string;
 }
 
-/** What the subscriber knows beside the slots. */
+/** The subscriber's state beside the slots. */
 interface SubscriberState {
   readonly caughtUp: boolean;
   readonly waiting: number;

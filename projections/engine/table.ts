@@ -2,7 +2,7 @@ import type { DomainEvent, ProjectedEvent, SqlRow, SqlTx } from './ports.ts';
 
 /** `sorted` is text in the order of its bytes. `position` is an int8 that is a bigint in rows too. */
 type Kind = 'text' | 'sorted' | 'int2' | 'int4' | 'int8' | 'position' | 'numeric' | 'boolean' | 'jsonb';
-/** What an upsert does to a column of a row that is there; without a word it leaves the column. */
+/** What an upsert does to a column of an existing row; left out: the column stays. */
 type Merge = 'add' | 'least' | 'greatest' | 'replace';
 
 /** Its kind, `?` if it may be null, and how an upsert merges it: `text`, `int8?`, `numeric add`. */

@@ -52,7 +52,7 @@ export interface AccountsDeps {
 
 const { get, post } = routesOver<AccountsDeps>();
 
-/** A tenant's row, what the config leaves it of free pages, and what of both is told; undefined: no such tenant. */
+/** A tenant's row, its remaining free pages, and the part of both that is shown; undefined: no such tenant. */
 const tenantBalance = async (
   {
     reference,

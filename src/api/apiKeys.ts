@@ -82,8 +82,8 @@ const hasEnded = (): Problem => problem('invalid_api_key', 'The key that this wa
 
 /**
  * When a key of this role ends at the latest if the caller makes it: with the caller's own key, if that has the same
- * role. Otherwise whoever is let in for a while could stay for good. null: never, or the caller acts by no key.
- * Throws 401 where the caller's key is live no more, as the log says.
+ * role. Otherwise a temporary caller could stay permanently. null: never, or the caller acts by no key.
+ * Throws 401 if, by the log, the caller's key is no longer live.
  */
 const lastEndBy = async (
   { apiKeys, clock }: Pick<ApiKeysDeps, 'apiKeys' | 'clock'>,
@@ -97,8 +97,8 @@ const lastEndBy = async (
 };
 
 /**
- * Revokes what was just made if its maker was revoked meanwhile: whoever revoked that could not know of it. Throws
- * 401 then.
+ * Revokes a new key if its maker was revoked meanwhile, because that revocation could not know of it. Throws 401
+ * then.
  */
 const endWithMaker = async (
   { apiKeys, clock, keys }: Pick<ApiKeysDeps, 'apiKeys' | 'clock' | 'keys'>,
@@ -144,7 +144,7 @@ const apiKeyCreateResponse = z
   })
   .meta({ id: 'ApiKeyCreateResponse' });
 
-/** What was answered before there were pages is answered still, up to the most that a page may hold. */
+/** Without parameters the answer is as before there were pages, up to the most that a page may hold. */
 const apiKeysQuery = z.object({ ...pagingQuery, limit: wholeNumberText(1, 1000).default(1000) });
 
 const apiKeyList = z
@@ -290,7 +290,7 @@ const checkNotLast = async (
     );
 };
 
-/** What was made with a key and goes with it where that is asked for, as far as the caller manages it. */
+/** Keys made with a key, which are revoked with it on request, as far as the caller manages them. */
 const madeWith = async (
   { queries }: ApiKeysDeps,
   { caller, now }: { readonly caller: Caller; readonly now: string },
@@ -346,7 +346,7 @@ export const revokeApiKey = remove(
       if (key === undefined) throw problem('key_not_found', 'There is no such key.');
       await checkNotLast(deps, [key, ...(await made(key))], meta.now);
       await end(key);
-      // Listed anew: what was made until the key itself had ended is among them.
+      // Listed again, to include keys made until the key itself was revoked.
       await deps.reads.settle(ALL_TENANTS);
       for (const one of await made(key)) await end(one);
       return undefined;
@@ -358,7 +358,7 @@ const NOT_FOUND = 'There is no such key, or it is not live any more.';
 const later = (instant: string, seconds: number): string =>
   new Date(Date.parse(instant) + seconds * 1000).toISOString();
 
-/** The new key would live as long as the old one, and whoever asks gets to know it. */
+/** The new key would live as long as the old one, and the caller would know it. */
 const checkNoLater = async (
   deps: ApiKeysDeps,
   caller: Caller,

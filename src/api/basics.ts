@@ -54,7 +54,7 @@ export const plainText = (min: number, max: number) =>
 
 const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?$/i;
 
-/** What is wrong with a text that is no time, in a sentence. */
+/** Why a text is not a time, as a message. */
 const timeComplaint = (input: unknown, expected: string): string =>
   typeof input === 'string' && WITHOUT_ZONE.test(input)
     ? 'The time has no zone: add Z for UTC, or an offset such as +02:00.'

@@ -218,7 +218,7 @@ const batchResults = async (
 /** Complaints of one list: enough to see what is wrong with it. */
 const ISSUES_MAX = 10;
 
-/** What is wrong with a list of uploads: a URI that no presign gave, or one that is there twice. */
+/** What is wrong with a list of uploads: a URI that no presign gave, or a repeated one. */
 const complaintsOf = (uris: readonly string[]): readonly (readonly [index: number, message: string])[] => {
   const places = new Map<string, number>();
   const complaints: (readonly [number, string])[] = [];

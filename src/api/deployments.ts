@@ -37,7 +37,7 @@ export interface DeploymentsDeps {
 
 const { get, post } = routesOver<DeploymentsDeps>();
 
-/** What a gate may end with. */
+/** The problems of a gate. */
 export const GATE_PROBLEMS = [
   'set_not_found',
   'run_not_found',

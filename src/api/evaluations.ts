@@ -41,7 +41,7 @@ export interface RunCommands {
     documentId: string,
     digest: string,
   ) => Promise<readonly WrongValue[] | undefined>;
-  /** The file of a document that was uploaded; undefined: it is kept no more. */
+  /** The file of a document that was uploaded; undefined: no longer kept. */
   readonly fileOf: (documentId: string) => Promise<RawBody['body'] | undefined>;
 }
 
@@ -345,7 +345,7 @@ const previousOf = ({ row }: Reported, before: Reported | undefined) => {
   return { run_id, set_version, ...then, change: changeOf(figuresOf(countsOf(row)).f1, then.f1) };
 };
 
-/** A run as the read models have it; 503 where they are not that far. */
+/** A run as the read models have it; 503 if they are still behind. */
 const rowOf = async (
   deps: EvaluationsDeps,
   request: Pick<AnyRequest, 'answer' | 'caller'>,

@@ -58,13 +58,13 @@ const findOperation = async (
 interface Billed {
   readonly cost: Cost;
   readonly free_pages: number;
-  /** When it was billed, or ended where it is not. */
+  /** When it was billed, or ended if it is not billed. */
   readonly at: string;
 }
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What it cost; undefined: it is not billed yet. */
+/** Its cost; undefined: not billed yet. */
 const billed = async (
   { queries }: OperationsDeps,
   { accepted, finished_at }: Known,
@@ -98,7 +98,7 @@ const resultOf = async (
   return (await operations.result(state, ends)) ?? null;
 };
 
-/** The problem that an operation ended with, or why there is none; its sentence is kept for a day. */
+/** The problem that an operation ended with, or why there is none; its message is kept for a day. */
 export const problemAnswer = async (
   { operations }: OperationsDeps,
   operationId: string,
@@ -115,7 +115,7 @@ const endedAs = ({ status, success }: Known, review: KnownReview | undefined): O
   return success?.outcome === 'partial' ? 'partial' : status;
 };
 
-/** An operation whose result is still where it is stored. */
+/** An operation whose result is still stored. */
 export type StandingOperation = Omit<OperationBody, 'result'> & { readonly result: JsonPieces | null };
 
 /** What came of an operation, and whether it is paid for: done and not paid, the reaper sees to it. */
@@ -184,8 +184,8 @@ const SOON_MS = 60_000;
 const LOOK_MS = { first: 50, most: 1_000 };
 
 /**
- * Accepts work, and waits for its end as a caller of work that nobody has to look at does: gives what came of it, or
- * the operation where a person has to look at it, or where it takes too long. Throws the problem that it ended with.
+ * Accepts work, and waits for its end like a synchronous call: gives the result, or the operation if a person has to
+ * look at it or if it takes too long. Throws the problem that it ended with.
  */
 export const doneSoon = async (
   deps: OperationsDeps,

@@ -253,5 +253,5 @@ type Routes = Readonly<Record<string, Route<ServiceDeps>>>;
 /** Health and metrics: what every process answers, whatever its roles. */
 export const PROBES: Routes = { getHealth, getLiveness, getReadiness, getMetrics };
 
-/** What the service says of itself. */
+/** The service's own state. */
 export const SERVICE: Routes = { ...PROBES, getDocs, getDocsAsset, getProblemPage };

@@ -184,7 +184,7 @@ const findWebhook = async (
   return webhook;
 };
 
-/** What a request wants of a webhook. Throws where the receiver, or what it is told, is not for this caller. */
+/** A request's settings of a webhook. Throws if the receiver, or an event, is not for this caller. */
 const settingsIn = (
   { webhookPolicy }: Pick<WebhooksDeps, 'webhookPolicy'>,
   { caller }: Caller,
@@ -429,7 +429,7 @@ export const rotateWebhookSecret = post(
   },
 );
 
-/** When a receiver is told of each type, in a sentence. */
+/** When a message of each type is sent, in a sentence. */
 const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'operation.succeeded': 'An operation has ended with its result.',
   'operation.partial': 'An operation has ended with data of which some does not fit the schema.',

@@ -97,7 +97,7 @@ const fileOf = (file: UploadedFile | undefined): UploadedFile => {
   return file;
 };
 
-/** Members that say how a document is opened; `at`: where they stand, where that is not the body. */
+/** Members that say how a document is opened; `at`: their place, if that is not the body. */
 type OpeningFields = Pick<Opening, 'pages' | 'password'> & { readonly at?: Opening['at'] };
 
 /** What extraction and conversion take from a request alike. */
@@ -125,7 +125,7 @@ interface ChannelPlace {
   readonly at: (member: string) => readonly string[];
 }
 
-/** A caller's own model. What is not as it should be is kept apart: it counts only where the channel runs. */
+/** A caller's own model. Invalid members are kept apart: they count only if the channel runs. */
 export const looseChannel = (
   given: Readonly<Record<string, unknown>>,
   { members, at }: ChannelPlace,
@@ -235,7 +235,7 @@ const WORK_PROBLEMS = [
   'busy',
 ] as const satisfies readonly ProblemCode[];
 
-/** What a document that is fetched from storage may end with. */
+/** The problems of fetching a document from storage. */
 export const FETCH_PROBLEMS = [
   'document_not_found',
   'missing_file',
@@ -244,7 +244,7 @@ export const FETCH_PROBLEMS = [
   'version_conflict',
 ] as const satisfies readonly ProblemCode[];
 
-/** What the fields of an extraction may be refused for, before a file is looked at. */
+/** The problems of an extraction's fields, before a file is opened. */
 const FIELD_PROBLEMS = [
   'missing_schema',
   'invalid_schema',
@@ -254,7 +254,7 @@ const FIELD_PROBLEMS = [
   'field_encryption_not_configured',
 ] as const satisfies readonly ProblemCode[];
 
-/** What a batch may be refused for: its files are opened later. */
+/** The problems of a batch: its files are opened later. */
 export const BATCH_PROBLEMS = [
   ...FIELD_PROBLEMS,
   'unknown_model_provider',

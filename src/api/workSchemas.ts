@@ -66,7 +66,7 @@ const pageContents = z
 const TOKENS_MAX = 10_000_000;
 const RETRIES_MAX = 10;
 
-/** What the members of a channel must be where it runs, in JSON. */
+/** The required form of a channel's members if it runs, in JSON. */
 export const CHANNEL_MEMBERS = {
   provider_model: plainText(1, 200),
   api_key: plainText(1, 1000),
@@ -151,7 +151,7 @@ const MIN_CONFIDENCE =
 /** As numbers are spelled in JSON. */
 export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
 
-/** What a model is asked for, in whatever request. */
+/** What a model is asked for, in any request. */
 export const modelsForIn = z.enum(['all', 'doubtful']).meta({
   description:
     '`doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a ' +
@@ -164,7 +164,7 @@ const REQUIRE_GROUNDING =
 
 export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
 
-/** Pages of a document, spelled alike whoever names them. */
+/** Pages of a document, in one spelling. */
 const pageChoiceIn = z
   .string()
   .max(1000)

@@ -85,7 +85,7 @@ const otherwiseNamedAs = (event: AuditedEvent): string | undefined =>
   placesNamedAs(event) ??
   webhookNamedAs(event);
 
-/** What the stream of an event has to be, where its data says so. */
+/** The stream that an event must have, if its data says so. */
 const namedAs = (event: AuditedEvent): string | undefined => {
   const { type, data } = event;
   if ('extraction_id' in data) return `extraction-${data.extraction_id}`;
@@ -226,8 +226,8 @@ const muted = (findings: Findings) => {
 const noTouch = (): void => undefined;
 
 /**
- * The half of an audit that needs the meaning of events. It follows them in the order of the log. `touch` is told
- * of all by whose name a rule brings events of different streams together.
+ * The half of an audit that needs the meaning of events. It follows them in the order of the log. `touch` gets
+ * every name by which a rule relates events of different streams.
  */
 export const rulesCheck = (
   findings: Findings,

@@ -24,8 +24,8 @@ interface ExpectedFold {
 }
 
 /**
- * What a read model has to contain. Of the projectors' code it shares the definitions of tables and nothing
- * else, on purpose: a mistake of theirs must not be repeated here.
+ * The required content of a read model. On purpose it shares only the definitions of tables with the projectors'
+ * code: a mistake of theirs must not be repeated here.
  */
 export interface ExpectedModel {
   /** The name of the read model in the registry. */
@@ -57,7 +57,7 @@ export const keptRows = <T extends Table, R extends ExpectedRow<T> = ExpectedRow
   return {
     get: (key: string) => rows.get(key),
     set: (key: string, row: R): void => void rows.set(key, row),
-    /** The row of a key, made where there is none. */
+    /** The row of a key, created if missing. */
     at: (key: string, fresh: () => R): R => {
       const row = rows.get(key) ?? fresh();
       rows.set(key, row);

@@ -104,8 +104,8 @@ const digested = ({ seal, from }: GivenSeal): readonly Sealed[] =>
 const inOrder = (a: Sealed, b: Sealed): number => a.events - b.events;
 
 /**
- * Verifies the digests over the whole log. One wrong breaks every later seal: the first of each place where
- * seals are kept is told, with the last one before it that holds.
+ * Verifies the digests over the whole log. One wrong digest breaks every later
+ * seal: for each place with seals the first wrong one is reported, with the last one before it that holds.
  */
 const digestsCheck = (findings: Findings, seals: readonly Sealed[]): SealCheck => {
   const byPosition = grouped(seals, ({ position }) => position);
@@ -154,7 +154,7 @@ export const sealsCheck = (findings: Findings, given: readonly GivenSeal[]): Sea
     },
     finish: (audited) => {
       for (const { finish } of heads) finish(audited);
-      // Where streams are named already, the digest says no more.
+      // If streams are already named, the digest adds nothing.
       if (!heads.some(({ isBroken }) => isBroken())) digests.finish(audited);
     },
   };
@@ -166,7 +166,7 @@ export interface StoredWatcher {
   readonly stored?: (event: RecordedEvent, hash: string, digest: string) => void;
 }
 
-/** What the streams came to. */
+/** The result for all streams. */
 interface AuditedChains {
   readonly streams: number;
   /** Over positions and hashes of all events. */
@@ -174,7 +174,7 @@ interface AuditedChains {
   readonly heads: () => IterableIterator<readonly [string, StreamHead]>;
 }
 
-/** What the log was, as far as it was read. */
+/** The log as far as it was read. */
 export interface LogFacts {
   readonly events: number;
   readonly streams: number;
@@ -185,7 +185,7 @@ export interface LogFacts {
   readonly last_at: string | null;
 }
 
-/** What one reading of a log gives. */
+/** The result of reading a log once. */
 export interface AuditedLog extends Pick<AuditedChains, 'heads' | 'digest'> {
   readonly facts: LogFacts;
 }
@@ -243,7 +243,7 @@ export const chainsCheck = (findings: Findings, { dense, watchers, origins = [] 
   };
 };
 
-/** What the chains are checked against, in whichever thread. */
+/** What the chains are checked against, in any thread. */
 export interface ChainsWork {
   readonly dense: boolean;
   readonly seals: readonly GivenSeal[];
@@ -347,7 +347,7 @@ export const sealOf = ({ facts, heads, digest }: AuditedLog, made_at: string): S
   return { ...head, digest: digestOf(sorted), heads: sorted };
 };
 
-/** Reads a seal with the end of every stream. Throws UnreadableSeal when it is none, or not as it was made. */
+/** Reads a seal with the end of every stream. Throws UnreadableSeal if it is none, or was changed. */
 export const parseSeal = (text: string): Seal => {
   const read = sealWithHeads.safeParse(jsonIn(text));
   if (!read.success) throw new UnreadableSeal('The file is not a seal.');
@@ -355,7 +355,7 @@ export const parseSeal = (text: string): Seal => {
   throw new UnreadableSeal('The seal does not have its own digest: the file was changed.');
 };
 
-/** Reads a short seal. Throws UnreadableSeal when it is none. */
+/** Reads a short seal. Throws UnreadableSeal if it is none. */
 const parseShortSeal = (text: string): ShortSeal => {
   const read = shortSeal.safeParse(jsonIn(text));
   if (read.success) return read.data;
@@ -381,7 +381,7 @@ const toldBy = (event: RecordedEvent): AnyEvent | undefined => {
   }
 };
 
-/** What a log says of itself, as far as it can be read; the audit reports the rest. */
+/** The log's own description, as far as it can be read; the audit reports the rest. */
 export const ownEventsIn = async (
   feed: Pick<EventFeed, 'subscribe'>,
 ): Promise<{ readonly seals: readonly SealEvent['data'][]; readonly origins: readonly string[] }> => {

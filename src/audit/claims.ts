@@ -38,7 +38,7 @@ interface Difference {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** What a refund leaves open (null) follows from its sale. `grantOf` gives the grant of a payment. */
+/** A refund's null members follow from its sale. `grantOf` gives the grant of a payment. */
 const expectedOf = (
   event: Effect,
   { data }: Intent,
@@ -57,8 +57,8 @@ const expectedOf = (
 };
 
 /**
- * Text beside the log has a digest by the key of then: a claim of before the vault, or of before its tenant was erased,
- * has another form of it than its effect.
+ * The digest of text beside the log depends on the key at that time: a claim from before the vault, or from before its
+ * tenant was erased, has another form of it than its effect.
  */
 const isWritten = ({ claimed, found }: Difference): boolean =>
   tokenParts(claimed) !== undefined || tokenParts(found) !== undefined;

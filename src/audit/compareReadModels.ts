@@ -38,7 +38,7 @@ import type { Findings } from './findings.ts';
 import { generations, hasRegistry } from '../../projections/engine/registry.ts';
 import type { Sql, SqlRow, SqlTx } from '../../projections/engine/ports.ts';
 
-/** What the auditor expects of each read model. */
+/** The content that the auditor expects in each read model. */
 export const EXPECTED_MODELS: readonly ExpectedModel[] = [
   balanceRows,
   ledgerRows,
@@ -441,10 +441,10 @@ const rowsIn = async function* (file: string): AsyncGenerator<SqlRow> {
     yield rowLine.parse(JSON.parse(text)).row;
 };
 
-/** Lines of one table are gathered up to so many characters, and written at once. */
+/** Lines of one table are gathered up to this many characters, and written at once. */
 const GATHERED_MAX = 262_144;
 
-/** A file a table; one is open at a time, for the lines of a table come one after the other. */
+/** One file for each table; one is open at a time, because the lines of a table come one after the other. */
 const tableFiles = (folder: string) => {
   const names = new Set<string>();
   let current: { readonly table: string; readonly file: FileHandle; text: string } | undefined;

@@ -38,7 +38,7 @@ export const usageEventRows: ExpectedModel = {
     const requested = (event: Requested): void => {
       if (works.get(idOf(event)) === undefined) works.set(idOf(event), requestedRow(event));
     };
-    /** Completed work never changes again: its row is emitted and forgotten. */
+    /** Completed work never changes again: its row is emitted and dropped. */
     const completed = (event: Completed): void => {
       const { status: state, pages, free_pages, duration_ms, completed_at: finished_at } = event.data;
       const work = works.take(idOf(event));

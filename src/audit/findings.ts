@@ -139,7 +139,7 @@ type Shown = string | number | bigint | null | undefined;
 const shown = (name: 'expected' | 'found', value: Shown): Partial<Finding> =>
   value === undefined ? {} : { [name]: String(value) };
 
-/** Reports what is wrong with the event at a place: a sentence, and where there are such, what was due and what is. */
+/** Reports what is wrong with the event at a place: a sentence, and the expected and actual values, if any. */
 export const wrong =
   (
     { add }: Pick<Findings, 'add'>,

@@ -398,7 +398,7 @@ interface Wanted {
 const USD = 'USD';
 /** Digits after the point of a rate computed from two others. */
 const CROSS_DIGITS = 18;
-/** Publications under way during one sale; beyond so many only the first and the last state are tried. */
+/** Publications under way during one sale; beyond this many only the first and the last state are tried. */
 const RACES_MAX = 40;
 
 const quoted = ({ base, rates }: DayTable, currency: string): string | undefined => {
@@ -458,7 +458,7 @@ export const fxPublications = () => {
       sorted = undefined;
     },
     /**
-     * The rate by all that was published, and those by what was published until `surely`: whoever booked
+     * The rate after all publications, and the rates after those until `surely`: the process that booked
      * the sale may have read in between.
      */
     bookable: (wanted: Wanted, surely: string): readonly BookedRate[] => {
@@ -497,7 +497,7 @@ interface PublishedList {
   readonly entries: readonly PriceListEntry[];
 }
 
-/** What was published, as far as the log was read. */
+/** Publications, as far as the log was read. */
 export interface Reference {
   readonly apply: (event: AuditedEvent) => void;
   readonly config: (version: number) => ConfigTerms | undefined;

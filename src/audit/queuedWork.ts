@@ -5,7 +5,7 @@ import { type Place, placeOf, wrong } from './findings.ts';
 import type { AccountBook, Books } from './rules.ts';
 import { fullHoldIdOfOperation } from '../../domain/operation.ts';
 
-/** Who may move a piece of queued work, as its stream says. */
+/** Which worker may move a piece of queued work, by its stream. */
 interface AuditedLease {
   readonly id: string;
   readonly held: boolean;
@@ -26,8 +26,8 @@ interface Moved {
 }
 
 /**
- * The lease after an event. All moves that name a lease need its owner. A claim takes it from whoever had it: who may
- * do so has watched the lease by its own clock, so the times of two machines in the log prove nothing.
+ * The lease after an event. All moves that name a lease need its owner. A claim takes it from its
+ * owner: the claimant has watched the lease by its own clock, so the times of two machines in the log prove nothing.
  */
 const leaseAfter = (
   lease: AuditedLease | null,
@@ -59,7 +59,7 @@ interface AuditedPiece<Accepted extends AcceptedWork> {
   readonly accepted: Accepted;
   lease: AuditedLease | null;
   success: { readonly hold_id: string | null; readonly at: string; readonly place: Place } | null;
-  /** A hold without an end that was released, and not placed anew yet. */
+  /** A hold without an end that was released, and not placed again yet. */
   uncovered: Place | null;
 }
 
@@ -81,7 +81,7 @@ interface QueueRules<Accepted extends AcceptedWork> {
   readonly check: 'operation' | 'pipeline';
   /** The holds that a success may name, beside the one of its acceptance. */
   readonly otherHolds: (accepted: Accepted) => readonly string[];
-  /** What a burn has to agree with. */
+  /** What a burn must agree with. */
   readonly checkBurn: (
     accepted: Accepted,
     burn: AuditedEventOf<'CreditsBurned'>['data'],
@@ -107,10 +107,10 @@ interface LastingHold {
 
 const keyOf = (stream: string, holdId: string): string => `${stream} ${holdId}`;
 
-/** The service bills within seconds, and whoever comes after a crash within a minute or two. */
+/** The service bills within seconds; after a crash, another process within a minute or two. */
 const BILLED_WITHIN_MS = 3_600_000;
 
-/** What the check of one kind knows while it reads. */
+/** The state of the check of one kind while it reads. */
 interface Reading<Accepted extends AcceptedWork> extends QueueRules<Accepted> {
   readonly books: Books;
   readonly known: Known<Accepted>;
@@ -226,7 +226,7 @@ const chargesOf = <Accepted extends AcceptedWork>(
       return;
     }
     const due = piece.success.hold_id;
-    // Older releases placed a hold that had run out anew, under a name of its own.
+    // Older releases placed an expired hold again, under a name of its own.
     if (due !== hold_id && `${due ?? ''}_again` !== hold_id)
       say(`${piece.accepted.id} was billed from another hold than it ended with.`, due, hold_id);
     checkBurn(piece.accepted, event.data, say);

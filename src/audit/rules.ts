@@ -5,7 +5,7 @@ import { rateKey, type Reference } from './margin.ts';
 import { parseDecimal, powerOfTen } from '../../domain/kernel/amounts.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 
-/** What a sale was, and what of it came back: credits and minor units. */
+/** A sale and its refunds: credits and minor units. */
 interface SaleBook {
   readonly sale: AuditedEventOf<'CreditsGranted'>['data'];
   credits: number;
@@ -44,7 +44,7 @@ export const newBook = (tenant_id: string): AccountBook => ({
 
 const availableIn = ({ balance, held }: AccountBook): number => balance - held;
 
-/** What the rules of an account look at beside the account. */
+/** What the rules of an account use beside the account. */
 export interface Books {
   readonly findings: Findings;
   readonly reference: Reference;

@@ -92,7 +92,7 @@ export const balancesText = (balances: readonly BalanceAt[]): string => {
 export interface AuditRequest extends Omit<LogAudit, 'findings' | 'watchers'> {
   /** The read models to compare; none: the log alone is audited. */
   readonly snapshot?: ReadModelSnapshot | undefined;
-  /** What was sealed, wherever it was found. */
+  /** All seals, wherever they were found. */
   readonly seals?: readonly GivenSeal[];
   /** Flaws of the seals themselves, and seals that could not be read. */
   readonly sealFlaws?: readonly string[];
@@ -105,7 +105,7 @@ export interface AuditRequest extends Omit<LogAudit, 'findings' | 'watchers'> {
   readonly keep?: number;
 }
 
-/** What an audit came to. */
+/** The result of an audit. */
 export interface AuditReport extends FindingsResult {
   readonly facts: LogFacts;
   /** All findings, also those that were not kept. */

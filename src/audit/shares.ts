@@ -92,7 +92,7 @@ export const areApart = (bags: readonly Keys[]): boolean => {
 export interface StartedShare {
   /** The latest time of recording that it read; null: it is not clean. */
   readonly read: Promise<string | null>;
-  /** What it came to, by the latest time of all shares; null: it is not clean. */
+  /** The result, by the latest time of all shares; null: not clean. */
   readonly finish: (latest: string) => Promise<ShareDone | null>;
 }
 
@@ -205,7 +205,7 @@ export const auditInShares = async (start: StartShares, shared: Shared): Promise
   }
 };
 
-/** What a share reads: its own tenants' events, and what was published for all, in the order of the log. */
+/** Events that a share reads: those of its own tenants and those for all tenants, in the order of the log. */
 interface SharedEvent {
   readonly event: RecordedEvent;
   /** false: another share checks it. */
@@ -223,7 +223,7 @@ const notClean = (): never => {
   throw new NotClean();
 };
 
-/** What a share came to in which nothing is wrong. Plain data: it goes from one thread to another. */
+/** The result of a share in which nothing is wrong. Plain data: it is passed between threads. */
 export interface ShareDone {
   readonly events: number;
   readonly streams: number;

@@ -31,13 +31,13 @@ const [HYPHEN, ZERO, NINE, A, F] = [0x2d, 0x30, 0x39, 0x61, 0x66] as const;
 /** Where the hyphens of a UUID are. */
 const isHyphenAt = (at: number): boolean => at === 8 || at === 13 || at === 18 || at === 23;
 
-/** What a hex digit in lower case says; −1 for another character. */
+/** The value of a hex digit in lower case; −1 for another character. */
 const digitOf = (code: number): number => {
   if (code >= ZERO && code <= NINE) return code - ZERO;
   return code >= A && code <= F ? code - A + 10 : -1;
 };
 
-/** Puts the words of a UUID where they are sought; false when the text is none. */
+/** Writes the words of a UUID to their place; false if the text is not a UUID. */
 const isUuid = (text: string): boolean => {
   if (text.length !== UUID_LENGTH) return false;
   let [word, digits] = [0, 0];
@@ -122,7 +122,7 @@ export const compactSet = () => {
   };
 };
 
-/** What is read of a log, and how far. */
+/** The part of a log to read, and how far. */
 export interface Reading {
   readonly feed: Pick<EventFeed, 'subscribe'>;
   /** The last position that is looked at; without it, all that is there. */
@@ -331,7 +331,7 @@ const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | und
     );
 };
 
-/** What an event says of itself against what it holds. */
+/** Compares an event's description of itself with its content. */
 const checkHash = (findings: Findings, event: RecordedEvent, hash: string): void => {
   const flaw = flawOfHash(event, hash);
   if (flaw === undefined) return;
@@ -356,7 +356,7 @@ const checkHash = (findings: Findings, event: RecordedEvent, hash: string): void
     );
 };
 
-/** An event, and what its hash is over where that is known. */
+/** An event, and the text under its hash, if known. */
 interface Followed {
   readonly event: RecordedEvent;
   readonly text: string | undefined;

@@ -438,7 +438,7 @@ const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: s
     );
 };
 
-/** Usage events against burns. What has ended is forgotten, so memory stays flat. */
+/** Usage events against burns. Ended work is dropped, so memory stays flat. */
 export const worksCheck = (books: Books) => {
   const works = new Map<string, Work>();
   const requested = (event: Requested): void => {

@@ -63,7 +63,7 @@ export const copyObjects = async (
   return copied;
 };
 
-/** What a copy came to. */
+/** The result of a copy. */
 export interface CopiedLog {
   readonly events: number;
   /** Of these, what an earlier copy had brought already. */
@@ -246,8 +246,8 @@ const seal = async (copy: LogCopy, copied: Copying): Promise<void> => {
 };
 
 /**
- * Copies every event of a log in its order, with its ID, revision and hash, and writes down where each lay: chains,
- * seals and identity of the copy are those of the source. A copy that was cut short goes on from what is there.
+ * Copies every event of a log in its order, with its ID, revision and hash, and records where each was: chains, seals
+ * and identity of the copy are those of the source. An interrupted copy continues from its present end.
  * Throws CannotCopy.
  */
 export const copyLog = async (copy: LogCopy): Promise<CopiedLog> => {

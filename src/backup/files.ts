@@ -63,7 +63,7 @@ const manifest = z.strictObject({
     streams: z.int().min(0),
     /** Of the seal: over the last revision and hash of every stream. */
     seal_digest: digest,
-    /** What an audit of the log found. */
+    /** The findings of an audit of the log. */
     findings: z.int().min(0),
   }),
   /** null where objects lie in another service and are not part of the backup. */
@@ -73,7 +73,7 @@ const manifest = z.strictObject({
   files: z.array(backedUpFile),
 });
 
-/** What a backup is and holds. It is written last, so what has none is no backup. */
+/** A backup's description and contents. It is written last, so a folder without one is not a backup. */
 export type Manifest = z.output<typeof manifest>;
 
 export const manifestText = (made: Manifest): string => `${JSON.stringify(made, undefined, 1)}\n`;
@@ -147,7 +147,7 @@ const openWork = (needs: Map<string, Need>) => {
   };
 };
 
-/** What the documents of the latest version of each set are expected to say. */
+/** The expected values of the documents in the latest version of each set. */
 const expectedOfSets = (needs: Map<string, Need>) => {
   const expected = new Map<string, readonly string[]>();
   return (stream: string, set: Pick<EvaluationSetVersion, 'set_id' | 'examples'>): void => {
@@ -301,8 +301,8 @@ export const digestOf = async (path: string): Promise<Digest | undefined> => {
 };
 
 /**
- * Copies a file, durably, so that only its owner can read the copy. What is opened is copied whole,
- * whatever takes its place meanwhile. undefined where there is no such file.
+ * Copies a file, durably, so that only its owner can read the copy. The opened file is copied whole,
+ * even if another takes its place meanwhile. undefined if there is no such file.
  */
 export const copyDigested = async (path: string, to: string): Promise<Digest | undefined> => {
   const from = await absentAsUndefined(open(path, 'r'));

@@ -31,7 +31,7 @@ export interface DataFolder {
   readonly objects: string | undefined;
   /** Of the object with a key. */
   readonly objectFile: (key: string) => string;
-  /** Files that only this folder has: without them something does not go on. */
+  /** Files that only this folder has: without them something stops working. */
   readonly secrets: readonly string[];
 }
 
@@ -42,7 +42,7 @@ export interface BackupDeps extends Pick<CopyAudit, 'open'> {
   readonly now: () => string;
 }
 
-/** Times that the log is copied anew when what it refers to was removed meanwhile. */
+/** Times that the log is copied again if an object it refers to was removed meanwhile. */
 const ATTEMPTS_MAX = 3;
 const COPIES_AT_ONCE = 4;
 
@@ -90,9 +90,9 @@ interface Collected {
  * The log first, then the objects. An object is stored before the event that refers to it is appended, and
  * is never changed afterwards: so all that the copied log refers to is there when the log has been copied,
  * and copying objects later finds it. The other way round an event could name an object that was stored
- * after its folder had been looked through. What may go away meanwhile is the key of a saved config that was
- * replaced or revoked, or an upload that was removed: the log is then copied again, in which nothing refers
- * to it any more.
+ * after its folder had been looked through. The key of a saved config may disappear meanwhile, if it was
+ * replaced or revoked, and so may a removed upload: then the log is copied again, and nothing in it refers to
+ * them any more.
  */
 const collect = async (deps: BackupDeps, folder: string, signal: AbortSignal): Promise<Collected> => {
   const { data } = deps;
@@ -169,7 +169,7 @@ const fill = async (deps: BackupDeps, folder: string, signal: AbortSignal) => {
 
 export type MadeBackup = Awaited<ReturnType<typeof fill>>;
 
-/** What a backup that is being made is called: `<target>.partial-…`, beside it. */
+/** The name of an unfinished backup: `<target>.partial-…`, beside it. */
 export const partialPrefix = (target: string): string => `${basename(target)}.partial-`;
 
 /**

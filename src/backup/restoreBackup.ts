@@ -152,7 +152,7 @@ export const checkBackup = async (folder: string, signal?: AbortSignal): Promise
 };
 
 interface RestoreDeps {
-  /** From its folder: put in place last, for a data folder is one only when it has its log. */
+  /** From its folder: put in place last, because a folder is a data folder only once it has its log. */
   readonly log: string;
   /** Of the folder into which everything is copied first. */
   readonly staging: string;
@@ -227,7 +227,7 @@ export const restoreBackup = async (deps: RestoreDeps, request: RestoreRequest):
   return audited;
 };
 
-/** What a folder holds beside what is named in `harmless`; nothing when it is not there. */
+/** The contents of a folder except the names in `harmless`; empty if it does not exist. */
 export const contentOf = async (folder: string, harmless: readonly string[]): Promise<readonly string[]> =>
   ((await absentAsUndefined(readdir(folder))) ?? []).filter((name) => !harmless.includes(name)).sort();
 

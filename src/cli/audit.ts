@@ -117,7 +117,7 @@ const made = async (output: Output, options: AuditOptions): Promise<AuditReport 
   return withAuditedLog(configFrom(), (log) => work(log, options, output));
 };
 
-/** Lets webhooks of operators be told. The log is closed again by now: the service, or this command, writes. */
+/** Lets operators' webhooks get messages. The log is closed again by now: the service, or this command, writes. */
 const tell = async (output: Output, { total, checks }: AuditReport): Promise<void> => {
   const found = checks.filter(({ findings }) => findings > 0).map(({ check }) => check);
   const input: AuditInput = { findings: total, checks: found };

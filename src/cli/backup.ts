@@ -72,7 +72,7 @@ const placed = ({ message, stream, revision, position }: Finding): string => {
   return `${message}${stream === undefined ? '' : ` (${stream} revision ${revision ?? '-'}${at})`}`;
 };
 
-/** What is wrong with an audited log, in one sentence; undefined when nothing is. `what`: the log, as it is called. */
+/** What is wrong with an audited log, in one sentence; undefined: nothing. `what`: the name of the log. */
 const logComplaint = (what: string, total: number, findings: readonly Finding[]): string | undefined => {
   const [first] = damageIn(findings);
   if (first !== undefined) {
@@ -87,7 +87,7 @@ const logComplaint = (what: string, total: number, findings: readonly Finding[])
   return `${what} is whole, and its audit has ${grouped(total)} findings: see above, and docs/how-to/audit.md.`;
 };
 
-/** What the audit of the log found; empty when nothing is wrong. */
+/** The findings of the log's audit; empty if nothing is wrong. */
 const findingsText = (total: number, findings: readonly Finding[]): string =>
   total === 0
     ? ''
@@ -104,7 +104,7 @@ interface BackupOptions extends AsJson {
   readonly force?: boolean;
 }
 
-/** What the backup at a place is; undefined where there is none that can be read. */
+/** The backup at a place; undefined if there is none that can be read. */
 const manifestAt = async (target: string): Promise<Manifest | undefined> => {
   const text = await readFile(join(target, MANIFEST), 'utf8').catch(() => undefined);
   const sum = await readFile(join(target, MANIFEST_SUM), 'utf8').catch(() => undefined);
@@ -132,7 +132,7 @@ const replacedBy = async (target: string, force: boolean): Promise<Manifest | un
 const freshOf = (target: string): string => join(dirname(target), `.${basename(target)}.new`);
 const oldOf = (target: string): string => join(dirname(target), `.${basename(target)}.old`);
 
-/** What is left of backups that were killed; one that replaces another clears the last two itself. */
+/** Leftovers of killed backups; one that replaces another clears the last two itself. */
 const leftovers = async (target: string, replaces: boolean): Promise<readonly string[]> => {
   const partial = [target, freshOf(target)].map(partialPrefix);
   const whole = replaces ? [] : [freshOf(target), oldOf(target)].map((path) => basename(path));

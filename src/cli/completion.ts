@@ -170,7 +170,7 @@ const SCRIPTS = {
 
 type Shell = keyof typeof SCRIPTS;
 
-/** What a shell reads to complete every command and option of the program. */
+/** The script with which a shell completes every command and option of the program. */
 export const completionScript = (program: Command, shell: Shell): string =>
   SCRIPTS[shell](completedCommands(program));
 

@@ -124,7 +124,7 @@ export const failedLine = (file: string, { code, detail, validationErrors }: Fai
 /** `1 page`, `12 pages`. */
 export const pagesText = (pages: number): string => (pages === 1 ? '1 page' : `${String(pages)} pages`);
 
-/** What whoever reads along should know of a document that was read: pages that failed, text left out. */
+/** Notes for the user about a document that was read: pages that failed, text left out. */
 export const documentNotes = (
   pages: readonly PageSummary[],
   warnings: readonly DocumentWarning[],
@@ -183,7 +183,7 @@ interface FailedDocument {
   readonly validationErrors?: readonly ValidationError[];
 }
 
-/** What became of one document. `notes` are sentences for who reads along; `about` says it in a few words. */
+/** The outcome of one document. `notes` are sentences for the user; `about` says it in a few words. */
 export type DocumentOutcome<Answer> =
   | {
       readonly kind: 'done';
@@ -406,7 +406,7 @@ const textAt = (path: string): Promise<string> =>
         throw new OperatorError(`${path}: there is no such schema file.`, 2);
       });
 
-/** The JSON Schema in a file, or on stdin when `path` is `-`. Throws OperatorError when it is none. */
+/** The JSON Schema in a file, or on stdin if `path` is `-`. Throws OperatorError if it is not one. */
 export const extractSchema = async (
   path: string,
   schemas: SchemaValidator,
@@ -440,7 +440,7 @@ const jsonAt = async (path: string): Promise<unknown> => {
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is right for a document: `invoice.pdf.expected.json` or `invoice.expected.json` beside it. */
+/** The correct values of a document: `invoice.pdf.expected.json` or `invoice.expected.json` beside it. */
 const expectedFor = async ({ path }: DocumentFile): Promise<JsonObject | undefined> => {
   for (const name of [path, path.slice(0, path.length - extname(path).length)]) {
     const value = await jsonAt(`${name}.expected.json`);
@@ -512,7 +512,7 @@ export const trainingExamples = async (
   return examples;
 };
 
-/** The artifact in a file. Throws OperatorError when it is none that this version reads. */
+/** The artifact in a file. Throws OperatorError if this version cannot read it. */
 export const artifactAt = async (path: string): Promise<LocalArtifact> => {
   const value = await jsonAt(path);
   if (value === undefined) throw new OperatorError(`${path}: there is no such artifact file.`, 2);

@@ -60,7 +60,7 @@ const status = async (output: Output, options: AsJson): Promise<void> => {
   else await output.out(statusText(statuses));
 };
 
-/** What a rebuild found in one read model, in a line or a few. */
+/** The findings of a rebuild in one read model, in a line or a few. */
 const rebuiltText = (one: Rebuilt): string => {
   const from = one.resumedFrom === null ? '' : ` (continued from ${one.resumedFrom})`;
   const verdict = one.compared

@@ -316,7 +316,7 @@ const providersOf = (given: readonly string[]): ReadonlySet<string> =>
     }),
   );
 
-/** What the service answers, item by item. */
+/** The service's answer, item by item. */
 interface Item {
   readonly change?: PriceChange;
   readonly progress?: { readonly done: number; readonly of: number };
@@ -434,7 +434,7 @@ const makeSeal = async (output: Output, options: SealOptions): Promise<void> => 
   await output.out(json({ ...seal, object }));
 };
 
-/** A seal that fails is told of, and the next one tries again; wrong usage ends it. */
+/** A failed seal is reported, and the next one tries again; wrong usage ends it. */
 const sealAlways = async (output: Output, options: SealOptions, everyMs: number): Promise<void> => {
   const { signal } = output;
   while (!signal.aborted) {

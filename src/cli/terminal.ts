@@ -6,7 +6,7 @@ import { configFrom, ownRedactor } from '../config.ts';
 import { isForOperator, itemsOf, jsonLine, OperatorError } from '../operator/socket.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 
-/** What is asked of the service, or done here where none runs. */
+/** A request to the service, or done here if none runs. */
 interface Asked {
   readonly name: string;
   readonly input: unknown;
@@ -23,7 +23,7 @@ export const ask = (
 export const answersOf = <Item>(output: Output, asked: Asked): Promise<readonly Item[]> =>
   itemsOf<Item>((send) => ask(output, asked, send));
 
-/** The one item that an operation sends. Throws OperatorError with `missing` where there is none. */
+/** The only item that an operation sends. Throws OperatorError with `missing` if there is none. */
 export const answerOf = async <Item>(
   output: Output,
   asked: Asked,
@@ -34,7 +34,7 @@ export const answerOf = async <Item>(
   return answer;
 };
 
-/** What a text is, and so which colour it has. */
+/** The kind of a text, which decides its colour. */
 export type Tone = 'heading' | 'good' | 'warning' | 'bad';
 
 export type Paint = (tone: Tone, text: string) => string;
@@ -79,7 +79,7 @@ interface FailedCommand {
   readonly text: string;
 }
 
-/** What an error says, without the names of classes that others put before what they pass on. */
+/** The message of an error, without the class names that wrappers put before it. */
 export const saidBy = (error: unknown): string => {
   const text = error instanceof Error && error.message === '' ? error.name : messageOf(error);
   const parts = text.split(': ');
@@ -93,7 +93,7 @@ const placeOf = (error: unknown): string => {
   return at === -1 ? '' : stack.slice(at);
 };
 
-/** What an operator can mend is said in its own sentence, all else with the place in the code. */
+/** Errors that an operator can mend have their own message, all others the place in the code. */
 export const failedCommand = (error: unknown): FailedCommand => {
   if (isForOperator(error))
     return {
@@ -140,7 +140,7 @@ export interface Output {
   readonly out: (text: string) => Promise<void>;
   readonly note: (text: string) => void;
   readonly isTerminal: boolean;
-  /** Colours of what goes to `out`; none where that is no terminal. */
+  /** Colours for `out`; none if that is not a terminal. */
   readonly paint: Paint;
   /** Aborts at the first Ctrl-C. */
   readonly signal: AbortSignal;

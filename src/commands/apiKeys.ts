@@ -30,7 +30,7 @@ import {
   type TenantRetentionKind,
 } from '../../domain/retention.ts';
 
-/** What is stored of a key: everything but the key. */
+/** The stored form of a key: everything but the key. */
 export type KeyRecord = IssueApiKey['data'];
 
 export interface ApiKeys {
@@ -138,7 +138,7 @@ export const retentionCommands = (store: EventStore, installation: Retention, op
     set: (tenant_id: string, days: OwnDays, meta: CommandMeta) =>
       handle(tenant_id, { type: 'SetRetention', data: { tenant_id, days, installation }, meta }, tenant_id),
     kept: async (): Promise<KeptDays> => keptDays(installation, await stateOf('')),
-    /** What was set, of all tenants. */
+    /** The settings of all tenants. */
     state: () => stateOf(''),
   };
 };

@@ -78,14 +78,14 @@ const auditShelf = (objects: Pick<ObjectStore, 'put' | 'get' | 'list' | 'remove'
     find,
     /** Newest first. */
     ids,
-    /** Removes the oldest where there are too many. */
+    /** Removes the oldest if there are too many. */
     prune: async (): Promise<void> => {
       for (const id of (await ids()).slice(KEPT)) await objects.remove(keyOf(id));
     },
   };
 };
 
-/** Makes an audit somewhere where it holds nobody up. */
+/** Makes an audit in a place where it delays nobody. */
 export type RunAudit = (
   options: AuditOptions,
   watch: { readonly onProgress: (progress: AuditProgress) => void; readonly signal: AbortSignal },
@@ -119,7 +119,7 @@ interface Running {
 
 const NOTHING_READ: AuditProgress = { stage: 'starting', events: 0, position: null, end_position: null };
 
-/** What a record says now: a process that died cannot say so itself. */
+/** The present state of a record: a process that died cannot write it itself. */
 const asOf = (record: AuditRecord, now: string): AuditRecord =>
   record.status === 'running' && laterBy(record.updated_at, SILENT_MS) < now
     ? { ...record, status: 'interrupted', finished_at: record.updated_at }
@@ -134,7 +134,7 @@ const endOf = (
   return { status: 'failed', error: messageOf(error), report: null };
 };
 
-/** What is known of audits, whichever process made them. */
+/** All known audits, whichever process made them. */
 const readingOf = (
   shelf: Shelf,
   { running, now }: { readonly running: () => AuditRecord | undefined; readonly now: () => string },
@@ -153,7 +153,7 @@ const readingOf = (
       const found = await Promise.all(ids.slice(offset, offset + limit).map(find));
       return { items: found.filter((record) => record !== undefined), total: ids.length };
     },
-    /** The last audit that came to a report; undefined where there is none among those that are kept. */
+    /** The last audit with a report; undefined if there is none among those kept. */
     lastReported: async (): Promise<AuditRecord | undefined> => {
       for (const id of await shelf.ids()) {
         const record = await find(id);
@@ -195,7 +195,7 @@ const workingOf = ({ run, tell, onError, clock, shelf }: WorkingDeps, onEnd: () 
     const end = await made().catch((error: unknown) => endOf(one, error));
     clearInterval(saying);
     await save(one, { ...end, finished_at: clock.now() });
-    // Until now it is found as running: whoever sees its end can start another.
+    // Until now it counts as running: a caller that sees its end can start another.
     onEnd();
   };
   return { save, work };
@@ -214,7 +214,7 @@ export const audits = ({ run, objects, clock, tell, onError }: AuditsDeps) => {
   const { find } = reading;
 
   return {
-    /** Begins one; gives the one that runs instead where there is one. */
+    /** Begins one; if one is running, gives that instead. */
     start: async (
       options: AuditOptions,
       started_by: string,

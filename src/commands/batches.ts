@@ -32,7 +32,7 @@ interface AcceptBatchDeps extends OperationInputDeps {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-/** What is asked for each document: a request for work that has no file yet. */
+/** The request for each document: work that has no file yet. */
 export type BatchRequest = Omit<WorkRequest, 'file' | 'document' | 'handOver'> & {
   /** In the order in which they are begun and answered. */
   readonly document_ids: readonly string[];
@@ -82,7 +82,7 @@ const notKept = (): WorkProblem =>
     'This installation cannot keep keys and passwords, which a batch needs until it ends. Set FIELD_ENCRYPTION_KEY.',
   );
 
-/** What the request asks for, completed by its config; all that the synchronous call refuses is refused. */
+/** The request, completed by its config; everything that the synchronous call refuses is refused. */
 const planned = async (
   { document_ids: _, evaluates: __, ...request }: BatchRequest,
   begin: Begin,

@@ -167,7 +167,7 @@ const conversionAnswer = (delivered: Delivered): Delivered => {
   return { ...delivered, body: { ...body, meta: { ...(body['meta'] as JsonObject), ...meta } } };
 };
 
-/** What an answer says that is known only when it is billed. */
+/** Members of an answer that are known only once it is billed. */
 export const conversionEnds = ({ cost }: Pick<Delivered, 'cost'>) => ({
   body: {},
   meta: { cost: { ...cost } },

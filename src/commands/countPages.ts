@@ -20,7 +20,7 @@ import { workProblem, type WorkProblem } from './workProblem.ts';
 interface RecentFailures<Failure> {
   readonly find: (name: string) => Failure | undefined;
   readonly note: (name: string, failure: Failure) => void;
-  /** What it was about has changed. */
+  /** The file has changed. */
   readonly forget: (name: string) => void;
 }
 
@@ -131,7 +131,7 @@ export interface PageCount {
   readonly mime_type: string | null;
 }
 
-/** What is known of a document, whatever it is called by. */
+/** What is known of a document, by any reference. */
 export type Counted = Pick<PageCount, 'status' | 'pages' | 'mime_type'>;
 
 const NOT_FOUND: Counted = { status: 'not_found', pages: null, mime_type: null };

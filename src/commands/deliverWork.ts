@@ -207,7 +207,7 @@ export const doWork = async (deps: DoWorkDeps, work: NewWork): Promise<WorkDone 
     return request.signal.aborted ? parseProblem({ kind: 'aborted' }) : done;
   };
   const ran = await tried().catch(thrown);
-  // Before it is settled: what it cost may not be forgotten once it is paid for.
+  // Before it is settled: the cost of paid work must not be lost.
   const unlogged = await calls.logged().then(() => undefined, thrown);
   return unlogged ?? ran;
 };
@@ -257,7 +257,7 @@ interface WorkIds {
 /** As long as a replay is promised, ms. */
 const KEPT_MS = 24 * 3_600_000;
 
-/** A result, and the digest under which it is stored; undefined where it is not. */
+/** A result, and the digest under which it is stored; undefined if it is not stored. */
 interface Result {
   readonly stored: StoredResult;
   readonly digest: string | undefined;
@@ -303,7 +303,7 @@ const keyed = async (
   return { ids, state };
 };
 
-/** What an earlier, interrupted request has stored for the work that a key names; a problem: it is another's. */
+/** The result that an earlier, interrupted request stored for a key's work; a problem: it is another's. */
 const storedFor = async (
   deps: KeyedDeps,
   { tenant_id }: WorkRequest,
@@ -390,7 +390,7 @@ const finish = async (
   const settling = { hold_id, usage_id, scope, delivered, ...(held_as !== undefined && { held_as }) };
   const settled = await settleDone(deps, bill, settling);
   if (settled.kind === 'hold_not_open') {
-    // It was given back before it was settled, so nobody can settle it any more.
+    // It was released before it was settled, so it can no longer be settled.
     await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });
     return LOOK_AGAIN;
   }
@@ -491,7 +491,7 @@ const finishStored = (
   const { paged } = plan.models;
   const asked = paged.kind === 'models' ? paged.billing_type : 'full_service';
   const work = workOf(request, plan, { ...stored, billing_type: stored.billing_type ?? asked });
-  // What it was held at is not known here; only a request that gave a key of its own may have held it at less.
+  // The price of the hold is not known here; only a request with an own key may have held it at less.
   return finish(deps, { ...work, held_as: asked, hold_id: stored.hold_id, free: false }, result);
 };
 
@@ -501,7 +501,7 @@ const LOOKS = 4;
 /**
  * Delivers billed work once: what an earlier, interrupted request has stored is settled and answered, if the log
  * knows that it was asked for; otherwise the work is done. The account decides whether the work is billed or given
- * up, whoever of several requests comes first, and nothing is burned unless it is delivered.
+ * up, whichever of several requests comes first, and nothing is burned unless it is delivered.
  */
 const deliverKeyed = async (
   deps: DeliverDeps,

@@ -40,7 +40,7 @@ export class TamperedArtifact extends Error {
   override readonly name = 'TamperedArtifact';
 }
 
-/** What was learned: its bytes in object storage, and its event. */
+/** An artifact: its bytes in object storage, and its event. */
 export type Artifacts = ReturnType<typeof artifacts>;
 
 const codec = eventCodec(artifactEvent);
@@ -57,7 +57,7 @@ export const artifacts = ({ store, objects, jobs }: ArtifactsDeps) => {
     return undefined;
   };
   return {
-    /** What was published under the ID, whether its job has succeeded or not. */
+    /** The artifact published under the ID, whether its job has succeeded or not. */
     published,
     /** Stores the bytes under their digest; the same bytes again change nothing. Gives digest and size. */
     keep: async (bytes: Uint8Array): Promise<Pick<Artifact, 'sha256' | 'bytes'>> => {
@@ -82,7 +82,7 @@ export const artifacts = ({ store, objects, jobs }: ArtifactsDeps) => {
     /** Whether its tenant was erased since: its bytes are gone. */
     isErased: async ({ tenant_id, published_at }: Artifact): Promise<boolean> =>
       ((await erasuresIn(store)).get(tenant_id)?.erased_at ?? '') >= published_at,
-    /** Its bytes, held against their digest. Throws TamperedArtifact. */
+    /** Its bytes, checked against their digest. Throws TamperedArtifact. */
     load: async ({ artifact_id, sha256: digest }: Pick<Artifact, 'artifact_id' | 'sha256'>) => {
       const bytes = await objects.get(artifactKeyOf(digest));
       if (bytes === undefined || sha256(bytes) !== digest)

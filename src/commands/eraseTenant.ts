@@ -20,7 +20,7 @@ import { TRAINING_PREFIX } from './training.ts';
 import type { Documents } from './uploads.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
-/** What a tenant has that an event of its own takes away. */
+/** A tenant's things that an event of their own takes away. */
 type HeldKind =
   'key' | 'webhook' | 'operation' | 'batch' | 'job' | 'set' | 'config' | 'deployment' | 'document';
 
@@ -129,8 +129,8 @@ const removeAll = async (deps: EraseTenantDeps, erasure: Erasure): Promise<Erasu
 const PATIENCE_MS = 20_000;
 
 /**
- * Erases a tenant. It is written down first: whatever a crash leaves is taken away by the repeat or by the sweeper.
- * `left` is null where it goes on after the answer.
+ * Erases a tenant. The event is written first: the repeat or the sweeper removes whatever a crash leaves.
+ * `left` is null if it continues after the answer.
  */
 export const eraseTenant = (deps: EraseTenantDeps) => {
   const handle = handler(deps);

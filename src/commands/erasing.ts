@@ -78,9 +78,9 @@ export interface RemoveUploadDeps extends WithdrawDeps {
 }
 
 /**
- * Removes the file of an upload for good, or closes its URL when none came. It is written down first: what a
- * failure leaves in storage is refused to everybody, and removed by the repeat or by the sweeper. Work that
- * has the file already ends with it.
+ * Removes the file of an upload permanently, or closes its URL if none came. The event is written first: a file
+ * that a failure leaves in storage is refused to everybody, and removed by the repeat or by the sweeper. Work that
+ * already has the file continues with it.
  */
 export const removeUpload =
   (deps: RemoveUploadDeps) =>
@@ -105,7 +105,7 @@ export interface ForgetExamplesDeps {
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
 }
 
-/** How often the input of a job is looked at anew, where others take examples from it at the same time. */
+/** How often the input of a job is read again if others take examples from it at the same time. */
 const TRIES = 8;
 
 /** The input of a job without the examples of a document; undefined: there are none in it, or it is gone. */
@@ -148,9 +148,9 @@ const replaced = async (
 };
 
 /**
- * Takes the examples of an erased document from a job that has ended. What is kept lies under its own digest, and
- * the log names it, before the old input is removed: what a crash leaves of either the sweeper removes. False: there
- * was nothing to take.
+ * Takes the examples of an erased document from a job that has ended. The kept ones are stored under their own
+ * digest, and named in the log, before the old input is removed: the sweeper removes what a crash leaves of either.
+ * False: there was nothing to take.
  */
 export const forgetExamples = async (
   deps: ForgetExamplesDeps,

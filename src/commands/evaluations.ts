@@ -156,7 +156,7 @@ const wrongValue = z.strictObject({
 });
 export type WrongValue = z.output<typeof wrongValue>;
 
-/** What was wrong in one document of a run. */
+/** The errors in one document of a run. */
 export const wrongValues = (objects: Pick<ObjectStore, 'put' | 'get'>) => shelf(z.array(wrongValue), objects);
 
 const reportShape = z.strictObject({
@@ -302,10 +302,10 @@ export const setExamplesOn =
 
 type Found = ReturnType<typeof trainingExamples>;
 
-/** What a caller asks for: a new set, or with `set_id` a new version of one. */
+/** A caller's request: a new set, or with `set_id` a new version of one. */
 export interface SetRequest extends Omit<Parameters<Found>[0], 'least'> {
   readonly set_id: string | null;
-  /** What is left out a new version keeps. */
+  /** A new version keeps the members that are left out. */
   readonly set_name: string | undefined;
   readonly project_id: string | undefined;
   readonly task_id: string | undefined;
@@ -488,7 +488,7 @@ export const forgetInEvaluations =
     }
   };
 
-/** What is asked for a run: a batch that has no documents of its own. */
+/** The request for a run: a batch without documents of its own. */
 export interface RunRequest extends Omit<
   BatchRequest,
   'document_ids' | 'evaluates' | 'project_id' | 'task_id'

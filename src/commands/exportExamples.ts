@@ -75,7 +75,7 @@ interface ExportRequest {
   readonly signal: AbortSignal;
 }
 
-/** What is kept of a job's input; a problem once it was kept for as long as examples are. */
+/** The kept input of a job; a problem once its examples have expired. */
 export const keptInput = async (
   { objects, kept }: Pick<ExportDeps, 'objects' | 'kept'>,
   job: Pick<CreatedJob, 'job_id' | 'input_sha256'>,

@@ -100,7 +100,7 @@ export interface ExtractDeps extends DeliverDeps, ModelDeps {
   readonly localDeadlinesMs: Readonly<Record<ExtractRequest['mode'], number>>;
 }
 
-/** The body of the answer, but for the bill and what is known only after it. */
+/** The body of the answer, without the bill and members known only after it. */
 const bodyOf = (
   { extraction, status }: { readonly extraction: Extraction; readonly status: WorkDone['status'] },
   { task: { models, elapsedMs, ...ids }, use }: { readonly task: WorkTask; readonly use: OwnKeyUse },
@@ -202,12 +202,12 @@ const run = async (
     status,
     billing_type: use.billing_type,
     question,
-    // Whoever has to look at it has to see where it stands.
+    // The person who looks at it has to see where it stands.
     body: bodyOf({ extraction, status }, { task, use }, question ? { ...request, citations: true } : request),
   };
 };
 
-/** What a person is asked about a reading; undefined: nobody has to look at it. */
+/** The question to a person about a reading; undefined: nobody has to look at it. */
 const questionOf = (
   { value, citations, warnings, validationErrors: errors }: Extraction,
   { review, schema, file }: ExtractRequest,
@@ -238,7 +238,7 @@ const extractionAnswer = (delivered: Delivered): Delivered => {
   return { ...delivered, body: { ...done, ...body, meta: { ...(done['meta'] as JsonObject), ...meta } } };
 };
 
-/** What an answer says that is known only when it is billed. */
+/** Members of an answer that are known only once it is billed. */
 export const extractionEnds = ({ cost, free_pages }: Pick<Delivered, 'cost' | 'free_pages'>) => ({
   body: { cost: { ...cost } },
   meta: { free_pages },
@@ -250,7 +250,7 @@ const taughtChannel = ({ llm, learned }: ExtractRequest): ModelChannel =>
     ? { ...llm, provider_model: learned.model }
     : llm;
 
-/** What a model learned is of no use to the local engine. */
+/** An artifact of a model is of no use to the local engine. */
 const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkProblem | undefined =>
   learned?.kind !== 'llm' || llm !== null
     ? undefined
@@ -311,7 +311,7 @@ interface ExtractFieldsDeps {
 
 type Mode = 'fast' | 'standard' | 'balanced' | 'robust';
 
-/** What a request for an extraction says itself; what it leaves out comes from its config, then the defaults. */
+/** A request's own fields for an extraction; missing ones come from its config, then the defaults. */
 export interface ExtractFields {
   /** As it came: not checked yet. */
   readonly schema: unknown;
@@ -429,7 +429,7 @@ export const learnedFor = (schema: JsonObject, trained: Trained | undefined) => 
   return { artifact_id: trained?.artifact_id ?? null, learned: fits ? learned : undefined };
 };
 
-/** What the request names was found. */
+/** Everything that the request names was found. */
 interface Found extends Completed {
   readonly trained: Trained | undefined;
 }

@@ -115,7 +115,7 @@ export const withSource = async <T>(
   }
 };
 
-/** What work is done on, and where it is booked. */
+/** The document of some work, and where the work is booked. */
 export interface WorkSubject {
   readonly file: ReceivedFile;
   /** Left out: a new document. */
@@ -177,7 +177,7 @@ export interface UploadReference {
   readonly document_id?: string | undefined;
 }
 
-/** What was said of a document when its upload was asked for. */
+/** Details of a document from the request for its upload. */
 type UploadedDocument = Pick<
   UploadPresigned['data'],
   'document_id' | 'tenant_id' | 'project_id' | 'task_id' | 'file_name' | 'kind' | 'dataset_id'

@@ -6,7 +6,7 @@ import { type EvaluationDeps, figuresOf, findSet, reports, setNotFound } from '.
 import { trainedBy } from './extract.ts';
 import { type WorkProblem, workProblem } from './workProblem.ts';
 
-/** What has to be measured before something is published. */
+/** The measurement required before something is published. */
 export interface Gate {
   readonly set_id: string;
   /** F1 over all fields, 0 to 1. */
@@ -23,7 +23,7 @@ export interface GateDeps extends Pick<EvaluationDeps, 'store' | 'objects'> {
   readonly runById: (runId: string) => Promise<EvaluationRunRow | undefined>;
 }
 
-/** What is to be published, as far as it decides what is read; what it leaves to its artifact is null. */
+/** The publication, as far as it decides the reading; members left to its artifact are null. */
 type Published = Pick<Subject, 'artifact_id' | 'llm' | 'ocr'> &
   Pick<ConfigVersion, 'schema' | 'mode' | 'min_confidence' | 'models_for' | 'require_grounding'>;
 
@@ -54,7 +54,7 @@ const subjectOf = async (
 interface FallenField {
   readonly path: string;
   readonly f1: number | null;
-  /** What it has to reach. */
+  /** The required result. */
   readonly before: number;
 }
 

@@ -18,7 +18,7 @@ export interface HoldDeps {
   readonly store: EventStore;
 }
 
-/** A hold that is open, whoever has placed it. */
+/** An open hold, of any request. */
 export interface Held {
   readonly kind: 'held';
   readonly hold: Hold;
@@ -123,8 +123,8 @@ export const releaseHold = async (
 };
 
 /**
- * Whether work was given up for good: it has no open hold, and was not billed. What the account has forgotten is
- * looked up in its stream, back to the work's first hold.
+ * Whether work was given up permanently: it has no open hold, and was not billed. Holds that the account no longer
+ * remembers are looked up in its stream, back to the work's first hold.
  */
 export const wasGivenUp = async (
   { accounts, store }: HoldDeps,
@@ -144,7 +144,7 @@ export const wasGivenUp = async (
 /** How the hold of one operation is closed by a burn. */
 interface Settling {
   readonly operation_id: string;
-  /** `price`: what the hold is put to first, where it is another than it was held at. */
+  /** `price`: the hold is first changed to it, if it differs from the price of the hold. */
   readonly burn: Omit<SettleHold['data'], 'hold_id'>;
   /** A new command. */
   readonly meta: () => CommandMeta;
@@ -172,7 +172,7 @@ const settle = async (
 };
 
 /**
- * What an earlier settlement burned. The account forgets finished holds, so this reads its stream backwards, to
+ * The burn of an earlier settlement. The account forgets finished holds, so this reads its stream backwards, to
  * where the operation's hold was placed; only a retry after a crash needs it.
  */
 const settledBefore = async (

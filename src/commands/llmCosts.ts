@@ -36,7 +36,7 @@ type CostedUsage = Pick<
   | 'occurred_at'
 >;
 
-/** By the price in force when the call was made; null where there is none. */
+/** By the price in force when the call was made; null if there is none. */
 export const costByPrice = (
   prices: readonly PublishedPrice[],
   usage: CostedUsage,
@@ -53,8 +53,8 @@ interface ModelCostDeps extends Pick<BillingDeps, 'clock'> {
 }
 
 /**
- * Named for its operation, and by its own name or the attempt and its turn: each call has an entry of its own, and one
- * that is told again has the one it had.
+ * Named for its operation, and by its own name or the attempt and its turn: each call has an entry of its own, and a
+ * repeated report has the same entry.
  */
 const entryIdOf = ({ bill, attempt = 1, earlier }: CalledFor, { id }: ModelCall): string => {
   if (id !== undefined) return `${bill.operation_id}:${id}`;
@@ -79,7 +79,7 @@ const usageOf = (work: CalledFor, call: ModelCall) => ({
   free_tier: work.free_tier,
 });
 
-/** What the log has to know of a call, as of now. */
+/** What the log must record about a call, as of now. */
 export const modelCallFact = (
   clock: BillingDeps['clock'],
   work: CalledFor,

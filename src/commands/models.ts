@@ -52,7 +52,7 @@ export interface ChosenModels {
 
 export type ChannelName = 'llm' | 'ocr';
 
-/** How a member of a channel is called in the request, for the caller's eyes. */
+/** The name of a channel's member in the request, to show to the caller. */
 export type ChannelPaths = (channel: ChannelName, member: string) => readonly string[];
 
 /** Attempts after the first where the caller names none. */
@@ -138,7 +138,7 @@ export const checkChannel = (
           paths(name, 'provider_model'),
           'A key that is stored belongs to a model: name its provider_model.',
         );
-  // The key counts only for whether there is one: without it a model is checked all the same.
+  // Only the presence of the key counts: a model is checked without it, too.
   const checked = ownAccess(
     { ...channel, api_key: channel.api_key ?? '' },
     { channel: name, fallback: '', paths },
@@ -149,7 +149,7 @@ export const checkChannel = (
 const isProblem = (value: ModelAccess | WorkProblem | undefined): value is WorkProblem =>
   value !== undefined && 'kind' in value;
 
-/** What an OCR channel with a key of its own takes over from the extraction model, where both name one. */
+/** What an OCR channel with its own key takes over from the extraction model, if both name one. */
 const withInherited = (ocr: ModelChannel, llm: ModelAccess | undefined): ModelChannel => {
   if (ocr.provider_model !== undefined || llm === undefined) return ocr;
   return { ...ocr, provider_model: nameOfModel(llm.ref), api_base: ocr.api_base ?? llm.apiBase };
@@ -165,7 +165,7 @@ const chosenOcr = (own: ModelAccess | undefined, runs: boolean, { ocr }: Platfor
     ? { ocr_model: own === undefined ? ocr.name : nameOfModel(own.ref), ocr: own ?? ocr.access }
     : { ocr_model: null, ocr: null };
 
-/** What a request says of both channels, and which of them run. */
+/** A request's settings of both channels, and which of them run. */
 interface Channels {
   readonly llm: ModelChannel;
   readonly ocr: ModelChannel;
@@ -223,7 +223,7 @@ const checkBases = async (
   return undefined;
 };
 
-/** What is chosen for a file with pages to look at, and for one without: there the OCR channel never runs. */
+/** The choice for a file with page images, and for one without, where the OCR channel never runs. */
 export interface ModelsByFormat {
   readonly paged: ChosenModels | WorkProblem;
   readonly unpaged: ChosenModels | WorkProblem;

@@ -14,7 +14,7 @@ const channel = z.object({
   num_retries: z.number().optional(),
 });
 
-/** What a model is shown of a document: which pages of a long one, and in which form. */
+/** Which part of a document a model is shown: pages of a long one, and in which form. */
 export const shownAs = {
   shown_pages: z.enum(['relevant', 'all']).optional(),
   shown_text: z.enum(['markdown', 'layout']).optional(),
@@ -53,10 +53,10 @@ const convertTask = z.object({
 
 const operationTask = z.discriminatedUnion('kind', [extractTask, convertTask]);
 
-/** What is to be done. Keys are in it while a process has it, and never where it is stored. */
+/** The work to do. It has keys while a process holds it, and never in storage. */
 export type OperationTask = z.input<typeof operationTask>;
 
-/** What is to be done, with whatever document. */
+/** The work to do, with any document. */
 const askedInput = z.object({
   task: operationTask,
   pages: z.string().optional(),
@@ -99,7 +99,7 @@ export interface OperationInputDeps {
   readonly secrets: SecretBox | undefined;
 }
 
-/** What has an input: an operation or a batch. */
+/** The owner of an input: an operation or a batch. */
 interface InputOwner {
   readonly id: string;
   readonly tenant_id: string;
@@ -120,7 +120,7 @@ export const secretsIn = (task: OperationTask, password: string | undefined): Op
   return some.length === 0 ? null : Object.fromEntries(some);
 };
 
-/** Removes all that lies under a prefix. */
+/** Removes all objects under a prefix. */
 export const dropAll = async (
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   prefix: string,
@@ -139,7 +139,7 @@ export const dropSecrets = async (
   await dropAll(objects, `${secretObjectKey(workId)}/`);
 };
 
-/** Work that ended needs its request, its file, its parts and its keys no more. */
+/** Ended work no longer needs its request, its file, its parts and its keys. */
 export const dropInputs = async (
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   workId: string,
@@ -148,7 +148,7 @@ export const dropInputs = async (
   await dropSecrets(objects, workId);
 };
 
-/** Work that a person has to look at needs its file and its request; its parts and its keys it needs no more. */
+/** Work that a person has to look at needs its file and its request, but no longer its parts and its keys. */
 export const dropUnreviewed = async (
   objects: Pick<ObjectStore, 'list' | 'remove'>,
   operationId: string,
@@ -209,5 +209,5 @@ const inputShelf =
   });
 
 export const operationInputs = inputShelf(operationInput);
-/** What is to be done with each document of a batch. They lie beside those of operations. */
+/** The work to do with each document of a batch. Stored beside those of operations. */
 export const batchInputs = inputShelf(askedInput);

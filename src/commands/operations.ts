@@ -96,7 +96,7 @@ export const workToBill = (
 
 /**
  * Bills an operation from the hold that it succeeded with. Only in logs of older releases may that hold be gone before
- * it was billed: then it is placed anew, under its own ID.
+ * it was billed: then it is placed again, under its own ID.
  */
 const billed = async (
   deps: OperationMoneyDeps,
@@ -138,7 +138,7 @@ export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWor
     const code = status === 'cancelled' ? 'request_aborted' : (failure?.code ?? 'internal_error');
     if (attempts > 0) await recordEnd(deps, workToBill(accepted), { kind: 'failed', code });
   },
-  // Whoever has to look at the result has to see the document.
+  // A person who looks at the result has to see the document.
   drop: ({ operation_id }, { success }) =>
     success?.review === undefined
       ? dropInputs(deps.objects, operation_id)
@@ -177,7 +177,7 @@ const named = async (
   if (idempotency === null) return { operation_id: clock.newId('op'), earlier: null };
   const { idempotency_key } = idempotency;
   const idOf = (generation: number) => operationIdFor({ tenant_id, endpoint, idempotency_key, generation });
-  // A document of a batch is one operation at most, however old the batch is, and whoever gave it up.
+  // A document of a batch is one operation at most, however old the batch is, and even if it was given up.
   if (endpoint === BATCH)
     return { operation_id: idOf(0), earlier: (await operations.stateOf(idOf(0))).accepted };
   const { id: operation_id, state } = await namedWork({
@@ -203,7 +203,7 @@ interface Asked {
   readonly operation_id: string;
 }
 
-/** What the work is called and billed by, from its file. */
+/** The work's name and its data for billing, from its file. */
 const workFor = ({ request, plan, operation_id }: Asked, file: CountedFile) => {
   const models = hasPagesToSee(file.mimeType) ? plan.models.paged : plan.models.unpaged;
   if (models.kind === 'problem') return models;
@@ -277,7 +277,7 @@ const enqueued = async (
     },
   );
   if (outcome.kind === 'rejected' && outcome.rejection.code === 'idempotency_key_reused') return reused();
-  // Somebody has given it up while this request was on its way: what it holds is given back.
+  // It was given up while this request was under way: its holds are released.
   if (outcome.kind === 'rejected')
     await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
   if (outcome.kind !== 'done') return notQueued();
@@ -311,7 +311,7 @@ const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | Wo
     try {
       return await enqueued(deps, asked, { ...work, hold });
     } catch (error) {
-      // What cannot be told now (it may be in the queue) the reaper tells later.
+      // If this cannot be decided now (it may be in the queue), the reaper decides later.
       await abandonWork(deps, operationMoney(deps), { operation_id, tenant_id }).catch(() => false);
       throw error;
     }
@@ -338,8 +338,8 @@ const admitted = async (
 
 /**
  * Accepts work to be done later, once for its identity: the IDs of the operation, its hold and its work follow from
- * it, so whatever a crash left is taken up by the next request or, a while later, by the reaper. `begin` is what
- * does the work when nobody takes it over: all that it refuses is refused here.
+ * it, so the next request or, a while later, the reaper takes up whatever a crash left. `begin` does the work
+ * if nobody takes it over: everything that it refuses is refused here.
  */
 export const acceptOperation =
   (deps: AcceptDeps) =>
@@ -373,7 +373,7 @@ export const acceptOperation =
 export interface OperationCommands {
   readonly accept: ReturnType<typeof acceptOperation>;
   readonly cancel: (name: OperationName, meta: CommandMeta) => ReturnType<typeof cancelWork>;
-  /** Gives up an operation that was not accepted, for good. False: it was accepted, or it cannot be done now. */
+  /** Gives up an operation that was not accepted, permanently. False: it was accepted, or this cannot be done now. */
   readonly abandon: (name: OperationName) => Promise<boolean>;
   readonly streams: Operations;
   /** For how many days a tenant's result is answered after it was billed: at least one. */

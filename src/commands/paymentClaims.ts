@@ -25,7 +25,7 @@ import { commandHandler, type CommandHandler, type HandlerOptions } from '../wri
 import { BUSY, decideBatch, type Outcome, UNKNOWN } from '../writer/decideBatch.ts';
 import { isContradiction } from '../writer/append.ts';
 
-/** Who holds the identity that a payment stream is of; undefined while nobody does. */
+/** The holder of a payment stream's identity; undefined: nobody. */
 export const claimAt = async (store: EventStore, stream: string): Promise<PaymentClaim | undefined> =>
   (await stateIn(store, stream, { ...payment, codec: paymentCodec })).claim ?? undefined;
 
@@ -66,7 +66,7 @@ export interface PaymentsDeps {
   readonly onDoubleClaim?: (stream: string) => void;
 }
 
-/** What a payment identity is claimed for. */
+/** The command that a payment identity is claimed for. */
 export type PaymentIntent = GrantCredits | RefundCredits;
 
 export interface PaymentParts extends PaymentsDeps {
@@ -208,7 +208,7 @@ export const tookEffect = ({ sales, refunds }: AccountState, claim: PaymentClaim
   return effect?.fingerprint === claim.fingerprint;
 };
 
-/** Whoever executes for others may do so only while exactly this claim stands. */
+/** A process that executes for others may do so only while exactly this claim stands. */
 const stillStands = async (store: EventStore, { stream, claim }: Claimed): Promise<boolean> => {
   const now = await claimAt(store, stream);
   return now?.fingerprint === claim.fingerprint && now.claimed_at === claim.claimed_at;
@@ -261,7 +261,7 @@ export const finishAs = async (
   return freed ? ((await effectAfterAll(parts, of, command)) ?? outcome) : UNKNOWN;
 };
 
-/** Frees what failed, and tells what became of it all the same; undefined: nothing, as far as is known. */
+/** Frees a failed claim, and still tells its outcome; undefined: nothing happened, as far as is known. */
 export const afterFailure = async (
   parts: PaymentParts,
   of: Claimed,
@@ -323,7 +323,7 @@ export const whyStuck = async (store: EventStore, claim: PaymentClaim): Promise<
   return isOld && !(await wasNeverRefused(store, claim, intent)) ? 'may_have_been_refused' : undefined;
 };
 
-/** Finishes a claim for whoever made it, as of `now`: the sale keeps its time, its record has that of today. */
+/** Finishes another process's claim, as of `now`: the sale keeps its time, its record has the present one. */
 export const finishFor = async (parts: PaymentParts, of: Claimed, now: string): Promise<Finished> => {
   const { claim } = of;
   const state = await stateNow(parts.writer, claim.tenant_id);

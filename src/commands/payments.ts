@@ -40,7 +40,7 @@ export interface OpenClaim {
   readonly tenant_id: string;
   readonly kind: 'sale' | 'refund';
   readonly claimed_at: string;
-  /** What it was claimed for, as far as it can be read. */
+  /** The command that it was claimed for, as far as it can be read. */
   readonly credits: number | null;
   /** Why the service does not end it by itself; null: it does, within a minute or two. */
   readonly stuck: Stuck['why'] | null;
@@ -51,7 +51,7 @@ const hasEffect = async (store: EventStore, claim: PaymentClaim): Promise<boolea
   return tookEffect(state, claim);
 };
 
-/** The claim of a payment stream, where it is open. */
+/** The claim of a payment stream, if it is open. */
 export const openClaimAt = async (store: EventStore, stream: string): Promise<OpenClaim | undefined> => {
   const claim = await claimAt(store, stream);
   if (claim === undefined || (await hasEffect(store, claim))) return undefined;
@@ -156,7 +156,7 @@ const claimThenAct = async (
 interface Early {
   readonly command: PaymentIntent;
   readonly early: Outcome<AccountKind>;
-  /** What was claimed for this command, and is not any more. */
+  /** The identity claimed for this command, and no longer. */
   readonly freed: Claimed | undefined;
 }
 

@@ -29,7 +29,7 @@ const ATTEMPTS_MAX = 32;
 
 const RULES = { decider: places, codec: eventCodec(placesEvent), streamOf: placesStream };
 
-/** Those of which their streams say that they are over. */
+/** Those that are over, by their streams. */
 const overAmong = async (
   holders: readonly { readonly name: string; readonly taken_at: string }[],
   isOver: PlaceRequest['isOver'],
@@ -39,8 +39,8 @@ const overAmong = async (
 };
 
 /**
- * Gives a thing one of its tenant's places before it is made, once for its name. Those that have places are asked
- * only when there are no more. Rejected with `no_place_free` where each of them is there still.
+ * Gives a thing one of its tenant's places before it is made, once for its name. The holders of places are
+ * checked only when none is free. Rejected with `no_place_free` if each of them still exists.
  */
 export const takePlace = async (
   { store }: { readonly store: EventStore },

@@ -20,7 +20,7 @@ export interface CloseDeps extends HoldDeps {
   readonly wrote: (tenantId: string, position: bigint) => void;
 }
 
-/** What a piece of work is called where it is billed, and by its stream. */
+/** The name of a piece of work in its bill, and by its stream. */
 export interface WorkMoney<W extends WorkTypes> {
   readonly streams: QueueStreams<W>;
   /** Whether a hold of this operation is the work's. */
@@ -55,9 +55,9 @@ const holdsOf = async <W extends WorkTypes>(
 };
 
 /**
- * Closes the money of work that ended, once, whoever does it and however often: a success is billed, and every hold
- * of the work that is left is given back. Nothing else in the service moves money of queued work. False: it has to be
- * asked for again, or the work has not ended.
+ * Closes the money of ended work, once, however often and by any process it is called: a success is billed, and every
+ * remaining hold of the work is released. Nothing else in the service moves money of queued work. False: it has to be
+ * called again, or the work has not ended.
  */
 export const closeWork = async <W extends WorkTypes>(
   deps: CloseDeps,
@@ -110,7 +110,7 @@ export const cancelWork = async <W extends WorkTypes>(
   return { kind: 'answered', cancelled: true };
 };
 
-/** What a stream says of the work that an identity may name. */
+/** A stream's record of the work that an identity may name. */
 interface NamedState {
   /** When it was accepted; null for work that never was. */
   readonly since: string | null;

@@ -267,7 +267,7 @@ export interface ReferenceData {
   publishFxRates(command: FxRatesCommand): Promise<Outcome<FxRatesKind>>;
   /** On a log without them: price list 1 and billing config 1. Safe to run in many processes at once. */
   ensureDefaults(now: string): Promise<void>;
-  /** Reads everything anew: the log is another one. */
+  /** Reads everything again: the log is another one. */
   forget(): void;
 }
 
@@ -339,7 +339,7 @@ const systemMeta = (now: string, part: string): CommandMeta => ({
   command_id: deterministicEventId(part, 'first-start', 0),
 });
 
-/** USD 1.00 for 1,000 credits, VAT on top. Version 0 is expected: whoever comes second is refused. */
+/** USD 1.00 for 1,000 credits, VAT on top. Version 0 is expected: the second process is refused. */
 const firstPriceList = (now: string): PublishPriceList => ({
   type: 'PublishPriceList',
   data: {

@@ -86,7 +86,7 @@ export const reviewShelf = (objects: Pick<ObjectStore, 'put' | 'get'>) => {
     }),
     question: (reviewId: string, digest: string) => read(storedQuestion, reviewId, digest),
     decide: (reviewId: string, decision: StoredDecision): Promise<string> => put(reviewId, decision),
-    /** undefined when it is kept no more, or was erased. */
+    /** undefined if it is no longer kept, or was erased. */
     decision: (reviewId: string, digest: string) => read(storedDecision, reviewId, digest),
   };
 };
@@ -143,7 +143,7 @@ const REVIEW_ID = /^rev_[A-Za-z0-9-]{1,64}$/;
 const expired = (): WorkProblem =>
   workProblem('review_expired', 'The review was not decided in time, or its document was erased.');
 
-/** What there is to look at; undefined: it is kept no more, or was erased. */
+/** The question and the reading; undefined: no longer kept, or erased. */
 const standing = async (
   { objects }: Pick<ReviewDeps, 'objects'>,
   { review_id, accepted, needed, result_sha256, state }: KnownReview,
@@ -183,7 +183,7 @@ const misfits = async (
   );
 };
 
-/** What a person says of a document. */
+/** A person's decision about a document. */
 interface Verdict {
   readonly result: JsonObject;
   readonly note: string | null;
@@ -272,7 +272,7 @@ export const reviewCommands = (deps: ReviewDeps) => {
       reviewStatusOf(state, { opened_at, now: clock.now() }),
     standing: (known: KnownReview) => standing(deps, known),
     decided: (known: KnownReview) => decidedAnswer(deps, known),
-    /** The file that it is about; undefined: it is kept no more, or was erased. */
+    /** Its file; undefined: no longer kept, or erased. */
     file: ({ accepted }: KnownReview) =>
       objects.open(operationFileKeyOf(accepted.operation_id, accepted.file_sha256)),
     lease: simple('Lease'),
@@ -344,7 +344,7 @@ const AT_ONCE = 8;
 /** Examples that a set may have. */
 const EXAMPLES_MAX = 1_000;
 
-/** What a person has said of a document; undefined: that is kept no more, or was read with another config. */
+/** A person's decision about a document; undefined: no longer kept, or read with another config. */
 const saidOf = async (
   deps: DecidedDeps,
   operationId: string,

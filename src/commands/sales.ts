@@ -37,7 +37,7 @@ interface SalesDeps {
   readonly reference: Pick<ReferenceData, 'priceLists' | 'fxRates'>;
   readonly clock: Pick<Clock, 'newId'>;
   readonly payments: Pick<Payments, 'sellCredits' | 'refundCredits'>;
-  /** Who holds a payment identity, and for what, as the log says. */
+  /** The holder of a payment identity, and its command, by the log. */
   readonly claimantOf: (payment: PaymentIdentity) => Promise<PaymentClaim | undefined>;
 }
 
@@ -102,8 +102,8 @@ interface Refused<Rejection> {
 }
 
 /**
- * A sale as the account is asked for it: priced by the list, with the day's rate booked. What the list
- * refuses is a repeat all the same when its payment was taken before.
+ * A sale as the account is asked for it: priced by the list, with the day's rate booked. A sale that
+ * the list refuses still counts as a repeat if its payment was taken before.
  */
 const saleCommand = async (
   deps: SalesDeps,

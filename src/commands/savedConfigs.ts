@@ -79,7 +79,7 @@ const firstWrong = async (
   (await wrongChannel(deps, 'llm', llm)) ??
   (await wrongChannel(deps, 'ocr', ocr));
 
-/** What was left out is null; a channel's is what the version before has. */
+/** Members left out are null; a channel's are those of the previous version. */
 const withNulls = ({ config_id, mode, ...fields }: ConfigFields) => ({
   update: config_id !== undefined,
   tenant_id: fields.tenant_id,
@@ -223,7 +223,7 @@ const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['pub
       data: { ...draft, llm: sealedLlm.settings, ocr: sealedOcr.settings },
     };
     const outcome = await handle(draft.config_id, command, draft.tenant_id);
-    // What may have been published must keep its keys; a key that nothing names is rubbish.
+    // A version that may have been published must keep its keys; a key that nothing names is garbage.
     if (outcome.kind === 'done') {
       const live = new Set(liveSecrets(outcome.state));
       await discard(liveSecrets(before).filter((id) => !live.has(id)));

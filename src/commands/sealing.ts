@@ -45,7 +45,7 @@ export const openedLog = async (store: EventStore, now: string): Promise<string>
   return named;
 };
 
-/** Where seals lie in the object store. */
+/** Where seals are in the object store. */
 export const SEALS_PREFIX = 'seals/';
 
 export interface SealDeps {
@@ -155,7 +155,7 @@ const isYoung = (last: ShortSeal | undefined, now: string, ms: number | undefine
   last !== undefined && ms !== undefined && Date.parse(now) - Date.parse(last.made_at) < ms;
 
 /**
- * Seals the log as it is: first into the object store, where that is wished, then as an event of `$seals`.
+ * Seals the log as it is: first into the object store, if asked for, then as an event of `$seals`.
  * undefined: there was nothing to seal. Throws CannotSeal.
  */
 export const sealLog = async (deps: SealDeps, wish: SealWish): Promise<SealEvent['data'] | undefined> => {

@@ -2,7 +2,7 @@
 export interface BytesInFlight {
   /** Most bytes of one tenant; a body alone is always taken. */
   readonly max: number;
-  /** undefined when the tenant has too much on its way. Call what it gives once the body is done with. */
+  /** undefined if the tenant has too much in transit. Call the returned function once the body is done. */
   readonly take: (tenantId: string, bytes: number) => (() => void) | undefined;
 }
 
@@ -27,7 +27,7 @@ export const bytesInFlight = (max: number): BytesInFlight => {
   };
 };
 
-/** Why a slot was not given: no more are free, the tenant has its share, or the service is closing. */
+/** Why a slot was not given: none is free, the tenant has its share, or the service is closing. */
 export type SlotRefusal = 'full' | 'share' | 'closing';
 
 /** Room for work that is heavy on the machine, shared fairly by tenants. */
@@ -35,14 +35,14 @@ export interface HeavySlots {
   /** undefined when the tenant gets none now. Call what it gives exactly once to free the slot. */
   readonly take: (tenantId: string) => (() => void) | undefined;
   readonly inUse: () => number;
-  /** Who holds how many, those that hold most first. */
+  /** The slots of each tenant, the most first. */
   readonly holders: () => readonly { readonly tenant_id: string; readonly in_use: number }[];
   readonly max: number;
   /** From now on nothing is admitted. */
   readonly close: () => void;
 }
 
-/** Slots that only a tenant without one may take: an eighth, at least one, none where there is but one slot. */
+/** Slots that only a tenant without one may take: an eighth, at least one, none if there is only one slot. */
 export const reserveOf = (max: number): number => (max > 1 ? Math.ceil(max / 8) : 0);
 
 /**
@@ -50,7 +50,7 @@ export const reserveOf = (max: number): number => (max > 1 ? Math.ceil(max / 8) 
  * while both hold: a slot outside of the reserve is free, and it has less than its equal share of those,
  * which is their number divided by the tenants at work, rounded up. So a tenant alone has all but the
  * reserve, and the reserve lets the next one in at once; as slots are freed, shares become equal. Nothing is
- * taken back, and nobody waits: who is refused asks again. `onRefused` is told of each refusal.
+ * taken back, and nobody waits: a refused caller asks again. `onRefused` is called at each refusal.
  */
 export const heavySlots = (
   max: number,

@@ -58,8 +58,8 @@ async function* withEnds(pieces: AsyncIterable<Uint8Array>, { meta, body }: Body
 }
 
 /**
- * The body of the stored result under a key as it lies, with its ends: it is not parsed, and no more of it is in
- * memory than a reader waits for. It is opened when it is read. undefined where there is none.
+ * The body of the stored result under a key as stored, with its ends: it is not parsed, and only the part that a
+ * reader waits for is in memory. It is opened when it is read. undefined: there is none.
  */
 export const storedBody = async (
   objects: Pick<ObjectStore, 'open'>,
@@ -130,7 +130,7 @@ const storedResult = z.object({
 /** Work that was done and stored, and may or may not be settled yet. */
 export type StoredResult = z.output<typeof storedResult>;
 
-/** Where results lie in object storage. */
+/** Where results are in object storage. */
 export const RESULTS_PREFIX = 'results/';
 
 /** Where all results of some work lie. */
@@ -153,8 +153,8 @@ export const formerKeyOf = ({ tenant_id, endpoint, idempotency_key }: FormerPlac
   `${RESULTS_PREFIX}${sha256([tenant_id, endpoint, idempotency_key].join('\u001f'))}`;
 
 /**
- * Results of work, each under its digest: whoever does the same work again adds one, and replaces none. The burn and
- * the end of an operation name the one that was paid for. Outside Postgres, for they must outlive it.
+ * Results of work, each under its digest: repeating the same work adds one, and replaces none. The burn and
+ * the end of an operation name the one that was paid for. Outside Postgres, because they must outlive it.
  */
 export const resultShelf = (objects: ObjectStore) => {
   const read = async (key: string): Promise<StoredResult | undefined> => {
@@ -171,11 +171,11 @@ export const resultShelf = (objects: ObjectStore) => {
       return digest;
     },
 
-    /** undefined when it was never stored, or is kept no more. */
+    /** undefined if it was never stored, or is no longer kept. */
     find: (workId: string, digest: string): Promise<StoredResult | undefined> =>
       read(resultKeyOf(workId, digest)),
 
-    /** A result of the work, whoever has stored it, with its digest. */
+    /** A result of the work, from any process, with its digest. */
     any: async (
       workId: string,
     ): Promise<{ readonly stored: StoredResult; readonly digest: string } | undefined> => {
@@ -186,7 +186,7 @@ export const resultShelf = (objects: ObjectStore) => {
       return undefined;
     },
 
-    /** What a release before this one has stored, and may not have settled. */
+    /** A result that an earlier release has stored, and may not have settled. */
     former: (place: FormerPlace): Promise<StoredResult | undefined> => read(formerKeyOf(place)),
   };
 };

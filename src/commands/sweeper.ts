@@ -8,7 +8,7 @@ export interface Sweeper<Report> {
   stop(): Promise<void>;
 }
 
-/** A sweep that fails is told of, and the next one tries again. */
+/** A failed sweep is reported, and the next one tries again. */
 export const sweeperOf = <Report>(
   sweepOnce: () => Promise<Report>,
   {

@@ -85,8 +85,8 @@ const settleEach = async <Item>(
 };
 
 /**
- * A hold is released once whoever comes first, for the account releases only what is open. The command ID
- * names the instant of the list: a retry may hold the same anew, and that has to be released anew when it runs out.
+ * A hold is released once, because the account releases only open holds. The command ID names the instant of
+ * the list: a retry may hold the same again, and that has to be released again when it expires.
  */
 const releaseExpired = async (
   { writer: accounts, clock }: HoldSweeperDeps,
@@ -103,7 +103,7 @@ const finishClaim = async ({ payments, clock }: HoldSweeperDeps, stream: string)
   return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
 };
 
-/** What the log says of the work that an object is for. */
+/** The log's record of the work that an object is for. */
 export type WorkFate =
   /** It waits, runs, or is not billed yet. */
   | { readonly kind: 'open' }
@@ -120,13 +120,13 @@ export interface WorkObjectsDeps {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** What nobody knows is kept for a day after it was put. */
+/** Unknown objects are kept for a day after they were put. */
 const KEPT_MS = DAY_MS;
 
-/** How long something is kept, ms; for 0 days: for good. */
+/** How long something is kept, ms; for 0 days: permanently. */
 const keptMs = (days: number): number => (days === 0 ? Infinity : days * DAY_MS);
 
-/** A request that is to be accepted still is so within minutes. */
+/** A request that can still be accepted is accepted within minutes. */
 const NEW_MS = HOUR_MS;
 
 /** Where requests, files, parts, keys and results of work lie. */
@@ -152,7 +152,7 @@ const queuedOfKey = (key: string): string | undefined => {
   return suffix === undefined ? QUEUED.exec(key)?.[1] : `op_${suffix}`;
 };
 
-/** What is over of some work, as reports count it; undefined while somebody needs it. */
+/** Which part of some work is over, as reports count it; undefined while it is still needed. */
 type WhatIsOver = (
   object: { readonly key: string; readonly modified_at: string },
   nowMs: number,
@@ -202,7 +202,7 @@ const OBJECTS_PAGE = 500;
 /** A document whose upload was used. */
 type KeptDocument = Pick<UploadPresigned['data'], 'document_id' | 'tenant_id'>;
 
-/** What the read models know of erased documents, and what takes their examples from a job. */
+/** The read models' list of erased documents, and the function that takes their examples from a job. */
 interface ErasedDeps {
   readonly any: () => Promise<boolean>;
   /** Those of the documents, extractions and conversions that are of an erased document. */
@@ -247,13 +247,13 @@ interface ObjectSweep {
   readonly uploads: number;
   /** Used uploads that were kept for as long as uploads are. */
   readonly expired: number;
-  /** What a crash or late work has left of documents and tenants that were erased. */
+  /** Leftovers of crashes or late work of erased documents and tenants. */
   readonly erased: number;
-  /** What is left of work that is over: results, requests, files, keys. */
+  /** Leftovers of finished work: results, requests, files, keys. */
   readonly results: number;
   /** Examples of training jobs that were kept for as long as examples are. */
   readonly examples: number;
-  /** Deliveries of webhooks that are listed no more. */
+  /** Deliveries of webhooks that are no longer listed. */
   readonly deliveries: number;
   /** Objects that could not be looked at or removed now; the next sweep tries again. */
   readonly left: number;
@@ -319,7 +319,7 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
   return report;
 };
 
-/** Removes what is left of work that is over. One that cannot be told does not keep the others from being looked at. */
+/** Removes leftovers of finished work. An undecidable one does not keep the others from being checked. */
 const removeOver = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number) => {
   const done = { removed: { results: 0, examples: 0 }, left: 0 };
   const whatIsOver = workObjects(deps, kept);
@@ -456,7 +456,7 @@ const expireUsed = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number
   return done;
 };
 
-/** What an object may be of, by the ID of its document, or of its extraction or conversion. */
+/** The possible owner of an object, by the ID of its document, or of its extraction or conversion. */
 const namesOfKey = (key: string): readonly string[] => {
   const suffix = REVIEWED.exec(key)?.[1];
   const work = suffix === undefined ? [] : [`ext_${suffix}`, `cnv_${suffix}`];

@@ -63,7 +63,7 @@ const trainingInput = z.object({
     .nullable(),
 });
 
-/** What a job learns from. It names documents and holds what they say, so it is never in the log. */
+/** The examples of a job. They have documents' names and content, so they are never in the log. */
 export type TrainingInput = z.output<typeof trainingInput>;
 
 /** Where the inputs of jobs lie. */
@@ -99,7 +99,7 @@ export const trainingInputs = (objects: ObjectStore) => ({
 
 const exampleRules = { decider: keptExamples, codec: eventCodec(examplesEvent), streamOf: examplesStream };
 
-/** What is kept of the examples of jobs, as the log says. */
+/** The kept examples of jobs, by the log. */
 export const exampleStreams = (store: EventStore) => {
   const { handle, stateOf } = streamsOf<ExamplesKind>(exampleRules, store);
   return {
@@ -191,7 +191,7 @@ const holdForJob = async (
 };
 
 /**
- * Charges a job that succeeded. Only in logs of older releases may its hold be gone before: then it is placed anew,
+ * Charges a job that succeeded. Only in logs of older releases may its hold be gone before: then it is placed again,
  * under the plan that the tenant had.
  */
 const charged = async (deps: TrainingMoneyDeps, job: CreatedJob): Promise<boolean> => {
@@ -212,7 +212,7 @@ const charged = async (deps: TrainingMoneyDeps, job: CreatedJob): Promise<boolea
   return true;
 };
 
-/** How training jobs are billed and closed. What they learned from stays: it can be exported. */
+/** How training jobs are billed and closed. Their examples stay: they can be exported. */
 export const jobMoney = (deps: TrainingMoneyDeps): WorkMoney<TrainingWork> => ({
   streams: deps.jobs,
   isHeldFor: ({ job_id }, operationId) => operationId === job_id,
@@ -414,7 +414,7 @@ const queued = async (
   return answerOf(job, outcome.events.length === 0);
 };
 
-/** What a request that is billed later names. */
+/** The names in a request that is billed later. */
 interface Facts {
   readonly input_sha256: string;
   readonly examples: number;
@@ -441,7 +441,7 @@ const enqueue = async (
   const outcome = await deps.jobs.handle(price, { type: 'Accept', data, meta });
   if (outcome.kind !== 'rejected') return queued(deps, outcome, newMeta());
   if (outcome.rejection.code === 'idempotency_key_reused') return reused();
-  // Somebody has given it up while this request was on its way: what it holds is given back.
+  // It was given up while this request was under way: its holds are released.
   await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
   return workProblem('busy', 'The job could not be queued. Send the request again in a moment.');
 };
@@ -485,7 +485,7 @@ const create = async (
     const input_sha256 = await storeInput(deps, request, { job_id, schema, examples });
     return await enqueue(deps, request, { ...priced, input_sha256, examples: examples.length, document_ids });
   } catch (error) {
-    // What cannot be told now (it may be in the queue) the reaper tells later.
+    // If this cannot be decided now (it may be in the queue), the reaper decides later.
     await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);
     throw error;
   }

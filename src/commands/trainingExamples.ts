@@ -76,7 +76,7 @@ const lineOf = (text: string): TrainingExample | string => {
   }
 };
 
-/** The examples of a dataset on the local disk, or the sentence that says which line is none. */
+/** The examples of a dataset on the local disk, or the message that says which line is not an example. */
 const datasetLines = async ({
   path,
   bytes,
@@ -102,7 +102,7 @@ const datasetLines = async ({
   return examples;
 };
 
-/** A job learns from at least so many. */
+/** The fewest examples of a job. */
 const EXAMPLES_MIN = 2;
 
 /** An example as a caller names it. */

@@ -37,9 +37,9 @@ import { fileTooLarge, rateLimited, tooMuchInFlight, workProblem, type WorkProbl
 import type { BytesInFlight } from './slots.ts';
 
 /**
- * Makes a new file, for its owner alone, that `write` fills. It is closed when this settles, and gone where that
- * fails. A file that is removed while its opening is still on its way would be made after that, and stay: so the
- * opening is waited for, whatever has failed meanwhile. Throws where there is a file of that name.
+ * Makes a new file, readable only by its owner, that `write` fills. It is closed when this settles, and removed if
+ * that fails. A file removed while it is still being opened would be created after that, and stay: so the
+ * opening is waited for, whatever has failed meanwhile. Throws if there is a file of that name.
  */
 const newFile = async <T>(path: string, write: (file: FileHandle) => Promise<T>): Promise<T> => {
   const file = await open(path, 'wx', 0o600);
@@ -118,7 +118,7 @@ interface PresignDeps {
   readonly stock: Pick<UploadStock, 'check'>;
 }
 
-/** What a client wants to upload; scope and name are the document's from then on. */
+/** The upload that a client wants; scope and name are the document's from then on. */
 type PresignRequest = Pick<
   UploadPresigned['data'],
   'tenant_id' | 'project_id' | 'task_id' | 'file_name' | 'content_type' | 'bytes' | 'kind'
@@ -183,7 +183,7 @@ interface Admission {
   readonly release: () => void;
 }
 
-/** What the headers say of the file that is to come. */
+/** What the headers say about the coming file. */
 interface UploadHeaders {
   /** '' when it was not sent. */
   readonly content_type: string;
@@ -252,7 +252,7 @@ const signedBytes = (
   return verdict.bytes_max;
 };
 
-/** What the tenant may send now. Gives what takes its bytes back. */
+/** Reserves what the tenant sends now. Gives the function that frees these bytes. */
 const takeRoom = async (
   { limiter, inFlight, stock }: ReceiveDeps,
   tenantId: string,
@@ -354,7 +354,7 @@ export interface UploadStock {
 
 /** How long a sum is good for; files stored here count at once. */
 const SUM_MS = 30_000;
-/** How often storage is looked through for files that were not used yet, and of which nothing is known here. */
+/** How often storage is searched for unused files that are not known here. */
 const SCAN_MS = 3_600_000;
 /** A request waits no longer for that; what is not known yet is not counted. */
 const SCAN_WAIT_MS = 1_000;
@@ -511,7 +511,7 @@ export const writeDigested = (
   path: string,
   bytesMax: number = Number.POSITIVE_INFINITY,
 ): Promise<DigestedFile> => {
-  // It may break off before it is read: who reads it then is told.
+  // It may break off before it is read: then its reader gets the error.
   if (chunks instanceof Readable) chunks.on('error', () => undefined);
   return newFile(path, async (file) => {
     const digest = createHash('sha256');

@@ -25,7 +25,7 @@ import { type HandlerOptions, streamsOf } from '../writer/commandHandler.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
 import type { WorkPlan, WorkRequest, WorkToBill } from './work.ts';
 
-/** Where facts lie that the log does not have yet. Only who has written one to the log removes it. */
+/** Where facts are stored that the log does not have yet. Only the process that wrote one to the log removes it. */
 export const UNFINISHED_PREFIX = 'unfinished/';
 
 const stored = z.strictObject({ version: z.literal(1), fact: workFact });
@@ -88,7 +88,7 @@ export const keptFacts = ({ shelf, append, onError }: KeptFactsDeps): KeptFacts 
   /** What neither the log nor the object store took. */
   const unsaved = new Map<string, WorkFact>();
 
-  /** Whether it was done; a failure is told of. */
+  /** Whether it was done; a failure is reported. */
   const tried = async (work: Promise<unknown>): Promise<boolean> => {
     try {
       await work;

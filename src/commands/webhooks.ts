@@ -132,7 +132,7 @@ export const openSecret = async (
   return opened?.kind === 'opened' ? opened.text : undefined;
 };
 
-/** A secret that nothing names is rubbish; one that stays is removed by nobody, and does no harm. */
+/** A secret that nothing names is garbage; one that stays is never removed, and does no harm. */
 const discardSecrets = async (
   { objects }: Pick<WebhookSecretDeps, 'objects'>,
   secretIds: readonly string[],
@@ -191,7 +191,7 @@ export const deliveryStreams = (store: EventStore) => {
 interface PruneDeps {
   readonly store: EventStore;
   readonly clock: Pick<Clock, 'now' | 'uuid'>;
-  /** What was created before and is settled now, in pieces: see `prunableDeliveries`. */
+  /** Deliveries created before and settled now, in pieces: see `prunableDeliveries`. */
   readonly prunable: (
     what: { readonly before: string; readonly now: string; readonly tenant_id: string | null },
     size: { readonly piece: number; readonly pieces: number },
@@ -290,7 +290,7 @@ const withSecret = async (
   const made = await newSecret(deps, tenantId);
   if (made === undefined) return notConfigured();
   const outcome = await run(made.secret_id);
-  // What may have been written must keep its secret.
+  // A webhook that may have been written must keep its secret.
   if (outcome.kind !== 'done' && outcome.kind !== 'unknown') await discardSecrets(deps, [made.secret_id]);
   return outcome.kind === 'problem' ? outcome : { kind: 'made', outcome, secret: made.secret };
 };

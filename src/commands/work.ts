@@ -32,13 +32,13 @@ import type { ChosenModels, ModelsByFormat, OwnKeyUse } from './models.ts';
 import type { OperationTask } from './operationInput.ts';
 import type { Question } from '../../domain/doubts.ts';
 
-/** Who asks, and whether they pay: service and admin keys are not billed. */
+/** The caller, and whether they pay: service and admin keys are not billed. */
 export interface Caller {
   readonly key_id: string;
   readonly role: 'tenant' | 'service' | 'admin';
 }
 
-/** What a hold is placed for. */
+/** The work that a hold is placed for. */
 export interface WorkToBill {
   readonly operation: RatedOperation;
   readonly operation_id: string;
@@ -86,7 +86,7 @@ type NamedHold = Pick<HoldCredits['data'], 'hold_id' | 'open_max' | 'reopens'> &
   readonly expires_at?: string;
 };
 
-/** What a page of the work costs now. */
+/** The present price of a page of the work. */
 const priceOf = async (
   { billingConfig }: BillingDeps,
   work: Pick<WorkToBill, 'operation' | 'mode' | 'billing_type'>,
@@ -172,9 +172,9 @@ export const release = async (
   return (await releaseHold(deps, { tenant_id, hold_id, reason }, metaFor(deps, work))) === 'released';
 };
 
-/** What the settlement of a hold says of the work, whose price is that of the work's billing type. */
+/** The work as its settlement records it, at the price of the work's billing type. */
 interface WorkSettlement {
-  /** What the hold was placed at; left out: the work's billing type. */
+  /** The billing type of the hold; left out: the work's. */
   readonly held_as?: BillingType;
   readonly hold_id: string | null;
   readonly usage_id: string;
@@ -221,7 +221,7 @@ export const billOf = async (
   return { kind: 'billed', cost, free_pages: burn.free_pages, position, result_sha256 };
 };
 
-/** Tries to settle before the caller is told to ask again, and the pause after the first of them, ms. */
+/** Attempts to settle before the caller is asked to repeat, and the pause after the first, ms. */
 const SETTLE_ATTEMPTS = 4;
 const SETTLE_PAUSE_MS = 250;
 
@@ -298,7 +298,7 @@ export interface ToQueue {
 
 type HandOver = (request: WorkRequest, plan: WorkPlan) => Promise<HandedOver | WorkProblem>;
 
-/** What was done, before it is billed. */
+/** Finished work, before it is billed. */
 export interface WorkDone {
   readonly kind: 'done';
   readonly body: JsonObject;
@@ -314,13 +314,13 @@ export interface WorkPlan {
   readonly operation: RatedOperation;
   readonly endpoint: string;
   readonly mode: WorkToBill['mode'];
-  /** What the file is opened for. */
+  /** The purpose of opening the file. */
   readonly effort: ParseEffort;
   readonly models: ModelsByFormat;
   readonly idPrefix: 'ext' | 'cnv';
   /** The code of work that a defect of ours ended. */
   readonly brokenAs: 'extraction_failed' | 'conversion_failed';
-  /** What it is asked for, so that another process can do it later. */
+  /** The request itself, so that another process can do it later. */
   readonly task: OperationTask;
   readonly run: (task: WorkTask) => Promise<WorkDone | WorkProblem>;
 }
@@ -336,7 +336,7 @@ export interface WorkTask {
   readonly signal: AbortSignal;
   /** Told of each call of a model. */
   readonly onCall: (call: ModelCall) => void;
-  /** What the own keys of the caller were used for so far. */
+  /** The uses of the caller's own keys so far. */
   readonly keyUse: () => OwnKeyUse;
   /** Milliseconds since the work began. */
   readonly elapsedMs: () => number;

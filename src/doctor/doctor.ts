@@ -36,7 +36,7 @@ const listening = async (host: string, port: number): Promise<AddressState> => {
   }
 };
 
-/** Asks whoever listens at an address who it is; where nobody answers, tries for a moment to listen there. */
+/** Asks the process at an address who it is; if nobody answers, tries for a moment to listen there. */
 export const addressState = async (
   { host, port }: { readonly host: string; readonly port: number },
   signal: AbortSignal,
@@ -56,7 +56,7 @@ export type Level = 'ok' | 'warning' | 'problem';
 
 export interface Verdict {
   readonly level: Level;
-  /** What is so, and where it is not well, what to do about it. */
+  /** The state, and if it is not well, what to do about it. */
   readonly text: string;
 }
 
@@ -168,7 +168,7 @@ const notWritable = (folder: string, code: string): Verdict =>
           'set DATA_DIR to another one.',
   );
 
-/** The folder, and who may look into it. */
+/** The folder, and its readers. */
 export const dataFolderVerdict = async (dataDir: string): Promise<Verdict> => {
   const found = await absentAsUndefined(stat(dataDir));
   if (found === undefined) {
@@ -193,7 +193,7 @@ export const dataFolderVerdict = async (dataDir: string): Promise<Verdict> => {
       );
 };
 
-/** What a disk has left, and what that means. */
+/** The free space of a disk, and what that means. */
 export const freeSpaceVerdict = (folder: string, freeBytes: number): Verdict => {
   const shown = `${(freeBytes / MIB).toLocaleString('en-US', { maximumFractionDigits: 0 })} MiB are free`;
   if (freeBytes < FREE_TOO_LITTLE_BYTES)
@@ -295,7 +295,7 @@ const servedBy = (facts: ServiceFacts, version: string): Verdict => {
     : warning(`${text}; this command is of version ${version}: use the one of the service.`);
 };
 
-/** Who has the data folder. `facts`: what the service says that answers on its socket; undefined: none does. */
+/** The owner of the data folder. `facts`: answer of the service on its socket; undefined: none. */
 export const ownerVerdict = (
   found: FolderOwner,
   facts: ServiceFacts | undefined,

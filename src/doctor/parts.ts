@@ -46,7 +46,7 @@ const LAG_MAX = 10_000;
 const grouped = (n: number): string => n.toLocaleString('en-US');
 const ms = (n: number): string => `${n < 10 ? n.toFixed(1) : n.toFixed(0)} ms`;
 
-/** What a look at the embedded log found, as far as it came. */
+/** The findings in the embedded log, as far as it was read. */
 export interface EmbeddedLog {
   readonly position: number;
   readonly newest_at: string | null;
@@ -199,7 +199,7 @@ export const postgresVerdict = (host: string, facts: PostgresFacts, projects: bo
     : ok(`${text}; the user has the rights that it needs.`);
 };
 
-/** What has stopped, the rows that serve or a new version of them; undefined where nothing has. */
+/** What has stopped, the serving rows or their new version; undefined: nothing. */
 const stoppedText = (statuses: readonly ReadModelStatus[]): string | undefined => {
   const sentences = statuses.flatMap(({ name, state, position, reason, next }) => {
     const why = reason ?? 'no reason given';
@@ -254,7 +254,7 @@ export const redisAway = (host: string, reason: string): Verdict =>
       'or check REDIS_URL.',
   );
 
-/** What the secrets that saved configs and webhooks hold were found to be. */
+/** The state of the secrets of saved configs and webhooks. */
 interface SealedSecrets {
   readonly opened: number;
   /** Sealed with a key of FIELD_ENCRYPTION_KEYS_OLD, or with that of the data folder. */
@@ -362,7 +362,7 @@ const openedAs = async (
   return opened.isCurrent ? 'current' : 'old';
 };
 
-/** Tries every secret that saved configs and webhooks hold. What is opened is forgotten at once. */
+/** Tries every secret that saved configs and webhooks hold. Opened secrets are dropped at once. */
 export const sealedSecrets = async (deps: SecretsDeps, signal: AbortSignal): Promise<SealedSecrets> => {
   const found = { opened: 0, old: 0, lost: [] as string[] };
   for (const holder of await secretHolders(deps.log, signal)) {

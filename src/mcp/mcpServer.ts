@@ -10,7 +10,7 @@ import {
 } from '../../sdk/src/index.ts';
 import { VERSION } from '../version.ts';
 
-/** What a tool was given is no use; the agent is told the sentence. */
+/** The input of a tool is invalid; the agent gets the message. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }
@@ -60,7 +60,7 @@ interface Uploaded {
   readonly tenant_id: string;
 }
 
-/** Who asks for work on a document, and how documents may be named. */
+/** The caller of work on a document, and how documents may be named. */
 interface DocumentCaller {
   readonly quire: Quire;
   readonly isLocal: boolean;

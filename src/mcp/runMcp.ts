@@ -24,7 +24,7 @@ import type { ClientConfig } from '../clientConfig.ts';
 import { OperatorError } from '../operator/socket.ts';
 import { mcpServer, ToolError } from './mcpServer.ts';
 
-/** What the service says of a key; `busy`: too many keys are asked about at this moment. */
+/** The service's answer about a key; `busy`: too many keys are being checked at this moment. */
 export type KeyVerdict = 'good' | 'wrong' | 'away' | 'busy';
 
 /** Keys that are asked about at once. */
@@ -94,7 +94,7 @@ export interface McpOverHttp {
 const PATH = '/mcp';
 const BEARER = /^Bearer (\S+)$/i;
 
-/** The Quire key of the one who calls: every caller works with its own. */
+/** The caller's Quire key: every caller works with its own. */
 const keyOf = ({ headers }: Request): string | undefined =>
   headers.get('x-api-key') ?? BEARER.exec(headers.get('authorization') ?? '')?.[1];
 
@@ -124,7 +124,7 @@ const strangerIn = (request: Request): Response | undefined =>
   hostHeaderValidationResponse(request, localhostAllowedHostnames()) ??
   originValidationResponse(request, localhostAllowedOrigins());
 
-/** What is said to a request whatever its key, as far as its first line tells. */
+/** The answer to a request whatever its key, as far as its first line decides. */
 const misplaced = ({ method, url = '' }: IncomingMessage): Response | undefined => {
   if (url.split('?')[0] !== PATH) return refusal(404, `Only ${PATH} is served.`);
   return method === 'POST' ? undefined : refusal(405, 'Only POST is served.', { allow: 'POST' });

@@ -30,7 +30,7 @@ interface KeyChange {
   readonly position: bigint | undefined;
 }
 
-/** What is stored of a new key. The key itself stays with whoever made it: it does not travel. */
+/** The stored form of a new key. The key itself stays with its maker: it is not sent. */
 const createInput = z.strictObject({
   key_hash: z.string().regex(/^[0-9a-f]{64}$/),
   prefix: z.string().max(12),
@@ -56,7 +56,7 @@ const codec = eventCodec(apiKeyEvent);
 const BUSY =
   'The event log did not accept it in time. Check whether it was done, then run the command again.';
 
-/** Issues a key of which only the traces are known here. Throws OperatorError when it has expired already. */
+/** Issues a key of which only the stored form is known here. Throws OperatorError if it has already expired. */
 export const createKey = async (deps: KeyDeps, input: unknown) => {
   const record = createInput.parse(input);
   const meta = operatorMeta(deps.clock, 'keys-create');
@@ -72,7 +72,7 @@ export const createKey = async (deps: KeyDeps, input: unknown) => {
 
 interface KeyInLog extends ApiKeyState {
   readonly created_at: string;
-  /** Who made it, as events name them. */
+  /** Its maker, as events name them. */
   readonly made_by: string | null;
 }
 
@@ -160,8 +160,8 @@ const end = async (deps: KeyDeps, { key_id, key_hash }: Key): Promise<void> => {
 };
 
 /**
- * Revokes a key; once revoked it stays so, and a repeat says so. The last admin key may go: whoever can run
- * this can make another. Throws OperatorError when there is no such key.
+ * Revokes a key; once revoked it stays so, and a repeat says so. The last admin key may be revoked: anyone who can
+ * run this can make another. Throws OperatorError if there is no such key.
  */
 export const revokeKey = async (deps: KeyDeps, input: unknown, signal: AbortSignal) => {
   const wanted = revokeInput.parse(input);
@@ -194,7 +194,7 @@ export type KeyRevoked = Awaited<ReturnType<typeof revokeKey>>;
 
 type Log = EventStore & EventFeed;
 
-/** What holds sealed secrets for good: a saved config or a webhook. */
+/** The permanent holder of sealed secrets: a saved config or a webhook. */
 type SecretHolder = { readonly config_id: string } | { readonly webhook_id: string };
 
 /** The secrets that a holder needs now, and whose they are. */
@@ -217,7 +217,7 @@ export const secretHolders = async (log: Log, signal: AbortSignal): Promise<read
   return [...holders.values()];
 };
 
-/** What a holder needs, as the log has it. */
+/** The secrets that a holder needs, by the log. */
 export const heldSecrets = async (log: Log, holder: SecretHolder): Promise<HeldSecrets> => {
   if ('config_id' in holder) {
     const state = await configStreams(log).stateOf(holder.config_id);
@@ -271,7 +271,7 @@ const rotateOne = async (
   return 'rotated';
 };
 
-/** What a holder needed when it was looked at may have been dropped or replaced while it was sealed anew. */
+/** A holder's secret may have been dropped or replaced while it was being sealed again. */
 const removeDead = async ({ log, objects }: RotateDeps, holder: SecretHolder, sealed: readonly string[]) => {
   const { secrets } = await heldSecrets(log, holder);
   const live = new Set(secrets);
@@ -279,8 +279,8 @@ const removeDead = async ({ log, objects }: RotateDeps, holder: SecretHolder, se
 };
 
 /**
- * Seals every secret of a saved config or a webhook with the current key. May be repeated, and goes on where it was
- * stopped: what is current stays as it is.
+ * Seals every secret of a saved config or a webhook with the current key. May be repeated, and continues where
+ * it was stopped: current ones stay as they are.
  */
 export const rotateSecrets =
   (deps: RotateDeps): Operation =>
@@ -315,12 +315,12 @@ export const rotateSecrets =
     await send({ rotated });
   };
 
-/** A link that signs whoever follows it in as an admin: once, and soon. */
+/** A link that signs its follower in as an admin: once, and soon. */
 export interface SignInLink {
   readonly url: string;
 }
 
-/** Gives a new sign-in link. Whoever may open the socket may make admin keys, too. */
+/** Gives a new sign-in link. Anyone who may open the socket may make admin keys, too. */
 export const newSignInLink =
   (newLink: () => Promise<string>): Operation =>
   async (_input, { send }) =>
@@ -328,7 +328,7 @@ export const newSignInLink =
 
 const eraseInput = z.strictObject({ tenant_id: tenantId });
 
-/** What an erasing of a tenant came to; `left` null: it goes on. */
+/** The result of erasing a tenant; `left` null: it continues. */
 export interface TenantErased {
   readonly tenant_id: string;
   readonly erased_at: string;
@@ -336,7 +336,7 @@ export interface TenantErased {
   readonly left: number | null;
 }
 
-/** Erases a tenant. Throws OperatorError where there is no such tenant, or the log does not take it. */
+/** Erases a tenant. Throws OperatorError if there is no such tenant, or the log does not accept it. */
 export const eraseTenantNow =
   (
     { clock, isKnown }: { readonly clock: Clock; readonly isKnown: (tenantId: string) => Promise<boolean> },

@@ -29,7 +29,7 @@ export interface MoveTextsDeps {
   readonly signal: AbortSignal;
 }
 
-/** What a move came to. */
+/** The result of a move. */
 export interface MovedTexts extends Omit<TextsMoved['data'], 'moved_at'> {
   /** Texts that were not in the vault before. */
   readonly kept: number;
@@ -72,7 +72,7 @@ const handing = ({ move }: MoveTextsDeps) => {
   };
 };
 
-/** What a reading of the log came to. */
+/** The result of reading the log. */
 interface Looked extends Omit<MovedTexts, 'position'> {
   /** Accounts whose events have texts, and so perhaps their snapshots. */
   readonly accounts: ReadonlySet<string>;
@@ -140,8 +140,8 @@ const markMoved = async ({ log, now }: MoveTextsDeps, data: TextsMoved['data']):
 };
 
 /**
- * Moves the texts of old events into the vault, and then says so in the log: from that event on nobody reads them any
- * more where they were. Whatever a crash leaves the next run takes up; a run that finds nothing changes nothing.
+ * Moves the texts of old events into the vault, and then says so in the log: from that event on they are no longer
+ * read from the old events. The next run continues after a crash; a run that finds nothing changes nothing.
  * Throws OperatorError.
  */
 export const moveTexts = async (deps: MoveTextsDeps): Promise<MovedTexts> => {

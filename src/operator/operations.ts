@@ -58,7 +58,7 @@ const checkNames = (names: readonly string[], known: readonly string[]): void =>
     );
 };
 
-/** Progress is told now, without waiting: a slow terminal must not slow the rebuild. */
+/** Progress is reported without waiting: a slow terminal must not slow the rebuild. */
 const telling =
   ({ send }: OperationContext) =>
   (progress: RebuildProgress): void =>

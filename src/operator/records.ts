@@ -16,7 +16,7 @@ import { maybeOpenStreams, type OpenClaim, openClaimAt, type Payments } from '..
 import { exportedEvents } from './log.ts';
 import { CannotSeal, type SealDeps, sealLog } from '../commands/sealing.ts';
 
-/** What an import came to, in prices; of a dry run, what it would come to. */
+/** The result of an import, in prices; for a dry run, the expected one. */
 export interface PriceImportReport {
   readonly prices: number;
   readonly added: number;
@@ -50,7 +50,7 @@ export const pricesToImport = z.strictObject({
 const EARLIEST = '2000-01-01T00:00:00.000Z';
 const AHEAD_MAX_MS = 24 * 60 * 60_000;
 
-/** What an import tells while it goes on. */
+/** The progress of an import. */
 interface PriceImportNews {
   readonly change: (change: PriceChange) => Promise<void>;
   readonly progress: (done: number, of: number) => Promise<void>;
@@ -106,7 +106,7 @@ export const importPrices = async (
   return { prices: rows.length, ...counts, effective_from, dry_run };
 };
 
-/** What an import came to, in days. */
+/** The result of an import, in days. */
 export interface ImportReport {
   readonly days: number;
   readonly added: number;
@@ -237,7 +237,7 @@ export const listOpen = async (
   for (const claim of await openClaims(log, await listedStreams?.(), signal)) await send(claim);
 };
 
-/** Frees a payment identity for good, with the reason in the log. Throws OperatorError when it may not be. */
+/** Frees a payment identity permanently, with the reason in the log. Throws OperatorError if that is not allowed. */
 export const releasePayment = async (
   { payments, clock }: PaymentDeps,
   input: unknown,

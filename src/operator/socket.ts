@@ -15,7 +15,7 @@ import { UnreadableSeal } from '../audit/chains.ts';
 import { ConfigError } from '../clientConfig.ts';
 import { reportAudit } from '../commands/audits.ts';
 
-/** What a service says of itself to those who may open its socket. */
+/** The service's description of itself for those who may open its socket. */
 export const serviceFacts = z.object({
   pid: z.number(),
   version: z.string(),
@@ -47,7 +47,7 @@ export class OperatorError extends Error {
 export interface OperationContext {
   /** Resolves when there is room for the next. */
   readonly send: (item: unknown) => Promise<void>;
-  /** Aborts when whoever asked has gone away. */
+  /** Aborts when the caller has gone away. */
   readonly signal: AbortSignal;
 }
 

@@ -61,7 +61,7 @@ const candidates = (log: LogToRead, asked: EventsAsked): AsyncIterable<RecordedE
   return log.read(stream, { direction, ...from });
 };
 
-/** What a stored event holds; null where somebody made it into something that is no JSON. */
+/** The content of a stored event; null if somebody turned it into something that is not JSON. */
 const contentOf = (event: RecordedEvent): Pick<RecordedEvent, 'data' | 'metadata'> | null => {
   try {
     return { data: event.data, metadata: event.metadata };
@@ -199,7 +199,7 @@ interface ConfigHistory {
   readonly revoked_at: string | null;
 }
 
-/** A config by its ID; undefined where there is none. */
+/** A config by its ID; undefined: there is none. */
 export const configHistory = async (
   log: Pick<LogToRead, 'read'>,
   configId: string,
@@ -214,7 +214,7 @@ export const configHistory = async (
   return versions.length === 0 ? undefined : { versions, revoked_at };
 };
 
-/** What is known of a seal: `not_checked`: no audit that is kept has looked at it. */
+/** The known state of a seal. `not_checked`: no kept audit has checked it. */
 type SealState = 'holds' | 'differs' | 'not_checked';
 
 interface Checked {
@@ -225,7 +225,7 @@ interface Checked {
   readonly differsFrom: bigint | undefined;
 }
 
-/** What the last audit found of seals: one wrong breaks every later one. */
+/** The last audit's findings about seals: one wrong seal breaks every later one. */
 const checkedBy = (audit: AuditRecord | undefined): Checked => {
   const report = audit?.report;
   if (audit === undefined || report == null) return { audit_id: null, until: -1n, differsFrom: undefined };

@@ -50,7 +50,7 @@ import { rateLimitsOfTenants } from '../../projections/rateLimits.ts';
 /** A query of a read model once it has a database to ask. */
 type On<Query extends (sql: SqlTx) => unknown> = ReturnType<Query>;
 
-/** What the routes ask of the read models. They throw when the database cannot be reached. */
+/** The routes' queries of the read models. They throw if the database cannot be reached. */
 export interface Queries {
   readonly balanceOfTenant: On<typeof balances.balanceOfTenant>;
   readonly openHoldsOfTenant: On<typeof balances.openHoldsOfTenant>;
@@ -107,7 +107,7 @@ type AskForMany<Row> = (keys: readonly string[]) => Promise<ReadonlyMap<string, 
 interface TogetherLimits {
   /** Keys of one statement. */
   readonly keysMax: number;
-  /** Statements under way; who comes meanwhile waits for the next one. */
+  /** Statements under way; later callers wait for the next one. */
   readonly atOnceMax: number;
 }
 
@@ -182,7 +182,7 @@ const balancesTogether = (sql: SqlTx): Queries['balanceOfTenant'] => {
   };
 };
 
-/** Every request is held against its tenant's limits, so they are asked for together too. */
+/** Every request is checked against its tenant's limits, so they are asked for together too. */
 const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
   const limitsOf = batchedLookup(rateLimitsOfTenants(sql));
   return async (tenantId) => (await limitsOf(tenantId)) ?? null;

@@ -30,7 +30,7 @@ export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'X-XSS-Protection': '0',
 };
 
-/** The headers of every answer. `publicUrl`: where clients reach the service; HSTS only where that is https. */
+/** The headers of every answer. `publicUrl`: where clients reach the service; HSTS only if that is https. */
 export const safeHeaders = (publicUrl: string | undefined): Readonly<Record<string, string>> =>
   publicUrl?.toLowerCase().startsWith('https://') === true
     ? { ...SAFE_HEADERS, ...HTTPS_ONLY }

@@ -27,7 +27,7 @@ import type { HttpMetrics, RunningRequests } from './metrics.ts';
 import { answersOut, endUnread, safeHeaders } from './answers.ts';
 import { serveRoute, type ServeDeps } from './serveRoute.ts';
 
-/** What may be thrown beside a problem, by its class, and what it is answered with. */
+/** Errors other than problems that may be thrown, by class, and their answers. */
 const FAILURES: readonly (readonly [new (...args: never[]) => Error, (error: Error) => Problem])[] = [
   [NotPublished, ({ message }) => retryLater('not_ready', message)],
   [SqlUnavailable, () => retryLater('not_ready', 'The read models cannot be reached right now.')],
@@ -60,8 +60,8 @@ export const asProblem = (error: unknown): Problem | undefined => {
 };
 
 /**
- * What the caller did wrong, or that it went away while its body was read, is no failure of ours. Of diverged
- * read models the watch over the log tells, once.
+ * A caller's mistake, or its going away while its body was read, is not our failure. The watch over the log reports
+ * diverged read models, once.
  */
 export const isExpected = (error: unknown, req: Request): boolean => {
   if (error instanceof Problem || error === req.errored) return true;
@@ -70,7 +70,7 @@ export const isExpected = (error: unknown, req: Request): boolean => {
   return known !== undefined && statusOf(known.code) < 500;
 };
 
-/** What a page elsewhere may read of an answer, beside its body. */
+/** Headers of an answer that a page elsewhere may read, beside its body. */
 const READABLE = [
   'Content-Disposition',
   'Idempotent-Replayed',
@@ -137,13 +137,13 @@ interface AppDeps extends Omit<ServeDeps, 'onError' | 'unread'> {
   readonly routes: readonly ServedRoute[];
   readonly logger: Logger;
   readonly metrics: HttpMetrics;
-  /** Where clients reach the service, where that is said. */
+  /** Where clients reach the service, if configured. */
   readonly publicUrl?: string | undefined;
   /** Proxies that are believed whose requests they pass on: that many hops, or these addresses. Left out: none. */
   readonly trustProxy?: number | readonly string[] | undefined;
   /** Web pages of these origins may call from a browser. */
   readonly corsOrigins?: readonly string[] | undefined;
-  /** What a tenant may leave unread of its answers; left out: 64 MiB. */
+  /** Bytes of answers that a tenant may leave unread; left out: 64 MiB. */
   readonly unreadBytesMax?: number | undefined;
   /** Pages for people, beside the interface. Left out: there are none. */
   readonly pages?: RequestHandler | undefined;
@@ -153,14 +153,14 @@ interface AppDeps extends Omit<ServeDeps, 'onError' | 'unread'> {
   readonly tracer?: Tracer | undefined;
 }
 
-/** What the log line and the metrics say of a request. */
+/** Content of the log line and the metrics of a request. */
 interface Facts {
   requestId: string;
   route: string;
   caller: Caller | undefined;
   code: string | undefined;
   traceId: string | undefined;
-  /** Methods that the path has, where the request's is none of them. */
+  /** Methods that the path has, if the request's is not one of them. */
   readonly allowed: Set<string>;
 }
 
@@ -333,8 +333,8 @@ const front = (deps: AppDeps): RequestHandler => {
 /** The whole HTTP surface, built from the table of routes. */
 export const httpApp = (deps: AppDeps): Express => {
   const { routes, logger } = deps;
-  // What a request's line says is listed in `tell`: to look in each for members with secrets takes longer than to
-  // write it.
+  // `tell` lists the members of a request's line: searching each line for secret members takes longer than writing
+  // it.
   const requests = logger.child({}, { redact: [] });
   const onError = (error: unknown, requestId: string) =>
     logger.error({ msg: 'request failed', request_id: requestId, err: error });

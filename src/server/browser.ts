@@ -5,9 +5,9 @@ import type { z } from 'zod';
 import { parse, serialize } from 'cookie';
 import { problem, retryLater, type Problem } from './problems.ts';
 
-/** What a browser says of itself and of the page that asks. */
+/** What a browser says about itself and the requesting page. */
 export interface Browser {
-  /** What it asks for: the path and the query. */
+  /** The requested path and query. */
   readonly path: string;
   readonly cookies: string | undefined;
   readonly host: string;
@@ -71,7 +71,7 @@ export const checkNotForeign = (browser: Browser, publicUrl: string | undefined)
     throw problem('cross_site_request', 'A page of another site cannot sign anybody in.');
 };
 
-/** What a sealed text is for: one that was sealed for something else does not open. */
+/** The purpose of a sealed text: one that was sealed for another purpose does not open. */
 type Purpose = 'session' | 'link' | 'oidc';
 
 /** Texts that only this service can read or make, each with an end. */
@@ -85,7 +85,7 @@ export interface Sealing {
   ): Promise<z.output<Schema> | undefined>;
 }
 
-/** What the memory cannot tell is not known: a session that may have been ended opens nothing. */
+/** If the memory cannot be asked, a session may have been ended, so it opens nothing. */
 export const orNotReady = async <T>(work: Promise<T>): Promise<T> => {
   try {
     return await work;
@@ -101,8 +101,8 @@ const ALGORITHMS = { alg: 'dir', enc: 'A256GCM' } as const;
 const seconds = (ms: number): number => Math.floor(ms / 1000);
 
 /**
- * The key of what is sealed: by the secret, and by the memory of what was ended. A memory that was lost takes all
- * that was sealed with it. 503 while `epoch` cannot be told; it is asked again then.
+ * The key of what is sealed: by the secret, and by the memory of what was ended. A lost memory makes everything
+ * sealed by it unusable. 503 while `epoch` is unknown; it is asked again then.
  */
 export const sealingKey = (secret: Uint8Array, epoch: () => Promise<string>): (() => Promise<Uint8Array>) => {
   let known: Uint8Array | undefined;
@@ -181,7 +181,7 @@ const keepingFor =
     if (publicUrl?.toLowerCase().startsWith('https://') === true)
       return isPageHttps === false && !LOOPBACK.test(host) ? 'none' : 'bound';
     if (isHttps || isPageHttps === true) return 'bound';
-    // Not every browser takes a Secure cookie from this machine over plain http: there, and where it is wanted so.
+    // Not every browser takes a Secure cookie from this machine over plain http: there, and if configured.
     return LOOPBACK.test(host) || publicUrl !== undefined ? 'plain' : 'none';
   };
 

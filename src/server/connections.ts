@@ -39,7 +39,7 @@ export interface ConnectionLimits {
   readonly keepAliveTimeout: number;
   /** How often the first two are looked at. */
   readonly connectionsCheckingInterval: number;
-  /** What is left of a body after its request was answered. */
+  /** The rest of a body after its request was answered. */
   readonly unreadTimeout: number;
   /** Connections at once, all callers together; more are closed unanswered. */
   readonly connectionsMax: number;
@@ -74,7 +74,7 @@ const closed = (server: Server): Promise<void> =>
     server.closeIdleConnections();
   });
 
-/** A body that nobody asked for goes on after the answer: not for ever. */
+/** An unread body continues after the answer, but not for ever. */
 const boundUnread = ({ unreadTimeout }: ConnectionLimits, req: IncomingMessage, res: ServerResponse) => {
   if (!mayLeaveMuch(req.headers)) return;
   res.once('finish', () => {
@@ -128,7 +128,7 @@ const refuseUnread = (
 
 /**
  * An answer that waits behind others of its connection has no socket yet, and Node does not close it when the
- * connection goes: whoever works on it would never be told.
+ * connection goes: its work would never be stopped.
  */
 export const closeWithConnection = (req: IncomingMessage, res: ServerResponse): void => {
   req.once('close', () => {

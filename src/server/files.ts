@@ -232,7 +232,7 @@ export const receiveBytes = async (
   const path = join(dir, `upload-${randomUUID()}`);
   const discard = () => rm(path, { force: true });
   try {
-    // What is left unread is drained by the server after the answer; destroying it would cut the answer off.
+    // The server drains the unread rest after the answer; destroying it would cut the answer off.
     const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
     const file = await writeDigested(chunks, path, bytesMax);
     if (file.bytes === 0) throw problem('empty_file', 'The file has no bytes.');

@@ -20,7 +20,7 @@ export const idempotencyKeyIn = (
   throw invalid({ loc: ['header', 'Idempotency-Key'], msg, type: 'invalid_format' });
 };
 
-/** What is sent and kept: a status and a serialised body. */
+/** A sent and kept answer: a status and a serialised body. */
 export interface Sent {
   readonly status: number;
   readonly body: string;
@@ -69,7 +69,7 @@ const runLeased = async (
   }
 };
 
-/** Answers that are kept sealed with the key of their tenant: where that is destroyed, they are none any more. */
+/** Kept answers, sealed with the key of their tenant: once that is destroyed, they no longer count. */
 export const sealedReplays = (store: ReplayStore, vault: Pick<TextVault, 'seal' | 'open'>): ReplayStore => ({
   ...store,
   complete: async (lease, answer) => {

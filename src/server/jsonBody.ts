@@ -118,7 +118,7 @@ const bytesOf = (request: IncomingMessage): Promise<Buffer> =>
       chunks.push(chunk);
       if (size <= JSON_BYTES_MAX) return;
       stopListening();
-      // What is left unread is drained by the server after the answer.
+      // The server drains the unread rest after the answer.
       request.pause();
       reject(tooLarge());
     };
@@ -141,7 +141,7 @@ const textOf = (bytes: Buffer): string => {
   return text.charCodeAt(0) === BYTE_ORDER_MARK ? text.slice(1) : text;
 };
 
-/** Half a surrogate pair is no text, and NUL is none that a database stores. */
+/** Half a surrogate pair is not text, and databases cannot store NUL. */
 const UNSTORABLE = /\p{Surrogate}|\0/u;
 const MAYBE_UNSTORABLE = /\\u(0000|d[89a-f])/i;
 

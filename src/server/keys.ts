@@ -9,11 +9,11 @@ import { LogUnavailable } from '../../domain/ports/log.ts';
 /** How somebody signed in. */
 export const signedInBy = z.enum(['api_key', 'oidc', 'link']);
 
-/** What the cookie holds, sealed. */
+/** The sealed content of the cookie. */
 export const sealedSession = z.object({
   session_id: z.uuid(),
   via: signedInBy,
-  /** Who acts: a key's ID, `oidc:<sub>`, or the printed link. */
+  /** The actor: a key's ID, `oidc:<sub>`, or the printed link. */
   subject: z.string(),
   tenant_id: z.string(),
   role: keyRole,
@@ -29,7 +29,7 @@ export type Session = Readonly<z.output<typeof sealedSession>>;
 /** Who signs in. */
 export type SignedIn = Pick<Session, 'via' | 'subject' | 'tenant_id' | 'role' | 'key_hash'>;
 
-/** Who calls: the API key, never its value, or somebody who is signed in. */
+/** The caller: the API key, never its value, or somebody who is signed in. */
 export interface Caller {
   /** Of the key; of a session, its subject, or where it changes something what events have in its place. */
   readonly key_id: string;
@@ -122,7 +122,7 @@ interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
 
 const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>): KeyCache => {
   const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
-  /** Apart: whoever sends made-up keys by the thousand must not drive out those that are real or refused. */
+  /** Separate: thousands of made-up keys must not evict real or refused ones. */
   const unknown = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
 
   const remember = (hash: string, record: Entry['record'], refreshMs: number): void => {
@@ -139,7 +139,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
     } else remember(hash, record, REFRESH_MS);
   };
 
-  /** Those who ask meanwhile share it. What was refused or forgotten meanwhile is not learned. */
+  /** Callers meanwhile share it. A key refused or dropped meanwhile is not remembered. */
   const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
     const entry: Entry = { record: lookup(hash), staleAt: Infinity, refreshAt: Infinity };
     entries.delete(hash);
@@ -241,7 +241,7 @@ const CONFIRMED_MAX = 10_000;
 
 /**
  * A key as the log issued it: what the read models' database says of its role, its tenant and its life opens
- * nothing. While the log is away, a key that was confirmed here before is believed, and no other.
+ * nothing. While the log is unreachable, only keys that were confirmed here before are accepted.
  */
 export const confirmedKeys = ({ lookup, stateOf }: ConfirmedKeysDeps): KeyLookup => {
   const confirmed = new LRUCache<string, KeyRecord>({ max: CONFIRMED_MAX });

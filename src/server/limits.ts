@@ -35,7 +35,7 @@ interface Kept extends BucketName, Bucket {
 export const bucketsInUse = (nowMs: () => number): BucketsInUse => {
   const kept = new LRUCache<string, Kept>({ max: KEPT_MAX });
 
-  /** Nothing where the bucket lacks less than a token. */
+  /** Nothing if the bucket lacks less than a token. */
   const inUse = ({ fullAt, ...bucket }: Kept, now: number): readonly BucketInUse[] => {
     const lacking = ((fullAt - now) * bucket.rate_per_second) / 1_000;
     const remaining = Math.max(0, Math.floor(bucket.burst - lacking));
@@ -140,7 +140,7 @@ interface TenantLimitsDeps {
 export interface TenantLimits {
   /** Never fails: while it cannot be looked up, what was known last holds, or the defaults do. */
   bucketsOf(tenantId: string): Promise<Buckets>;
-  /** What was just decided here holds here at once; others see it when their entry has aged. */
+  /** A decision made here holds here at once; other processes see it when their entry has expired. */
   put(tenantId: string, override: RateLimitOverride | null): void;
   /** Forgets all; gives how many there were. */
   flush(): number;
@@ -237,7 +237,7 @@ const INNER_IPV4 = /^(?:\[?::ffff:)?(\d+\.\d+\.\d+\.\d+)\]?(?::\d+)?$/i;
 const INNER_IPV6 = /^\[?([\da-f:.]+)(?:%[^\]]*)?\]?(?::\d+)?$/i;
 const NETWORK_GROUPS = 4;
 
-/** The /64 of an address of IPv6: whoever has one address there has all of them. */
+/** The /64 of an IPv6 address: the owner of one address there has all of them. */
 const networkOf = (address: string): string => {
   const [before = '', after] = address.split('::');
   const [head, tail] = [before, after ?? ''].map((half) => half.split(':').filter((group) => group !== ''));

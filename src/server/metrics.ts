@@ -11,7 +11,7 @@ export interface HttpMetrics {
   readonly observe: (observation: Observation) => void;
 }
 
-/** Forming labels costs more than counting: what was formed is kept, for there are few. */
+/** Forming labels costs more than counting: formed labels are kept, because there are few. */
 const remembered = <Part>(parts: Map<string, Part>, name: string, make: () => Part): Part => {
   const known = parts.get(name);
   if (known !== undefined) return known;

@@ -84,7 +84,7 @@ const described = (schema: unknown, owner: string): unknown => {
   };
 };
 
-/** What a spec sent to the real service, and what came back (`npm run docs:examples`). */
+/** A spec's request to the real service, and its answer (`npm run docs:examples`). */
 interface Example {
   readonly parameters?: Json;
   readonly body?: unknown;
@@ -94,7 +94,7 @@ interface Example {
 
 const EXAMPLES: Readonly<Record<string, Example>> = examples;
 
-/** What the example of an operation sends, by field. */
+/** The request in an operation's example, by field. */
 const exampleBodyOf = (operationId: string): Json => (EXAMPLES[operationId]?.body ?? {}) as Json;
 
 const inContent = (content: unknown, example: unknown): Json =>
@@ -293,7 +293,7 @@ const operation = (route: NamedRoute, components: Components): Json => ({
   responses: { ...problemResponses(route), ...accepted(route, components), ...success(route, components) },
 });
 
-/** A schema of a request or an answer, where it is no component, with members that say what they are. */
+/** A schema of a request or an answer that is not a component, with members that say what they are. */
 const describedOperation = (route: NamedRoute, components: Components): Json => {
   const whole = operation(route, components);
   return {
@@ -322,7 +322,7 @@ const describedComponents = (components: Components): Json =>
       .sort(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-/** What an interface consists of. */
+/** The parts of an interface. */
 interface Interface {
   readonly routes: readonly NamedRoute[];
   /** What receivers are sent, as OpenAPI describes webhooks. */

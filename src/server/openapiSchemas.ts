@@ -243,7 +243,7 @@ const RETRY_HEADER = {
   'Retry-After': { description: 'Seconds to wait.', schema: { type: 'integer', minimum: 1 } },
 };
 
-/** What a route answers when it does not do what was asked, by status. */
+/** A route's answers if it does not do what was asked, by status. */
 export const problemResponses = (route: Route): Json => {
   const byStatus = new Map<number, string[]>();
   for (const code of problemsOf(route))

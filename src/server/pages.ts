@@ -25,7 +25,7 @@ const RETRY_S = 2;
 const NONCE_PLACE = '__STYLE_NONCE__';
 
 /**
- * What the page may load and call: this origin, and where files are sent when that is another. Scripts are files
+ * The origins that the page may load and call: this one, and that of uploads if it differs. Scripts are files
  * only; the editor and dialogs add style tags while they run, which carry the answer's nonce.
  */
 const consolePolicy = (uploadOrigin: string | undefined, nonce: string): string =>
@@ -84,7 +84,7 @@ const sendAsset = ({ names }: Built, folder: string, { req, res, next }: Asked):
   const file = encoding === undefined ? name : `${name}${ENCODINGS[encoding]}`;
   res.sendFile(file, { root: folder, cacheControl: false, dotfiles: 'deny' }, (error?: Error) => {
     if (error === undefined || res.headersSent) return;
-    // Built anew meanwhile: the name is of the former page.
+    // Rebuilt meanwhile: the name is of the former page.
     for (const header of ['Content-Encoding', 'Content-Type']) res.removeHeader(header);
     res.set('Cache-Control', 'no-store');
     next();
@@ -125,8 +125,8 @@ const sendPage = (
 };
 
 /**
- * The console: one page at `/` and below `/app/`, whose script shows what the path names, and its files. Built
- * anew, it is read anew. While it is not there, a page that asks again.
+ * The console: one page at `/` and below `/app/`, whose script shows what the path names, and its files. Once
+ * rebuilt, it is read again. While it is missing, a page that asks again.
  */
 export const consolePage = ({ folder, uploadOrigin }: ConsoleDeps): RequestHandler => {
   const assets = join(folder, 'assets');
@@ -155,7 +155,7 @@ export const consolePage = ({ folder, uploadOrigin }: ConsoleDeps): RequestHandl
     else sendPage(req, res, { page: now.page, uploadOrigin });
   };
 
-  // Every request of the interface goes by here: no promise is made for it.
+  // Every request of the interface passes here, so it creates no promise.
   return (req, res, next) => {
     if ((req.method !== 'GET' && req.method !== 'HEAD') || !isPage(req.path)) next();
     else serve({ req, res, next }).catch(next);

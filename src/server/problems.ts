@@ -11,7 +11,7 @@ interface ProblemDetails {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What a broken request is answered with. Thrown at the HTTP edge only. */
+/** The answer to a broken request. Thrown at the HTTP edge only. */
 export class Problem<out Code extends ProblemCode = ProblemCode> extends Error {
   override readonly name = 'Problem';
   readonly code: Code;

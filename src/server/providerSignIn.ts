@@ -51,7 +51,7 @@ const begun = z.object({
   return_to: z.string(),
 });
 
-/** A name that stands twice: who reads the first and who reads the last would not read the same. */
+/** A repeated name: readers of the first and readers of the last would not read the same. */
 const isSaidTwice = ({ searchParams }: URL): boolean =>
   new Set(searchParams.keys()).size !== [...searchParams.keys()].length;
 
@@ -93,7 +93,7 @@ const whoIn = (
   };
 };
 
-/** undefined: a claim stands twice, and who reads the first would not read what who reads the last does. */
+/** undefined: a claim is repeated, and readers of the first and of the last would not read the same. */
 const claimsOf = async (provider: IdentityProvider, address: URL, known: z.output<typeof begun>) => {
   const json = await provider.finish(address, known);
   return memberTwiceIn(json) === undefined
@@ -151,7 +151,7 @@ export const providerSignIn = (deps: ProviderSignInDeps): ProviderSignIn => {
     return { location: url, cookies: [cookies.setSignIn(browser, sealed, BEGUN_MS / 1000)] };
   };
 
-  /** What the provider refuses, or cannot say, leads back to the sign-in page. */
+  /** If the provider refuses or does not answer, the browser goes back to the sign-in page. */
   const orSignInPage = async (browser: Browser, work: Promise<NextPage>): Promise<NextPage> => {
     try {
       return await work;

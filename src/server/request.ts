@@ -19,7 +19,7 @@ type ZodIssue = z.core.$ZodIssue;
 
 const keyText = (key: PropertyKey): string | number => (typeof key === 'symbol' ? String(key) : key);
 
-/** What zod found, as it is told to callers. */
+/** zod's findings, as callers get them. */
 export const issuesOf = (issue: ZodIssue, at: readonly string[]): readonly RequestIssue[] => {
   const loc = [...at, ...issue.path.map(keyText)];
   if (issue.code === 'unrecognized_keys')
@@ -59,7 +59,7 @@ const pathsOfNoInt = (issues: readonly ZodIssue[]): readonly (readonly PropertyK
 
 const placeOf = (path: readonly PropertyKey[]): string => JSON.stringify(path.map(keyText));
 
-/** Integers are read as written: where the schema wants one, `5.0` is none. `told` is wrong with the value itself. */
+/** Integers are read as written: if the schema wants one, `5.0` is refused. `told` is wrong with the value itself. */
 const oddIssues = (
   { at, under = [], schema, halves }: Part,
   told: readonly ZodIssue[],
@@ -127,7 +127,7 @@ export const checkTenant = (route: Route, caller: Caller, part: unknown): void =
     throw problem('tenant_mismatch', 'The API key belongs to another tenant.');
 };
 
-/** What a request is told by. */
+/** What a request is recognised by. */
 interface RequestParts {
   readonly path: unknown;
   readonly query: unknown;
@@ -141,7 +141,7 @@ const SECRETS = new Set(['api_key', 'llm_api_key', 'ocr_api_key']);
 
 /** Longest stretch of the main thread before others get their turn, ms. */
 const SLICE_MS = 8;
-/** Pieces are written, and the clock is looked at, so many characters at a time. */
+/** Pieces are written, and the clock is checked, this many characters at a time. */
 const CHUNK_CHARS = 4_096;
 
 const digest = (text: string): string => createHash('sha256').update(text, 'utf8').digest('hex');
@@ -149,7 +149,7 @@ const digest = (text: string): string => createHash('sha256').update(text, 'utf8
 /** The digest of a word that a person made up can be guessed: a document's password is left out altogether. */
 const PASSWORD = 'password';
 
-/** A secret is told by its digest alone. */
+/** A secret is represented only by its digest. */
 const shown = (name: string, value: unknown): unknown => {
   if (typeof value !== 'string') return value;
   if (name === PASSWORD) return undefined;
@@ -257,7 +257,7 @@ const pathParams = ({ params, rest }: Route, req: Request): unknown => {
   );
 };
 
-/** What the path and the query say. Express parses a query whenever it is looked at. */
+/** The path's and the query's parameters. Express parses a query at each access. */
 export const addressParts = (route: Route, req: Request): readonly [Part, Part] => [
   { at: 'path', schema: route.params, value: pathParams(route, req) },
   { at: 'query', schema: route.query, value: route.query && req.query },
@@ -320,8 +320,8 @@ interface HandlerContext {
 }
 
 /**
- * What a handler gets. Few ask for the signal, and it costs: it is made when asked for. Every request makes this
- * object: members that are spread into one with more, accessors among them, would cost it 8 µs.
+ * What a handler gets. The signal is costly and few ask for it: it is made on demand. Every request makes this
+ * object: spreading members, accessors among them, into a larger one would cost 8 µs.
  */
 export const requestOf = (
   facts: Checked,
@@ -347,7 +347,7 @@ export const requestOf = (
       const actor = { key_id: caller.key_id, role: caller.role };
       return { now: clock.now(), actor, correlation_id: requestId, command_id };
     },
-    // What a route lists is known where it is declared, and nowhere else.
+    // A route's problems are known where it is declared, and nowhere else.
     doneOr: doneOr as AnyRequest['doneOr'],
     prefers: (types) => {
       const best = req.accepts([...types]);

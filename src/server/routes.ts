@@ -11,12 +11,12 @@ type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
 /** `scope`: the body's member of that name. */
 type TenantSource = 'path' | 'query' | 'body' | 'scope';
 
-/** What every handler gets: who calls, for which tenant, and how to answer. */
+/** What every handler gets: the caller, the tenant, and how to answer. */
 interface RequestFacts {
   /** The upload of a route with `upload`; it is removed after the answer. */
   readonly file: UploadedFile | undefined;
   readonly caller: Caller;
-  /** What the caller says of itself where it is a browser. */
+  /** The caller's description of itself, if it is a browser. */
   readonly browser: Browser;
   /** The tenant that the request names, or the key's own. */
   readonly tenant_id: string;
@@ -93,7 +93,7 @@ const HOUR_MS = 3_600_000;
 /** How most routes that take an `Idempotency-Key` treat it. */
 export const KEPT_A_DAY: Idempotency = { keyLengthMax: 255, keepMs: 24 * HOUR_MS };
 
-/** What is known of a body of plain bytes before it is read. */
+/** What is known about a body of plain bytes before it is read. */
 export interface ByteRequest<Params = unknown, Query = unknown> {
   readonly params: Params;
   readonly query: Query;
@@ -145,17 +145,17 @@ interface RouteFacts<Deps> {
   readonly idempotency?: Idempotency;
   /** With `Prefer: respond-async` it answers 202 with an operation, of this schema. */
   readonly respondsAsync?: z.ZodType;
-  /** The body as the reference shows it, where that says more than what is checked at first. */
+  /** The body as the reference shows it, if that says more than the first check. */
   readonly documentedBody?: z.ZodType;
   /** A GET that uses something up: HEAD, by which programs look at a link before a person does, is refused. */
   readonly countsOnce?: boolean;
   /** Answered even while shutting down. */
   readonly always?: boolean;
-  /** What this process wrote, for the request's tenant or for all, is waited for before it is read. */
+  /** Reads wait for this process's writes, for the request's tenant or for all. */
   readonly reads?: 'tenant' | 'all';
 }
 
-/** A route: data, and one function over what its resource needs. Whoever only reads it needs nothing. */
+/** A route: data, and one function over its resource's dependencies. Reading the data needs none. */
 export interface Route<in Deps = never> extends RouteFacts<Deps> {
   readonly method: 'get' | 'post' | 'put' | 'delete';
   /** With `{name}` for a path parameter. */
@@ -177,7 +177,7 @@ const routeOf =
     method,
     path,
     bucket: facts.bucket ?? (facts.access === 'public' ? undefined : 'general'),
-    // What comes was checked against the same schemas.
+    // The input was checked against the same schemas.
     handle: (request, deps) => handle(request as RouteRequest<Facts>, deps),
   });
 

@@ -41,7 +41,7 @@ import { browserOf } from './browser.ts';
 
 export interface ServeDeps {
   readonly sessions: Pick<Sessions, 'isSentBy' | 'callerOf'>;
-  /** What this process wrote is waited for before it is read. */
+  /** Reads wait for this process's writes. */
   readonly reads: ReadYourWrites;
   readonly keys: Authenticator;
   readonly limits: RateLimits;
@@ -157,7 +157,7 @@ const textOf = (body: unknown): string => {
   }
 };
 
-/** What a caller does not read counts for its tenant meanwhile. */
+/** Bytes that a caller does not read count for its tenant meanwhile. */
 const heldWhileSent = async (
   { unread }: Pick<ServeDeps, 'unread'>,
   { tenant_id, bytes }: { readonly tenant_id: string; readonly bytes: number },
@@ -238,7 +238,7 @@ const send = async (
   else await sendJson(exchange, body, deps);
 };
 
-/** The answer with the texts that its tokens stand for: null for what was forgotten, and for another tenant's. */
+/** The answer with the texts of its tokens: null for erased texts, and for another tenant's. */
 const withTexts = async (sent: Sent, caller: Caller, { texts }: Pick<ServeDeps, 'texts'>): Promise<Sent> => {
   const tokens = texts === undefined ? [] : tokensIn(sent.body);
   if (texts === undefined || tokens.length === 0) return sent;

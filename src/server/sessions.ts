@@ -29,7 +29,7 @@ interface SessionDeps {
   readonly limiter: RateLimiter;
   readonly publicUrl: string | undefined;
   readonly baseUrl: () => string;
-  /** undefined: nobody signs in by a provider. */
+  /** undefined: no sign-in by a provider. */
   readonly oidc: { readonly provider: IdentityProvider; readonly claims: OidcClaimNames } | undefined;
   /** What events have in the place of who signed in by a provider. */
   readonly eventName: (who: Pick<Session, 'subject' | 'tenant_id' | 'role'>) => Promise<string>;
@@ -52,15 +52,15 @@ export interface Sessions {
   isSentBy(browser: Browser): boolean;
   /** The session of a request; undefined: none, or none that holds. */
   of(browser: Browser): Promise<Session | undefined>;
-  /** Who acts. Throws 401 `session_expired`, and 403 where a change is asked for by another page. */
+  /** The actor. Throws 401 `session_expired`, and 403 if another page asks for a change. */
   callerOf(browser: Browser, request: { readonly changes: boolean }): Promise<Caller>;
   openByKey(browser: Browser, key: string): Promise<Opened>;
-  /** Where it opens nothing, what the sign-in page is told: the link was followed before or is too old, for one. */
+  /** If it opens nothing, the problem for the sign-in page: the link was followed before or is too old, for one. */
   openByLink(browser: Browser, token: string): Promise<Opened | 'link_used' | 'https_required'>;
   /** A link that signs an admin in, once. It stands for the key where one is given. */
   newLink(key: string | undefined): Promise<string>;
   readonly byProvider: ProviderSignIn;
-  /** From now on the session opens nothing, whoever has a copy; gives the cookie that clears it. */
+  /** From now on the session and its copies open nothing; gives the cookie that clears it. */
   end(browser: Browser, session: Session | undefined): Promise<string>;
 }
 
@@ -69,7 +69,7 @@ const MINUTE_MS = 60_000;
 const SESSION_MS = 8 * 60 * MINUTE_MS;
 const LINK_MS = 15 * MINUTE_MS;
 
-/** Who acts by a link that stands for no key: whoever may open the operator's socket. */
+/** The actor of a link without a key: the operator, who may open the socket. */
 const BY_LINK: SignedIn = {
   ...{ via: 'link', subject: 'sign_in_link', tenant_id: 'operator', role: 'admin', key_hash: null },
 };
@@ -84,7 +84,7 @@ const expired = (): Problem =>
 
 const wordOf = ({ session_id }: Session): string => `session ${session_id}`;
 
-/** What is opened and ended, however somebody signs in. */
+/** Opening and ending sessions, for every way to sign in. */
 const sessionBook = ({ sealing, used, keys, nowMs }: SessionDeps, cookies: Cookies) => {
   /** As its key is now. undefined: the key opens nothing any more. */
   const underKey = async (session: Session): Promise<Session | undefined> => {
@@ -124,7 +124,7 @@ const sessionBook = ({ sealing, used, keys, nowMs }: SessionDeps, cookies: Cooki
   };
 };
 
-/** Sessions of browsers: sealed in a cookie; what has ended before its time is told by `used`. */
+/** Sessions of browsers, sealed in a cookie; `used` knows those that ended early. */
 export const sessionsOver = (deps: SessionDeps): Sessions => {
   const { sealing, used, keys, limiter, publicUrl, oidc, nowMs } = deps;
   const cookies = cookiesOf(publicUrl);
@@ -147,7 +147,7 @@ export const sessionsOver = (deps: SessionDeps): Sessions => {
       if (session === undefined) throw expired();
       if (changes) checkOwnPage(browser, { publicUrl, csrfToken: session.csrf_token });
       const { subject, tenant_id, role } = session;
-      // Only what changes something is told of by events.
+      // Events record only changes.
       const isNamed = changes && session.via === 'oidc';
       const key_id = isNamed ? await orNotReady(deps.eventName(session)) : subject;
       return { key_id, tenant_id, role, session };

@@ -70,7 +70,7 @@ export const consoleOf = ({ s3 }: Pick<Config, 's3'>): RequestHandler =>
 /** Strangers cause such lines: one is short, and has no stack. */
 const CAUSE_MAX = 300;
 
-/** What an error says, and what caused it. */
+/** The message of an error, and its cause. */
 const causesOf = (error: unknown): string =>
   error instanceof Error
     ? [error.message, causesOf(error.cause)].filter((text) => text !== '').join(': ')
@@ -112,7 +112,7 @@ const erasedAtIn = (store: EventStore) => {
   return async (tenantId: string): Promise<string | null> => (await erasures.current()).get(tenantId) ?? null;
 };
 
-/** What an operator asks for: a link that signs in. */
+/** An operator's request: a link that signs in. */
 const signInLink = (from: Context): Operation => newSignInLink(() => from.api.sessions.newLink(undefined));
 
 /** The advisory lock that one process holds at a time: the one that sends. */
@@ -130,7 +130,7 @@ const receiverPolicy = (from: Context): ReceiverPolicy => {
   };
 };
 
-/** What the routes of webhooks call. */
+/** Dependencies of the routes of webhooks. */
 const webhooksOf = (from: Context, randomBytes: (count: number) => Uint8Array): Webhooks => {
   const { log, objects } = from.parts;
   const box = from.secretBox;
@@ -169,7 +169,7 @@ export const webhooksParts = {
   reportDrift: (from) => reportDrift({ store: from.parts.log, clock: from.clock }),
 } satisfies SomeFactories;
 
-/** How this process and what it stands on do, asked anew each time. */
+/** The state of this process and its parts, asked again each time. */
 const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
   const { sql, log } = from.parts;
   const { roles, maxUploadBytes } = from.config;

@@ -9,12 +9,12 @@ import { findSeals } from './seals.ts';
 import type { StoreConfig } from './stores.ts';
 import type { Config } from '../config.ts';
 
-/** What the thread is given: where log, tables and seals are. */
+/** Input of the thread: where log, tables and seals are. */
 export type AuditThreadData = Pick<AuditOptions, 'log_only' | 'all'> & {
   readonly config: StoreConfig & Pick<Config, 's3'>;
 };
 
-/** What the thread tells: how far it is, and once what came of it. */
+/** Messages of the thread: its progress, and once its result. */
 export type AuditThreadMessage =
   { readonly progress: AuditProgress } | { readonly report: AuditReport } | { readonly failed: string };
 

@@ -45,7 +45,7 @@ export const chainsThread =
     return startedChains({ path, upTo, work });
   };
 
-/** Two threads load what they need in some 0.6 s of a core: a tenth of what so many events take. */
+/** Two threads load their code in some 0.6 s of CPU time: a tenth of the time for this many events. */
 const SHARES_EVENTS_MIN = 100_000n;
 /** Each reads past the rows of the others, so that more of them gain ever less. */
 const THREADS_MAX = 8;
@@ -65,7 +65,7 @@ const startedShare = (data: ShareOf, onProgress: (events: number) => void) => {
     if ('events' in message) onProgress(message.events);
   });
   const done = told((message) => ('done' in message ? message.done : undefined));
-  // It is asked for after the reading; until then an end of the thread is told by `read`.
+  // It is asked for after the log is read; until then `read` reports an end of the thread.
   done.catch(() => undefined);
   const share: StartedShare = {
     read: told((message) => ('latest' in message ? message.latest : undefined)),

@@ -112,7 +112,7 @@ const refuseFull = async (dataDir: string, harmless = HARMLESS): Promise<void> =
   throw new OperatorError(`${dataDir} holds ${what}.`);
 };
 
-/** What is restored into a backup would be a part of it, and the backup broken. */
+/** Restoring into a backup would add to it, and break it. */
 const refuseWithin = ({ backup, dataDir }: RestoreRequest): void => {
   const way = relative(backup, dataDir);
   if (way.startsWith('..') || isAbsolute(way)) return;
@@ -142,11 +142,11 @@ const IN_FLIGHT = 256;
 export interface LogCopyPlaces {
   readonly from: string;
   readonly to: string;
-  /** Where objects are copied to, or from; undefined: they stay where they are. */
+  /** Where objects are copied to or from; undefined: they stay where they are. */
   readonly s3: Config['s3'];
 }
 
-/** What was copied. */
+/** The copied items. */
 export interface CopiedPlace extends CopiedLog {
   /** Objects that were not there; null: they were left alone. */
   readonly objects: number | null;
@@ -198,7 +198,7 @@ const nameLog = async (folder: string): Promise<void> => {
     await absentAsUndefined(rename(join(folder, `${COPYING}${end}`), join(folder, `${LOG}${end}`)));
 };
 
-/** From a server, to which nobody may write meanwhile, to an empty folder. One that was cut short begins anew. */
+/** From a server, to which nobody may write meanwhile, to an empty folder. An interrupted copy begins again. */
 const toFolder = async (places: LogCopyPlaces, options: CopyOptions): Promise<CopiedPlace> => {
   const { from, to } = places;
   const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');

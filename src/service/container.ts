@@ -102,7 +102,7 @@ const notified = (from: Context): ((notice: ProjectionNotice) => void) => {
   };
 };
 
-/** The projections: in the thread of the embedded read models where there is one, else in this one. */
+/** The projections: in the thread of the embedded read models if there is one, otherwise in this one. */
 const runnerOf = (from: Context): ProjectionRunner => {
   const { sql, log: feed, projections } = from.parts;
   const listener = { onApplied: appliedBy(from), notify: notified(from) };

@@ -42,7 +42,7 @@ import type { Parts } from './parts.ts';
 import type { Readiness } from './health.ts';
 import type { ProviderMetrics } from './metrics.ts';
 
-/** What the process is made of: each part is made when it is first asked for, and once. */
+/** The parts of the process: each is made once, when it is first needed. */
 export interface Context {
   /** Audits that are asked for while the service runs. */
   readonly audits: Audits;
@@ -149,7 +149,7 @@ export interface Context {
   readonly lockedObjects: LockedObjects;
   /** Object sweeper. */
   readonly objectSweeper: ObjectSweeper;
-  /** What the routes call. */
+  /** Dependencies of the routes. */
   readonly api: ApiDeps;
 }
 

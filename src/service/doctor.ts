@@ -262,7 +262,7 @@ const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => 
   }
 };
 
-/** Reads an object beside whoever has the store open. */
+/** Reads an object while another process has the store open. */
 const objectReader = async ({ s3, dataDir }: Config) => {
   if (s3 === undefined) return (key: string) => readObject(join(dataDir, 'objects'), key);
   const { bucketProbe } = await import('../../adapters/minio.ts');
@@ -345,7 +345,7 @@ const QUICK_MS = 5_000;
 /** Starts a process by each way of confining it until one holds. */
 const PROTECTION_MS = 30_000;
 
-/** What the service of the data folder says of itself; undefined when none answers. */
+/** The description of the data folder's service; undefined if none answers. */
 const runningService = async (
   { dataDir }: Config,
   signal: AbortSignal,

@@ -20,7 +20,7 @@ export const EXTRACT_DEADLINES_MS = { fast: 60_000, standard: 300_000, robust: 6
 
 /** What reads documents without a service: the same isolated processes, under the same limits. */
 export interface DocumentParts {
-  /** What the service calls it in `meta.model`. */
+  /** Its name in `meta.model`. */
   readonly model: string;
   readonly parser: DocumentParser;
   readonly engine: ExtractionEngine;

@@ -71,7 +71,7 @@ interface ReadinessDeps {
   readonly watch?: Pick<LogWatch, 'diverged'>;
   /** Whether this process has the role `projector`. */
   readonly mayProject: boolean;
-  /** Tables of read models that are not there, or were made anew and have no row yet. */
+  /** Tables of read models that are missing, or were created again and have no row yet. */
   readonly missing: () => Promise<readonly string[]>;
 }
 

@@ -117,7 +117,7 @@ const snapshotNotices = (
   };
 };
 
-/** What the account writer counts and logs. */
+/** Metrics and log lines of the account writer. */
 export const writerHooks = (register: Registry, logger: Pick<Logger, 'warn'>): WriterHooks => {
   const { counter, histogram } = metersOn(register);
   const commands = histogram(

@@ -42,7 +42,7 @@ import { logOperations, readModelOperations } from '../operator/operations.ts';
 export { packagedPrices } from '../../adapters/prices.ts';
 export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../adapters/ecb.ts';
 
-/** What the service has open already: operations use these, so that it knows of changes. */
+/** Parts that the service has already opened: operations use these, so that it knows of changes. */
 export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &
   Pick<RotateDeps, 'objects' | 'box'> &
   Pick<SealDeps, 'locked'> &
@@ -151,7 +151,7 @@ export interface MoveProgress {
   readonly signal: AbortSignal;
 }
 
-/** Makes read models anew that have texts which were moved since; gives how many. */
+/** Rebuilds read models that have texts which were moved since; gives how many. */
 const rebuildMoved = async (
   { sql, feed }: { readonly sql: Sql; readonly feed: EventStore & EventFeed },
   { onRebuild: onProgress, signal }: MoveProgress,
@@ -164,8 +164,8 @@ const rebuildMoved = async (
 };
 
 /**
- * Moves texts of old events into the vault, and makes the read models anew without them. Nobody else may use the log
- * meanwhile. Throws OperatorError.
+ * Moves texts of old events into the vault, and rebuilds the read models without them. No other process may use the
+ * log meanwhile. Throws OperatorError.
  */
 export const moveIntoVault = async (
   config: Config,

@@ -7,7 +7,7 @@ import { REDACTED, SECRET_MEMBERS } from '../redact.ts';
 /** Longer texts are written before the turn ends. */
 const CHARS_MAX = 65_536;
 
-/** Lines on their way to where they are written. */
+/** Lines that wait to be written. */
 interface GatheredLines {
   readonly add: (line: string) => void;
   /** Writes what was gathered. */
@@ -59,7 +59,7 @@ const write = (fd: 1 | 2, text: string): void => {
 export const standardOutput = gatheredLines((text) => write(1, text));
 process.once('exit', standardOutput.flush);
 
-/** Says something to whoever started the service, after the lines of the log until now. */
+/** Writes something for the person who started the service, after the log's lines so far. */
 export const say = (text: string): void => {
   standardOutput.add(text);
   standardOutput.flush();

@@ -26,7 +26,7 @@ import {
   type StartWait,
 } from './stores.ts';
 
-/** What a part is, for the banner and for health: never an address with a password. */
+/** The description of a part, for the banner and for health: never an address with a password. */
 interface PartNames {
   readonly event_log: string;
   readonly read_models: string;
@@ -60,13 +60,13 @@ export interface Parts {
   readonly names: PartNames;
   /** False while nothing can be appended to the embedded log, as on a full disk. */
   readonly isLogWritable: () => boolean;
-  /** Why the embedded read models had to be made anew; null otherwise. */
+  /** Why the embedded read models had to be rebuilt; null otherwise. */
   readonly recreated: string | null;
   /** Closes in reverse order of opening. */
   readonly close: () => Promise<void>;
 }
 
-/** What was opened so far, to close again when a later part does not open. */
+/** The parts opened so far, to close again if a later part does not open. */
 interface Opened {
   readonly keep: <T>(part: T, close: (part: T) => Promise<void>) => T;
   readonly close: () => Promise<void>;

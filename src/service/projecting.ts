@@ -12,7 +12,7 @@ import type { ProjectorStatus } from '../../projections/engine/subscribe.ts';
 import type { EmbeddedSql } from '../../adapters/pglite/sql.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 
-/** Who is told what the service's projections do. */
+/** The receivers of the projections' reports. */
 export interface ProjectionListener {
   readonly onApplied: (facts: AppliedFacts) => void;
   readonly notify: (notice: ProjectionNotice) => void;
@@ -44,7 +44,7 @@ export const serviceRunner = (
     notify,
   });
 
-/** What the thread that projects is given: it reads the log's file itself. */
+/** Input of the projecting thread: it reads the log's file itself. */
 export interface ProjectionThreadData extends Projecting {
   /** Of the read models. */
   readonly folder: string | null;
@@ -52,7 +52,7 @@ export interface ProjectionThreadData extends Projecting {
   readonly port: MessagePort;
 }
 
-/** What it is asked. */
+/** Its requests. */
 export type ProjectionQuestion =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop'; readonly id: number }
@@ -64,13 +64,13 @@ export type ProjectionQuestion =
       readonly options: WaitOptions;
     };
 
-/** What it is right now, of which others may ask without waiting. */
+/** Its present state, which others may read without waiting. */
 export interface RunnerState {
   readonly isProjecting: boolean;
   readonly aside: string | null;
 }
 
-/** What it tells. */
+/** Its messages. */
 export type ProjectionNews =
   | { readonly kind: 'answer'; readonly id: number; readonly answer: boolean | readonly ProjectorStatus[] }
   | {

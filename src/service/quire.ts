@@ -36,7 +36,7 @@ const whereOf = ({ url, isApi }: Started): readonly string[] =>
     ? [`Quire listens on ${url}`, `  reference     ${url}/docs`, `  console       ${url}/`]
     : ['Quire runs without an API', `  health        ${url}/health, with /metrics beside it`];
 
-/** What a start prints: where it listens, and what each part is. */
+/** The output of a start: where it listens, and its parts. */
 const banner = (parts: Parts, started: Started): string => {
   const { key, link, protection } = started;
   const { event_log, read_models, objects, limits } = parts.names;
@@ -62,7 +62,7 @@ const banner = (parts: Parts, started: Started): string => {
   return `${lines.join('\n')}\n`;
 };
 
-/** What a process has opened, to be closed when it ends. */
+/** Everything that a process has opened, to be closed when it ends. */
 interface Ends {
   /** Throws where the process was told to end meanwhile: what is opened after that would be opened for nothing. */
   readonly add: (end: () => unknown) => void;
@@ -107,8 +107,8 @@ const hasTenants = async ({ parts }: Context): Promise<boolean> => {
 };
 
 /**
- * Opens a first account, so that whoever tries the service has one to read documents for. Only where all parts are
- * embedded and nobody has a tenant yet: on servers an operator knows whom he serves. Gives whether it was opened.
+ * Opens a first account, so that somebody who tries the service can read documents at once. Only if all parts are
+ * embedded and there is no tenant yet: on servers an operator knows the tenants. Says whether it was opened.
  */
 const openFirstTenant = async (from: Context): Promise<boolean> => {
   const { eventStoreUrl, databaseUrl, redisUrl, s3 } = from.config;
@@ -179,7 +179,7 @@ const firstAdminKey = async (from: Context): Promise<string | undefined> => {
 /** Often enough that a process which was seen within a minute is alive. */
 const EVERY_MS = 15_000;
 
-/** What this process says of itself; its ID is another at each start. */
+/** This process's description of itself; its ID is another at each start. */
 const factsOf = (from: Context): ReplicaFacts => ({
   replica_id: `${hostname()}-${randomUUID().slice(0, 8)}`,
   version: VERSION,
@@ -305,7 +305,7 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   ends.add(() => unfinished.stop());
   const server = await serve(from, isApi);
   ends.add(() => within(server.close(), REFUSALS_MS));
-  // Until then it listens: probes are answered, and what comes is told to go elsewhere.
+  // Until then it listens: probes are answered, and new requests are sent elsewhere.
   ends.add(() => within(server.running.ended(), DRAIN_MS));
   if (does('projector')) drift.start();
   // In each process: what neither the log nor the object store took is known to this one alone.

@@ -48,7 +48,7 @@ export const sealerParts = {
   },
 } satisfies SomeFactories;
 
-/** Every seal that can be found: in the log itself, and in the object store where that is S3. */
+/** Every seal that can be found: in the log itself, and in the object store if that is S3. */
 export interface FoundSeals {
   readonly seals: readonly GivenSeal[];
   /** Where events of a copied log lay first. */

@@ -10,7 +10,7 @@ export interface ShareOf extends ShareWork {
   readonly of: number;
 }
 
-/** What a thread tells: how much it has read, the latest time of that, and what it came to; null: not clean. */
+/** A thread's messages: how much it has read, the latest time of that, and its result; null: not clean. */
 export type ShareMessage =
   { readonly events: number } | { readonly latest: string | null } | { readonly done: ShareDone | null };
 

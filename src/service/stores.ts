@@ -22,19 +22,19 @@ export const ENCRYPTION_SECRET = 'encryption-secret';
 
 type KeyConfig = Pick<Config, 'dataDir' | 'eventStoreUrl' | 'secretKeys'>;
 
-/** The key of the data folder; undefined where there is none, and where other processes share the event log. */
+/** The key of the data folder; undefined if there is none, or if other processes share the event log. */
 export const folderKey = async ({ eventStoreUrl, dataDir }: KeyConfig): Promise<Uint8Array | undefined> =>
   eventStoreUrl === undefined ? knownSecret(join(dataDir, ENCRYPTION_SECRET)) : undefined;
 
-/** The same, made where it is missing and FIELD_ENCRYPTION_KEY is not set. */
+/** The same, made if it is missing and FIELD_ENCRYPTION_KEY is not set. */
 export const folderKeyForService = (config: KeyConfig): Promise<Uint8Array | undefined> =>
   config.eventStoreUrl === undefined && config.secretKeys === undefined
     ? secretFile(join(config.dataDir, ENCRYPTION_SECRET))
     : folderKey(config);
 
 /**
- * What seals own keys of callers and secrets of webhooks: FIELD_ENCRYPTION_KEY, else the key of the data folder, which
- * opens what it has sealed in either case. undefined where there is neither.
+ * Seals own keys of callers and secrets of webhooks: with FIELD_ENCRYPTION_KEY, else with the key of the data folder,
+ * which in either case opens what it has sealed. undefined if there is neither.
  */
 export const secretBoxOf = (
   { secretKeys }: Pick<Config, 'secretKeys'>,
@@ -76,13 +76,13 @@ export const textMoverOf = (config: Pick<Config, 'secretKeys'>, parts: VaultPart
 
 /** A server that the configuration names and that a start cannot do without. */
 interface NeededServer {
-  /** What it is and where: never an address with a password. */
+  /** Its kind and place: never an address with a password. */
   readonly name: string;
   /** The variable that names it. */
   readonly variable: string;
 }
 
-/** How long a start waits for its servers, and who is told of it. */
+/** How long a start waits for its servers, and where that is reported. */
 export interface StartWait {
   readonly waitMs: number;
   /** Told once of each server that does not answer at once. */
@@ -113,8 +113,8 @@ const PAUSE_MAX_MS = 5_000;
 const late = Symbol('late');
 
 /**
- * Asks until the server answers, more and more seldom. Throws ServerAway when the time is over, and OperatorError at
- * once where the server refuses who asks.
+ * Asks less and less often until the server answers. Throws ServerAway when the time is over, and OperatorError at
+ * once if the server refuses the user.
  */
 export const answerOf = async <T>(
   server: NeededServer,
@@ -147,7 +147,7 @@ export const answerOf = async <T>(
   }
 };
 
-/** What the configuration says of the projections. */
+/** The configuration of the projections. */
 export const projectingAs = ({
   rebuildDiverged,
   tracing,
@@ -156,7 +156,7 @@ export const projectingAs = ({
   isTraced: tracing !== undefined,
 });
 
-// A driver is loaded only where it is used: those of servers alone are half of an embedded start's memory.
+// A driver is loaded only if it is used: those for servers are half of an embedded start's memory.
 
 /** Where log and read models are. */
 export type StoreConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl'>;
@@ -180,7 +180,7 @@ export const openLog = async (
   return readThrough(openSqliteEventLog({ path: logFileIn(dataDir), ...options }));
 };
 
-/** The log for reading only: works beside a running service. Throws OperatorError when there is none. */
+/** The log for reading only: works beside a running service. Throws OperatorError if there is none. */
 export const withLogReader = async <T>(
   config: Config,
   work: (log: EventStore & EventFeed) => Promise<T>,
@@ -209,7 +209,7 @@ const openSql = async ({ databaseUrl, dataDir }: StoreConfig): Promise<EmbeddedS
 
 /**
  * Opens the read models' database for the service: an embedded one shares its thread with the projections, which
- * read the log from its file where that is embedded too.
+ * read the log from its file if that is embedded too.
  */
 export const openServiceSql = async (
   config: Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl' | 'rebuildDiverged' | 'tracing'>,

@@ -30,8 +30,8 @@ select to_regclass($1) is null or ($2::text is not null and not exists (
 )) as missing`;
 
 /**
- * Where earlier releases kept snapshots of accounts; nothing reads it any more. Only that table, told by its
- * columns, and only where this process's role owns it.
+ * Where earlier releases kept snapshots of accounts; nothing reads it any more. Only that table, recognised by
+ * its columns, and only if this process's role owns it.
  */
 const FORMER_SNAPSHOTS = `
 select pg_has_role(c.relowner, 'usage') as own

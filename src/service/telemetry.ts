@@ -30,7 +30,7 @@ export const openTracer = async ({ tracing }: Config, logger: Logger): Promise<T
   return openOtlpTracer({ ...tracing, version: VERSION, onError });
 };
 
-/** What is seen of the service from outside. */
+/** Everything visible of the service from outside. */
 export const telemetryParts = {
   registry: () => {
     const register = new Registry();

@@ -45,7 +45,7 @@ const readOnlyWhileSound = (sql: SqlTx, watch: Pick<LogWatch, 'diverged'>): SqlT
   };
 };
 
-/** What background work tells of its failures: that read models diverged is told once, by the watch. */
+/** Reports failures of background work; diverged read models are reported once, by the watch. */
 export const unlessDiverged =
   (tell: (error: unknown) => void): ((error: unknown) => void) =>
   (error) => {
@@ -105,7 +105,7 @@ export const logWatchParts = {
       onSettled: () => {
         from.accounts.forget('all');
         from.llmCosts.forget('all');
-        // What was written meanwhile stands in the log that is there: reads still wait for it.
+        // Events written meanwhile are in the present log: reads still wait for them.
         forgetAnswers(from);
         logger.info({ msg: 'the read models are of the event log that is there' });
       },
@@ -170,12 +170,12 @@ export const unfinishedParts = {
   unfinishedSweeper: sweeperOf,
 } satisfies SomeFactories;
 
-/** What a cancelled audit gets to remove what it put down, ms. */
+/** Time for a cancelled audit to remove its files, ms. */
 const GRACE_MS = 5_000;
 
 /**
- * Audits in a thread of its own, which opens the log for reading as the command does: whoever is served
- * meanwhile waits for nothing but the rows of the read models, which an embedded database sends.
+ * Audits in a thread of its own, which opens the log for reading as the command does: requests meanwhile wait
+ * only for the rows of the read models, which an embedded database sends.
  */
 const auditInThread =
   ({ dataDir, databaseUrl, eventStoreUrl, s3 }: Config): RunAudit =>

@@ -60,7 +60,7 @@ const endedOrOpen = (
   { tenant_id }: { readonly tenant_id: string },
 ): WorkFate => (at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id });
 
-/** What the log says of the work that objects are for. */
+/** The log's record of the work that objects are for. */
 const workFates = (from: Context): WorkObjectsDeps => {
   const { log } = from.parts;
   const usage = from.usageLog;
@@ -94,7 +94,7 @@ const workFates = (from: Context): WorkObjectsDeps => {
       const { versions, removed_at } = await sets.stateOf(id);
       return versions[0] === undefined ? unknown : endedOrOpen(removed_at, versions[0]);
     },
-    // What a run found stays.
+    // The findings of a run stay.
     evr: async (id) => ((await batchFate(batchIdOfRun(id))).kind === 'unknown' ? unknown : { kind: 'open' }),
   };
   return {
@@ -171,7 +171,7 @@ const inEvaluations = (from: Context) =>
     keeping: evaluationsOfDocument(from.readSql),
   });
 
-/** What a sweep of objects works on, and whom it tells. */
+/** Input of a sweep of objects, and the receiver of its reports. */
 export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   const logger = from.logger;
   const count = from.countSwept;
@@ -214,7 +214,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   };
 };
 
-/** A tenant may send so many files of the largest size at once. */
+/** A tenant may send this many files of the largest size at once. */
 const FILES_IN_FLIGHT = 4;
 
 /** Documents and what becomes of the objects that nobody uses. */
@@ -279,7 +279,7 @@ const removals = (
   return { removeUpload: removeUpload(deps), eraseDocument: eraseDocument(deps) };
 };
 
-/** What the routes of uploads and documents call. */
+/** Dependencies of the routes of uploads and documents. */
 export const uploadCommands = (
   from: Context,
   work: Omit<CountPagesDeps, 'documents' | 'uploads' | 'failures' | 'atOnce'>,

@@ -152,7 +152,7 @@ export const workDeps = (from: Context): WorkDeps => {
   };
 };
 
-/** What the routes of operations call. */
+/** Dependencies of the routes of operations. */
 export const operationCommands = (from: Context, work: WorkDeps): OperationCommands => {
   const streams = operations(work.store);
   const deps = {
@@ -213,7 +213,7 @@ export const operationsParts = {
   operationWorker: operationWorkerOf,
 } satisfies SomeFactories;
 
-/** What the routes of batches call. */
+/** Dependencies of the routes of batches. */
 export const batchCommands = (from: Context, work: WorkDeps): BatchCommands => {
   const streams = batches(work.store);
   const { clock, objects, wrote } = work;
@@ -256,7 +256,7 @@ export const batchesParts = {
   batchWorker: batchWorkerOf,
 } satisfies SomeFactories;
 
-/** What the routes of sets and runs call. */
+/** Dependencies of the routes of sets and runs. */
 export const evaluationCommands = (
   work: WorkDeps,
   {
@@ -327,7 +327,7 @@ type CreateParts = Pick<
     readonly parser: Parameters<typeof exportExamples>[0]['parser'];
   };
 
-/** What the routes of training jobs, artifacts and deployments call. */
+/** Dependencies of the routes of training jobs, artifacts and deployments. */
 export const pipelineCommands = (
   work: CreateParts,
   api: Pick<ApiDeps, 'uploads' | 'countPages'>,

@@ -81,7 +81,7 @@ export const countedAccounts = (writer: AccountWriter, register: Registry): Acco
   };
 };
 
-/** What the newest check found. */
+/** The findings of the newest check. */
 interface Checked {
   /** ms since 1970. */
   readonly at: number;
@@ -266,7 +266,7 @@ const ENDINGS: Readonly<Record<string, string>> = {
 /** Types of the events that are counted one by one. */
 export const COUNTED_TYPES: ReadonlySet<string> = new Set(Object.keys(ENDINGS));
 
-/** Counts jobs that ended, where they are projected. */
+/** Counts ended jobs in the projecting process. */
 const endedJobs = (register: Registry): ProjectionCounters['onApplied'] => {
   const ended = metersOn(register).counter(
     'quire_training_jobs_ended_total',

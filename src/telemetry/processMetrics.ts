@@ -212,7 +212,7 @@ export const openingMetrics = (register: Registry, openings: OpeningsOf): void =
 };
 
 export interface PullOptions {
-  /** How old figures may be before they are read anew, ms. */
+  /** How old figures may be before they are read again, ms. */
   readonly everyMs?: number;
   /** How long a page of metrics waits for them, ms; what comes later is for the next page. */
   readonly patienceMs?: number;

@@ -1,7 +1,7 @@
 import type { AppliedBatch, Delivered } from '../../projections/engine/arrivals.ts';
 import type { Tracer } from '../../domain/ports/log.ts';
 
-/** What counters and traces need of a batch that was committed: plain, for it may come from another thread. */
+/** Data of a committed batch for counters and traces: plain, because it may come from another thread. */
 export interface AppliedFacts {
   readonly events: number;
   readonly durationMs: number;
@@ -39,7 +39,7 @@ const eventsByAppend = ({ arrivals }: AppliedBatch, oldest: number): ReadonlyMap
   return counts;
 };
 
-/** What is told of a batch. */
+/** The report of a batch. */
 export const appliedFacts = (
   batch: AppliedBatch,
   { types: wanted, isTraced, nowMs }: Wanted,

@@ -110,7 +110,7 @@ const overAs = (
   return isAbandoned(operation) ? { code: LOST.code, problem: LOST } : undefined;
 };
 
-/** What was decided about the batch meanwhile holds for a document that was just accepted, too. */
+/** A decision about the batch made meanwhile holds for a document that was just accepted, too. */
 const cancelledToo = async (
   deps: FeedDeps,
   { tenant_id, batch_id }: Accepted,
@@ -123,7 +123,7 @@ const cancelledToo = async (
 
 const LOST = workProblem('internal_error', 'What this batch was to do is gone. Send the request again.');
 
-/** The request of a batch; a refusal for all of its documents where it is gone. */
+/** The request of a batch; a refusal for all of its documents if it is gone. */
 const inputOf = async (deps: FeedDeps, batch: Accepted): Promise<Input | Refusal> => {
   try {
     const { batch_id: id, tenant_id, input_sha256 } = batch;
@@ -136,8 +136,8 @@ const inputOf = async (deps: FeedDeps, batch: Accepted): Promise<Input | Refusal
 };
 
 /**
- * Refuses a document: its operation is closed first, so that nobody accepts it later; its sentence is stored, and
- * then it is told. One that was accepted meanwhile is not refused.
+ * Refuses a document: its operation is closed first, so that nobody accepts it later; its message is stored, and
+ * then the refusal is recorded. A document accepted meanwhile is not refused.
  */
 const refuse = async (
   deps: FeedDeps,
@@ -163,8 +163,8 @@ interface BatchPlace {
 
 /**
  * Makes an operation of a document that was begun. Its ID follows from its place in the list, so it is accepted, held
- * and billed once however many workers feed it, and whichever of them die. What cannot be fed now is left to whoever
- * looks a while later.
+ * and billed once however many workers feed it, and whichever of them die. A document that cannot be begun now is
+ * left to a later look.
  */
 const feedDocument = async (deps: FeedDeps, place: BatchPlace, signal: AbortSignal): Promise<void> => {
   const { fed, batch } = await fedOne(deps, place, signal);
@@ -174,12 +174,12 @@ const feedDocument = async (deps: FeedDeps, place: BatchPlace, signal: AbortSign
 
 /** What read models know of batches. They may be late: the streams decide. */
 interface BatchLists {
-  /** Those with documents to begin and fewer than so many in the queue; tenants take turns. */
+  /** Those with documents to begin and fewer than this many in the queue; tenants take turns. */
   readonly toBegin: (
     openMax: number,
     limit: number,
   ) => Promise<readonly (BatchName & { readonly open: number })[]>;
-  /** Documents begun before `before` of which nothing has come. */
+  /** Documents begun before `before` without an outcome. */
   readonly left: (
     before: string,
     limit: number,
@@ -218,8 +218,8 @@ export const QUEUED_MAX = 50;
 /** Documents that are begun by one event: what a worker that dies leaves to others. */
 const BEGUN_AT_ONCE = 10;
 /**
- * Documents that are counted beside each other, one place of which is for a tenant that has none: a batch of hostile
- * files holds up its own tenant alone.
+ * Documents that are counted at once, with one place for a tenant that has none: a batch of hostile files delays
+ * only its own tenant.
  */
 export const FED_AT_ONCE = 3;
 const PAGE = 50;
@@ -272,7 +272,7 @@ const endOne = async (deps: BatchWorkerDeps, name: BatchName): Promise<boolean> 
   return true;
 };
 
-/** What was tried a while ago may be tried again; what cannot be fed now would else be tried at every look. */
+/** Documents tried a while ago may be tried again; otherwise those that cannot begin would be tried each time. */
 const triedAgo = (tried: Map<string, number>, nowMs: number, leftMs: number) => {
   for (const [document, at] of tried) if (nowMs - at >= leftMs) tried.delete(document);
   return (place: BatchPlace): boolean => {
@@ -330,7 +330,7 @@ const looking = (deps: BatchWorkerDeps, feed: ReturnType<typeof feeding>, shutdo
 
 /**
  * Turns documents of batches into operations, a few at a time, and says when a batch has ended. Any number of
- * workers may do so beside each other: each begins other documents, for the batch's stream has an order.
+ * workers may do so at once: each begins other documents, because the batch's stream has an order.
  */
 export const batchWorker = (deps: BatchWorkerDeps): BatchWorker => {
   const shutdown = new AbortController();

@@ -52,7 +52,7 @@ export interface EvaluationWorker {
   readonly stop: () => Promise<void>;
 }
 
-/** What a result says of itself: its values, and where each was read and how surely. */
+/** A result's values, and for each its place and confidence. */
 const scoredBody = z.object({
   result: z.record(z.string(), z.unknown()),
   meta: z.object({
@@ -80,7 +80,7 @@ const NOTHING_READ: ReadonlySet<string> = new Set([
 
 const NO_RESULT: ScoredBody = { result: {}, meta: { citations: [] } };
 
-/** What was read of a document, or why it is left out. */
+/** The reading of a document, or why it is left out. */
 type Read = { readonly body: ScoredBody } | { readonly left_out: string };
 
 const readOf = async (
@@ -100,7 +100,7 @@ const readOf = async (
 /** How sure values said to be that were right or wrong. */
 const CONFIDENCES = [0.9, 0.8] as const;
 
-/** What one document came to. */
+/** The result of one document. */
 interface Scored {
   readonly row: EvaluationReport['documents'][number];
   readonly leaves: readonly ScoredLeaf[];
@@ -160,7 +160,7 @@ const held = async (
   return outcome.kind === 'scored' ? outcome.scored : undefined;
 };
 
-/** What the document at a place of the run's list came to, as its batch and its operation say. */
+/** The result of the document at a place of the run's list, by its batch and its operation. */
 const readAt = async (
   deps: EvaluationWorkerDeps,
   { accepted, refused }: KnownRun,
@@ -199,7 +199,7 @@ const scoredDocument = async (
   return { row, leaves, sureness: surenessIn(leaves, citations) };
 };
 
-/** What a run came to, while its documents are scored one after the other. */
+/** The result of a run so far, while its documents are scored one after the other. */
 const sums = (schema: JsonObject) => {
   const fields = new Map<string, Counts>();
   const documents: EvaluationReport['documents'] = [];
@@ -275,8 +275,8 @@ const PAGE = 20;
 const AGAIN_MS = 30_000;
 
 /**
- * Scores runs whose batch has ended. What it stores lies under its digest and the event is written once, so any number
- * of workers may score the same run, and whichever of them die, another one does it again.
+ * Scores runs whose batch has ended. Reports are stored under their digest and the event is written once, so any
+ * number of workers may score the same run, and if one dies, another does it again.
  */
 export const evaluationWorker = (deps: EvaluationWorkerDeps): EvaluationWorker => {
   const shutdown = new AbortController();

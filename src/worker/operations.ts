@@ -134,8 +134,8 @@ interface Stored {
 }
 
 /**
- * Where the parts of a document lie while its operation runs, and what models answered: whoever takes the operation
- * over goes on with them. They are of the same file and request, by which the operation is accepted once.
+ * Where the parts of a document are kept while its operation runs, and the answers of models: the worker that takes
+ * the operation over continues with them. They belong to the file and request that the operation was accepted for.
  */
 const operationParts = (objects: ObjectStore, operationId: string): PartShelf => {
   const keyOf = (name: string) => `${OPERATIONS_PREFIX}${operationId}/parts/${name}`;
@@ -355,7 +355,7 @@ const succeed = async (
   if (state !== undefined) await closeWork(deps, operationMoney(deps), { name, state });
 };
 
-/** Stops before the end: for another attempt, or for good. */
+/** Stops before the end: for another attempt, or permanently. */
 const giveUp = async (
   deps: OperationWorkerDeps,
   { name, lease_id, attempt }: HeldOperation,

@@ -13,7 +13,7 @@ import { systemMeta } from '../writer/commandMeta.ts';
 import { heavySlots } from '../commands/slots.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 
-/** Ends items one by one; one that throws is told, and leaves the others alone. Gives how many ended. */
+/** Ends items one by one; one that throws is reported, without effect on the others. Gives how many ended. */
 export const each = async <Item>(
   { onError }: { readonly onError: (error: unknown) => void },
   items: readonly Item[],
@@ -61,8 +61,8 @@ export const repeatedly = (
 };
 
 /**
- * The shortest lease, and the share of the time worked so far that a later one may have. Who takes work over has to
- * live as long as its lease: workers that die within a minute, by turns, still do.
+ * The shortest lease, and the share of the time worked so far that a later one may have. A worker that
+ * takes work over has to live as long as its lease: workers that die within a minute, in turns, still do.
  */
 const LEASE_MIN_MS = 30_000;
 const LEASE_SHARE = 0.3;
@@ -104,7 +104,7 @@ export const retryAt = (now: string, reason: 'failed' | 'shutdown', attempt: num
 /** Why an owner has to stop. */
 export type StopReason = 'lost' | 'shutdown' | 'timed_out';
 
-/** What a worker of any queue stands on. */
+/** Dependencies of a worker of any queue. */
 export interface QueueDeps {
   readonly clock: Clock;
   /** Names this worker in the log. */
@@ -249,7 +249,7 @@ interface OwnedWork {
   readonly tenant_id: string;
 }
 
-/** Pieces that a worker does beside each other; one is kept free for a tenant that has none running. */
+/** Pieces that a worker does at once; one place is kept free for a tenant that has none running. */
 const PLACES = 3;
 
 /** Tells of CPU time that processes used for a tenant. `listen` gives what ends the listening. */
@@ -259,7 +259,7 @@ export interface WorkTurns {
 
 interface WorkAtOnceDeps<Name> {
   readonly idOf: (name: Name) => string;
-  /** What nobody works on. May be late. */
+  /** Work without a worker. May be late. */
   readonly waiting: () => Promise<readonly Name[]>;
   /** Throws nothing. */
   readonly run: (name: Name) => Promise<QueueRun>;
@@ -272,7 +272,7 @@ interface WorkAtOnceDeps<Name> {
 }
 
 interface WorkAtOnce {
-  /** Begins what may begin now. What is freed by a piece that ends is filled at once. */
+  /** Begins every piece that may begin now. The place of a piece that ends is filled at once. */
   readonly takeUp: () => Promise<void>;
   /** Until nothing runs and nothing may begin. */
   readonly settled: () => Promise<void>;
@@ -281,7 +281,7 @@ interface WorkAtOnce {
   readonly places: () => { readonly busy: number; readonly max: number };
 }
 
-/** Puts what waits in line, takes what waits no more out of it, and keeps the order of tenants. */
+/** Puts waiting work in line, removes work that no longer waits, and keeps the order of tenants. */
 const inLine = <Name extends OwnedWork>(line: FairShares<string>, idOf: (name: Name) => string) => {
   const known = new Map<string, Name>();
   return {
@@ -316,9 +316,9 @@ const inLine = <Name extends OwnedWork>(line: FairShares<string>, idOf: (name: N
 };
 
 /**
- * Does work of several tenants beside each other: a tenant alone gets all places but one, and another gets a
- * place at once. Who has paid least goes next, by the CPU time of its work, as for the processes that documents
- * are read in: work of an hour counts as much as many pieces of a minute.
+ * Does work of several tenants at once: a tenant alone gets all places but one, and another gets a place
+ * immediately. The tenant with the least CPU time goes next, as for the processes that read documents:
+ * work of an hour counts as much as many pieces of a minute.
  */
 export const workAtOnce = <Name extends OwnedWork>(deps: WorkAtOnceDeps<Name>): WorkAtOnce => {
   const { idOf, turns } = deps;
@@ -381,14 +381,14 @@ export interface QueueLists<Name> {
   readonly waiting: (now: string, limit: number) => Promise<readonly Name[]>;
   /** What somebody works on, the lease that ends first before the others; `mark` is the `leaseMark` of each. */
   readonly running: (limit: number) => Promise<readonly (Name & { readonly mark: string })[]>;
-  /** What has not ended though its time is over. */
+  /** Work past its time that has not ended. */
   readonly expired: (now: string, limit: number) => Promise<readonly Name[]>;
   /** What ended and whose money is not closed, in the order of `rank`, after one; then from the start again. */
   readonly unsettled: (
     after: string,
     limit: number,
   ) => Promise<readonly (Name & { readonly rank: string })[]>;
-  /** What was never accepted and has open holds, placed before `before`. */
+  /** Work that was never accepted and has open holds, placed before `before`. */
   readonly orphans: (before: string, limit: number) => Promise<readonly Name[]>;
 }
 
@@ -404,16 +404,16 @@ export interface QueueWorkerDeps<Name> extends QueueDeps, CloseDeps {
   readonly lists: QueueLists<Name>;
   /** How often the queue is looked at, ms. */
   readonly pollMs?: number;
-  /** Pieces that are done beside each other; left out: three. */
+  /** Pieces that are done at once; left out: three. */
   readonly places?: number;
   /** Whose turn it is; left out: by what this worker ran. */
   readonly turns?: WorkTurns;
 }
 
 export interface QueueWorker {
-  /** Does the work that waits, a few pieces beside each other, until none is left. Gives how many it ran. */
+  /** Does the waiting work, a few pieces at once, until none is left. Gives how many it ran. */
   readonly drain: () => Promise<number>;
-  /** Ends what nobody else will end, and settles what was left open. Gives how many things it ended. */
+  /** Ends work that no other process will end, and settles open work. Gives how many things it ended. */
   readonly reap: () => Promise<number>;
   readonly places: () => { readonly busy: number; readonly max: number };
   readonly start: () => void;
@@ -446,14 +446,14 @@ const claiming = <W extends WorkTypes>(
   watch: LeaseWatch,
 ) => {
   const { streams, idOf } = money;
-  /** What this process has watched for the whole time of the lease; null: nothing. */
+  /** The lease that this process has watched for its whole time; null: none. */
   const watchedMark = async (name: W['identity']): Promise<string | null> => {
     const watched = watch.watched(idOf(name));
     if (watched === undefined) return null;
     const { lease } = await streams.stateOf(idOf(name));
     return lease !== null && watched.forMs >= lease.lease_ms ? watched.mark : null;
   };
-  /** Ends work that nobody will end any more, and its money. */
+  /** Ends work that no worker will end, and its money. */
   const reap = async (name: W['identity']): Promise<boolean> => {
     const data = { watched: await watchedMark(name) };
     const outcome = await streams.handle(name, { type: 'Reap', data, meta: systemMeta(deps, idOf(name)) });
@@ -482,7 +482,7 @@ const claiming = <W extends WorkTypes>(
   return { run, reap };
 };
 
-/** Takes work that waits and does it. Any number of workers may do so beside each other. */
+/** Takes waiting work and does it. Any number of workers may do so at once. */
 export const queueWorker = <W extends WorkTypes>(
   deps: QueueWorkerDeps<W['identity']>,
   handlers: QueueHandlers<W>,
@@ -504,7 +504,7 @@ export const queueWorker = <W extends WorkTypes>(
   };
   const working = workAtOnce<W['identity']>({
     ...{ idOf, waiting, onError, turns, places },
-    // What one piece throws is told, and leaves the others alone.
+    // An error of one piece is reported, without effect on the others.
     run: (name) =>
       run(name, shutdown.signal).catch((error: unknown) => {
         onError(error);
@@ -517,7 +517,7 @@ export const queueWorker = <W extends WorkTypes>(
   const reapOnce = async (): Promise<number> => {
     const now = clock.now();
     const reaped = await each(deps, await lists.expired(now, PAGE), reap);
-    // Page by page, so that what cannot be settled now is in nobody's way.
+    // Page by page, so that work that cannot be settled now does not delay other work.
     const open = await lists.unsettled(settledTo, PAGE);
     settledTo = open.length < PAGE ? '' : (open.at(-1)?.rank ?? '');
     const settled = await each(deps, open, settle);

@@ -110,7 +110,7 @@ const succeed = async (
   if (state !== undefined) await closeWork(deps, jobMoney(deps), { name, state });
 };
 
-/** Stops before the end: for another attempt, or for good. */
+/** Stops before the end: for another attempt, or permanently. */
 const giveUp = async (
   deps: EndDeps,
   { name, lease_id, attempt }: HeldJob,
@@ -364,7 +364,7 @@ const train = async (
   const running = deps.trainer.run(task, { source: deps.source, onProgress, signal });
   try {
     const outcome = await Promise.race([running, stopped]);
-    // Whoever was stopped may still throw, and nobody listens.
+    // A stopped attempt may still throw, and nobody listens.
     if (outcome.kind === 'stopped') running.catch(() => undefined);
     return outcome;
   } catch (error) {

@@ -32,7 +32,7 @@ export interface LaneLimits {
   /** Of those that answer soon, in all and of one tenant. */
   readonly quick: number;
   readonly quickPerTenant: number;
-  /** Of those that let their last request wait: so many are begun with, in all and of one tenant. */
+  /** Requests begun at a time to receivers that let their last one wait, in all and of one tenant. */
   readonly slow: number;
   readonly slowPerTenant: number;
   /** Of all. */
@@ -210,7 +210,7 @@ export interface SendDeps extends Pick<WebhookSecretDeps, 'objects' | 'box'> {
   readonly failingSince: (
     webhookId: string,
   ) => Promise<{ readonly failing_since: string | null } | undefined>;
-  /** Whether an attempt of which nobody says what became of it was left by its sender. */
+  /** Whether an attempt without an outcome was abandoned by its sender. */
   readonly isLeft: (attempt: { readonly delivery_id: string; readonly attempt: number }) => boolean;
   /** 0 to 1, for pauses. */
   readonly random: () => number;
@@ -225,12 +225,12 @@ type SendOutcome =
 
 /** Longer than a request and what is written before and after it may take, ms. */
 const LEFT_AFTER_MS = 30_000;
-/** Attempts that are watched at a time. Those that are forgotten are watched anew. */
+/** Attempts that are watched at a time. Those that are evicted are watched again. */
 const WATCHED_MAX = 10_000;
 
 /**
- * Tells attempts that their sender left: those that this process has watched for so long by its own clock, and
- * nobody has said what became of them. The clocks of other machines are not asked.
+ * Finds attempts abandoned by their sender: those that this process has watched for long enough by its own clock, and
+ * that have no outcome. The clocks of other machines are not used.
  */
 export const attemptWatch = (monotonicMs: () => number, leftAfterMs = LEFT_AFTER_MS): SendDeps['isLeft'] => {
   const seen = new Map<string, { readonly attempt: number; readonly since: number }>();
@@ -316,7 +316,7 @@ const attempted = async (
   const { delivery_id, webhook_id, tenant_id } = sending.delivery;
   const began = deps.clock.now();
   const { error, response_status, retryAfterMs } = await request(deps, sending, signal);
-  // Nobody knows whether it arrived: whoever sends next finds out.
+  // Nobody knows whether it arrived: the next sender finds out.
   if (signal.aborted) return SKIPPED;
   const attempted_at = deps.clock.now();
   const duration_ms = Math.max(0, Date.parse(attempted_at) - Date.parse(began));
@@ -340,7 +340,7 @@ const attempted = async (
 /**
  * Sends a message once, if the log says that it is due and nobody else is at it. The attempt is written down before
  * the request is made, and afterwards what came of it. A process that dies between the two leaves an attempt that
- * is taken over after a while: the message is sent again with the same ID, by which a receiver tells it from another.
+ * is taken over after a while: the message is sent again with the same ID, by which a receiver recognises it.
  */
 export const sendDelivery = async (
   deps: SendDeps,
@@ -364,7 +364,7 @@ export const sendDelivery = async (
   return attempted(deps, { delivery, webhook, secrets }, { attempt, tries, signal });
 };
 
-/** What the read model says is to be sent. It may be late: the streams decide. */
+/** Messages to send, by the read model. It may be late: the streams decide. */
 interface WebhookLists {
   /** Webhooks with something to send now, but those that are busy. */
   readonly webhooks: (now: string, busy: readonly string[]) => Promise<readonly Receiver[]>;
@@ -396,7 +396,7 @@ export interface WebhookSender {
   /** Sends what is due now until nothing is. Gives how many attempts it made. */
   readonly drain: () => Promise<number>;
   readonly start: () => void;
-  /** Begins with nothing more, and gives up in a moment what is on its way: the next sender takes it over. */
+  /** Begins nothing more, and soon gives up messages in transit: the next sender takes them over. */
   readonly stop: () => Promise<void>;
 }
 
@@ -434,7 +434,7 @@ const held = (lease: WebhookSenderDeps['lease'], lost: () => void) => {
   };
 };
 
-/** What a sender's lanes have in common. */
+/** The common state of a sender's lanes. */
 interface Serving {
   readonly deps: WebhookSenderDeps & SendDeps;
   readonly rest: Resting;
@@ -469,7 +469,7 @@ const sendIn = (
   });
 };
 
-/** A few messages beside each other. True: there may be more to send at once. */
+/** A few messages at once. True: there may be more to send immediately. */
 const sendSome = async (
   serving: Serving,
   { webhookId, lane }: { readonly webhookId: string; readonly lane: Lane },
@@ -482,7 +482,7 @@ const sendSome = async (
   const settled = await Promise.allSettled(sent);
   for (const result of settled) if (result.status === 'rejected') deps.onError(result.reason);
   const position = latest(settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])));
-  // What was written has to be read before the next look, or the same would be found again.
+  // Reads must have the writes before the next look, or the same messages would be found again.
   return position !== undefined && !isOver() && (await deps.caughtUp(position));
 };
 
@@ -514,7 +514,7 @@ const atMost = async (work: Promise<unknown>, ms: number): Promise<void> => {
 export const webhookSender = (deps: WebhookSenderDeps): WebhookSender => {
   const { lists, clock, onError, pollMs = 1_000 } = deps;
   const lanes = openLanes(deps.limits);
-  // What is on its way is given up when another process may send.
+  // Messages in transit are given up when another process may send.
   const lease = held(deps.lease, lanes.endAll);
   const rest = resting(() => Date.parse(clock.now()));
   let attempts = 0;

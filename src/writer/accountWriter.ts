@@ -73,7 +73,7 @@ export const accountFromJson = (json: JsonObject): AccountState =>
 export interface AccountWriter {
   execute(command: AccountCommand): Promise<Outcome<AccountKind>>;
   /**
-   * The account at the log's end, as this process knows it: read anew when it is not cached, or when the
+   * The account at the log's end, as this process knows it: read again if it is not cached, or if the
    * log has not confirmed it for `maxAgeMs` (0: always). Throws `AccountUnavailable`.
    */
   stateOf(tenantId: string, maxAgeMs?: number): Promise<AccountState>;

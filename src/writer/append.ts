@@ -101,7 +101,7 @@ export interface Chained<Event> {
  * Encodes the events of one command, each chained to the one before. Throws when an event does not fit
  * its own schema: once in the log it could never be read. An ID is made from the event's hash: the log
  * takes equal IDs for equal events, so the same command decided at another time, or on another state,
- * must not look like a repetition of what is stored, or the chain would go on from the wrong link.
+ * must not look like a repetition of a stored event, or the chain would continue from the wrong link.
  */
 export const encodeEvents = <Event extends DomainEvent>(
   encoding: Encoding<Event>,
@@ -130,7 +130,7 @@ export const encodeEvents = <Event extends DomainEvent>(
   return { decoded, events: encoded, link: { nextRevision, hash, hashVersion: HASH_VERSION } };
 };
 
-/** An event with its hash, and with its text where that is what was hashed. Adds the hash to `metadata`. */
+/** An event with its hash, and with its text if that was hashed. Adds the hash to `metadata`. */
 const hashed = (covered: Hashed & { readonly metadata: Metadata }) => {
   const { type, data, metadata } = covered;
   const texts = textsOf(covered);

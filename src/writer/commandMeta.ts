@@ -1,7 +1,7 @@
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 
-/** Who acts where no caller does: workers, sweepers and the first start. */
+/** The actor if there is no caller: workers, sweepers and the first start. */
 export const SYSTEM: CommandMeta['actor'] = { key_id: 'system', role: 'system' };
 
 /** A new command, as of now. */

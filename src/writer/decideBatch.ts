@@ -23,7 +23,7 @@ import {
 } from './streamFold.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
 
-/** What one command comes to if the batch is appended. */
+/** The result of one command if the batch is appended. */
 type Verdict<Kind extends AnyKind> =
   | { readonly kind: 'done'; readonly events: readonly Kind['event'][]; readonly state: Kind['state'] }
   | { readonly kind: 'rejected'; readonly rejection: Kind['rejection']; readonly state: Kind['state'] }
@@ -111,7 +111,7 @@ const verdictOn = <Kind extends AnyKind>(
 export type Outcome<Kind extends AnyKind> =
   | {
       readonly kind: 'done';
-      /** What it appended; empty for a repeat. */
+      /** The appended events; empty for a repeat. */
       readonly events: readonly Kind['event'][];
       /** The state right after the command. */
       readonly state: Kind['state'];
@@ -151,7 +151,7 @@ export type SnapshotNotice =
       readonly error?: unknown;
     };
 
-/** What a writer tells of itself. */
+/** The reports of a writer. */
 export interface WriterHooks {
   readonly onBatch?: (report: BatchReport) => void;
   /** An append without an answer; it is sent again until it has one. */
@@ -181,7 +181,7 @@ export interface WriterRules<Kind extends AnyKind> {
   readonly batchMax: number;
 }
 
-/** What may be told of a writer beside its kind of stream; what is left out has its default. */
+/** Options of a writer beside its kind of stream, with defaults. */
 export interface WriterOptions<Kind extends AnyKind> extends Partial<
   Pick<WriterRules<Kind>, 'snapshots' | 'mayAppend' | 'hooks' | 'attemptsMax' | 'batchMax'>
 > {

@@ -21,7 +21,7 @@ export interface Folded<State> {
   readonly position: bigint | undefined;
 }
 
-/** What is needed to read a stream and to believe it. */
+/** Everything needed to read a stream and to verify it. */
 export interface FoldRules<State, Event> {
   readonly initialState: State;
   /** As of a decider. */
@@ -74,8 +74,8 @@ const beforeLast = async <State, Event>(
 };
 
 /**
- * Folds what lies after `from`, checking each link of the chain. Returns `from` itself when there is
- * nothing new. `seen` is told of each event's command.
+ * Folds the events after `from`, checking each link of the chain. Returns `from` itself if there is
+ * nothing new. `seen` gets each event's command.
  */
 export const foldForward = async <State, Event>(
   source: FoldSource<State, Event>,
@@ -103,7 +103,7 @@ interface Read {
   readonly epoch: number;
 }
 
-/** What is folded may be remembered: it is noted that this process knows it. */
+/** Folded events may be remembered: noted as known to this process. */
 const noteSeen = ({ seen }: EventStore, { stream, folded, epoch }: Read): void => {
   const { revision, hash, position } = folded;
   if (seen === undefined || revision === 'no_stream' || hash === null || position === undefined) return;
@@ -246,7 +246,7 @@ export const cachedStream = <State, Event>(
   };
 };
 
-/** What one event of the log says of a state. `silent`: nothing that could be compared; ask the one before it. */
+/** How one event of the log confirms a state. `silent`: nothing to compare; ask the one before it. */
 export type Proof = 'agrees' | 'contradicts' | 'silent';
 
 /** How a state becomes a snapshot and back. */
@@ -277,7 +277,7 @@ export const SNAPSHOT_FLAWS: readonly SnapshotFlaw[] = [
   'balance',
 ];
 
-/** A snapshot that the log confirms, as the start of a fold; undefined where there is none for this release. */
+/** A snapshot that the log confirms, as the start of a fold; undefined if there is none for this release. */
 const trustedSnapshot = async <State, Event>(
   source: FoldSource<State, Event>,
   rules: SnapshotRules<State, Event>,

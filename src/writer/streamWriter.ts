@@ -13,15 +13,15 @@ export interface WriterLimits {
   readonly warmMax: number;
   /** A caller waits no longer. */
   readonly callerDeadlineMs: number;
-  /** A state older than this is checked against the log before it is told. */
+  /** A state older than this is checked against the log before it is answered. */
   readonly stateMaxAgeMs: number;
   /** What `close` waits for work in flight before it gives up on it. */
   readonly closeTimeoutMs: number;
 }
 
 /**
- * What a writer is to forget of a log that was replaced. `what_agrees`: all but the accounts whose log was
- * found shorter than it had been; those go on refusing. `all`: those too, for this log is the one now.
+ * What a writer must drop of a log that was replaced. `what_agrees`: all but the accounts whose log was
+ * found shorter than before; those continue to refuse. `all`: those too, because this is now the log.
  */
 export type Forgotten = 'what_agrees' | 'all';
 
@@ -187,7 +187,7 @@ const stateOf = async <Kind extends AnyKind>(
   if (box.warm !== undefined && fresh && !box.outdated) return box.warm.state;
   const outcome = await enqueue(writer, tenantId, undefined);
   if (outcome.kind === 'done' || outcome.kind === 'rejected') return outcome.state;
-  // Who wants the log's end decides about money: what is remembered here may lack what others wrote.
+  // Callers that decide about money read to the end of the log: the memory here may lack others' writes.
   return maxAgeMs > 0 ? box.warm?.state : undefined;
 };
 
@@ -211,7 +211,7 @@ type Saving<Kind extends AnyKind> = WriterRules<Kind> & {
   readonly snapshots: NonNullable<WriterRules<Kind>['snapshots']>;
 };
 
-/** A snapshot that cannot be saved is told, and missed by nobody. */
+/** A snapshot that cannot be saved is reported; nothing depends on it. */
 const saved = async <Kind extends AnyKind>(
   { snapshots, hooks }: Saving<Kind>,
   stream: string,

@@ -58,7 +58,7 @@ export interface Mailbox<Kind extends AnyKind> {
   readonly recent: Set<string>;
   readonly recentMax: number;
   running: boolean;
-  /** What is known may be of another log: the next turn reads anew. */
+  /** The remembered state may be of another log: the next turn reads again. */
   outdated: boolean;
   /** Set when going on would not be safe; every command fails with it. */
   halted: Error | undefined;
@@ -172,7 +172,7 @@ export const withinCommand = async <Outcome extends { readonly kind: string }>(
   }
 };
 
-/** What one turn of a mailbox tells: its batches to metrics, its appends to traces. */
+/** Reports of one turn of a mailbox: its batches to metrics, its appends to traces. */
 interface TurnReport<Kind extends AnyKind> {
   /** The command of an entry as it is to be decided: its events will name the append. */
   readonly commandOf: (entry: Entry<Kind>, command: Kind['command']) => Kind['command'];
@@ -300,7 +300,7 @@ const attemptTurn = async <Kind extends AnyKind>(turn: Turn<Kind>): Promise<Next
   return batch.events.length === 0 ? answerUnwritten(turn, batch) : append(turn, from, batch);
 };
 
-/** How long a command may wait beyond its caller's patience, ms: its time is earlier than what was written since. */
+/** How long a command may wait beyond its caller's patience, ms: its time is before that of later writes. */
 const STALE_MS = 60_000;
 
 /** Its process was stopped in between: its callers are gone, and the time that its commands name is long over. */

@@ -10,7 +10,7 @@ export const VAULT_PREFIX = 'vault/';
 
 export interface VaultDeps {
   readonly objects: Pick<ObjectStore, 'get' | 'put' | 'remove' | 'list'>;
-  /** What the keys of tenants are sealed with; undefined: they lie as they are. */
+  /** Seals the keys of tenants; undefined: they are stored unsealed. */
   readonly box: SecretBox | undefined;
   /** What seals with keys: the first seals, all of them open. 32 bytes in base64. */
   readonly boxOf: (keys: { readonly current: string; readonly old: readonly string[] }) => SecretBox;
@@ -23,7 +23,7 @@ export interface VaultDeps {
 /** A tenant's keys as they are known here. */
 interface TenantKeys {
   readonly box: SecretBox;
-  /** What digests of texts are keyed with: nobody can try out texts without it. */
+  /** The key of digests of texts: nobody can try out texts without it. */
   readonly digestKey: Buffer;
   readonly readAtMs: number;
   /** Tokens whose texts are stored. */
@@ -34,7 +34,7 @@ interface TenantKeys {
 const OPERATORS = ':operators';
 
 const KEY_BYTES = 32;
-/** Another process may have destroyed a key; after so long it is looked at anew, ms. */
+/** Another process may have destroyed a key; after this time it is read again, ms. */
 const KNOWN_MS = 60_000;
 const TENANTS_MAX = 1_000;
 const TEXTS_MAX = 20_000;
@@ -49,7 +49,7 @@ const textKey = (token: string): string | undefined => {
   return parts && `${VAULT_PREFIX}${parts.tenant}/${parts.scope}/${parts.text}`;
 };
 
-/** A key as it is stored: sealed, or where there is nothing to seal it with as it is. */
+/** A key as it is stored: sealed, or unsealed if there is nothing to seal it with. */
 const openedKey = (
   { box, onError }: Pick<VaultDeps, 'box' | 'onError'>,
   owner: { readonly tenant_id: string; readonly secret_id: string },
@@ -91,7 +91,7 @@ const makeKey = async ({ objects, box, nowMs, random }: VaultDeps, tenant: strin
 const tenantKeys = (deps: VaultDeps) => {
   const { nowMs } = deps;
   const known = new LRUCache<string, TenantKeys>({ max: TENANTS_MAX });
-  /** undefined: there is none that opens here. */
+  /** undefined: none that opens here. */
   const find = async (tenant: string): Promise<TenantKeys | undefined> => {
     const found = known.get(tenant);
     if (found !== undefined && nowMs() - found.readAtMs < KNOWN_MS) return found;
@@ -108,7 +108,7 @@ const tenantKeys = (deps: VaultDeps) => {
   };
   return {
     find,
-    /** Makes one where there is none. */
+    /** Makes one if there is none. */
     own: async (tenant: string): Promise<TenantKeys> => {
       const found = await find(tenant);
       if (found !== undefined) return found;
@@ -144,7 +144,7 @@ const sealerOf = (objects: VaultDeps['objects'], tenant: string, keys: TenantKey
   };
 };
 
-/** Keys of what is forgotten. Keys of tenants are first: without them the texts are nothing. */
+/** Keys of erased texts. Keys of tenants come first: without them the texts cannot be read. */
 const doomedBy = async (
   objects: VaultDeps['objects'],
   { tenant_id, stream, until }: ForgottenTexts,
@@ -184,7 +184,7 @@ export const textMover = async (deps: VaultDeps): Promise<TextMover> => {
   };
 };
 
-/** What an answer that is kept is sealed as. */
+/** The sealed form of a kept answer. */
 const KEPT_ANSWER = 'kept answer';
 
 /** Keys and texts over an object store. */
@@ -245,7 +245,7 @@ export const textVault = (deps: VaultDeps): TextVault => {
   };
 };
 
-/** A value with the texts that its tokens stand for; what was forgotten is null. */
+/** A value with the texts of its tokens; erased ones are null. */
 export const withTexts = async <Value>(
   { vault }: Pick<EventStore, 'vault'>,
   value: Value,
