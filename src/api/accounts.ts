@@ -281,10 +281,7 @@ const reconciliationResponse = z
   .strictObject({
     checked_at: instantOut,
     log_id: logIdOut,
-    position: z
-      .string()
-      .nullable()
-      .meta({ description: 'Position in the event log that the figures belong to.' }),
+    position: z.string().nullable().meta({ description: 'Position in the event log of these figures.' }),
     tenants_checked: z.int(),
     drifted: z.array(reconciliationRow),
     ok: z.array(reconciliationRow).optional(),
@@ -524,8 +521,8 @@ export const getReconciliation = get(
   {
     summary: 'Compare grants, ledger and balances of every tenant',
     description:
-      'Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is ' +
-      'right, of the ledger.',
+      'Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, ' +
+      'of the ledger.',
     access: 'admin',
     query: z.object({ include_ok: booleanText.default(false) }),
     reply: { status: 200, schema: reconciliationResponse },

@@ -217,8 +217,8 @@ export const getBalanceAt = get(
     summary: "A tenant's balance as of any moment",
     description:
       "Computed from the account's own events by the rules that decide about money, not read from a table. Every " +
-      'event up to `at` (time of recording) or `position` counts; without both, all do. `event` is the last one ' +
-      'that counts. The time it takes grows with the number of events of the account.',
+      'event up to `at` (time of recording) or `position` counts; without both, all do. `event` is the last one that ' +
+      'counts. The time it takes grows with the number of events of the account.',
     access: 'admin',
     tenant: 'path',
     bucket: 'heavy',
@@ -286,13 +286,12 @@ export const listEvents = get(
     description:
       'NDJSON, one event a line: `position`, `stream`, `revision` (as text), `event_id`, `type`, `recorded_at`, ' +
       '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, `covered` (the text whose SHA-256 is `hash`) and ' +
-      '`texts_moved`. A member that somebody changed so that it is no longer JSON is null. Name one `stream`, or ' +
-      'one `tenant_id` (this searches the whole log), or neither for all events. To continue, send the last ' +
-      '`revision` (of a stream) or `position` as `after`. Lines are sent as fast as you read them. Text that ' +
-      'people wrote appears as a token, because the token was hashed. With `texts=true` a line also has `texts`: ' +
-      'the text of each token, or null if it was erased. If the texts of an event were moved into the vault ' +
-      '(`texts_moved`), its `data` and `metadata` have tokens that were not hashed, and `covered` is null: the ' +
-      'audit verifies the event.',
+      '`texts_moved`. A member that somebody changed so that it is no longer JSON is null. Name one `stream`, or one ' +
+      '`tenant_id` (this searches the whole log), or neither for all events. To continue, send the last `revision` ' +
+      '(of a stream) or `position` as `after`. Lines are sent as fast as you read them. Text that people wrote ' +
+      'appears as a token, because the token was hashed. With `texts=true` a line also has `texts`: the text of each ' +
+      'token, or null if it was erased. If the texts of an event were moved into the vault (`texts_moved`), its ' +
+      '`data` and `metadata` have tokens that were not hashed, and `covered` is null: the audit verifies the event.',
     access: 'admin',
     bucket: 'heavy',
     query: z.object({

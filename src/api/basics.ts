@@ -83,8 +83,8 @@ export const whoOut = z
   .nullable()
   .meta({
     description:
-      'The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who ' +
-      'signed in was erased with the tenant.',
+      'The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed ' +
+      'in was erased with the tenant.',
   });
 
 export const actorOut = actor.extend({ key_id: whoOut });

@@ -248,7 +248,7 @@ const batchRequest = z
   .strictObject({
     tenant_id: tenantIdText
       .optional()
-      .meta({ description: 'For service and admin keys; default: the tenant of the key.' }),
+      .meta({ description: 'For service and admin keys; default: their own.' }),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
     file_uris: fileUris,
@@ -321,11 +321,9 @@ const cancelledBatch = batchBody
 const batchParams = z.object({ batch_id: plainText(1, 128) });
 
 const batchResultsQuery = z.object({
-  from: wholeNumberText(0, BATCH_DOCUMENTS_MAX)
-    .default(0)
-    .meta({
-      description: 'Index of the first document to return: use it to continue an answer that broke off.',
-    }),
+  from: wholeNumberText(0, BATCH_DOCUMENTS_MAX).default(0).meta({
+    description: 'Index of the first document to return: use it to continue an answer that broke off.',
+  }),
 });
 
 const batchesQuery = z.object({

@@ -42,8 +42,8 @@ export const createBillingConfig = post(
   {
     summary: 'Publish a billing config version',
     description:
-      'Rates, free pages and training costs from now on. Every publication is a new version; usage keeps the ' +
-      'version that billed it.',
+      'Rates, free pages and training costs from now on. Every publication is a new version; usage keeps the version ' +
+      'that billed it.',
     access: 'admin',
     body: billingConfigCreateRequest,
     reply: { status: 201, schema: billingConfigResponse },

@@ -189,8 +189,7 @@ export const activateDeployment = post(
     summary: 'Deploy an artifact in a project, task and environment',
     description:
       'To go back, activate the artifact of the deployment that `replaces` names. A canary runs beside the earlier ' +
-      'deployment; the same document always goes to the same one of the two. Repeating an activation changes ' +
-      'nothing.',
+      'deployment; the same document always goes to the same one of the two. Repeating an activation changes nothing.',
     access: 'any',
     tenant: 'body',
     body: activateDeploymentRequest,

@@ -164,9 +164,9 @@ export const countPages = post(
     summary: 'How many pages documents have, as billed',
     description:
       'Counting is free and done once: a document that was used or counted keeps its count, and a document that ' +
-      'cannot be read is remembered for a minute. A call that has to count takes a slot, like an extraction; if ' +
-      'none is free, the answer is 503 `busy`. Documents of other tenants are `not_found`; service and admin keys ' +
-      'see those of all tenants.',
+      'cannot be read is remembered for a minute. A call that has to count takes a slot, like an extraction; if none ' +
+      'is free, the answer is 503 `busy`. Documents of other tenants are `not_found`; service and admin keys see ' +
+      'those of all tenants.',
     access: 'any',
     body: pageCountRequest,
     reply: { status: 200, schema: pageCountResponse },
@@ -346,12 +346,12 @@ export const eraseDocument = remove(
   {
     summary: 'Erase the content of a document',
     description:
-      'This is final and covers every place where it is kept: its file, the results of work on it, examples that ' +
-      'training jobs made of it, kept answers and its `file_name`. Its bill, its pages and its times stay, and its ' +
-      'row in the list gets `erased_at`. A repeat answers the same. While work on it waits or runs, or a training ' +
-      'job learns from it, the answer is 409 `document_in_use`. An artifact that learned from it stays; so do ' +
-      'backups, and events of the log, which nobody can change. Another tenant’s document is 404; service and ' +
-      'admin keys may erase those of all tenants.',
+      'This is final, wherever it is kept: its file, the results of work on it, examples that training jobs made of ' +
+      'it, kept answers and its `file_name`. Its bill, its pages and its times stay, and its row in the list gets ' +
+      '`erased_at`. A repeat answers the same. While work on it waits or runs, or a training job learns from it, the ' +
+      'answer is 409 `document_in_use`. An artifact that learned from it stays; so do backups, and events of the ' +
+      'log, which nobody can change. Another tenant’s document is 404; service and admin keys may erase those of all ' +
+      'tenants.',
     access: 'any',
     params: z.object({ document_id: documentId }),
     reply: { status: 204 },
@@ -371,10 +371,10 @@ export const removeUpload = remove(
     summary: 'Remove the file of an upload',
     description:
       'This is final: its bytes no longer count towards the quota, its URL accepts no file, and requests that name ' +
-      'it get 404. Its bill stays, as does its row in the list, with `removed_at`. A repeat answers the same. ' +
-      'While a training job learns from the document, the answer is 409 `document_in_use`; once the job has ended, ' +
-      'its examples are exported without the text of the document. Another tenant’s upload is 404; service and ' +
-      'admin keys may remove those of all tenants.',
+      'it get 404. Its bill stays, as does its row in the list, with `removed_at`. A repeat answers the same. While ' +
+      'a training job learns from the document, the answer is 409 `document_in_use`; once the job has ended, its ' +
+      'examples are exported without the text of the document. Another tenant’s upload is 404; service and admin ' +
+      'keys may remove those of all tenants.',
     access: 'any',
     params: z.object({ document_id: documentId }),
     reply: { status: 204 },
@@ -413,10 +413,10 @@ export const eraseTenant = remove(
   {
     summary: 'Erase what a tenant’s people wrote and sent',
     description:
-      'This is final for everything up to now: uploads, results, examples, artifacts, saved configs, webhooks, ' +
-      'kept answers and names of files. The tenant’s keys are revoked, which ends their sessions, and its open ' +
-      'work is cancelled. Money, pages and times stay. The order is recorded first, and the service finishes it ' +
-      'whatever happens. A repeat erases what came since.',
+      'This is final for everything up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept ' +
+      'answers and names of files. The tenant’s keys are revoked, which ends their sessions, and its open work is ' +
+      'cancelled. Money, pages and times stay. The order is recorded first, and the service finishes it whatever ' +
+      'happens. A repeat erases what came since.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,

@@ -71,18 +71,16 @@ const setRequest = z
   .strictObject({
     tenant_id: tenantIdText
       .optional()
-      .meta({ description: 'For service and admin keys; default: the tenant of the key.' }),
+      .meta({ description: 'For service and admin keys; default: their own.' }),
     set_id: orAbsent(plainText(1, 128)).meta({
       description: 'ID of the set that gets a new version; left out: a new set.',
     }),
     name: plainText(1, 200).optional().meta({
       description: 'It stays in the log for ever, so put no names of people into it. A new version keeps it.',
     }),
-    project_id: scopeName()
-      .optional()
-      .meta({
-        description: 'Project to which its runs are booked; default `default`. A new version keeps it.',
-      }),
+    project_id: scopeName().optional().meta({
+      description: 'Project to which its runs are booked; default `default`. A new version keeps it.',
+    }),
     task_id: scopeName().optional().meta({ description: 'As `project_id`.' }),
     from_decisions: fromDecisions.nullish().meta({
       description:
@@ -167,10 +165,10 @@ export const createEvaluationSet = post(
   {
     summary: 'Publish a set of examples, or a new version of one',
     description:
-      'Documents and their correct values, to measure configs and artifacts. A version is complete, not a patch; ' +
-      'if nothing changes, no version is made. Documents are uploads; one that is erased or removed is taken out ' +
-      'of every set. With `from_decisions` the set has the last 1,000 documents that people have decided: uploads ' +
-      'that were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.',
+      'Documents and their correct values, to measure configs and artifacts. A version is complete, not a patch; if ' +
+      'nothing changes, no version is made. Documents are uploads; one that is erased or removed is taken out of ' +
+      'every set. With `from_decisions` the set has the last 1,000 documents that people have decided: uploads that ' +
+      'were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
@@ -269,8 +267,8 @@ export const removeEvaluationSet = remove(
   {
     summary: 'Remove a set of examples with all its versions',
     description:
-      'This is final and also removes the correct values of its documents. The documents and the figures of its ' +
-      'runs stay.',
+      'This is final and also removes the correct values of its documents. The documents and the figures of its runs ' +
+      'stay.',
     access: 'any',
     params: setParams,
     reply: { status: 204 },

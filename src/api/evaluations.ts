@@ -74,7 +74,7 @@ const runRequest = z
   .strictObject({
     tenant_id: tenantIdText
       .optional()
-      .meta({ description: 'For service and admin keys; default: the tenant of the key.' }),
+      .meta({ description: 'For service and admin keys; default: their own.' }),
     set_id: plainText(1, 128).meta({ description: 'The set to measure with; its latest version is used.' }),
     config_id: orAbsent(plainText(1, 200)).meta({ description: 'The saved config to measure.' }),
     artifact_id: orAbsent(plainText(1, 200)).meta({ description: 'The artifact to measure.' }),
@@ -86,12 +86,9 @@ const runRequest = z
   })
   .meta({ id: 'EvaluationRunRequest' });
 
-const runStatus = z
-  .enum(['queued', 'running', 'cancelling', 'scoring', 'succeeded', 'cancelled'])
-  .meta({
-    description:
-      '`scoring`: every document has its outcome, and the results are being compared with the set.',
-  });
+const runStatus = z.enum(['queued', 'running', 'cancelling', 'scoring', 'succeeded', 'cancelled']).meta({
+  description: '`scoring`: every document has its outcome, and the results are being compared with the set.',
+});
 
 const shareOut = z.number().min(0).max(1).nullable();
 const figures = {
@@ -134,12 +131,9 @@ const runMembers = {
     .int()
     .nullable()
     .meta({ description: 'Documents that were compared; null before the comparison.' }),
-  left_out: z
-    .int()
-    .nullable()
-    .meta({
-      description: 'Documents that say nothing about quality, because they were not paid for or are gone.',
-    }),
+  left_out: z.int().nullable().meta({
+    description: 'Documents that say nothing about quality, because they were not paid for or are gone.',
+  }),
   ...figures,
   pages: z.int().nullable(),
   credits_used: creditsOut
@@ -166,12 +160,10 @@ const runBody = z
   .strictObject({
     ...runMembers,
     schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'The schema that was used.' }),
-    calibration: z
-      .array(z.strictObject({ at_least: z.number(), values: z.int(), right: z.int() }))
-      .meta({
-        description:
-          'For each confidence: how many values have at least this confidence, and how many of them are right.',
-      }),
+    calibration: z.array(z.strictObject({ at_least: z.number(), values: z.int(), right: z.int() })).meta({
+      description:
+        'For each confidence: how many values have at least this confidence, and how many of them are right.',
+    }),
     per_field: z
       .array(z.strictObject({ path: z.string(), ...counts, ...figures, change: changeOut }))
       .meta({ description: '`*` stands for any place in a list, and for names that are not in the schema.' }),
@@ -379,8 +371,8 @@ export const getEvaluationRun = get(
   {
     summary: 'A run: overall, by field, by document',
     description:
-      'Poll until `status` is `succeeded` or `cancelled`. Changes are relative to the previous run of the same ' +
-      'set. The wrong values of a document are in `GET /v1/evaluations/runs/{run_id}/documents/{document_id}`.',
+      'Poll until `status` is `succeeded` or `cancelled`. Changes are relative to the previous run of the same set. ' +
+      'The wrong values of a document are in `GET /v1/evaluations/runs/{run_id}/documents/{document_id}`.',
     access: 'any',
     params: runParams,
     reply: { status: 200, schema: runBody },
@@ -514,8 +506,8 @@ export const cancelEvaluationRun = post(
   {
     summary: 'Cancel a run that has not ended',
     description:
-      'As with a batch, documents that were not begun are not billed. A cancelled run is not scored; a run that ' +
-      'had ended does not change.',
+      'As with a batch, documents that were not begun are not billed. A cancelled run is not scored; a run that had ' +
+      'ended does not change.',
     access: 'any',
     params: runParams,
     reply: {

@@ -13,8 +13,8 @@ const operationStatus = z
   .enum(['queued', 'running', 'succeeded', 'partial', 'needs_review', 'failed', 'cancelled'])
   .meta({
     description:
-      '`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was ' +
-      'billed, and a person has to look at the result; once the person has decided, it is `succeeded`.',
+      '`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, ' +
+      'and a person has to look at the result; once the person has decided, it is `succeeded`.',
   });
 
 const kind = z.enum(['extract', 'to_markdown']);

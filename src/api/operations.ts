@@ -258,8 +258,8 @@ export const getOperation = get(
   {
     summary: 'The progress and the outcome of an operation',
     description:
-      'Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile `result` is the answer ' +
-      'of the synchronous call.',
+      'Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile `result` is the answer of ' +
+      'the synchronous call.',
     access: 'any',
     params: operationParams,
     reply: { status: 200, schema: operationBody },

@@ -38,11 +38,9 @@ const trainingJobMembers = {
   dataset_id: plainText(1, 100)
     .nullish()
     .meta({ description: 'An upload of kind `dataset`: NDJSON of `{document_id, expected}`.' }),
-  set_id: plainText(1, 128)
-    .nullish()
-    .meta({
-      description: 'ID of a set of examples (`POST /v1/evaluations/sets`); its latest version is used.',
-    }),
+  set_id: plainText(1, 128).nullish().meta({
+    description: 'ID of a set of examples (`POST /v1/evaluations/sets`); its latest version is used.',
+  }),
   optimizer_tier: z.enum(['light', 'medium', 'heavy']).default('light'),
   max_metric_calls: z.int().min(1).max(100_000).nullish(),
   validation_split: z.number().min(0).max(0.5).default(0.2),

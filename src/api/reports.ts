@@ -364,8 +364,8 @@ export const getUsageStats = get(
   {
     summary: 'Consumption of all tenants, grouped',
     description:
-      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption, ' +
-      'and a gift counts as negative. `trigger` is an old name of `category`.',
+      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption, and ' +
+      'a gift counts as negative. `trigger` is an old name of `category`.',
     access: 'admin',
     query: z.object({
       from_date: fromBoundary.optional(),

@@ -113,8 +113,8 @@ export const setRetention = put(
   {
     summary: "Replace a tenant's retention periods",
     description:
-      'They can only be shorter than those of the installation. Data that is older than the new period is removed ' +
-      'by the next sweep, within an hour.',
+      'They can only be shorter than those of the installation. Data that is older than the new period is removed by ' +
+      'the next sweep, within an hour.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,

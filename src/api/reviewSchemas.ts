@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { origin, reviewPolicy } from '../../domain/review.ts';
 
 const REVIEW =
-  'When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a ' +
-  'value has less confidence, or was left out because of it. `missing_required`: a required value is missing; ' +
-  'the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value ' +
-  'differ. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an ' +
-  'operation (202) with the status `needs_review`, billed like any other.';
+  'When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has ' +
+  'less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept ' +
+  'for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, ' +
+  'the share of files that a person looks at in any case. The answer is then an operation (202) with the status ' +
+  '`needs_review`, billed like any other.';
 
 export const reviewIn = reviewPolicy.meta({ id: 'ReviewPolicy', description: REVIEW });
 

@@ -127,12 +127,9 @@ const reviewBody = z
       .record(z.string(), z.unknown())
       .nullable()
       .meta({ description: 'Decisions must fit this schema.' }),
-    result: z
-      .record(z.string(), z.unknown())
-      .nullable()
-      .meta({
-        description: 'The last decision, or else the result as read; null once it is no longer kept.',
-      }),
+    result: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'The last decision, or else the result as read; null once it is no longer kept.',
+    }),
     citations: z
       .array(citation)
       .meta({ description: 'Where the values that were read are in the document.' }),

@@ -94,8 +94,8 @@ export const getServiceState = get(
   {
     summary: 'The state of the service: its parts, read models, slots and open work',
     description:
-      'Version, roles, slots held by tenants and rate-limit buckets that are not full are those of the process ' +
-      'that answers. Parts, read models and open work are shared by all processes.',
+      'Version, roles, slots held by tenants and rate-limit buckets that are not full are those of the process that ' +
+      'answers. Parts, read models and open work are shared by all processes.',
     access: 'admin',
     reply: { status: 200, schema: serviceState },
   },

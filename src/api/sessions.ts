@@ -75,9 +75,9 @@ export const createSession = post(
   {
     summary: 'Sign in with an API key',
     description:
-      'Sets the cookie `quire_session`, over https `__Host-quire_session`. With it, requests of this browser act ' +
-      'as the key does, for 8 hours at most and no longer than the key is valid. Sign-ins are limited by client ' +
-      'address and by key.',
+      'Sets the cookie `quire_session`, over https `__Host-quire_session`. With it, requests of this browser act as ' +
+      'the key does, for 8 hours at most and no longer than the key is valid. Sign-ins are limited by client address ' +
+      'and by key.',
     access: 'public',
     body: sessionRequest,
     reply: { status: 200, schema: sessionResponse },

@@ -336,8 +336,8 @@ export const getTrainingExamples = get(
     summary: 'The examples of a training job, as DSPy loads them',
     description:
       'NDJSON, a line `{document_id, document, expected}` for each example: ' +
-      '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document as markdown. First ' +
-      'pay for this job, or for its artifact, with `POST /v1/billing/dspy-examples-charge`.',
+      '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document as markdown. First pay ' +
+      'for this job, or for its artifact, with `POST /v1/billing/dspy-examples-charge`.',
     access: 'any',
     bucket: 'heavy',
     params: z.object({ job_id: plainText(1, 128) }),

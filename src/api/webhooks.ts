@@ -125,8 +125,8 @@ const rotatedSecret = z
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
   description:
-    '`failed`: it was not delivered within three days, or its receiver answered 410, so it is not tried again. ' +
-    'If the webhook is enabled again within the three days, it is sent after all.',
+    '`failed`: it was not delivered within three days, or its receiver answered 410, so it is not tried again. If ' +
+    'the webhook is enabled again within the three days, it is sent after all.',
 });
 
 const deliveriesQuery = z.object({
@@ -415,8 +415,8 @@ export const rotateWebhookSecret = post(
   {
     summary: 'Give a webhook a new secret',
     description:
-      'Both secrets sign until `old_secret_until`, so that a receiver can switch without missing a message. A ' +
-      'second rotation within that time drops the oldest secret.',
+      'Both secrets sign until `old_secret_until`, so that a receiver can switch without missing a message. A second ' +
+      'rotation within that time drops the oldest secret.',
     access: 'any',
     params: webhookParams,
     body: rotateSecretRequest,

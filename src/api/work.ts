@@ -289,8 +289,8 @@ export const extract = post(
   {
     summary: 'Data from a document, by a JSON Schema',
     description:
-      'Nothing is invented: if a value is not in the document, it is null if the schema allows null, and left out ' +
-      'if it is optional.',
+      'Nothing is invented: if a value is not in the document, it is null if the schema allows null, and left out if ' +
+      'it is optional.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,

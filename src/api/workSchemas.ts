@@ -12,11 +12,7 @@ import {
 import { billingType } from '../../domain/account/messages.ts';
 import { originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 
-const bbox = z
-  .array(z.number())
-  .length(4)
-  .nullable()
-  .meta({ description: 'In points, measured from the top left.' });
+const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points, from the top left.' });
 
 const blockOut = z
   .strictObject({
@@ -150,8 +146,7 @@ export const modelChannelIn = z
   .meta({ id: 'ModelChannel' });
 
 const MIN_CONFIDENCE =
-  'Values with less confidence than this, 0 to 1, are left out, and `meta.warnings` lists them as ' +
-  '`low_confidence`. Default: 0.5.';
+  'Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.';
 
 /** As numbers are spelled in JSON. */
 export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
@@ -159,14 +154,13 @@ export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_
 /** What a model is asked for, in any request. */
 export const modelsForIn = z.enum(['all', 'doubtful']).meta({
   description:
-    '`doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a ' +
-    'confidence of 0.9 or more; if there are none, it is not asked. `meta.read_by` says which of the two read ' +
-    'each field. Default: `all`.',
+    '`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a ' +
+    'confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.',
 });
 
 const REQUIRE_GROUNDING =
-  'true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` ' +
-  'lists them as `not_grounded`. Default: false; they stay, with `grounding: none`.';
+  'true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` lists them ' +
+  'as `not_grounded`. Default: false; they stay, with `grounding: none`.';
 
 export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
 
@@ -201,9 +195,7 @@ const sourceUrlIn = plainText(1, 2_000).meta({
 });
 
 const scope = {
-  tenant_id: tenantIdText
-    .optional()
-    .meta({ description: 'For service and admin keys; default: the tenant of the key.' }),
+  tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: their own.' }),
   project_id: plainText(1, 128).default('default'),
   task_id: plainText(1, 128).default('default'),
 };
@@ -276,9 +268,9 @@ const includeText = z
   });
 
 const INCLUDE =
-  '`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each ' +
-  'page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the ' +
-  'fields that the document itself names, in the member of this name.';
+  '`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page ' +
+  'separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that ' +
+  'the document itself names, in the member of this name.';
 const TABLE_FORMAT =
   '`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.';
 
@@ -351,10 +343,7 @@ export const citation = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
     text: z.string().meta({ description: 'The text at that place; empty if `page` is null.' }),
-    page: z
-      .int()
-      .nullable()
-      .meta({ description: 'Starts at 1; null for a value that stands nowhere by itself.' }),
+    page: z.int().nullable().meta({ description: 'Starts at 1; null for values without a place.' }),
     bbox,
     confidence: z.number().min(0).max(1),
     grounding: z
@@ -371,9 +360,7 @@ export const citation = z
 
 const readBy = z
   .strictObject({
-    engine: z
-      .array(z.string())
-      .meta({ description: 'Read by the engine with confidence; no model was asked.' }),
+    engine: z.array(z.string()).meta({ description: 'Read surely by the engine; no model was asked.' }),
     model: z.array(z.string()).meta({ description: 'Read only by the model, or differently by it.' }),
     both: z.array(z.string()).meta({ description: 'Read by both, independently, with the same result.' }),
   })
@@ -412,11 +399,7 @@ export const warning = z
       .meta({ description: 'For a value that was left out or read differently: the value as read.' }),
     text: z.string().optional(),
     page: z.int().optional(),
-    bbox: z
-      .array(z.number())
-      .length(4)
-      .nullish()
-      .meta({ description: 'In points, measured from the top left.' }),
+    bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points, from the top left.' }),
     confidence: z.number().min(0).max(1).optional(),
     pages: z.array(z.int()).optional().meta({ description: 'Pages that were not read, shown or answered.' }),
     paths: z.array(z.string()).optional().meta({

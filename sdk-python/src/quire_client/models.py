@@ -830,7 +830,7 @@ class BatchNotFoundProblem(TypedDict):
 
 class BatchRequest(TypedDict):
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the tenant of the key."""
+    """For service and admin keys; default: their own."""
     project_id: NotRequired[str]
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
@@ -852,13 +852,13 @@ class BatchRequest(TypedDict):
     citations: NotRequired[bool]
     """Where each value stands in the document; in a request, false leaves them out."""
     min_confidence: NotRequired[float]
-    """Values with less confidence than this, 0 to 1, are left out, and `meta.warnings` lists them
-    as `low_confidence`. Default: 0.5.
+    """Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as
+    `low_confidence`. Default: 0.5.
     """
     models_for: NotRequired[Literal["all", "doubtful"] | Literal[""]]
-    """`doubtful`: an extraction model is asked only for fields that the embedded engine did not
-    read with a confidence of 0.9 or more; if there are none, it is not asked. `meta.read_by`
-    says which of the two read each field. Default: `all`.
+    """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
+    `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
     """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
@@ -994,7 +994,7 @@ class Block(TypedDict):
     type: Literal["heading", "paragraph", "list_item", "table", "code", "image"]
     """Kind of the mistake."""
     bbox: list[float] | None
-    """In points, measured from the top left."""
+    """Points, from the top left."""
     text: NotRequired[str]
     """For all blocks except tables."""
     level: NotRequired[int]
@@ -1033,7 +1033,7 @@ class BlockCells(TypedDict):
     column_span: int
     """Columns that the cell covers."""
     bbox: list[float] | None
-    """In points, measured from the top left."""
+    """Points, from the top left."""
 
 
 class BodyTooLargeProblem(TypedDict):
@@ -1343,13 +1343,13 @@ class CanonicalInferenceExtractPayload(TypedDict):
     citations: NotRequired[bool]
     """Where each value stands in the document; in a request, false leaves them out."""
     min_confidence: NotRequired[float]
-    """Values with less confidence than this, 0 to 1, are left out, and `meta.warnings` lists them
-    as `low_confidence`. Default: 0.5.
+    """Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as
+    `low_confidence`. Default: 0.5.
     """
     models_for: NotRequired[Literal["all", "doubtful"] | Literal[""]]
-    """`doubtful`: an extraction model is asked only for fields that the embedded engine did not
-    read with a confidence of 0.9 or more; if there are none, it is not asked. `meta.read_by`
-    says which of the two read each field. Default: `all`.
+    """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
+    `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
     """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
@@ -1630,9 +1630,9 @@ class Citation(TypedDict):
     text: str
     """The text at that place; empty if `page` is null."""
     page: int | None
-    """Starts at 1; null for a value that stands nowhere by itself."""
+    """Starts at 1; null for values without a place."""
     bbox: list[float] | None
-    """In points, measured from the top left."""
+    """Points, from the top left."""
     confidence: float
     """0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s
     value it is not calibrated: it says how exactly and how uniquely the value appears on the
@@ -2597,7 +2597,7 @@ class EvaluationRunList(TypedDict):
 
 class EvaluationRunRequest(TypedDict):
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the tenant of the key."""
+    """For service and admin keys; default: their own."""
     set_id: str
     """The set to measure with; its latest version is used."""
     config_id: NotRequired[str | Literal[""]]
@@ -2678,7 +2678,7 @@ class EvaluationSetList(TypedDict):
 
 class EvaluationSetRequest(TypedDict):
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the tenant of the key."""
+    """For service and admin keys; default: their own."""
     set_id: NotRequired[str | Literal[""]]
     """ID of the set that gets a new version; left out: a new set."""
     name: NotRequired[str]
@@ -2751,9 +2751,9 @@ class ExtractForm(TypedDict):
     min_confidence: NotRequired[float]
     """0 to 1: values with less confidence are left out, with a warning. Default: 0.5."""
     models_for: NotRequired[Literal["all", "doubtful"]]
-    """`doubtful`: an extraction model is asked only for fields that the embedded engine did not
-    read with a confidence of 0.9 or more; if there are none, it is not asked. `meta.read_by`
-    says which of the two read each field. Default: `all`.
+    """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
+    `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
     """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
@@ -2788,7 +2788,7 @@ class ExtractForm(TypedDict):
     password: NotRequired[str]
     """Password of an encrypted PDF. It is never stored or logged."""
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the tenant of the key."""
+    """For service and admin keys; default: their own."""
     project_id: NotRequired[str]
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
@@ -4642,7 +4642,7 @@ class ReadBy(TypedDict):
     """JSON Pointers into `result`, to members and to whole lists."""
 
     engine: list[str]
-    """Read by the engine with confidence; no model was asked."""
+    """Read surely by the engine; no model was asked."""
     model: list[str]
     """Read only by the model, or differently by it."""
     both: list[str]
@@ -4723,7 +4723,7 @@ class ReconciliationResponse(TypedDict):
     log_id: str | None
     """Identity of the event log from which the figures come."""
     position: str | None
-    """Position in the event log that the figures belong to."""
+    """Position in the event log of these figures."""
     tenants_checked: int
     """How many tenants were compared."""
     drifted: list[ReconciliationRow]
@@ -5869,7 +5869,7 @@ class ToMarkdownForm(TypedDict):
     password: NotRequired[str]
     """Password of an encrypted PDF. It is never stored or logged."""
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the tenant of the key."""
+    """For service and admin keys; default: their own."""
     project_id: NotRequired[str]
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
@@ -6541,7 +6541,7 @@ class Warning(TypedDict):
     page: NotRequired[int]
     """Number of the page, from 1."""
     bbox: NotRequired[list[float] | None]
-    """In points, measured from the top left."""
+    """Points, from the top left."""
     confidence: NotRequired[float]
     """0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s
     value it is not calibrated: it says how exactly and how uniquely the value appears on the

@@ -1407,7 +1407,7 @@ export type BatchNotFoundProblem = {
 
 export type BatchRequest = {
     /**
-     * For service and admin keys; default: the tenant of the key.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -1447,11 +1447,11 @@ export type BatchRequest = {
      */
     citations?: boolean;
     /**
-     * Values with less confidence than this, 0 to 1, are left out, and `meta.warnings` lists them as `low_confidence`. Default: 0.5.
+     * Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.
      */
     min_confidence?: number;
     /**
-     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more; if there are none, it is not asked. `meta.read_by` says which of the two read each field. Default: `all`.
+     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
      */
     models_for?: 'all' | 'doubtful' | '';
     /**
@@ -1649,7 +1649,7 @@ export type Block = {
      */
     type: 'heading' | 'paragraph' | 'list_item' | 'table' | 'code' | 'image';
     /**
-     * In points, measured from the top left.
+     * Points, from the top left.
      */
     bbox: [
         number,
@@ -1722,7 +1722,7 @@ export type Block = {
          */
         column_span: number;
         /**
-         * In points, measured from the top left.
+         * Points, from the top left.
          */
         bbox: [
             number,
@@ -2223,11 +2223,11 @@ export type CanonicalInferenceExtract = {
          */
         citations?: boolean;
         /**
-         * Values with less confidence than this, 0 to 1, are left out, and `meta.warnings` lists them as `low_confidence`. Default: 0.5.
+         * Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.
          */
         min_confidence?: number;
         /**
-         * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more; if there are none, it is not asked. `meta.read_by` says which of the two read each field. Default: `all`.
+         * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
          */
         models_for?: 'all' | 'doubtful' | '';
         /**
@@ -2622,11 +2622,11 @@ export type Citation = {
      */
     text: string;
     /**
-     * Starts at 1; null for a value that stands nowhere by itself.
+     * Starts at 1; null for values without a place.
      */
     page: number | null;
     /**
-     * In points, measured from the top left.
+     * Points, from the top left.
      */
     bbox: [
         number,
@@ -4302,7 +4302,7 @@ export type EvaluationRunList = {
 
 export type EvaluationRunRequest = {
     /**
-     * For service and admin keys; default: the tenant of the key.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -4445,7 +4445,7 @@ export type EvaluationSetList = {
 
 export type EvaluationSetRequest = {
     /**
-     * For service and admin keys; default: the tenant of the key.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -4574,7 +4574,7 @@ export type ExtractForm = unknown & {
      */
     min_confidence?: number;
     /**
-     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more; if there are none, it is not asked. `meta.read_by` says which of the two read each field. Default: `all`.
+     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
      */
     models_for?: 'all' | 'doubtful';
     /**
@@ -4606,7 +4606,7 @@ export type ExtractForm = unknown & {
      */
     password?: string;
     /**
-     * For service and admin keys; default: the tenant of the key.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -7696,7 +7696,7 @@ export type RateLimitedProblem = {
  */
 export type ReadBy = {
     /**
-     * Read by the engine with confidence; no model was asked.
+     * Read surely by the engine; no model was asked.
      */
     engine: Array<string>;
     /**
@@ -7819,7 +7819,7 @@ export type ReconciliationResponse = {
      */
     log_id: string | null;
     /**
-     * Position in the event log that the figures belong to.
+     * Position in the event log of these figures.
      */
     position: string | null;
     /**
@@ -9695,7 +9695,7 @@ export type ToMarkdownForm = unknown & {
      */
     password?: string;
     /**
-     * For service and admin keys; default: the tenant of the key.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -10804,7 +10804,7 @@ export type Warning = {
      */
     page?: number;
     /**
-     * In points, measured from the top left.
+     * Points, from the top left.
      */
     bbox?: [
         number,

@@ -466,12 +466,12 @@ class Api:
     def erase_document(self, document_id: str, *, timeout: float | None = None) -> None:
         """Erase the content of a document.
 
-        This is final and covers every place where it is kept: its file, the results of work on
-        it, examples that training jobs made of it, kept answers and its `file_name`. Its bill,
-        its pages and its times stay, and its row in the list gets `erased_at`. A repeat answers
-        the same. While work on it waits or runs, or a training job learns from it, the answer is
-        409 `document_in_use`. An artifact that learned from it stays; so do backups, and events
-        of the log, which nobody can change. Another tenant’s document is 404; service and admin
+        This is final, wherever it is kept: its file, the results of work on it, examples that
+        training jobs made of it, kept answers and its `file_name`. Its bill, its pages and its
+        times stay, and its row in the list gets `erased_at`. A repeat answers the same. While
+        work on it waits or runs, or a training job learns from it, the answer is 409
+        `document_in_use`. An artifact that learned from it stays; so do backups, and events of
+        the log, which nobody can change. Another tenant’s document is 404; service and admin
         keys may erase those of all tenants.
         """
         call = Call(
