@@ -238,7 +238,7 @@ const ledgerItem = z
     kind: z.enum(['sale', 'refund', 'usage', 'admin_adjustment']),
     ...membersOfKinds.shape,
   })
-  .meta({ id: 'LedgerItem', description: 'A posting; members beyond the first are those of its kind.' });
+  .meta({ id: 'LedgerItem', description: 'A posting; its kind decides which further members it has.' });
 
 const tenantLedger = pageOf(ledgerItem, 'AdminTenantLedgerResponse');
 
@@ -281,7 +281,7 @@ const reconciliationResponse = z
   .strictObject({
     checked_at: instantOut,
     log_id: logIdOut,
-    position: z.string().nullable().meta({ description: 'Place in the event log that the books are of.' }),
+    position: z.string().nullable().meta({ description: 'Position in the event log of these figures.' }),
     tenants_checked: z.int(),
     drifted: z.array(reconciliationRow),
     ok: z.array(reconciliationRow).optional(),
@@ -320,7 +320,7 @@ export const listTenants = get(
   '/v1/admin/tenants',
   {
     summary: 'All tenants with their balances, newest first',
-    description: '`search` is part of a tenant ID, in any case.',
+    description: '`search` is part of a tenant ID; upper and lower case are the same.',
     access: 'admin',
     query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
     reply: { status: 200, schema: tenantList },
@@ -351,7 +351,7 @@ export const setPlan = post(
   '/v1/admin/tenants/{tenant_id}/set-plan',
   {
     summary: "Set a tenant's plan",
-    description: 'The plan decides the free pages of a month and what may be trained.',
+    description: 'The plan decides how many pages a month are free and what may be trained.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,
@@ -435,8 +435,8 @@ export const getUsageDays = get(
   {
     summary: "A tenant's usage and balance, day by day",
     description:
-      'Days are UTC, from `start` to `end`, both inclusive: the last 30 where both are left out, at most 366. A day ' +
-      'on which nothing moved is there too. Always `balance_credits` = that of the day before + `granted_credits` + ' +
+      'Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out: the last 30. Days ' +
+      'without movements are listed too. Always `balance_credits` = that of the day before + `granted_credits` + ' +
       '`adjusted_credits` − `used_credits`.',
     access: 'any',
     tenant: 'path',
@@ -467,7 +467,7 @@ export const listUsage = get(
   '/v1/billing/usage/{tenant_id}',
   {
     summary: "A tenant's usage, newest first",
-    description: 'Adjustments only with `include_adjustments`; purchases are in the grants.',
+    description: 'Adjustments are listed only with `include_adjustments`; purchases are in the grants.',
     access: 'any',
     tenant: 'path',
     params: tenantParams,
@@ -521,8 +521,8 @@ export const getReconciliation = get(
   {
     summary: 'Compare grants, ledger and balances of every tenant',
     description:
-      'Anything in `drifted` is an alert. `drift_credits` is what the balance has too much; ' +
-      'where the balance is right, what the ledger has.',
+      'Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, ' +
+      'of the ledger.',
     access: 'admin',
     query: z.object({ include_ok: booleanText.default(false) }),
     reply: { status: 200, schema: reconciliationResponse },

@@ -118,8 +118,8 @@ const apiKeyCreateRequest = z
     name: plainText(1, 200).nullish(),
     expires_at: instantIn.nullish().meta({
       description:
-        'Left out: it does not end; one that is made with a key of the same role that ends, ends with that. A later ' +
-        'end than that is refused.',
+        'Left out: the key does not end. If it is made with a key of the same role that ends, it ends with that key, ' +
+        'and a later end is refused.',
     }),
   })
   .meta({ id: 'ApiKeyCreateRequest' });
@@ -134,7 +134,7 @@ const apiKeyRotateRequest = z
 const apiKeyCreateResponse = z
   .strictObject({
     key_id: z.string(),
-    key: z.string().meta({ description: 'Shown this once.' }),
+    key: z.string().meta({ description: 'Shown only once.' }),
     prefix: z.string(),
     tenant_id: z.string(),
     role: keyRole,
@@ -165,7 +165,7 @@ const apiKeyList = z
           description: 'When `name` was erased with the data of the tenant; null while it is not.',
         }),
         last_used_at: instantOut.nullable().meta({
-          description: 'When this process last saw it; null if it has not since it started.',
+          description: 'When this process last saw the key; null if it has not seen it since it started.',
         }),
       }),
     ),
@@ -180,8 +180,8 @@ export const createApiKey = post(
   {
     summary: 'Create a key for a tenant',
     description:
-      'The key itself is in this answer alone: only its digest is stored. A key, or a session of one, makes no key ' +
-      'of its own role that ends later than it.',
+      'Only this answer contains the key itself: the service stores only its digest. A key, or a session of one, ' +
+      'cannot make a key of its own role that ends later than itself.',
     access: 'admin',
     tenantSessions: true,
     tenant: 'body',
@@ -221,7 +221,7 @@ export const createApiKey = post(
 export const flushApiKeyCache = post(
   '/v1/admin/api-keys/cache/flush',
   {
-    summary: "Forget this process's cached key look-ups",
+    summary: "Clear this process's cache of key look-ups",
     description: 'Other processes refresh within 60 seconds.',
     access: 'admin',
     reply: { status: 200, schema: flushResponse },
@@ -233,7 +233,7 @@ export const listApiKeys = get(
   '/v1/api-keys/{tenant_id}',
   {
     summary: "List a tenant's keys",
-    description: 'What is known of each key, newest first; the keys themselves are not stored.',
+    description: 'Facts about each key, newest first; the keys themselves are not stored.',
     access: 'admin',
     tenantSessions: true,
     tenant: 'path',
@@ -305,8 +305,8 @@ export const revokeApiKey = remove(
   {
     summary: 'Revoke a key',
     description:
-      'From now on it is no key. The last admin key is not revoked. What was made with it goes on, ' +
-      'unless `made=revoke`.',
+      'The key stops working. The last admin key cannot be revoked. Keys that were made with it still work, unless ' +
+      '`made=revoke`.',
     access: 'admin',
     tenantSessions: true,
     params: z.object({
@@ -318,8 +318,8 @@ export const revokeApiKey = remove(
         .default('keep')
         .meta({
           description:
-            'What becomes of the keys that were made with it, and with those: `made_by` in the list says which. With ' +
-            '`revoke` they are revoked, too, also when the key itself was before.',
+            'What happens to keys that were made with it, and with those keys in turn (`made_by` in the list). With ' +
+            '`revoke` they are revoked too, even if the key itself was revoked before.',
         }),
     }),
     reply: { status: 204 },
@@ -373,7 +373,7 @@ const checkNoLater = async (
 export const rotateApiKey = post(
   '/v1/api-keys/rotate',
   {
-    summary: 'Replace a key by a new one; the old one stops after a grace',
+    summary: 'Replace a key by a new one; the old one ends after a grace period',
     description: 'The new key has the role and the name of the old one, which ends after `grace_seconds`.',
     access: 'admin',
     tenantSessions: true,

@@ -47,7 +47,7 @@ const placeIn = z
 
 const placeOut = z.string().regex(/^\d+$/);
 
-const hashOut = z.string().nullable().meta({ description: 'SHA-256, hex; null where it says none.' });
+const hashOut = z.string().nullable().meta({ description: 'SHA-256, hex; null if the event has none.' });
 
 /** Where a balance comes from. */
 const standsOn = z
@@ -82,12 +82,12 @@ const balanceAtResponse = z
 
 const auditRequest = z
   .strictObject({
-    log_only: z.boolean().default(false).meta({ description: 'Leaves the read models out.' }),
+    log_only: z.boolean().default(false).meta({ description: 'Leave the read models out.' }),
     all: z.boolean().default(false).meta({
-      description: 'Keeps every finding, not only the first 20 of each check; all are counted either way.',
+      description: 'Keep every finding, not only the first 20 of each check; all are counted either way.',
     }),
     tell: z.boolean().default(false).meta({
-      description: 'Writes findings into the log, so that webhooks of operators are told.',
+      description: 'Write findings into the log, so that operators’ webhooks get them.',
     }),
   })
   .meta({ id: 'AuditRequest' });
@@ -179,7 +179,7 @@ export const cancelAudit = post(
   '/v1/admin/audits/{audit_id}/cancel',
   {
     summary: 'Stop an audit',
-    description: 'One that has ended, or that another process runs, stays as it is: `status` says so.',
+    description: 'An audit that has ended, or that another process runs, does not change: see `status`.',
     access: 'admin',
     params: auditParams,
     reply: { status: 200, schema: auditBody },
@@ -197,8 +197,8 @@ export const getAudit = get(
   {
     summary: 'How far an audit is, and what it found',
     description:
-      '`position` of `end_position` says how much is read. `interrupted`: its process ended before it did; ' +
-      'start another. The last 100 are kept.',
+      '`position` against `end_position` shows how much is read. `interrupted`: its process ended before the audit ' +
+      'did; start another. The last 100 audits are kept.',
     access: 'admin',
     params: auditParams,
     reply: { status: 200, schema: auditBody },
@@ -216,9 +216,9 @@ export const getBalanceAt = get(
   {
     summary: "A tenant's balance as of any moment",
     description:
-      "From the account's own events, by the rules that decide, and not from a table: every event up to `at` " +
-      '(time of recording) or `position` counts; without both, all do. `event` is the last one that counts. ' +
-      'The time that it takes grows with the events of the account.',
+      "Computed from the account's own events by the rules that decide about money, not read from a table. Every " +
+      'event up to `at` (time of recording) or `position` counts; without both, all do. `event` is the last one that ' +
+      'counts. The time it takes grows with the number of events of the account.',
     access: 'admin',
     tenant: 'path',
     bucket: 'heavy',
@@ -246,7 +246,8 @@ export const listAudits = get(
   '/v1/admin/audits',
   {
     summary: 'The audits that are kept, newest first',
-    description: 'The last 100, of all processes; `findings` counts them, and `GET` of one shows them.',
+    description:
+      'The last 100, of all processes. `findings` is a number; `GET` of one audit shows the findings.',
     access: 'admin',
     query: z.object(pagingQuery),
     reply: { status: 200, schema: auditList },
@@ -284,14 +285,13 @@ export const listEvents = get(
     summary: 'The event log as it is stored',
     description:
       'NDJSON, one event a line: `position`, `stream`, `revision` (as text), `event_id`, `type`, `recorded_at`, ' +
-      '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, `covered`: the text whose SHA-256 the hash is, and ' +
-      '`texts_moved`. ' +
-      'What was changed until it is no JSON any more has null there. Of one `stream`, of one `tenant_id` ' +
-      '(the whole log is looked through), or all. To go on, send the last `revision` (of a stream) or ' +
-      '`position` as `after`. Lines are sent as fast as they are read. What people wrote is a token there, for that ' +
-      'is what was hashed: with `texts=true` a line also has `texts`, which says of each token what it stands for, ' +
-      'null where that was erased. Of an event whose texts were moved into the vault (`texts_moved`), `data` and ' +
-      '`metadata` have tokens that were not hashed, and `covered` is null: the audit verifies it.',
+      '`hash_version`, `prev_hash`, `hash`, `data`, `metadata`, `covered` (the text whose SHA-256 is `hash`) and ' +
+      '`texts_moved`. A member that somebody changed so that it is no longer JSON is null. Name one `stream`, or one ' +
+      '`tenant_id` (this searches the whole log), or neither for all events. To continue, send the last `revision` ' +
+      '(of a stream) or `position` as `after`. Lines are sent as fast as you read them. Text that people wrote ' +
+      'appears as a token, because the token was hashed. With `texts=true` a line also has `texts`: the text of each ' +
+      'token, or null if it was erased. If the texts of an event were moved into the vault (`texts_moved`), its ' +
+      '`data` and `metadata` have tokens that were not hashed, and `covered` is null: the audit verifies the event.',
     access: 'admin',
     bucket: 'heavy',
     query: z.object({
@@ -302,7 +302,7 @@ export const listEvents = get(
       limit: wholeNumberText(1, 1_000_000).default(1_000),
       texts: booleanText
         .default(false)
-        .meta({ description: 'Whether each line says what its tokens stand for.' }),
+        .meta({ description: 'Whether each line also has the texts of its tokens.' }),
     }),
     reply: { status: 200, contentType: 'application/x-ndjson' },
     problems: ['tenant_not_found'],
@@ -321,7 +321,7 @@ export const listSeals = get(
   {
     summary: 'The seals of the log, newest first',
     description:
-      '`state` is what the last audit that is kept found; `continues` whether it names the seal before it.',
+      '`state` is the result of the last audit kept; `continues` says whether the seal names the one before it.',
     access: 'admin',
     reply: { status: 200, schema: sealList },
   },
@@ -333,8 +333,8 @@ export const startAudit = post(
   {
     summary: 'Begin an audit of the event log and the read models',
     description:
-      'What `quire audit` does, in a thread of its own; one at a time in each process. Ask ' +
-      '`GET /v1/admin/audits/{audit_id}` until `status` is not `running`.',
+      'Does the same as `quire audit`, in a separate thread; each process runs one at a time. Poll `GET ' +
+      '/v1/admin/audits/{audit_id}` until `status` is no longer `running`.',
     access: 'admin',
     bucket: 'heavy',
     body: auditRequest,

@@ -83,8 +83,8 @@ export const whoOut = z
   .nullable()
   .meta({
     description:
-      'The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was ' +
-      'erased with the tenant.',
+      'The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed ' +
+      'in was erased with the tenant.',
   });
 
 export const actorOut = actor.extend({ key_id: whoOut });
@@ -158,7 +158,7 @@ export const pagingQuery = {
 export const logIdOut = z
   .uuid()
   .nullable()
-  .meta({ description: 'Identity of the event log that the figures are of.' });
+  .meta({ description: 'Identity of the event log from which the figures come.' });
 
 /** A page of a list, newest first. */
 export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>

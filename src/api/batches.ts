@@ -242,11 +242,13 @@ const fileUris = z
     for (const [index, message] of complaintsOf(uris))
       context.addIssue({ code: 'custom', path: [index], message });
   })
-  .meta({ description: 'Uploaded documents, each once, in the order in which they are answered.' });
+  .meta({ description: 'Uploaded documents, each once; results come in this order.' });
 
 const batchRequest = z
   .strictObject({
-    tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
+    tenant_id: tenantIdText
+      .optional()
+      .meta({ description: 'For service and admin keys; default: their own.' }),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
     file_uris: fileUris,
@@ -271,7 +273,8 @@ const batchRequest = z
   .meta({ id: 'BatchRequest' });
 
 const batchStatusOut = z.enum(['queued', 'running', 'cancelling', 'ended', 'cancelled']).meta({
-  description: '`ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.',
+  description:
+    '`ended`: every document has its outcome. `cancelled`: likewise, but some documents were never begun.',
 });
 
 const facts = {
@@ -304,23 +307,23 @@ const batchBody = z
     documents: documentCounts,
     pages_done: z.int(),
     credits_used: creditsOut,
-    expires_at: instantOut.meta({ description: 'From then on no document is begun.' }),
+    expires_at: instantOut.meta({ description: 'After this time no further document is begun.' }),
   })
   .meta({ id: 'Batch' });
 type BatchBody = z.input<typeof batchBody>;
 
 const cancelledBatch = batchBody
   .extend({
-    cancelled: z.boolean().meta({ description: 'false when it was cancelled or had ended before.' }),
+    cancelled: z.boolean().meta({ description: 'false if it was already cancelled or had ended.' }),
   })
   .meta({ id: 'CancelledBatch' });
 
 const batchParams = z.object({ batch_id: plainText(1, 128) });
 
 const batchResultsQuery = z.object({
-  from: wholeNumberText(0, BATCH_DOCUMENTS_MAX)
-    .default(0)
-    .meta({ description: 'Index of the first document to answer: where an answer that broke off goes on.' }),
+  from: wholeNumberText(0, BATCH_DOCUMENTS_MAX).default(0).meta({
+    description: 'Index of the first document to return: use it to continue an answer that broke off.',
+  }),
 });
 
 const batchesQuery = z.object({
@@ -350,10 +353,10 @@ const batchList = pageOf(
 export const cancelBatch = post(
   '/v1/batches/{batch_id}/cancel',
   {
-    summary: 'Cancel what of a batch has not begun',
+    summary: 'Cancel the documents of a batch that have not begun',
     description:
-      'Documents that wait are cancelled and their holds given back; those that are worked on are finished and ' +
-      'billed. It is `cancelled` once all have their outcome.',
+      'Waiting documents are cancelled and their holds released; documents in work are finished and billed. The ' +
+      'batch is `cancelled` once all have their outcome.',
     access: 'any',
     params: batchParams,
     reply: { status: 200, schema: cancelledBatch },
@@ -375,9 +378,9 @@ export const createBatch = post(
   {
     summary: 'Data from up to 1,000 uploaded documents, by one JSON Schema or saved config',
     description:
-      'Each document is an operation of its own, with its own hold, outcome and cost. Files are opened by the ' +
-      'workers, so one that cannot be used, or paid for, fails by itself and leaves the others alone. ' +
-      '`Location` says where the batch is.',
+      'Each document is a separate operation with its own hold, outcome and cost. Workers open the files, so a ' +
+      'document that cannot be used or paid for fails alone and does not affect the others. `Location` is the ' +
+      'address of the batch.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
@@ -424,8 +427,8 @@ export const createBatch = post(
 export const getBatch = get(
   '/v1/batches/{batch_id}',
   {
-    summary: 'How far a batch is',
-    description: 'Documents by what became of them, the pages that were delivered, and what they cost.',
+    summary: 'The progress of a batch',
+    description: 'Its documents by state, the pages delivered, and their cost.',
     access: 'any',
     params: batchParams,
     reply: { status: 200, schema: batchBody },
@@ -437,11 +440,11 @@ export const getBatch = get(
 export const getBatchResults = get(
   '/v1/batches/{batch_id}/results',
   {
-    summary: 'What became of each document of a batch',
+    summary: 'The outcome of each document of a batch',
     description:
       'NDJSON in the order of the request: `{index, file_uri, document_id, operation_id, status, result, error, ' +
-      'cost}`, where the last four are those of an operation. A document that has not ended has its status. A result ' +
-      'is kept for 24 hours after its own end.',
+      'cost}`; the last four are those of the operation. A document that has not ended is listed with its current ' +
+      'status. Each result is kept for 24 hours after its document ended.',
     access: 'any',
     params: batchParams,
     query: batchResultsQuery,

@@ -42,8 +42,8 @@ export const createBillingConfig = post(
   {
     summary: 'Publish a billing config version',
     description:
-      'Rates, free pages and training costs from now on. ' +
-      'Every publication is a new version; usage keeps the version that it was billed by.',
+      'Rates, free pages and training costs from now on. Every publication is a new version; usage keeps the version ' +
+      'that billed it.',
     access: 'admin',
     body: billingConfigCreateRequest,
     reply: { status: 201, schema: billingConfigResponse },
@@ -64,7 +64,7 @@ export const getBillingConfigHistory = get(
   '/v1/admin/billing-config',
   {
     summary: 'The active billing config and all versions, newest first',
-    description: 'What was charged when: each version with who published it and why.',
+    description: 'What was charged when: each version, who published it and why.',
     access: 'admin',
     reply: { status: 200, schema: billingConfigHistory },
   },
@@ -108,7 +108,7 @@ export const getQuote = get(
   '/v1/billing/quote',
   {
     summary: 'What pages would cost a tenant now',
-    description: 'A quote and the bill that follows agree to the credit.',
+    description: 'The bill that follows agrees with the quote to the credit.',
     access: 'any',
     tenant: 'query',
     query: z.object({
@@ -150,7 +150,8 @@ export const getTrainingQuote = get(
   '/v1/billing/training-quote',
   {
     summary: 'What a training job would cost a tenant now',
-    description: 'Without `max_metric_calls` the budget of the tier: light 60, medium 180, heavy 540.',
+    description:
+      'If `max_metric_calls` is left out, the budget of the tier counts: light 60, medium 180, heavy 540.',
     access: 'any',
     tenant: 'query',
     query: z.object({
@@ -190,7 +191,7 @@ export const setBillingRate = post(
   '/v1/billing/rates',
   {
     summary: 'Change one rate; a new billing config version',
-    description: 'All other rates stay. The answer is the new version.',
+    description: 'All other rates stay the same. The answer is the new version.',
     access: 'admin',
     body: upsertRateRequest,
     reply: { status: 200, schema: billingRateItem },

@@ -60,7 +60,7 @@ const configAnswer = ({ llm, ocr, ...version }: ConfigVersion) => ({
 const configUpsertRequest = z
   .strictObject({
     config_id: orAbsent(plainText(1, 200)).meta({
-      description: 'Of the config to publish a new version of.',
+      description: 'ID of the config that gets a new version.',
     }),
     tenant_id: tenantIdText,
     name: orAbsent(plainText(1, 200).nullable()),
@@ -131,7 +131,7 @@ export const getConfig = get(
   '/v1/configs/{config_id}',
   {
     summary: 'A saved config with all its versions, newest first',
-    description: 'The first is the one that is used, unless `revoked_at` is set. Never a key.',
+    description: 'The first version is the one in use, unless `revoked_at` is set. Keys are never shown.',
     access: 'any',
     params: configParams,
     reply: { status: 200, schema: configVersions },
@@ -153,7 +153,7 @@ export const listConfigs = get(
   '/v1/configs',
   {
     summary: 'The saved configs of a tenant, last published first',
-    description: 'The latest version of each that was not revoked; never a key.',
+    description: 'The latest version of each config that was not revoked; keys are never shown.',
     access: 'any',
     tenant: 'query',
     query: configsQuery,
@@ -184,10 +184,9 @@ export const publishConfig = post(
   {
     summary: 'Publish a saved config, or a new version of one',
     description:
-      'A version is complete, not a patch, but for its models: a channel that is left out ' +
-      'stays as it is and `null` ends it; one without `api_key` keeps the key that it has, as ' +
-      'long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted ' +
-      'and never shown.',
+      'A version is complete, not a patch, except for its models: a channel that is left out stays as it is, and ' +
+      '`null` removes it. A channel without `api_key` keeps its stored key as long as its `provider_model` and ' +
+      '`api_base` stay the same. Keys are stored encrypted and never shown.',
     access: 'admin',
     tenant: 'body',
     body: configUpsertRequest,
@@ -228,7 +227,7 @@ export const revokeConfig = remove(
   '/v1/configs/{config_id}',
   {
     summary: 'Revoke a saved config with all its versions',
-    description: 'For good: its keys are removed, and requests that name it get 404.',
+    description: 'This is final: its keys are removed, and requests that name it get 404.',
     access: 'admin',
     params: z.object({ config_id: plainText(1, 200) }),
     reply: { status: 204 },

@@ -40,7 +40,7 @@ const { get, post } = routesOver<CreditsDeps>();
 
 const provider = plainText(1, 100);
 const transaction = plainText(1, 255).meta({
-  description: 'With the provider the identity of this payment, unique for ever and across tenants.',
+  description: 'Together with the provider it identifies this payment, for ever and across tenants.',
 });
 
 const creditsAboveZero = z.int().min(1);
@@ -50,7 +50,7 @@ export const addCreditsRequest = z
     tenant_id: tenantIdText,
     provider: provider.default('manual'),
     provider_txn_id: transaction,
-    credits: creditsAboveZero.nullish().meta({ description: 'As shown at checkout; derived when left out.' }),
+    credits: creditsAboveZero.nullish().meta({ description: 'As shown at checkout; left out: derived.' }),
     currency: currencyIn.default('USD'),
     gross_amount_minor: minorIn.nullish(),
     vat_amount_minor: minorIn.default(0),
@@ -87,7 +87,7 @@ const addCreditsResponse = z
     fx_rate_to_usd: decimalOut.nullable(),
     fx_rate_date: z.iso.date().nullable(),
     balance_credits: creditsOut,
-    credited: z.boolean().meta({ description: 'False for a retry: the original is answered.' }),
+    credited: z.boolean().meta({ description: 'False for a retry: the answer is the original grant.' }),
     occurred_at: instantOut,
     created_at: instantOut,
   })
@@ -103,8 +103,8 @@ const refundRequest = z
     credits: z.int().min(0).nullish(),
     currency: currencyIn.nullish(),
     gross_amount_minor: minorIn.nullish(),
-    vat_amount_minor: minorIn.nullish().meta({ description: 'Left out: in proportion.' }),
-    provider_fee_minor: minorIn.default(0).meta({ description: 'Fee given back.' }),
+    vat_amount_minor: minorIn.nullish().meta({ description: 'Left out: computed in proportion.' }),
+    provider_fee_minor: minorIn.default(0).meta({ description: 'Fee that the provider gives back.' }),
     occurred_at: occurredIn.nullish(),
     reason: plainText(1, 500).nullish(),
   })
@@ -142,7 +142,7 @@ const adjustRequest = z
     credits: z
       .int()
       .refine((credits) => credits !== 0, { error: 'Must not be 0.' })
-      .meta({ description: 'Above 0 gives, below 0 claws back.' }),
+      .meta({ description: 'Above 0 gives credits, below 0 claws them back.' }),
     reason: plainText(1, 500),
     allow_negative: z.boolean().default(false),
   })
@@ -217,7 +217,7 @@ export const adjustCredits = post(
   '/v1/admin/tenants/{tenant_id}/adjust-credits',
   {
     summary: 'Give a tenant credits, or claw them back',
-    description: 'Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.',
+    description: 'Send an `Idempotency-Key`: a repeat, however late, answers with `credited: false`.',
     access: 'admin',
     tenant: 'path',
     idempotency: { ...KEPT_A_DAY, keyLengthMax: 80 },
@@ -255,8 +255,8 @@ export const addCredits = post(
   {
     summary: 'Record a sale of credits',
     description:
-      'Checked against the price list, never priced from a default. A retry with the same ' +
-      '`provider` and `provider_txn_id` answers the original grant with `credited: false`.',
+      'The amount is checked against the price list, never priced from a default. A retry with the same `provider` ' +
+      'and `provider_txn_id` returns the original grant with `credited: false`.',
     access: 'admin',
     tenant: 'body',
     idempotency: KEPT_A_DAY,
@@ -300,7 +300,7 @@ export const listGrants = get(
   '/v1/billing/grants/{tenant_id}',
   {
     summary: "A tenant's purchases and refunds, newest first",
-    description: 'What was bought and what was given back, with its money.',
+    description: 'What was bought and what was given back, each with its money.',
     access: 'any',
     tenant: 'path',
     params: tenantParams,
@@ -323,8 +323,8 @@ export const refundCredits = post(
   {
     summary: 'Record a refund of all or part of a sale',
     description:
-      'A negative grant linked to its sale. Members that are left out are derived in proportion. A retry with the ' +
-      'same `provider` and `provider_txn_id` answers the original refund with `credited: false`.',
+      'A refund is a negative grant linked to its sale. Members that are left out are computed in proportion. A ' +
+      'retry with the same `provider` and `provider_txn_id` returns the original refund with `credited: false`.',
     access: 'admin',
     tenant: 'body',
     idempotency: KEPT_A_DAY,

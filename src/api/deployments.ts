@@ -188,9 +188,8 @@ export const activateDeployment = post(
   {
     summary: 'Deploy an artifact in a project, task and environment',
     description:
-      'To go back, activate the artifact that `replaces` names. A canary runs beside the ' +
-      'earlier deployment; the same document always goes to the same one of the two. Repeating ' +
-      'an activation changes nothing.',
+      'To go back, activate the artifact of the deployment that `replaces` names. A canary runs beside the earlier ' +
+      'deployment; the same document always goes to the same one of the two. Repeating an activation changes nothing.',
     access: 'any',
     tenant: 'body',
     body: activateDeploymentRequest,
@@ -208,7 +207,7 @@ export const getCurrentDeployment = get(
   '/v1/inference/deployments/current',
   {
     summary: 'What is deployed in a project, task and environment',
-    description: 'The artifact that work of this scope uses; 404 while none is active.',
+    description: 'The artifact that work in this scope uses; 404 while none is active.',
     access: 'any',
     tenant: 'query',
     query: currentDeploymentQuery,
@@ -223,7 +222,7 @@ export const listArtifacts = get(
   {
     summary: 'The artifacts of a tenant with their scores, newest first',
     description:
-      'Those that may be used: their training job has succeeded. Scores before and after, by field.',
+      'Artifacts whose training job has succeeded, so they may be used. With scores before and after, by field.',
     access: 'any',
     tenant: 'query',
     query: artifactsQuery,
@@ -242,7 +241,7 @@ export const listDeployments = get(
   '/v1/inference/deployments',
   {
     summary: 'The deployments of a tenant, active and retired, newest first',
-    description: 'To go back, activate the artifact of an earlier one again.',
+    description: 'To go back, activate the artifact of an earlier deployment again.',
     access: 'any',
     tenant: 'query',
     query: deploymentsQuery,

@@ -44,15 +44,19 @@ const presignRequest = z
   .strictObject({
     tenant_id: tenantIdText,
     file_name: plainText(1, 255).meta({
-      description: 'The name of the file; its ending is a hint of its type.',
+      description: 'The name of the file; its ending hints at its type.',
     }),
     content_type: z
       .string()
       .max(200)
       .regex(/^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+(\s*;[\x20-\x7e]*)?$/i, 'Expected a media type.')
       .optional()
-      .meta({ description: 'The `Content-Type` of the upload; it has to be sent as said here.' }),
-    bytes: z.int().min(1).optional().meta({ description: 'The size of the file: no more is taken.' }),
+      .meta({ description: 'The `Content-Type` of the upload; send exactly this one with the file.' }),
+    bytes: z
+      .int()
+      .min(1)
+      .optional()
+      .meta({ description: 'The size of the file; more bytes are not accepted.' }),
     kind: z.enum(['document', 'dataset']).default('document'),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),
@@ -61,10 +65,10 @@ const presignRequest = z
 
 const presignResponse = z
   .strictObject({
-    upload_url: z.string().meta({ description: 'Takes one file, without a key, until `expires_at`.' }),
+    upload_url: z.string().meta({ description: 'Accepts one file, without a key, until `expires_at`.' }),
     method: z.literal('PUT'),
-    headers: z.record(z.string(), z.string()).meta({ description: 'To be sent with the file.' }),
-    file_uri: z.string().meta({ description: 'Opaque: the name of the file in later requests.' }),
+    headers: z.record(z.string(), z.string()).meta({ description: 'Headers to send with the file.' }),
+    file_uri: z.string().meta({ description: 'Opaque: it names the file in later requests.' }),
     document_id: z.string(),
     dataset_id: z.string().nullable().meta({ description: 'null unless `kind` is `dataset`.' }),
     expires_at: instantOut,
@@ -106,7 +110,7 @@ const documentItem = z
     bytes: z.int(),
     pages: z.int(),
     sha256: z.string(),
-    source: z.string().meta({ description: 'What used the document first.' }),
+    source: z.string().meta({ description: 'What first used the document.' }),
     created_at: instantOut,
     removed_at: instantOut
       .nullable()
@@ -141,7 +145,7 @@ const pageCountItem = z
     file_uri: z.string().nullable().meta({ description: 'null for a document that came with a request.' }),
     status: z.enum(['ok', 'not_found', 'not_uploaded', 'unsupported']),
     pages: z.int().nullable().meta({
-      description: 'As they are billed. With `unsupported`: the pages of a document that has too many.',
+      description: 'Pages as billed. With `unsupported`: the pages of a document that has too many.',
     }),
     mime_type: z.string().nullable(),
   })
@@ -150,19 +154,19 @@ const pageCountItem = z
 const pageCountResponse = z
   .strictObject({
     items: z.array(pageCountItem).meta({ description: 'In the order of the request.' }),
-    total_pages: z.int().meta({ description: 'Of the items that are `ok`.' }),
+    total_pages: z.int().meta({ description: 'Sum over the items that are `ok`.' }),
   })
   .meta({ id: 'PageCountResponse' });
 
 export const countPages = post(
   '/v1/documents/page-count',
   {
-    summary: 'How many pages documents have, as they are billed',
+    summary: 'How many pages documents have, as billed',
     description:
-      'Counting costs nothing and is done once: a document that was used or counted keeps its count, and one ' +
-      'that cannot be read is remembered for a minute. A call that has to count takes a slot, as an ' +
-      'extraction does: 503 `busy` when there is none. ' +
-      'Documents of other tenants are `not_found`; service and admin keys see those of all.',
+      'Counting is free and done once: a document that was used or counted keeps its count, and a document that ' +
+      'cannot be read is remembered for a minute. A call that has to count takes a slot, like an extraction; if none ' +
+      'is free, the answer is 503 `busy`. Documents of other tenants are `not_found`; service and admin keys see ' +
+      'those of all tenants.',
     access: 'any',
     body: pageCountRequest,
     reply: { status: 200, schema: pageCountResponse },
@@ -190,8 +194,8 @@ export const listDocuments = get(
   {
     summary: 'The documents that a tenant has used, newest first',
     description:
-      'A document is listed from its first use or count on. `created_after` is inclusive; ' +
-      '`exclude_default_scope` leaves out project `default` with task `default`.',
+      'A document is listed once it was used or counted. `created_after` is inclusive; `exclude_default_scope` ' +
+      'leaves out project `default` with task `default`.',
     access: 'any',
     tenant: 'query',
     serviceActsForAll: true,
@@ -240,10 +244,10 @@ const outcomes = z
 export const getOutcomes = get(
   '/v1/documents/outcomes',
   {
-    summary: "What became of a tenant's extractions and conversions, and how long they took",
+    summary: "The outcomes of a tenant's extractions and conversions, and how long they took",
     description:
-      'Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that failed. The newest ' +
-      '10,000 are looked at. Requests that were refused before they began are not among them.',
+      'Covers those requested from `from_date` to `to_date`, both inclusive, and lists the last 20 that failed. At ' +
+      'most the newest 10,000 are counted. Requests that were refused before work began are not included.',
     access: 'any',
     tenant: 'query',
     serviceActsForAll: true,
@@ -305,11 +309,10 @@ export const putUpload = put(
   {
     summary: 'The file of an upload URL',
     description:
-      'The signature of the URL is the authority: no key is asked for, and no key replaces it (403 ' +
-      '`tenant_mismatch` when it does not hold or has expired). A file may be sent again until it is used, one ' +
-      'at a time (409 `request_in_progress`). A tenant may send 10 files a second, 100 at once, and has a ' +
-      'quota of storage (413 `upload_quota_exceeded`). ' +
-      'With an S3 store the URL leads to the store, and not here.',
+      'The signature of the URL gives the permission: no key is needed, and no key replaces it (403 ' +
+      '`tenant_mismatch` if the signature is wrong or has expired). A file may be sent again until it is used, one ' +
+      'at a time (409 `request_in_progress`). A tenant may send 10 files a second, 100 at once, and has a storage ' +
+      'quota (413 `upload_quota_exceeded`). With an S3 store the URL leads to the store, not here.',
     access: 'public',
     params: uploadParams,
     query: uploadQuery,
@@ -341,13 +344,14 @@ export const putUpload = put(
 export const eraseDocument = remove(
   '/v1/documents/{document_id}',
   {
-    summary: 'Erase what a document says',
+    summary: 'Erase the content of a document',
     description:
-      'For good, wherever it is kept: its file, the results of work on it, examples that training jobs made of it, ' +
-      'kept answers and its `file_name`. Its bill, its pages and its times stay, and its row in the list has ' +
-      '`erased_at`. A repeat answers the same. While work on it waits or runs, or a training job learns from it: 409 ' +
-      '`document_in_use`. An artifact that learned from it stays; so do backups, and events of the log, which ' +
-      'nobody can change. Another tenant’s document is 404; service and admin keys may erase those of all.',
+      'This is final, wherever it is kept: its file, the results of work on it, examples that training jobs made of ' +
+      'it, kept answers and its `file_name`. Its bill, its pages and its times stay, and its row in the list gets ' +
+      '`erased_at`. A repeat answers the same. While work on it waits or runs, or a training job learns from it, the ' +
+      'answer is 409 `document_in_use`. An artifact that learned from it stays; so do backups, and events of the ' +
+      'log, which nobody can change. Another tenant’s document is 404; service and admin keys may erase those of all ' +
+      'tenants.',
     access: 'any',
     params: z.object({ document_id: documentId }),
     reply: { status: 204 },
@@ -366,11 +370,11 @@ export const removeUpload = remove(
   {
     summary: 'Remove the file of an upload',
     description:
-      'For good: its bytes count no more for the quota, its URL takes no file, and requests that name it get ' +
-      '404. What was billed for the document stays, as does its row in the list, with `removed_at`. A repeat ' +
-      'answers the same. A document that a training job learns from is 409 `document_in_use` until the job has ' +
-      'ended; after that its examples are exported without its text. Another tenant’s upload is 404; service ' +
-      'and admin keys may remove those of all.',
+      'This is final: its bytes no longer count towards the quota, its URL accepts no file, and requests that name ' +
+      'it get 404. Its bill stays, as does its row in the list, with `removed_at`. A repeat answers the same. While ' +
+      'a training job learns from the document, the answer is 409 `document_in_use`; once the job has ended, its ' +
+      'examples are exported without the text of the document. Another tenant’s upload is 404; service and admin ' +
+      'keys may remove those of all tenants.',
     access: 'any',
     params: z.object({ document_id: documentId }),
     reply: { status: 204 },
@@ -389,9 +393,13 @@ const tenantErased = z
     tenant_id: z.string(),
     erased_at: instantOut,
     status: z.enum(['erased', 'erasing']).meta({
-      description: '`erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells.',
+      description:
+        '`erasing`: not finished yet; work that is being cancelled may delay it. Repeat the call to learn more.',
     }),
-    left: z.int().nullable().meta({ description: 'What could not be removed yet; null: not known yet.' }),
+    left: z
+      .int()
+      .nullable()
+      .meta({ description: 'Number of things that could not be removed yet; null: not known yet.' }),
   })
   .meta({ id: 'TenantErasedResponse' });
 
@@ -405,10 +413,10 @@ export const eraseTenant = remove(
   {
     summary: 'Erase what a tenant’s people wrote and sent',
     description:
-      'For good, up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept answers and names ' +
-      'of files; its keys are revoked, which ends their sessions, and its open work is cancelled. Money, pages and ' +
-      'times stay. It is written down first, and finished by the service whatever happens. A repeat erases what ' +
-      'came since.',
+      'This is final for everything up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept ' +
+      'answers and names of files. The tenant’s keys are revoked, which ends their sessions, and its open work is ' +
+      'cancelled. Money, pages and times stay. The order is recorded first, and the service finishes it whatever ' +
+      'happens. A repeat erases what came since.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,

@@ -59,7 +59,8 @@ const setOf = async (
 const fromDecisions = z
   .strictObject({
     config_id: plainText(1, 200).optional().meta({
-      description: 'Of the saved config that the documents were read with; left out: of any, and of none.',
+      description:
+        'ID of the saved config that the documents were read with; left out: with any config, or with none.',
     }),
     decided_from: instantIn.optional().meta({ description: 'Inclusive.' }),
     decided_until: instantIn.optional().meta({ description: 'Exclusive.' }),
@@ -68,23 +69,26 @@ const fromDecisions = z
 
 const setRequest = z
   .strictObject({
-    tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
+    tenant_id: tenantIdText
+      .optional()
+      .meta({ description: 'For service and admin keys; default: their own.' }),
     set_id: orAbsent(plainText(1, 128)).meta({
-      description: 'Of the set to publish a new version of; left out: a new set.',
+      description: 'ID of the set that gets a new version; left out: a new set.',
     }),
     name: plainText(1, 200).optional().meta({
-      description: 'Stays in the log for good: put no names of people into it. A new version keeps it.',
+      description: 'It stays in the log for ever, so put no names of people into it. A new version keeps it.',
     }),
-    project_id: scopeName()
-      .optional()
-      .meta({ description: 'Where its runs are booked; `default`. A new version keeps it.' }),
+    project_id: scopeName().optional().meta({
+      description: 'Project to which its runs are booked; default `default`. A new version keeps it.',
+    }),
     task_id: scopeName().optional().meta({ description: 'As `project_id`.' }),
     from_decisions: fromDecisions.nullish().meta({
       description:
-        'What people have decided in reviews of uploads, in the place of `examples`; `{}`: of all of them.',
+        'Instead of `examples`: use what people decided in reviews of uploads; `{}`: in all of them.',
     }),
     examples: z.array(example).max(1_000).nullish().meta({
-      description: 'All of them: at least one, each document once. Or a `dataset_id` or `from_decisions`.',
+      description:
+        'All examples: at least one, each document once. Or send a `dataset_id` or `from_decisions`.',
     }),
     dataset_id: plainText(1, 100)
       .nullish()
@@ -94,19 +98,19 @@ const setRequest = z
 
 const setMembers = {
   set_id: z.string(),
-  version: z.int().meta({ description: 'From 1; each change makes the next.' }),
+  version: z.int().meta({ description: 'Starts at 1; each change makes the next.' }),
   tenant_id: z.string(),
   project_id: z.string(),
   task_id: z.string(),
   name: z.string().nullable(),
   documents: z.int().meta({ description: 'Documents of this version.' }),
   created_at: instantOut,
-  published_at: instantOut.meta({ description: 'When this version was.' }),
+  published_at: instantOut.meta({ description: 'When this version was published.' }),
 };
 const setItem = z.strictObject(setMembers).meta({ id: 'EvaluationSetItem' });
 const wholeSet = {
   ...setMembers,
-  document_ids: z.array(z.string()).meta({ description: 'Of this version.' }),
+  document_ids: z.array(z.string()).meta({ description: 'IDs of the documents of this version.' }),
 };
 const setBody = z.strictObject(wholeSet).meta({ id: 'EvaluationSet' });
 
@@ -115,7 +119,8 @@ const createdSet = z
     ...wholeSet,
     left_out: z.int().meta({
       description:
-        'Decided documents that are no examples: their files came with requests. 0 without decisions.',
+        'Number of decided documents that cannot be examples, because their files came with requests. 0 without ' +
+        '`from_decisions`.',
     }),
   })
   .meta({ id: 'CreatedEvaluationSet' });
@@ -160,10 +165,10 @@ export const createEvaluationSet = post(
   {
     summary: 'Publish a set of examples, or a new version of one',
     description:
-      'Documents with what should be read in them, to measure configs and artifacts by. A version is complete, not a ' +
-      'patch, and a version that changes nothing is none. Documents are uploads; one that is erased or removed is ' +
-      'taken out of every set. With `from_decisions` it has the last 1,000 documents that people have decided: ' +
-      'uploads that were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.',
+      'Documents and their correct values, to measure configs and artifacts. A version is complete, not a patch; if ' +
+      'nothing changes, no version is made. Documents are uploads; one that is erased or removed is taken out of ' +
+      'every set. With `from_decisions` the set has the last 1,000 documents that people have decided: uploads that ' +
+      'were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
@@ -207,7 +212,7 @@ export const listEvaluationSets = get(
   '/v1/evaluations/sets',
   {
     summary: 'The sets of examples of a tenant, last changed first',
-    description: 'Each by its latest version.',
+    description: 'The latest version of each set.',
     access: 'any',
     tenant: 'query',
     serviceActsForAll: true,
@@ -228,8 +233,8 @@ export const listEvaluationSets = get(
 export const getEvaluationSet = get(
   '/v1/evaluations/sets/{set_id}',
   {
-    summary: 'A set of examples by its latest version',
-    description: 'What its documents should say is in `GET /v1/evaluations/sets/{set_id}/examples`.',
+    summary: 'The latest version of a set of examples',
+    description: 'The correct values of its documents are in `GET /v1/evaluations/sets/{set_id}/examples`.',
     access: 'any',
     params: setParams,
     reply: { status: 200, schema: setBody },
@@ -242,7 +247,8 @@ export const getEvaluationSetExamples = get(
   '/v1/evaluations/sets/{set_id}/examples',
   {
     summary: 'The examples of a set',
-    description: 'NDJSON, a line `{document_id, expected}` for each: it can be sent back as a dataset.',
+    description:
+      'NDJSON, a line `{document_id, expected}` for each example. You can send it back as a dataset.',
     access: 'any',
     bucket: 'heavy',
     params: setParams,
@@ -261,7 +267,8 @@ export const removeEvaluationSet = remove(
   {
     summary: 'Remove a set of examples with all its versions',
     description:
-      'For good: what its documents should say is removed, too. The documents and the figures of its runs stay.',
+      'This is final and also removes the correct values of its documents. The documents and the figures of its runs ' +
+      'stay.',
     access: 'any',
     params: setParams,
     reply: { status: 204 },

@@ -72,35 +72,37 @@ const runOf = async (
 
 const runRequest = z
   .strictObject({
-    tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
-    set_id: plainText(1, 128).meta({ description: 'The set to measure by, in its latest version.' }),
+    tenant_id: tenantIdText
+      .optional()
+      .meta({ description: 'For service and admin keys; default: their own.' }),
+    set_id: plainText(1, 128).meta({ description: 'The set to measure with; its latest version is used.' }),
     config_id: orAbsent(plainText(1, 200)).meta({ description: 'The saved config to measure.' }),
     artifact_id: orAbsent(plainText(1, 200)).meta({ description: 'The artifact to measure.' }),
     schema: z
       .unknown()
       .optional()
-      .meta({ description: 'The JSON Schema to measure, where neither config nor artifact has one.' }),
+      .meta({ description: 'The JSON Schema to measure, if neither config nor artifact has one.' }),
     mode: orAbsent(extractModeIn),
   })
   .meta({ id: 'EvaluationRunRequest' });
 
-const runStatus = z
-  .enum(['queued', 'running', 'cancelling', 'scoring', 'succeeded', 'cancelled'])
-  .meta({ description: '`scoring`: every document has its outcome, and they are compared with the set.' });
+const runStatus = z.enum(['queued', 'running', 'cancelling', 'scoring', 'succeeded', 'cancelled']).meta({
+  description: '`scoring`: every document has its outcome, and the results are being compared with the set.',
+});
 
 const shareOut = z.number().min(0).max(1).nullable();
 const figures = {
   precision: shareOut.meta({
-    description: 'Right ones among the values that were read; null: there are none.',
+    description: 'Share of the values read that are right; null: none were read.',
   }),
   recall: shareOut.meta({
-    description: 'Right ones among the values that should be read; null: there are none.',
+    description: 'Share of the values to be read that were read right; null: there are none.',
   }),
   f1: shareOut.meta({ description: '2 tp / (2 tp + fp + fn); null: there is nothing to read.' }),
 };
 const counts = {
   tp: z.int().meta({ description: 'Values that are right.' }),
-  fp: z.int().meta({ description: 'Values that are wrong, or that should not be there.' }),
+  fp: z.int().meta({ description: 'Values that are wrong, or should not be there.' }),
   fn: z.int().meta({ description: 'Values that are missing, or wrong.' }),
 };
 
@@ -111,30 +113,32 @@ const measured = {
   examples: z
     .int()
     .nullable()
-    .meta({ description: 'Examples that the artifact learned from; null without one.' }),
+    .meta({ description: 'Number of examples that the artifact learned from; null without an artifact.' }),
   mode: z.string(),
   schema_sha256: z.string(),
 };
 
 const runMembers = {
   run_id: z.string(),
-  batch_id: z.string().meta({ description: 'The batch that the run is: its operations and results.' }),
+  batch_id: z.string().meta({ description: 'The batch of the run, with its operations and results.' }),
   tenant_id: z.string(),
   set_id: z.string(),
   set_version: z.int(),
   ...measured,
   status: runStatus,
   documents: z.int(),
-  scored: z.int().nullable().meta({ description: 'Documents that were compared; null until they are.' }),
-  left_out: z
+  scored: z
     .int()
     .nullable()
-    .meta({ description: 'Documents that say nothing of quality: not paid for, or gone.' }),
+    .meta({ description: 'Documents that were compared; null before the comparison.' }),
+  left_out: z.int().nullable().meta({
+    description: 'Documents that say nothing about quality, because they were not paid for or are gone.',
+  }),
   ...figures,
   pages: z.int().nullable(),
   credits_used: creditsOut
     .nullable()
-    .meta({ description: 'What its documents cost; null until it has ended.' }),
+    .meta({ description: 'Cost of its documents; null until the run has ended.' }),
   accepted_at: instantOut,
   started_at: instantOut.nullable(),
   finished_at: instantOut.nullable(),
@@ -145,27 +149,31 @@ const runItem = z.strictObject(runMembers).meta({ id: 'EvaluationRunItem' });
 const changeOut = z
   .number()
   .nullable()
-  .meta({ description: 'F1 less that of the previous run; null where either has none.' });
+  .meta({ description: 'F1 less the F1 of the previous run; null if either is missing.' });
 
-const fileNameOut = z.string().nullable().meta({ description: 'null where it has none, or was erased.' });
+const fileNameOut = z
+  .string()
+  .nullable()
+  .meta({ description: 'null if the file has no name, or it was erased.' });
 
 const runBody = z
   .strictObject({
     ...runMembers,
-    schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What was asked with.' }),
-    calibration: z
-      .array(z.strictObject({ at_least: z.number(), values: z.int(), right: z.int() }))
-      .meta({ description: 'Of the values at least so sure, how many there are and how many are right.' }),
+    schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'The schema that was used.' }),
+    calibration: z.array(z.strictObject({ at_least: z.number(), values: z.int(), right: z.int() })).meta({
+      description:
+        'For each confidence: how many values have at least this confidence, and how many of them are right.',
+    }),
     per_field: z
       .array(z.strictObject({ path: z.string(), ...counts, ...figures, change: changeOut }))
-      .meta({ description: '`*` stands for places in lists, and for names that the schema does not have.' }),
+      .meta({ description: '`*` stands for any place in a list, and for names that are not in the schema.' }),
     per_document: z
       .array(
         z.strictObject({
           document_id: z.string(),
           file_name: fileNameOut,
           operation_id: z.string().nullable(),
-          left_out: z.string().nullable().meta({ description: 'Why it was not compared.' }),
+          left_out: z.string().nullable().meta({ description: 'Why the document was not compared.' }),
           ...counts,
           ...figures,
           change: changeOut,
@@ -175,7 +183,7 @@ const runBody = z
     previous: z
       .strictObject({ run_id: z.string(), set_version: z.int(), ...figures, change: changeOut })
       .nullable()
-      .meta({ description: 'The run of this set before it.' }),
+      .meta({ description: 'The previous run of this set.' }),
   })
   .meta({ id: 'EvaluationRun' });
 
@@ -198,10 +206,10 @@ const NO_CHANNEL = looseChannel({}, { members: CHANNEL_MEMBERS, at: (member) => 
 export const createEvaluationRun = post(
   '/v1/evaluations/runs',
   {
-    summary: 'Measure a config, an artifact or a schema by a set of examples',
+    summary: 'Measure a config, an artifact or a schema with a set of examples',
     description:
-      'The documents of the set are extracted as a batch, billed as always, and compared with what should be read. ' +
-      'With the same `Idempotency-Key` there is one run.',
+      'The documents of the set are extracted as a batch, billed as usual, and compared with their correct values. ' +
+      'With the same `Idempotency-Key` there is only one run.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
@@ -287,7 +295,7 @@ export const listEvaluationRuns = get(
   '/v1/evaluations/runs',
   {
     summary: 'The runs of a tenant, newest first',
-    description: 'By field and by document they are in `GET /v1/evaluations/runs/{run_id}`.',
+    description: 'Scores by field and by document are in `GET /v1/evaluations/runs/{run_id}`.',
     access: 'any',
     tenant: 'query',
     serviceActsForAll: true,
@@ -361,10 +369,10 @@ const rowOf = async (
 export const getEvaluationRun = get(
   '/v1/evaluations/runs/{run_id}',
   {
-    summary: 'A run: in all, by field, by document',
+    summary: 'A run: overall, by field, by document',
     description:
-      'Ask until `status` is `succeeded` or `cancelled`. Changes are against the run of the same set before it. What ' +
-      'was wrong in a document is in `GET /v1/evaluations/runs/{run_id}/documents/{document_id}`.',
+      'Poll until `status` is `succeeded` or `cancelled`. Changes are relative to the previous run of the same set. ' +
+      'The wrong values of a document are in `GET /v1/evaluations/runs/{run_id}/documents/{document_id}`.',
     access: 'any',
     params: runParams,
     reply: { status: 200, schema: runBody },
@@ -398,19 +406,25 @@ export const getEvaluationRun = get(
 const wrongOut = z
   .strictObject({
     path: z.string(),
-    at: z.string().nullable().meta({ description: 'JSON Pointer into the result; null: nothing is there.' }),
-    expected: z.string().nullable().meta({ description: 'As JSON, at most 300 characters; null: nothing.' }),
-    got: z.string().nullable().meta({ description: 'As `expected`.' }),
+    at: z
+      .string()
+      .nullable()
+      .meta({ description: 'JSON Pointer into the result; null: the result has nothing there.' }),
+    expected: z
+      .string()
+      .nullable()
+      .meta({ description: 'The correct value as JSON, at most 300 characters; null: none.' }),
+    got: z.string().nullable().meta({ description: 'The value that was read, in the form of `expected`.' }),
     confidence: z.number().nullable(),
-    page: z.int().nullable().meta({ description: 'Where it was read.' }),
+    page: z.int().nullable().meta({ description: 'Page where it was read.' }),
     bbox: z
       .array(z.number())
       .nullable()
-      .meta({ description: 'Where on the page: left, top, right, bottom, as in citations.' }),
+      .meta({ description: 'Place on the page: left, top, right, bottom, as in citations.' }),
     text: z
       .string()
       .nullable()
-      .meta({ description: 'As it reads there, at most 300 characters; null: nothing was read.' }),
+      .meta({ description: 'The text at that place, at most 300 characters; null: nothing was read.' }),
   })
   .meta({ id: 'EvaluationWrongValue' });
 
@@ -419,7 +433,10 @@ const runDocument = z
     run_id: z.string(),
     document_id: z.string(),
     file_name: fileNameOut,
-    mime_type: z.string().nullable().meta({ description: 'Of the file; null where it was erased.' }),
+    mime_type: z
+      .string()
+      .nullable()
+      .meta({ description: 'Type of the file; null if the document was erased.' }),
     operation_id: z.string().nullable(),
     left_out: z.string().nullable(),
     ...counts,
@@ -427,7 +444,7 @@ const runDocument = z
     wrong: z
       .array(wrongOut)
       .nullable()
-      .meta({ description: 'At most 1,000; null where the document was erased since.' }),
+      .meta({ description: 'At most 1,000; null if the document was erased since.' }),
   })
   .meta({ id: 'EvaluationRunDocument' });
 
@@ -435,7 +452,8 @@ export const getEvaluationRunDocument = get(
   '/v1/evaluations/runs/{run_id}/documents/{document_id}',
   {
     summary: 'What was wrong in a document of a run',
-    description: 'Each value that differs from what should be read, with where it was read and how surely.',
+    description:
+      'Each value that differs from the correct one, with the place where it was read and its confidence.',
     access: 'any',
     params: z.object({ run_id: plainText(1, 128), document_id: plainText(1, 128) }),
     reply: { status: 200, schema: runDocument },
@@ -465,7 +483,7 @@ export const getEvaluationRunFile = get(
   '/v1/evaluations/runs/{run_id}/documents/{document_id}/file',
   {
     summary: 'The file of a document of a run',
-    description: 'As it was uploaded, as plain bytes, for as long as it is kept.',
+    description: 'The bytes as they were uploaded, for as long as the file is kept.',
     access: 'any',
     params: z.object({ run_id: plainText(1, 128), document_id: plainText(1, 128) }),
     reply: { status: 200, contentType: 'application/octet-stream' },
@@ -488,7 +506,8 @@ export const cancelEvaluationRun = post(
   {
     summary: 'Cancel a run that has not ended',
     description:
-      'As a batch: what was not begun is not billed. A cancelled run is not scored; one that had ended stays as it is.',
+      'As with a batch, documents that were not begun are not billed. A cancelled run is not scored; a run that had ' +
+      'ended does not change.',
     access: 'any',
     params: runParams,
     reply: {
@@ -496,7 +515,7 @@ export const cancelEvaluationRun = post(
       schema: z
         .strictObject({
           run_id: z.string(),
-          cancelled: z.boolean().meta({ description: 'false when it was cancelled or had ended before.' }),
+          cancelled: z.boolean().meta({ description: 'false if it was already cancelled or had ended.' }),
         })
         .meta({ id: 'CancelledEvaluationRun' }),
     },

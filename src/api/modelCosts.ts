@@ -78,12 +78,14 @@ const llmCostRequest = z
     output_tokens: tokensIn,
     cached_input_tokens: tokensIn.default(0).meta({ description: 'Part of `input_tokens`.' }),
     pages: z.int().min(0).max(1_000_000).nullish(),
-    cost_usd: fine.nullish().meta({ description: 'Computed from the price in force when left out.' }),
+    cost_usd: fine.nullish().meta({ description: 'Left out: computed from the price in force.' }),
     document_id: name.nullish(),
     task_id: name.nullish(),
     billing_type: billingType.default('full_service'),
     free_tier: z.boolean().default(false),
-    entry_id: plainText(1, 255).nullish().meta({ description: 'Makes the entry count once, for ever.' }),
+    entry_id: plainText(1, 255)
+      .nullish()
+      .meta({ description: 'The entry with this ID counts only once, for ever.' }),
     occurred_at: occurredIn.nullish(),
   })
   .refine(({ input_tokens, cached_input_tokens }) => cached_input_tokens <= input_tokens, {
@@ -167,7 +169,7 @@ const providerPricingRequest = z
     provider: plainText(1, 64),
     model_name: name,
     ...pricesIn,
-    effective_from: occurredIn.nullish().meta({ description: 'Now when it is left out.' }),
+    effective_from: occurredIn.nullish().meta({ description: 'Left out: now.' }),
   })
   .meta({ id: 'CreateProviderPricingRequest' });
 
@@ -274,7 +276,7 @@ export const createProviderPricing = post(
   {
     summary: "Publish a provider's price for a model",
     description:
-      'Append-only: a correction is a further price. The first price of a model also covers the calls before it.',
+      'Prices are only added: to correct one, publish another. The first price of a model also covers earlier calls.',
     access: 'admin',
     body: providerPricingRequest,
     reply: { status: 201, schema: providerPricingItem },
@@ -312,7 +314,7 @@ export const getLlmCostsOfJob = get(
   '/v1/admin/llm-costs/{job_id}',
   {
     summary: 'The model calls of one job, oldest first',
-    description: 'A job that is not known has no calls.',
+    description: 'For an unknown job the list is empty.',
     access: 'admin',
     params: z.object({ job_id: plainText(1, 200) }),
     reply: { status: 200, schema: llmCostLog },
@@ -331,7 +333,7 @@ export const getMissingPricing = get(
   '/v1/admin/llm/missing-pricing',
   {
     summary: 'Models that were called and have no provider price',
-    description: 'Also those whose calls reported their own cost.',
+    description: 'Includes models whose calls reported their own cost.',
     access: 'admin',
     query: z.object({ days: wholeNumberText(1, 365).default(30) }),
     reply: { status: 200, schema: missingPricingResponse },
@@ -349,7 +351,7 @@ export const getPricing = get(
   {
     rest: 'model_name',
     summary: 'The price of a model',
-    description: '`<provider>/<model>` or the bare name; the slash may be encoded or not.',
+    description: '`<provider>/<model>` or the name alone; the slash may be encoded or not.',
     access: 'any',
     params: z.object({ model_name: plainText(1, 300) }),
     reply: { status: 200, schema: pricingResponse },
@@ -366,7 +368,7 @@ export const listLlmCosts = get(
   '/v1/admin/llm-costs',
   {
     summary: 'Model costs, grouped',
-    description: 'What model calls cost in a period, grouped as asked.',
+    description: 'What model calls cost in a period, grouped by `group_by`.',
     access: 'admin',
     query: z.object({
       tenant_id: tenantIdText.optional(),
@@ -395,7 +397,7 @@ export const listProviderPricing = get(
   '/v1/admin/provider-pricing',
   {
     summary: 'Prices of models, current and historical, newest first',
-    description: '`current` has the price in force of each provider and model; `history` has all.',
+    description: '`current` has the price in force of each provider and model; `history` has all prices.',
     access: 'admin',
     reply: { status: 200, schema: providerPricingList },
     reads: 'all',
@@ -432,9 +434,8 @@ export const logLlmCost = post(
   {
     summary: 'Log what one call of a model used',
     description:
-      'Without `cost_usd` the cost follows from the price in force at `occurred_at`. Without a ' +
-      'price it is null, reports list the call as unpriced, and a price published later fills ' +
-      'it in.',
+      'Without `cost_usd` the cost is computed from the price in force at `occurred_at`. If there is no price, the ' +
+      'cost is null and reports list the call as unpriced, until a price is published later.',
     access: 'admin_or_service',
     tenant: 'body',
     serviceActsForAll: true,
@@ -471,7 +472,8 @@ export const setPricing = post(
   {
     summary: 'Set the price of a model',
     description:
-      '`model_name` may be `<provider>/<model>`. It prices calls of models whose provider has no published price.',
+      '`model_name` may be `<provider>/<model>`. This price is used for calls of models whose provider has no ' +
+      'published price.',
     access: 'admin_or_service',
     body: pricingRequest,
     reply: { status: 200, schema: pricingResponse },

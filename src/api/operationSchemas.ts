@@ -13,8 +13,8 @@ const operationStatus = z
   .enum(['queued', 'running', 'succeeded', 'partial', 'needs_review', 'failed', 'cancelled'])
   .meta({
     description:
-      '`partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was ' +
-      'billed, and a person has to look at the result; once they have decided, it is `succeeded`.',
+      '`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, ' +
+      'and a person has to look at the result; once the person has decided, it is `succeeded`.',
   });
 
 const kind = z.enum(['extract', 'to_markdown']);
@@ -39,7 +39,7 @@ export const operationBody = z
     result: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({ description: 'What the synchronous call answers; kept for 24 hours after the end.' }),
+      .meta({ description: 'The answer of the synchronous call; kept for 24 hours after the end.' }),
     error: z
       .looseObject({ code: z.string(), status: z.int(), title: z.string(), detail: z.string() })
       .nullable()
@@ -51,17 +51,17 @@ export const operationBody = z
         balance_remaining: creditsOut.nullable(),
       })
       .nullable()
-      .meta({ description: 'null until it was billed; nothing is billed unless it succeeds.' }),
+      .meta({ description: 'null until it is billed; it is billed only if it succeeds.' }),
     review_id: z
       .string()
       .nullable()
-      .meta({ description: 'Of the review that it needs, or needed; else null.' }),
+      .meta({ description: 'ID of the review that it needs, or needed; else null.' }),
   })
   .meta({ id: 'Operation' });
 export type OperationBody = z.input<typeof operationBody>;
 
 export const cancelledOperation = operationBody
-  .extend({ cancelled: z.boolean().meta({ description: 'false when it had ended already.' }) })
+  .extend({ cancelled: z.boolean().meta({ description: 'false if it had already ended.' }) })
   .meta({ id: 'CancelledOperation' });
 
 export const operationParams = z.object({ operation_id: plainText(1, 128) });

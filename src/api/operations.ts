@@ -244,7 +244,7 @@ export const cancelOperation = post(
   '/v1/operations/{operation_id}/cancel',
   {
     summary: 'Cancel an operation that has not ended',
-    description: 'Its hold is given back. One that had ended stays as it is, with `cancelled: false`.',
+    description: 'Its hold is released. An operation that had ended does not change: `cancelled` is false.',
     access: 'any',
     params: operationParams,
     reply: { status: 200, schema: cancelledOperation },
@@ -256,10 +256,10 @@ export const cancelOperation = post(
 export const getOperation = get(
   '/v1/operations/{operation_id}',
   {
-    summary: 'How far an operation is, and what came of it',
+    summary: 'The progress and the outcome of an operation',
     description:
-      'Results are kept for 24 hours, or for as many days as the operator says. Until then `result` is what the ' +
-      'synchronous call answers.',
+      'Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile `result` is the answer of ' +
+      'the synchronous call.',
     access: 'any',
     params: operationParams,
     reply: { status: 200, schema: operationBody },

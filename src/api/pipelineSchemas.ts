@@ -19,10 +19,10 @@ export const scopeName = (max = 128) =>
 export const example = z
   .strictObject({
     document_id: plainText(1, 100).optional(),
-    file_uri: plainText(1, 200).optional().meta({ description: 'Instead of `document_id`.' }),
+    file_uri: plainText(1, 200).optional().meta({ description: 'Send it instead of `document_id`.' }),
     expected: z
       .record(z.string(), z.unknown())
-      .meta({ description: 'What should be read in the document, as the schema has it.' }),
+      .meta({ description: 'The correct values of the document, in the form of the schema.' }),
   })
   .meta({ id: 'TrainingExample' });
 
@@ -34,13 +34,13 @@ const trainingJobMembers = {
     .array(example)
     .max(1_000)
     .nullish()
-    .meta({ description: 'At least 2, or a `dataset_id`, or a `set_id`.' }),
+    .meta({ description: 'At least 2 examples; or send a `dataset_id` or a `set_id`.' }),
   dataset_id: plainText(1, 100)
     .nullish()
     .meta({ description: 'An upload of kind `dataset`: NDJSON of `{document_id, expected}`.' }),
-  set_id: plainText(1, 128)
-    .nullish()
-    .meta({ description: 'A set of examples of `POST /v1/evaluations/sets`, in its latest version.' }),
+  set_id: plainText(1, 128).nullish().meta({
+    description: 'ID of a set of examples (`POST /v1/evaluations/sets`); its latest version is used.',
+  }),
   optimizer_tier: z.enum(['light', 'medium', 'heavy']).default('light'),
   max_metric_calls: z.int().min(1).max(100_000).nullish(),
   validation_split: z.number().min(0).max(0.5).default(0.2),
@@ -87,7 +87,7 @@ const statusMembers = {
   status: z.enum(['queued', 'running', 'succeeded', 'failed', 'cancelled']),
   progress: z.strictObject({ metric_calls: z.int(), max_metric_calls: z.int() }),
   baseline_score: scoreOut.nullable(),
-  best_score: scoreOut.nullable().meta({ description: 'On the examples that were held out.' }),
+  best_score: scoreOut.nullable().meta({ description: 'Score on the examples that were held out.' }),
   per_field: fieldScores,
   artifact_id: z.string().nullable(),
   artifact_uri: z.string().nullable(),
@@ -104,7 +104,7 @@ export type TrainingJobStatusBody = z.input<typeof trainingJobStatus>;
 export const cancelledTrainingJob = z
   .strictObject({
     ...statusMembers,
-    cancelled: z.boolean().meta({ description: 'False when the job had ended before.' }),
+    cancelled: z.boolean().meta({ description: 'False if the job had already ended.' }),
   })
   .meta({ id: 'CancelTrainingJobResponse' });
 
@@ -115,12 +115,12 @@ export const gateIn = z
     min_f1: z.number().min(0).max(1).optional().meta({ description: 'F1 over all fields.' }),
     not_worse_than: plainText(1, 128)
       .optional()
-      .meta({ description: 'A run of the same version of the set, whose F1 has to be reached.' }),
+      .meta({ description: 'A run of the same version of the set; its F1 must be reached.' }),
   })
   .meta({
     id: 'Gate',
     description:
-      'The last run that measured the same with the latest version of the set has to pass; else 409 `gate_not_passed`.',
+      'The last run that measured the same with the latest version of the set must pass; else 409 `gate_not_passed`.',
   });
 
 const rolloutIn = z
@@ -243,10 +243,12 @@ const artifactMembers = z
     best_score: scoreOut,
     per_field: fieldScores,
     learned_from: z.array(z.string()).nullable().meta({
-      description: 'Documents of its examples; null for jobs of releases that did not say.',
+      description:
+        'Number of documents of its examples; null for jobs of early releases, which did not record it.',
     }),
     learned_from_erased: z.int().meta({
-      description: 'How many of them were erased since: train again without them, and retire this one.',
+      description:
+        'How many of them were erased since. If any were, train again without them and retire this artifact.',
     }),
     created_at: instantOut,
   })

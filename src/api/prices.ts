@@ -108,7 +108,7 @@ export const billingConfigCreateRequest = z
     hold_ttl_seconds: z.int().min(60).max(86_400).optional(),
     note: plainText(1, 1000).nullish(),
   })
-  .meta({ id: 'BillingConfigCreateRequest', description: 'Members that are left out carry over.' });
+  .meta({ id: 'BillingConfigCreateRequest', description: 'Members that are left out keep their value.' });
 
 export const billingConfigResponse = z
   .strictObject({
@@ -137,7 +137,7 @@ export const getCreditPrices = get(
   {
     summary: 'The active price list of credits',
     description:
-      'What a credit costs in each currency: the list that sales are checked against, with its version.',
+      'The price of a credit in each currency. Sales are checked against this list, which has a version.',
     access: 'any',
     reply: { status: 200, schema: priceListResponse },
   },
@@ -196,7 +196,7 @@ const fxRatesResponse = z
     base: z.string(),
     rates: z.record(z.string(), decimalOut),
     source: z.string(),
-    published: z.boolean().meta({ description: 'False when the same rates were known already.' }),
+    published: z.boolean().meta({ description: 'False if the same rates were already known.' }),
     published_at: instantOut.nullable(),
   })
   .meta({ id: 'FxRatesResponse' });
@@ -206,7 +206,7 @@ const fxRateResponse = z
     base: z.string(),
     quote: z.string(),
     rate: decimalOut.meta({ description: 'Units of `quote` for 1 `base`, exact decimal text.' }),
-    rate_date: z.iso.date().meta({ description: 'The day that the rate is of.' }),
+    rate_date: z.iso.date().meta({ description: 'Day of the rate.' }),
     requested_date: z.iso.date(),
     source: z.string(),
   })
@@ -217,8 +217,8 @@ export const getFxRate = get(
   {
     summary: 'The exchange rate from one currency to another on a day',
     description:
-      'Without a rate of that day (weekends, holidays, days to come), the last one known ' +
-      'before it: see `rate_date`. Rates between two other currencies are crossed through EUR.',
+      'If there is no rate for that day (weekends, holidays, future days), the last known one before it: see ' +
+      '`rate_date`. Rates between two currencies other than EUR are computed through EUR.',
     access: 'admin',
     query: z.object({
       base: knownCurrencyIn.default('EUR'),
@@ -244,7 +244,8 @@ export const publishCreditPrices = post(
   '/v1/admin/credit-prices',
   {
     summary: 'Publish a price list, all currencies at once',
-    description: 'A new version; earlier ones never change. A currency that is left out is retired.',
+    description:
+      'This makes a new version; earlier ones never change. A currency that is left out is retired.',
     access: 'admin',
     body: publishPriceListRequest,
     reply: { status: 200, schema: priceListResponse },
@@ -269,7 +270,8 @@ export const publishFxRates = post(
   {
     summary: "Publish a day's exchange rates",
     description:
-      'All rates of the day at once. The same day and base again with other rates corrects it; nothing is overwritten.',
+      'All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is ' +
+      'overwritten.',
     access: 'admin',
     body: publishFxRatesRequest,
     reply: { status: 200, schema: fxRatesResponse },

@@ -39,7 +39,7 @@ const ownBucket = z.strictObject({ rate_per_second: whole, burst: whole }).meta(
 
 const rateLimitsRequest = z.strictObject({ heavy: ownBucket.nullish(), general: ownBucket.nullish() }).meta({
   id: 'TenantRateLimitsRequest',
-  description: 'The whole override: members that are null or left out inherit the default.',
+  description: 'The complete override: members that are null or left out inherit the default.',
 });
 
 const effective = z
@@ -67,7 +67,7 @@ export const deleteRateLimits = remove(
   '/v1/admin/tenants/{tenant_id}/rate-limits',
   {
     summary: "Remove a tenant's rate-limit override",
-    description: 'Without one it answers the same, with `deleted: false`.',
+    description: 'If there is none, the answer is the same with `deleted: false`.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,
@@ -89,7 +89,7 @@ export const deleteRateLimits = remove(
 export const flushRateLimitCache = post(
   '/v1/admin/tenants/rate-limits/cache/flush',
   {
-    summary: "Forget this process's cached rate-limit overrides",
+    summary: "Clear this process's cache of rate-limit overrides",
     description: 'Other processes refresh within 60 seconds.',
     access: 'admin',
     reply: { status: 200, schema: flushResponse },
@@ -101,7 +101,8 @@ export const getRateLimits = get(
   '/v1/admin/tenants/{tenant_id}/rate-limits',
   {
     summary: "A tenant's rate limits, and its override",
-    description: 'What holds for the tenant, class by class, and whether it is a default or its own.',
+    description:
+      'The limit that applies to the tenant in each class, and whether it is a default or the tenant’s own.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,
@@ -121,7 +122,7 @@ export const setRateLimits = put(
   '/v1/admin/tenants/{tenant_id}/rate-limits',
   {
     summary: "Replace a tenant's rate-limit override",
-    description: 'In force here at once, in other processes within 60 seconds.',
+    description: 'It applies in this process at once, in others within 60 seconds.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,

@@ -182,8 +182,7 @@ export const getCostsByDocument = get(
   '/v1/admin/costs/by-document',
   {
     summary: 'Work by document, last used first',
-    description:
-      'Which documents were worked on in a period, for how many credits, and what the models cost.',
+    description: 'Which documents were worked on in a period, their credits, and what the models cost.',
     access: 'admin',
     query: z.object({
       document_id: plainText(1, 200).optional(),
@@ -245,7 +244,7 @@ export const getFreeTierSubsidy = get(
   '/v1/admin/free-tier-subsidy',
   {
     summary: 'What models cost the platform for free pages, by day',
-    description: 'An operation with free and paid pages counts with the share of its free pages.',
+    description: 'An operation with free and paid pages counts by its share of free pages.',
     access: 'admin',
     query: z.object({ from_date: fromBoundary.optional(), to_date: toBoundary.optional() }),
     reply: { status: 200, schema: subsidyResponse },
@@ -276,7 +275,7 @@ const percentOut = z
   .string()
   .regex(/^-?\d+\.\d{2}$/)
   .nullable()
-  .meta({ description: 'Of the revenue; null without revenue.' });
+  .meta({ description: 'Share of the revenue; null without revenue.' });
 
 const marginReportResponse = z
   .strictObject({
@@ -296,7 +295,7 @@ const marginReportResponse = z
       vat_usd: usdOut,
       provider_fees_usd: usdOut,
       net_revenue_usd: usdOut.meta({ description: 'gross − VAT − provider fees, as recognised.' }),
-      refunds_usd: usdOut.meta({ description: 'Recognised by refunds and clawbacks: the true-ups.' }),
+      refunds_usd: usdOut.meta({ description: 'Recognised through refunds and clawbacks: the true-ups.' }),
       model_cost_usd: usdOut,
       margin_usd: usdOut.meta({ description: 'net revenue + refunds − model cost.' }),
       margin_percent: percentOut,
@@ -312,7 +311,7 @@ const marginReportResponse = z
         refund_true_up_usd: usdOut,
         rounding_usd: usdOut,
       })
-      .meta({ description: 'Sums to `fx_effect_usd` exactly.' }),
+      .meta({ description: 'The parts add up to `fx_effect_usd` exactly.' }),
     free_tier_cost_usd: usdOut,
     deferred_revenue_usd: usdOut.meta({ description: 'Value of unconsumed credits at `end`.' }),
     by_currency: z.array(
@@ -346,8 +345,8 @@ export const getMarginReport = get(
   {
     summary: 'Unit margin, realized margin, and the gap between them',
     description:
-      'Both ends are inclusive; left out, it is the current UTC month until now. How it is ' +
-      'computed: docs/explanation/margin-report.md.',
+      'Both ends are inclusive. If left out: the current UTC month until now. How it is computed: ' +
+      'docs/explanation/margin-report.md.',
     access: 'admin',
     query: z.object({ start: fromBoundary.optional(), end: toBoundary.optional() }),
     reply: { status: 200, schema: marginReportResponse },
@@ -365,8 +364,8 @@ export const getUsageStats = get(
   {
     summary: 'Consumption of all tenants, grouped',
     description:
-      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts ' +
-      'like consumption and a gift below zero. `trigger` is an old name of `category`.',
+      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption, and ' +
+      'a gift counts as negative. `trigger` is an old name of `category`.',
     access: 'admin',
     query: z.object({
       from_date: fromBoundary.optional(),

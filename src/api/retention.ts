@@ -24,15 +24,19 @@ const ownDays = z.int().min(1).max(RETENTION_DAYS_MAX);
 
 /** Of each class of things its days. */
 const byClass = <Days extends z.ZodType>(days: Days) => ({
-  uploads: days.meta({ description: 'Of used uploads, from when they were sent.' }),
-  results: days.meta({ description: 'Of results of operations and batches, from when they were billed.' }),
-  examples: days.meta({ description: 'Of examples of training jobs, from the end of their job.' }),
-  deliveries: days.meta({ description: 'Of deliveries of webhooks, from the event that they tell.' }),
+  uploads: days.meta({ description: 'For used uploads, counted from when they were sent.' }),
+  results: days.meta({
+    description: 'For results of operations and batches, counted from when they were billed.',
+  }),
+  examples: days.meta({ description: 'For examples of training jobs, counted from the end of their job.' }),
+  deliveries: days.meta({
+    description: 'For deliveries of webhooks, counted from the event that they report.',
+  }),
 });
 
 const retentionRequest = z.strictObject({ days: z.strictObject(byClass(ownDays.nullish())) }).meta({
   id: 'TenantRetentionRequest',
-  description: "All of the tenant's days: members that are null or left out inherit the installation's.",
+  description: "All periods of the tenant: members that are null or left out inherit the installation's.",
 });
 
 const keptFor = z.strictObject(byClass(z.int().nullable()));
@@ -40,12 +44,12 @@ const keptFor = z.strictObject(byClass(z.int().nullable()));
 const retentionResponse = z
   .strictObject({
     tenant_id: z.string(),
-    days: keptFor.meta({ description: 'How long things of the tenant are kept. null: for good.' }),
+    days: keptFor.meta({ description: 'How long the tenant’s data is kept. null: for ever.' }),
     own_days: keptFor.nullable().meta({
-      description: 'What was set for the tenant; null: nothing was. A member that is null inherits.',
+      description: 'The periods set for the tenant; null: none were set. A member that is null inherits.',
     }),
     installation_days: keptFor.meta({
-      description: 'How long things are kept where a tenant has no days of its own. null: for good.',
+      description: 'How long data is kept if a tenant has no periods of its own. null: for ever.',
     }),
     updated_at: instantOut.nullable(),
     updated_by: whoOut,
@@ -79,9 +83,8 @@ const retentionAnswer = (
 export const getRetention = get(
   '/v1/admin/tenants/{tenant_id}/retention',
   {
-    summary: "How long a tenant's things are kept",
-    description:
-      'In days, class by class: what holds, what was set for the tenant, and what holds for others.',
+    summary: "How long a tenant's data is kept",
+    description: 'In days for each class: the period that applies, the tenant’s own, and the installation’s.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,
@@ -108,10 +111,10 @@ const REJECTIONS = {
 export const setRetention = put(
   '/v1/admin/tenants/{tenant_id}/retention',
   {
-    summary: "Replace a tenant's days of keeping",
+    summary: "Replace a tenant's retention periods",
     description:
-      'They can only be fewer than those of the installation. What is over by then goes with the next sweep, ' +
-      'within an hour.',
+      'They can only be shorter than those of the installation. Data that is older than the new period is removed by ' +
+      'the next sweep, within an hour.',
     access: 'admin',
     tenant: 'path',
     params: tenantParams,

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { origin, reviewPolicy } from '../../domain/review.ts';
 
 const REVIEW =
-  'When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a ' +
-  'value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is ' +
-  'kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 ' +
-  'to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation ' +
-  '(202) with the status `needs_review`, and is billed as any other.';
+  'When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has ' +
+  'less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept ' +
+  'for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, ' +
+  'the share of files that a person looks at in any case. The answer is then an operation (202) with the status ' +
+  '`needs_review`, billed like any other.';
 
 export const reviewIn = reviewPolicy.meta({ id: 'ReviewPolicy', description: REVIEW });
 
@@ -29,6 +29,6 @@ export const reviewText = z
 /** Where each leaf of a decided result comes from. */
 export const originsOut = z.record(z.string(), origin).meta({
   description:
-    'Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was in ' +
-    'doubt, and stayed.',
+    'Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer. `confirmed`: it was in ' +
+    'doubt and was kept.',
 });

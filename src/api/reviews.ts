@@ -33,14 +33,14 @@ const reviewParams = z.object({ review_id: plainText(1, 128) });
 
 const reviewStatus = z.enum(['open', 'leased', 'decided', 'expired']).meta({
   description:
-    '`leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.',
+    '`leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can decide.',
 });
 
 const counted = z
   .strictObject({
-    read: z.int().meta({ description: 'Values that nobody doubted, and that stayed.' }),
-    confirmed: z.int().meta({ description: 'Values in doubt that stayed.' }),
-    corrected: z.int().meta({ description: 'Values that a person has said.' }),
+    read: z.int().meta({ description: 'Values that were not in doubt and were kept.' }),
+    confirmed: z.int().meta({ description: 'Values in doubt that were kept.' }),
+    corrected: z.int().meta({ description: 'Values that a person gave.' }),
   })
   .meta({ id: 'ReviewCounts' });
 
@@ -51,10 +51,10 @@ const facts = {
   project_id: z.string(),
   task_id: z.string(),
   status: reviewStatus,
-  generation: z.int().meta({ description: 'From 1; a review that is opened again has the next one.' }),
+  generation: z.int().meta({ description: 'Starts at 1; opening the review again makes the next.' }),
   opened_at: instantOut,
   expires_at: instantOut.meta({
-    description: 'When it is too late to decide; of a decided one, when the decision and the document go.',
+    description: 'Deadline to decide; for a decided review, when the decision and the document are removed.',
   }),
   lease: z
     .strictObject({
@@ -62,7 +62,7 @@ const facts = {
       lease_until: instantOut,
     })
     .nullable()
-    .meta({ description: 'null: nobody looks at it now.' }),
+    .meta({ description: 'null: nobody is looking at it now.' }),
 };
 
 const reviewItem = z
@@ -111,7 +111,7 @@ const reviewBody = z
         pages: z.array(page),
       })
       .nullable()
-      .meta({ id: 'ReviewDocument', description: 'null once it is kept no more.' }),
+      .meta({ id: 'ReviewDocument', description: 'null once it is no longer kept.' }),
     reasons: z
       .array(
         z
@@ -123,17 +123,21 @@ const reviewBody = z
           .meta({ id: 'ReviewReason' }),
       )
       .meta({ description: 'Why a person has to look at it, and at what.' }),
-    schema: z.record(z.string(), z.unknown()).nullable().meta({ description: 'A decision has to fit it.' }),
-    result: z
+    schema: z
       .record(z.string(), z.unknown())
       .nullable()
-      .meta({ description: 'What was decided last, or what was read; null once it is kept no more.' }),
-    citations: z.array(citation).meta({ description: 'Where what was read stands.' }),
+      .meta({ description: 'Decisions must fit this schema.' }),
+    result: z.record(z.string(), z.unknown()).nullable().meta({
+      description: 'The last decision, or else the result as read; null once it is no longer kept.',
+    }),
+    citations: z
+      .array(citation)
+      .meta({ description: 'Where the values that were read are in the document.' }),
     warnings: z.array(warning),
     validation_errors: z.array(validationErrorItem),
     decision: decisionOut
       .nullable()
-      .meta({ description: 'The last one; of an open review, the one before.' }),
+      .meta({ description: 'The last decision; in an open review, the earlier one.' }),
   })
   .meta({ id: 'Review' });
 type ReviewBody = z.input<typeof reviewBody>;
@@ -141,10 +145,13 @@ type ReviewBody = z.input<typeof reviewBody>;
 const NOTE_MAX = 2_000;
 const decisionRequest = z
   .strictObject({
-    result: z.record(z.string(), z.unknown()).meta({ description: 'All of it, as the schema has it.' }),
+    result: z
+      .record(z.string(), z.unknown())
+      .meta({ description: 'The complete result, in the form of the schema.' }),
     note: orAbsent(plainText(1, NOTE_MAX).nullable()),
     generation: orAbsent(z.int().min(1)).meta({
-      description: 'That was looked at; another one is 409 `review_decided`. Default: the one that is open.',
+      description:
+        'The generation that you looked at; if it is not the open one, 409 `review_decided`. Default: the open one.',
     }),
   })
   .meta({ id: 'ReviewDecisionRequest' });
@@ -225,7 +232,7 @@ export const listReviews = get(
   '/v1/reviews',
   {
     summary: 'Results that a person has to look at, newest first',
-    description: 'Without `status` those that have expired too.',
+    description: 'Without `status`, expired ones are listed too.',
     access: 'any',
     tenant: 'query',
     serviceActsForAll: true,
@@ -259,8 +266,8 @@ export const getReview = get(
   {
     summary: 'A result that a person has to look at, and why',
     description:
-      'With the schema, where each value stands, and what was decided. Its file is at `…/file`. What was not decided ' +
-      'within a day has expired; a decision is kept for 30 days.',
+      'With the schema, the place of each value, and the decision. The file is at `…/file`. A review expires if it ' +
+      'is not decided within a day; a decision is kept for 30 days.',
     access: 'any',
     params: reviewParams,
     reply: { status: 200, schema: reviewBody },
@@ -273,7 +280,7 @@ export const getReviewFile = get(
   '/v1/reviews/{review_id}/file',
   {
     summary: 'The file that a review is about',
-    description: 'As it was sent, as plain bytes: its type is `document.mime_type` of the review.',
+    description: 'The bytes as they were sent; the type is `document.mime_type` of the review.',
     access: 'any',
     params: reviewParams,
     reply: { status: 200, contentType: 'application/octet-stream' },
@@ -293,8 +300,8 @@ export const leaseReview = post(
   {
     summary: 'Say that you look at a review',
     description:
-      'For 15 minutes nobody with another key can decide; a repeat begins them anew. While somebody else has it: 409 ' +
-      '`review_leased` with `lease_until`.',
+      'For 15 minutes nobody with another key can decide; each repeat starts the 15 minutes again. While somebody ' +
+      'else has the lease: 409 `review_leased` with `lease_until`.',
     access: 'any',
     params: reviewParams,
     reply: { status: 200, schema: reviewBody },
@@ -312,8 +319,9 @@ export const leaseReview = post(
 export const releaseReview = remove(
   '/v1/reviews/{review_id}/lease',
   {
-    summary: 'Say that you look at a review no longer',
-    description: 'The next person need not wait. Nothing happens while somebody else has it, or nobody.',
+    summary: 'Say that you no longer look at a review',
+    description:
+      'The next person then need not wait. If somebody else has the lease, or nobody has it, nothing happens.',
     access: 'any',
     params: reviewParams,
     reply: { status: 204 },
@@ -331,13 +339,13 @@ export const releaseReview = remove(
 export const decideReview = post(
   '/v1/reviews/{review_id}/decision',
   {
-    summary: 'Say what the document says',
+    summary: 'Decide what the document says',
     description:
-      'All of the result, also what stays. It has to fit the schema: 422 `output_schema_mismatch` with ' +
-      '`validation_errors`. Then the operation is `succeeded` with it, and `meta.origins` says where each value ' +
-      'comes from. Nothing is billed. The same decision again is answered as the first; another one is 409 ' +
-      '`review_decided` until the review is opened again. Nobody has to lease it first, but somebody else’s lease ' +
-      'is 409 `review_leased`.',
+      'Send the complete result, also the values that stay. If it does not fit the schema: 422 ' +
+      '`output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with this result, and ' +
+      '`meta.origins` has the origin of each value. Nothing is billed. A repeat of the same decision gets the same ' +
+      'answer; another decision gets 409 `review_decided` until the review is opened again. You need no lease, but ' +
+      'while somebody else has one, the answer is 409 `review_leased`.',
     access: 'any',
     idempotency: KEPT_A_DAY,
     params: reviewParams,
@@ -361,8 +369,8 @@ export const reopenReview = post(
   {
     summary: 'Doubt a decision: the review is open again',
     description:
-      'The operation is `needs_review` again, with what was decided as the result to look at. One that is open stays ' +
-      'as it is, and so does `expires_at`.',
+      'The operation is `needs_review` again, and the decision is the result to look at. An open review does not ' +
+      'change, and `expires_at` stays the same.',
     access: 'any',
     params: reviewParams,
     reply: { status: 200, schema: reviewBody },

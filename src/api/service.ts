@@ -92,10 +92,10 @@ export const healthReport =
 export const getServiceState = get(
   '/v1/admin/service-state',
   {
-    summary: 'How the service does: its parts, read models, slots and open work',
+    summary: 'The state of the service: its parts, read models, slots and open work',
     description:
-      'Of the process that answers: its version, its roles, the slots that tenants hold on it and the rate-limit ' +
-      'buckets that are not full. Parts, read models and open work are those that all processes share.',
+      'Version, roles, slots held by tenants and rate-limit buckets that are not full are those of the process that ' +
+      'answers. Parts, read models and open work are shared by all processes.',
     access: 'admin',
     reply: { status: 200, schema: serviceState },
   },
@@ -106,7 +106,7 @@ const getDocs = get(
   '/docs',
   {
     summary: 'The reference page',
-    description: 'Every operation with its schemas; a key typed there is not kept.',
+    description: 'Every operation with its schemas. A key that you type there is not stored.',
     access: 'public',
     always: true,
     reply: { status: 200, contentType: 'text/html' },
@@ -122,7 +122,7 @@ const getDocsAsset = get(
   '/docs/assets/{asset}',
   {
     summary: 'A file of the reference page',
-    description: 'Scripts and styles of the reference page: nothing is loaded from elsewhere.',
+    description: 'Scripts and styles of the reference page; it loads nothing from elsewhere.',
     access: 'public',
     always: true,
     params: z.object({ asset: z.enum(ASSET_NAMES) }),
@@ -157,7 +157,7 @@ const getLiveness = get(
   {
     summary: 'Whether the process runs',
     description:
-      'Asks no part, and answers 200 while shutting down too: restart a process that does not answer.',
+      'It checks no part, and answers 200 during shutdown too. Restart a process that does not answer.',
     access: 'public',
     always: true,
     reply: { status: 200, schema: liveResponse },
@@ -168,7 +168,7 @@ const getLiveness = get(
 const getMetrics = get(
   '/metrics',
   {
-    summary: 'Figures for Prometheus',
+    summary: 'Metrics for Prometheus',
     description: 'In the text format of Prometheus; the list is in the documentation.',
     access: 'public',
     always: true,
@@ -184,7 +184,7 @@ export const getOpenApi = (routes: () => readonly NamedRoute[]) => {
     '/openapi.json',
     {
       summary: 'This interface as OpenAPI 3.1',
-      description: 'What programs are generated from.',
+      description: 'Clients can be generated from it.',
       access: 'public',
       always: true,
       reply: { status: 200, contentType: 'application/json' },
@@ -208,7 +208,7 @@ const getProblemPage = get(
   '/docs/problems/{code}',
   {
     summary: 'What a problem means and what to do',
-    description: 'The page that the `type` of a problem names: HTML for a browser, else markdown.',
+    description: 'The page that the `type` of a problem links to: HTML for a browser, else markdown.',
     access: 'public',
     always: true,
     params: z.object({ code: z.enum(WIRE_CODES) }),
@@ -232,10 +232,9 @@ const getReadiness = get(
   {
     summary: 'Whether requests should be sent here',
     description:
-      '503 with the same body while shutting down, while the event log or the read models ' +
-      'cannot be reached, and in a process that projects until the read models have caught up ' +
-      'after its start. So is a process that finds tables of read models dropped, until they ' +
-      'are filled again. `waiting_for` says why, and names such tables.',
+      '503 with the same body during shutdown, while the event log or the read models cannot be reached, and in a ' +
+      'projecting process until the read models have caught up after its start. If tables of read models were ' +
+      'dropped, also until they are filled again. `waiting_for` says why, and names such tables.',
     access: 'public',
     always: true,
     reply: { status: 200, schema: readyResponse },

@@ -20,7 +20,7 @@ export const readyResponse = z
     status: z.enum(['ready', 'not_ready']),
     waiting_for: z.array(z.string()).meta({
       description:
-        '`shutdown`, parts that are away, `projections`, or `diverged_read_models`; empty when ready.',
+        '`shutdown`, parts that cannot be reached, `projections`, or `diverged_read_models`; empty when ready.',
     }),
   })
   .meta({ id: 'ReadyResponse' });

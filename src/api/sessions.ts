@@ -23,19 +23,19 @@ const methods = z
 const sessionResponse = z
   .union([
     z.strictObject({
-      signed_in: z.literal(false).meta({ description: 'Nobody is.' }),
+      signed_in: z.literal(false).meta({ description: 'Nobody is signed in.' }),
       methods,
       public_url: z
         .string()
         .nullable()
         .meta({
           description:
-            'Where browsers reach the service, `PUBLIC_URL`; null where that is not said: then sessions need https, ' +
-            'or a browser on the machine of the service.',
+            'Address where browsers reach the service, `PUBLIC_URL`; null if it is not set: then sessions need ' +
+            'https, or a browser on the machine of the service.',
         }),
     }),
     z.strictObject({
-      signed_in: z.literal(true).meta({ description: 'Somebody is.' }),
+      signed_in: z.literal(true).meta({ description: 'Somebody is signed in.' }),
       tenant_id: z.string().meta({ description: 'The tenant that the session acts for.' }),
       role: keyRole.meta({ description: 'What the session may do.' }),
       via: signedInBy.meta({ description: 'How the session was opened.' }),
@@ -43,7 +43,7 @@ const sessionResponse = z
       expires_at: instantOut.meta({ description: 'When the session ends by itself.' }),
       csrf_token: z
         .string()
-        .meta({ description: 'What requests that change something send as `X-CSRF-Token`.' }),
+        .meta({ description: 'Requests that change something send it as `X-CSRF-Token`.' }),
       methods,
     }),
   ])
@@ -75,8 +75,9 @@ export const createSession = post(
   {
     summary: 'Sign in with an API key',
     description:
-      'Sets the cookie `quire_session`, over https `__Host-quire_session`: for 8 hours at most, and no longer than ' +
-      'the key, requests of this browser act as the key without it. Sign-ins are limited by client address and by key.',
+      'Sets the cookie `quire_session`, over https `__Host-quire_session`. With it, requests of this browser act as ' +
+      'the key does, for 8 hours at most and no longer than the key is valid. Sign-ins are limited by client address ' +
+      'and by key.',
     access: 'public',
     body: sessionRequest,
     reply: { status: 200, schema: sessionResponse },
@@ -93,7 +94,7 @@ export const endSession = remove(
   '/v1/session',
   {
     summary: 'Sign out',
-    description: 'Ends the session for good: a copy of its cookie opens nothing either.',
+    description: 'Ends the session for good; a copy of its cookie does not work either.',
     access: 'any',
     reply: { status: 204 },
   },
@@ -106,8 +107,8 @@ export const endSession = remove(
 export const finishOidc = get(
   '/v1/session/oidc/callback',
   {
-    summary: 'Come back from the OpenID provider',
-    description: 'Opens a session and leads into the console, or to its sign-in page with what went wrong.',
+    summary: 'Return from the OpenID provider',
+    description: 'Opens a session and redirects to the console, or to its sign-in page with what went wrong.',
     access: 'public',
     countsOnce: true,
     reply: { status: 303 },
@@ -125,7 +126,7 @@ export const getSession = get(
   '/v1/session',
   {
     summary: 'Who is signed in',
-    description: 'By the cookie of a browser; a session that has ended is none.',
+    description: 'According to the cookie of the browser; a session that has ended does not count.',
     access: 'public',
     reply: { status: 200, schema: sessionResponse },
     problems: ['not_ready'],
@@ -141,7 +142,8 @@ export const startOidc = get(
   '/v1/session/oidc/start',
   {
     summary: 'Sign in at the OpenID provider',
-    description: 'Leads a browser to the provider; without one, to the sign-in page of the console.',
+    description:
+      'Redirects the browser to the provider; if there is none, to the sign-in page of the console.',
     access: 'public',
     query: z.object({
       return_to: plainText(1, 2000)
@@ -164,10 +166,11 @@ export const useSignInLink = get(
   '/v1/session/link',
   {
     summary: 'Follow a one-time sign-in link',
-    description: 'Leads into the console; a link that was followed or is too old leads to its sign-in page.',
+    description:
+      'Redirects to the console; a link that was already used or is too old leads to its sign-in page.',
     access: 'public',
     query: z.object({
-      token: plainText(1, 4096).meta({ description: 'What the printed link carries.' }),
+      token: plainText(1, 4096).meta({ description: 'The token in the printed link.' }),
     }),
     countsOnce: true,
     reply: { status: 303 },

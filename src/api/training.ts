@@ -251,8 +251,8 @@ export const chargeExamples = post(
   {
     summary: 'Charge the flat fee for an export of examples',
     description:
-      'Idempotent on `idempotency_key` for ever: a repeat answers with the original and ' +
-      '`charged: false`. The fee is that of the billing config in force at the first request.',
+      'Idempotent on `idempotency_key` for ever: a repeat returns the original with `charged: false`. The fee is ' +
+      'that of the billing config in force at the first request.',
     access: 'any',
     tenant: 'body',
     body: examplesChargeRequest,
@@ -298,7 +298,7 @@ export const cancelTrainingJob = post(
   '/v1/training/jobs/{job_id}/cancel',
   {
     summary: 'Cancel a training job that has not ended',
-    description: 'Its hold is given back. A job that had ended stays as it is, with `cancelled: false`.',
+    description: 'Its hold is released. A job that had ended does not change: `cancelled` is false.',
     access: 'any',
     params: z.object({ job_id: plainText(1, 128) }),
     reply: { status: 200, schema: cancelledTrainingJob },
@@ -315,9 +315,8 @@ export const createTrainingJob = post(
   {
     summary: 'Train a pipeline on examples',
     description:
-      'The price that `GET /v1/billing/training-quote` says is held now, charged when the job ' +
-      'succeeds and given back when it does not. Needs a paid plan. With the same ' +
-      '`Idempotency-Key` there is one job, for seven days.',
+      'The price that `GET /v1/billing/training-quote` quotes is held now; it is charged if the job succeeds and ' +
+      'released if not. Needs a paid plan. For seven days, the same `Idempotency-Key` makes only one job.',
     access: 'any',
     tenant: 'body',
     idempotency: KEPT_A_WEEK,
@@ -337,9 +336,8 @@ export const getTrainingExamples = get(
     summary: 'The examples of a training job, as DSPy loads them',
     description:
       'NDJSON, a line `{document_id, document, expected}` for each example: ' +
-      '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document ' +
-      'as markdown. Needs the charge of `POST /v1/billing/dspy-examples-charge` for this job, ' +
-      'or for its artifact.',
+      '`dspy.Example(**row).with_inputs("document")`. `document` is the text of the document as markdown. First pay ' +
+      'for this job, or for its artifact, with `POST /v1/billing/dspy-examples-charge`.',
     access: 'any',
     bucket: 'heavy',
     params: z.object({ job_id: plainText(1, 128) }),
@@ -363,7 +361,7 @@ export const getTrainingJob = get(
   {
     summary: 'The progress and the result of a training job',
     description:
-      'Ask until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what was learned.',
+      'Poll until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what was learned.',
     access: 'any',
     params: z.object({ job_id: plainText(1, 128) }),
     reply: { status: 200, schema: trainingJobStatus },

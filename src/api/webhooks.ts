@@ -44,18 +44,19 @@ const settings = {
     .max(2048)
     .regex(SHOWN, 'Must not contain line breaks or other control characters.')
     .meta({
-      description: 'https, at a public address; it is kept in the event log, so put no secret into it.',
+      description: 'An https URL at a public address. It is kept in the event log, so put no secret into it.',
     }),
   events: z
     .array(eventType)
     .min(1)
     .max(WEBHOOK_EVENT_TYPES.length + 1)
     .meta({
-      description: 'What to be told. `*` is everything about the tenant, types of later releases too.',
+      description:
+        'Events to send. `*` is everything about the tenant, including types that later releases add.',
     }),
-  description: plainText(1, 500).nullish().meta({ description: 'For people.' }),
+  description: plainText(1, 500).nullish().meta({ description: 'A note for people.' }),
   low_balance_credits: z.int().min(0).max(Number.MAX_SAFE_INTEGER).nullish().meta({
-    description: '`balance.low` is sent each time that the balance comes down below it; null: never.',
+    description: '`balance.low` is sent each time the balance falls below this; null: never.',
   }),
 };
 
@@ -66,7 +67,7 @@ const webhookCreateRequest = z
 const webhookChangeRequest = z
   .strictObject({
     ...settings,
-    enabled: z.boolean().default(true).meta({ description: 'Whether anything is sent to it.' }),
+    enabled: z.boolean().default(true).meta({ description: 'Whether messages are sent to it.' }),
   })
   .meta({ id: 'WebhookChangeRequest' });
 
@@ -81,9 +82,9 @@ const facts = {
   disabled_reason: z
     .enum(['failing', 'gone'])
     .nullable()
-    .meta({ description: '`failing`: for three days nothing arrived. `gone`: the receiver answered 410.' }),
+    .meta({ description: '`failing`: nothing arrived for three days. `gone`: the receiver answered 410.' }),
   failing_since: instantOut.nullable().meta({
-    description: 'First of the attempts that failed since the last one that did not; null while all is well.',
+    description: 'First failed attempt since the last successful one; null while all is well.',
   }),
   created_at: instantOut,
   updated_at: instantOut,
@@ -91,7 +92,7 @@ const facts = {
 
 const webhookBody = z.strictObject(facts).meta({ id: 'Webhook' });
 
-const secret = z.string().meta({ description: 'Verifies signatures: `whsec_…`. Shown this once.' });
+const secret = z.string().meta({ description: 'Verifies signatures: `whsec_…`. Shown only once.' });
 
 const createdWebhook = z.strictObject({ ...facts, secret }).meta({ id: 'CreatedWebhook' });
 
@@ -108,7 +109,7 @@ const rotateSecretRequest = z
       .min(0)
       .max(604_800)
       .default(86_400)
-      .meta({ description: 'How long the secret before signs too, in seconds.' }),
+      .meta({ description: 'How long the old secret still signs too, in seconds.' }),
   })
   .meta({ id: 'WebhookSecretRotateRequest' });
 
@@ -117,15 +118,15 @@ const rotatedSecret = z
     webhook_id: z.string(),
     secret,
     old_secret_until: instantOut.meta({
-      description: 'Until then messages carry a signature of each secret.',
+      description: 'Until then each message is signed with both secrets.',
     }),
   })
   .meta({ id: 'RotatedWebhookSecret' });
 
 const deliveryStatus = z.enum(['pending', 'delivered', 'failed']).meta({
   description:
-    '`failed`: it was not delivered within three days, or its receiver answered 410, and it is tried no more. ' +
-    'A webhook that is enabled again within the three days is sent it after all.',
+    '`failed`: it was not delivered within three days, or its receiver answered 410, so it is not tried again. If ' +
+    'the webhook is enabled again within the three days, it is sent after all.',
 });
 
 const deliveriesQuery = z.object({
@@ -141,21 +142,23 @@ const deliveryParams = z.object({
 
 const deliveryBody = z
   .strictObject({
-    delivery_id: z.string().meta({ description: 'Sent as `webhook-id`: repeats have the same one.' }),
+    delivery_id: z.string().meta({ description: 'Sent as `webhook-id`; repeats have the same one.' }),
     webhook_id: z.string(),
     event: z.string().meta({ description: 'Type of event.' }),
-    event_id: z.string().meta({ description: 'Of the event in the log that it tells of.' }),
+    event_id: z.string().meta({ description: 'ID of the event in the log that it reports.' }),
     status: deliveryStatus,
-    attempts: z.int().meta({ description: 'Requests that were begun so far.' }),
+    attempts: z.int().meta({ description: 'Number of requests begun so far.' }),
     response_status: z.int().nullable().meta({
-      description: 'Status of the last answer; null when there was none.',
+      description: 'Status of the last answer; null if there was none.',
     }),
     error: attemptError.nullable().meta({
-      description: 'Why the last attempt failed; null when it did not, or there was none.',
+      description: 'Why the last attempt failed; null if it did not fail, or there was none.',
     }),
     created_at: instantOut,
     last_attempt_at: instantOut.nullable(),
-    next_attempt_at: instantOut.nullable().meta({ description: 'null unless it is pending.' }),
+    next_attempt_at: instantOut
+      .nullable()
+      .meta({ description: 'Time of the next attempt; null unless it is pending.' }),
     delivered_at: instantOut.nullable(),
     payload: z.record(z.string(), z.unknown()).meta({ description: 'The body that the receiver gets.' }),
   })
@@ -237,7 +240,8 @@ export const changeWebhook = put(
   {
     summary: 'Change, disable or enable a webhook',
     description:
-      'All settings are replaced. What waits is sent to the new URL; while it is disabled nothing new is kept for it.',
+      'All settings are replaced. Waiting messages are sent to the new URL. While the webhook is disabled, no new ' +
+      'messages are kept for it.',
     access: 'any',
     params: webhookParams,
     body: webhookChangeRequest,
@@ -262,10 +266,10 @@ export const changeWebhook = put(
 export const createWebhook = post(
   '/v1/webhooks',
   {
-    summary: 'Be told what happens',
+    summary: 'Create a webhook: get messages about what happens',
     description:
-      'Messages are signed as Standard Webhooks says, with the secret that is in this answer alone. ' +
-      'Whatever happens from now on is told.',
+      'Messages are signed as Standard Webhooks specifies. Only this answer contains the secret. Messages are sent ' +
+      'for events from now on.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
@@ -298,7 +302,7 @@ export const getWebhook = get(
   {
     summary: 'A webhook, and whether it works',
     description:
-      '`failing_since` says since when nothing arrives, and `disabled_reason` why nothing is sent any more.',
+      '`failing_since` says since when nothing arrives; `disabled_reason` says why nothing is sent any more.',
     access: 'any',
     params: webhookParams,
     reply: { status: 200, schema: webhookBody },
@@ -315,8 +319,8 @@ export const getWebhook = get(
 export const listWebhookDeliveries = get(
   '/v1/webhooks/{webhook_id}/deliveries',
   {
-    summary: 'What a webhook was told, newest first',
-    description: 'Messages that wait, that arrived and that were given up, each with its last attempt.',
+    summary: 'The messages of a webhook, newest first',
+    description: 'Messages that wait, were delivered or were given up, each with its last attempt.',
     access: 'any',
     params: webhookParams,
     query: deliveriesQuery,
@@ -337,7 +341,7 @@ export const listWebhooks = get(
   '/v1/webhooks',
   {
     summary: 'The webhooks of a tenant, newest first',
-    description: 'Removed ones are not among them, and secrets are never shown again.',
+    description: 'Removed webhooks are not listed, and secrets are never shown again.',
     access: 'any',
     tenant: 'query',
     serviceActsForAll: true,
@@ -363,7 +367,7 @@ export const removeWebhook = remove(
   '/v1/webhooks/{webhook_id}',
   {
     summary: 'Remove a webhook',
-    description: 'For good: its secret is removed, and what waits is not sent.',
+    description: 'This is final: its secret is removed, and waiting messages are not sent.',
     access: 'any',
     params: webhookParams,
     reply: { status: 204 },
@@ -384,7 +388,8 @@ export const resendWebhookDelivery = post(
   {
     summary: 'Send a message again',
     description:
-      'With the same ID, whatever became of it, and tried for three days more. It is sent after what already waits.',
+      'The message keeps its ID, whatever its outcome was, and is tried for three more days. It is sent after ' +
+      'messages that already wait.',
     access: 'any',
     params: deliveryParams,
     reply: { status: 202, schema: deliveryBody },
@@ -410,8 +415,8 @@ export const rotateWebhookSecret = post(
   {
     summary: 'Give a webhook a new secret',
     description:
-      'Both secrets sign until `old_secret_until`, so that a receiver can change over without missing anything. ' +
-      'A second rotation within that time drops the oldest.',
+      'Both secrets sign until `old_secret_until`, so that a receiver can switch without missing a message. A second ' +
+      'rotation within that time drops the oldest secret.',
     access: 'any',
     params: webhookParams,
     body: rotateSecretRequest,
@@ -432,25 +437,25 @@ export const rotateWebhookSecret = post(
 /** When a message of each type is sent, in a sentence. */
 const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'operation.succeeded': 'An operation has ended with its result.',
-  'operation.partial': 'An operation has ended with data of which some does not fit the schema.',
+  'operation.partial': 'An operation has ended, and its data fits the schema only in part.',
   'operation.failed': 'An operation has failed, and is not tried again.',
   'operation.cancelled': 'An operation was cancelled.',
   'review.needed': 'An operation has ended with a result that a person has to look at.',
   'review.decided': 'A person has decided what a document says.',
-  'batch.ended': 'Every document of a batch has its outcome, and all that was delivered is paid for.',
+  'batch.ended': 'Every document of a batch has its outcome, and everything delivered is paid for.',
   'training.succeeded': 'A training job has published its artifact.',
   'training.failed': 'A training job has failed, and is not tried again.',
   'training.cancelled': 'A training job was cancelled.',
   'credits.granted': 'Credits were sold to the tenant.',
   'credits.refunded': 'All or part of a sale was taken back.',
   'credits.adjusted': 'A person gave the tenant credits, or took some back.',
-  'balance.low': 'The balance came down below `low_balance_credits` of the webhook.',
-  'balance.exhausted': 'The balance came down to nothing.',
+  'balance.low': 'The balance fell below `low_balance_credits` of the webhook.',
+  'balance.exhausted': 'The balance fell to zero.',
   'free_pages.used_up': 'The last free page was used.',
   'key.created': 'The tenant has a new key.',
   'key.revoked': 'A key was revoked.',
   'reconciliation.drift':
-    'Balances are not the sum of their grants and ledger: told once, until it changes. For operators.',
+    'Balances are not the sum of their grants and ledger: sent once, until that changes. For operators.',
   'audit.finding': 'An audit of the log and the read models found something wrong. For operators.',
 };
 
@@ -459,10 +464,14 @@ const messageOf = (type: WebhookEventType) =>
     .strictObject({
       type: z.literal(type).meta({ description: 'Type of event.' }),
       version: z.literal(PAYLOAD_VERSION).meta({
-        description: 'Of the payload: members may be added to it, none is renamed or removed.',
+        description:
+          'Version of the payload. Within it members may be added, but none is renamed or removed.',
       }),
-      timestamp: instantOut.meta({ description: 'When it happened; repeats say the same.' }),
-      tenant_id: z.string().nullable().meta({ description: 'Whom it is about; null: the whole service.' }),
+      timestamp: instantOut.meta({ description: 'When it happened; the same in repeats.' }),
+      tenant_id: z
+        .string()
+        .nullable()
+        .meta({ description: 'Tenant that it is about; null: the whole service.' }),
       data: WEBHOOK_PAYLOADS[type].meta({ description: 'IDs and figures.' }),
     })
     .meta({
@@ -496,7 +505,10 @@ const receiving = (type: WebhookEventType, components: Components): Json => ({
       content: { 'application/json': { schema: schemaOf(messageOf(type), 'output', components) } },
     },
     responses: {
-      '2XX': { description: 'The receiver has it. Anything else, or nothing within 15 s, is tried again.' },
+      '2XX': {
+        description:
+          'The receiver has the message. After any other answer, or none within 15 s, it is tried again.',
+      },
       '410': { description: 'The receiver is gone: the webhook is disabled.' },
     },
   },

@@ -289,8 +289,8 @@ export const extract = post(
   {
     summary: 'Data from a document, by a JSON Schema',
     description:
-      'Nothing is invented: a value that is not in the document is null where the schema ' +
-      'allows null, and left out where it is optional.',
+      'Nothing is invented: if a value is not in the document, it is null if the schema allows null, and left out if ' +
+      'it is optional.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
@@ -335,7 +335,7 @@ export const ocrToMarkdown = post(
   {
     summary: 'An uploaded document as markdown and plain text',
     description:
-      'The document is the one of a `file_uri` that presign gave and that was uploaded since, or lies at `source_url`.',
+      'The document is an upload, named by the `file_uri` that presign gave, or a file at `source_url`.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,
@@ -380,8 +380,8 @@ export const toMarkdown = post(
   {
     summary: 'A document as markdown and plain text',
     description:
-      'Headings, lists, tables and text in reading order. ' +
-      'Pages without text are recognised unless `conversion_mode` is `fast`.',
+      'Headings, lists, tables and text in reading order. Pages without text are recognised, unless ' +
+      '`conversion_mode` is `fast`.',
     access: 'any',
     tenant: 'body',
     serviceActsForAll: true,

@@ -12,52 +12,52 @@ import {
 import { billingType } from '../../domain/account/messages.ts';
 import { originsOut, reviewIn, reviewText } from './reviewSchemas.ts';
 
-const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points from the top left.' });
+const bbox = z.array(z.number()).length(4).nullable().meta({ description: 'Points, from the top left.' });
 
 const blockOut = z
   .strictObject({
     type: z.enum(['heading', 'paragraph', 'list_item', 'table', 'code', 'image']),
     bbox,
-    text: z.string().optional().meta({ description: 'Of all but tables.' }),
-    level: z.int().optional().meta({ description: 'Of a heading: 1 to 6.' }),
-    ordered: z.boolean().optional().meta({ description: 'Of a list item.' }),
-    number: z.int().nullish().meta({ description: 'Of an ordered list item.' }),
-    depth: z.int().optional().meta({ description: 'Of a list item, from 0.' }),
-    language: z.string().nullish().meta({ description: 'Of code.' }),
-    rows: z.int().optional().meta({ description: 'Of a table.' }),
-    columns: z.int().optional().meta({ description: 'Of a table.' }),
+    text: z.string().optional().meta({ description: 'For all blocks except tables.' }),
+    level: z.int().optional().meta({ description: 'For a heading: 1 to 6.' }),
+    ordered: z.boolean().optional().meta({ description: 'For a list item.' }),
+    number: z.int().nullish().meta({ description: 'For an ordered list item.' }),
+    depth: z.int().optional().meta({ description: 'For a list item, starting at 0.' }),
+    language: z.string().nullish().meta({ description: 'For code.' }),
+    rows: z.int().optional().meta({ description: 'For a table.' }),
+    columns: z.int().optional().meta({ description: 'For a table.' }),
     header_rows: z
       .int()
       .optional()
-      .meta({ description: 'Of a table: how many of its first rows are headers.' }),
+      .meta({ description: 'For a table: how many of its first rows are headers.' }),
     continues: z
       .enum(['table', 'row'])
       .optional()
       .meta({
         description:
-          'Of a table that goes on with the last table of the page before: its header rows repeat the header there. ' +
-          '`row`: its first row below them also goes on with the last row there.',
+          'For a table that continues the last table of the previous page: its header rows repeat the header there. ' +
+          '`row`: its first row below them also continues the last row there.',
       }),
     cells: z
       .array(
         z.strictObject({
           text: z.string(),
-          row: z.int().meta({ description: 'From 0.' }),
-          column: z.int().meta({ description: 'From 0.' }),
+          row: z.int().meta({ description: 'Starts at 0.' }),
+          column: z.int().meta({ description: 'Starts at 0.' }),
           row_span: z.int(),
           column_span: z.int(),
           bbox,
         }),
       )
       .optional()
-      .meta({ description: 'Of a table.' }),
+      .meta({ description: 'For a table.' }),
   })
   .meta({ id: 'Block' });
 
 /** What `include` asks of a page. */
 const pageContents = z
   .strictObject({
-    page: z.int().meta({ description: 'From 1.' }),
+    page: z.int().meta({ description: 'Starts at 1.' }),
     markdown: z.string().optional(),
     blocks: z.array(blockOut).optional().meta({ description: 'In reading order.' }),
   })
@@ -87,7 +87,7 @@ export const CHANNEL_FIELDS = {
 };
 
 const NOTE =
-  'Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.';
+  'Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.';
 
 /** A member as it may be sent: what it must be is looked at where it counts. */
 const loose = (description: string, documented: Readonly<Record<string, unknown>>) =>
@@ -107,8 +107,8 @@ const looseMembers = (about: string) => ({
     .string()
     .optional()
     .meta({ description: `Own key for the ${about} model; BYOK rates where it is used. Empty: none.` }),
-  api_base: loose('Address of its server.', { type: 'string', maxLength: 2000 }),
-  max_tokens: loose('Most tokens of an answer.', { type: 'integer', minimum: 1, maximum: TOKENS_MAX }),
+  api_base: loose('Address of the model’s server.', { type: 'string', maxLength: 2000 }),
+  max_tokens: loose('Most tokens in an answer.', { type: 'integer', minimum: 1, maximum: TOKENS_MAX }),
   temperature: loose('0 to 2.', { type: 'number', minimum: 0, maximum: 2 }),
   num_retries: loose('Attempts after the first.', { type: 'integer', minimum: 0, maximum: RETRIES_MAX }),
 });
@@ -146,7 +146,7 @@ export const modelChannelIn = z
   .meta({ id: 'ModelChannel' });
 
 const MIN_CONFIDENCE =
-  'A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.';
+  'Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.';
 
 /** As numbers are spelled in JSON. */
 export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_CONFIDENCE });
@@ -154,13 +154,13 @@ export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_
 /** What a model is asked for, in any request. */
 export const modelsForIn = z.enum(['all', 'doubtful']).meta({
   description:
-    '`doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a ' +
-    'confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.',
+    '`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a ' +
+    'confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.',
 });
 
 const REQUIRE_GROUNDING =
-  'true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has ' +
-  'it as `not_grounded`. Default: false, it stays, with `grounding: none`.';
+  'true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` lists them ' +
+  'as `not_grounded`. Default: false; they stay, with `grounding: none`.';
 
 export const requireGroundingIn = z.boolean().meta({ description: REQUIRE_GROUNDING });
 
@@ -180,22 +180,22 @@ const pageChoiceIn = z
 export const openingFields = {
   pages: pageChoiceIn.optional().meta({
     description:
-      'Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. ' +
-      'At most 100 ranges; a range may end beyond the last page, but not begin there.',
+      'Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a ' +
+      'range may end beyond the last page, but not begin there.',
   }),
   password: plainText(1, 200)
     .optional()
-    .meta({ description: 'Of an encrypted PDF. It is never stored or logged.' }),
+    .meta({ description: 'Password of an encrypted PDF. It is never stored or logged.' }),
 };
 
 const sourceUrlIn = plainText(1, 2_000).meta({
   description:
-    'Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes ' +
-    'as a file may have; redirects are not followed. Where the installation allows it.',
+    'Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation ' +
+    'allows it. The size limit is that of files; redirects are not followed.',
 });
 
 const scope = {
-  tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: the own.' }),
+  tenant_id: tenantIdText.optional().meta({ description: 'For service and admin keys; default: their own.' }),
   project_id: plainText(1, 128).default('default'),
   task_id: plainText(1, 128).default('default'),
 };
@@ -211,17 +211,17 @@ export const shownIn = {
     .optional()
     .meta({
       description:
-        'Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the ' +
-        'schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. ' +
-        'Default: `relevant`. Without a model it is ignored.',
+        'Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about what the ' +
+        'schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every page. Default: ' +
+        '`relevant`. Ignored without a model.',
     }),
   shown_text: z
     .enum(['markdown', 'layout'])
     .optional()
     .meta({
       description:
-        'In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. ' +
-        'Default: `markdown`. Without a model it is ignored.',
+        'In which form a model is shown the text. `layout`: as on the page, with columns and rows separated by ' +
+        'spaces. Default: `markdown`. Ignored without a model.',
     }),
 };
 
@@ -263,14 +263,14 @@ const includeText = z
   .meta({
     'x-wire': {
       type: 'string',
-      description: 'Comma-separated, of `blocks`, `page_markdown` and `proposed_schema`.',
+      description: 'Comma-separated list of `blocks`, `page_markdown` and `proposed_schema`.',
     },
   });
 
 const INCLUDE =
-  '`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page ' +
-  'by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that ' +
-  'the document names itself, in the member of this name.';
+  '`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page ' +
+  'separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that ' +
+  'the document itself names, in the member of this name.';
 const TABLE_FORMAT =
   '`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.';
 
@@ -317,33 +317,33 @@ const cost = z
   .meta({ id: 'Cost' });
 
 const points = z.number().nullable().meta({
-  description: 'Points, of the page as boxes on it are measured; null for formats without geometry.',
+  description: 'In points, measured as boxes on the page are; null for formats without geometry.',
 });
 
 export const page = z
   .strictObject({
-    page: z.int().meta({ description: 'From 1.' }),
+    page: z.int().meta({ description: 'Starts at 1.' }),
     status: z.enum(['ok', 'partial', 'empty', 'failed', 'skipped']).meta({
       description:
-        '`partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does not read it.',
+        '`partial`: some of it could not be read; `empty`: it has no content; `skipped`: the mode does not read it.',
     }),
     source: z.enum(['text', 'recognised', 'both']),
     detail: z.string().nullable().meta({
-      description: 'Why the status is not `ok`; of a page that is: what became of a text layer in doubt.',
+      description: 'Why the status is not `ok`; for an `ok` page: how a doubtful text layer was treated.',
     }),
     width: points,
     height: points,
     rotation: z
       .union([z.literal(0), z.literal(90), z.literal(180), z.literal(270)])
-      .meta({ description: 'Degrees, clockwise, that the page is turned by before boxes are measured.' }),
+      .meta({ description: 'Degrees by which the page is turned clockwise before boxes are measured.' }),
   })
   .meta({ id: 'PageSummary' });
 
 export const citation = z
   .strictObject({
     path: z.string().meta({ description: 'JSON Pointer into `result`.' }),
-    text: z.string().meta({ description: 'As it reads there; empty where `page` is null.' }),
-    page: z.int().nullable().meta({ description: 'From 1; null for what stands nowhere by itself.' }),
+    text: z.string().meta({ description: 'The text at that place; empty if `page` is null.' }),
+    page: z.int().nullable().meta({ description: 'Starts at 1; null for values without a place.' }),
     bbox,
     confidence: z.number().min(0).max(1),
     grounding: z
@@ -351,9 +351,9 @@ export const citation = z
       .optional()
       .meta({
         description:
-          'Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way ' +
-          'of writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at ' +
-          'all. Left out where the embedded engine read the value.',
+          'For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in ' +
+          'another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at ' +
+          'all. Left out if the embedded engine read the value.',
       }),
   })
   .meta({ id: 'Citation' });
@@ -361,10 +361,10 @@ export const citation = z
 const readBy = z
   .strictObject({
     engine: z.array(z.string()).meta({ description: 'Read surely by the engine; no model was asked.' }),
-    model: z.array(z.string()).meta({ description: 'Read by the model alone, or in another way.' }),
-    both: z.array(z.string()).meta({ description: 'Read alike by both, each by itself.' }),
+    model: z.array(z.string()).meta({ description: 'Read only by the model, or differently by it.' }),
+    both: z.array(z.string()).meta({ description: 'Read by both, independently, with the same result.' }),
   })
-  .meta({ id: 'ReadBy', description: 'JSON Pointers into `result`, of members and of whole lists.' });
+  .meta({ id: 'ReadBy', description: 'JSON Pointers into `result`, to members and to whole lists.' });
 
 export const validationErrorItem = z
   .strictObject({
@@ -381,32 +381,29 @@ export const warning = z
     code: z.string().meta({
       description:
         '`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters ' +
-        'they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, ' +
-        'for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was ' +
-        'not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number ' +
-        'holds were left out; `not_grounded`; `merged`: parts of a long document told `value` more than once; ' +
-        '`contradicted`: another part told `value`; `readings_differ`: the embedded engine read `value` where the ' +
-        'answer has the other value of a model; `own_key_not_used`. More may be added.',
+        'they draw; `page_failed`; `deadline_reached`: time ran out, so `pages` were not read, or `paths` not ' +
+        'searched; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown ' +
+        '`pages`, because nothing pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot ' +
+        'hold were left out; `not_grounded`; `merged`: parts of a long document gave `value` more than once; ' +
+        '`contradicted`: another part gave `value`; `readings_differ`: the embedded engine read `value`, but the ' +
+        'answer has a model’s other value; `own_key_not_used`. More may be added.',
     }),
     message: z.string(),
     path: z.string().optional().meta({
       description:
-        'Of a value that was left out or read otherwise: JSON Pointer into `result`; of an item, its list.',
+        'For a value that was left out or read differently: JSON Pointer into `result`; for an item, to its list.',
     }),
     value: z
       .unknown()
       .optional()
-      .meta({ description: 'Of a value that was left out or read otherwise: as it was read.' }),
+      .meta({ description: 'For a value that was left out or read differently: the value as read.' }),
     text: z.string().optional(),
     page: z.int().optional(),
-    bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points from the top left.' }),
+    bbox: z.array(z.number()).length(4).nullish().meta({ description: 'Points, from the top left.' }),
     confidence: z.number().min(0).max(1).optional(),
-    pages: z
-      .array(z.int())
-      .optional()
-      .meta({ description: 'Pages that were not looked at, shown or answered.' }),
+    pages: z.array(z.int()).optional().meta({ description: 'Pages that were not read, shown or answered.' }),
     paths: z.array(z.string()).optional().meta({
-      description: 'JSON Pointers into `result` of what was not looked for; the first hundred.',
+      description: 'JSON Pointers into `result` to values that were not searched for; the first 100.',
     }),
   })
   .meta({ id: 'Warning' });
@@ -435,7 +432,7 @@ export const extractResponse = z
       pages: z.array(page),
       citations: z.array(citation),
       read_by: readBy.nullable().meta({
-        description: 'Where a model was asked for what was doubtful (`models_for`); else null.',
+        description: 'Present if a model was asked only for doubtful fields (`models_for`); else null.',
       }),
       origins: originsOut.optional(),
     }),
@@ -448,7 +445,7 @@ export const markdownResponse = z
     plain_text: z.string(),
     pages: z.array(pageContents).optional().meta({ description: 'What `include` asks for, page by page.' }),
     proposed_schema: z.record(z.string(), z.unknown()).optional().meta({
-      description: 'Where `include` asks for it: a JSON Schema of the labels and table headers found.',
+      description: 'If `include` asks for it: a JSON Schema of the labels and table headers found.',
     }),
     meta: z.strictObject({
       conversion_id: z.string(),

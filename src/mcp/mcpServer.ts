@@ -23,12 +23,17 @@ const LOCAL = {
 /** What names a document wherever the agent is. */
 const SENT = {
   content_base64: z.string().min(1).optional().describe('The bytes of the document in base64.'),
-  file_name: z.string().min(1).max(255).optional().describe('Its name; the ending is a hint of its type.'),
+  file_name: z.string().min(1).max(255).optional().describe('Its name; the ending hints at its type.'),
 };
 
 /** What names a document that is too large for a request. */
 const UPLOADED = {
-  file_uri: z.string().min(1).max(200).optional().describe('As `upload` gave it, for files over 700 kB.'),
+  file_uri: z
+    .string()
+    .min(1)
+    .max(200)
+    .optional()
+    .describe('The file_uri from `upload`, for files over 700 kB.'),
   tenant_id: z.string().min(1).max(128).optional().describe('With file_uri: the tenant of the upload.'),
 };
 
@@ -148,7 +153,7 @@ const WORKS = {
 } as const;
 
 const PAGES = z.string().max(1000).optional().describe('Pages to read, such as 1-3,7. Default: all.');
-const TENANT = z.string().min(1).max(128).optional().describe('The tenant whose credits they are.');
+const TENANT = z.string().min(1).max(128).optional().describe('The tenant whose credits are used.');
 const MODE = z
   .enum(['fast', 'standard', 'robust'])
   .optional()
@@ -184,7 +189,7 @@ const addDocumentTools = (server: McpServer, caller: McpCaller): void => {
     'convert',
     {
       description:
-        'Convert a document (PDF, scan, picture, Office file, mail, …) to markdown. Costs credits a page.',
+        'Convert a document (PDF, scan, picture, Office file, mail, …) to markdown. Costs credits for each page.',
       inputSchema: z.object({ ...document, pages: PAGES }),
       annotations: WORKS,
     },
@@ -195,8 +200,8 @@ const addDocumentTools = (server: McpServer, caller: McpCaller): void => {
     'extract',
     {
       description:
-        'Extract data from a document by a JSON Schema, each value with the page and place that it was read from. ' +
-        'What is not in the document is left out. Costs credits a page.',
+        'Extract data from a document by a JSON Schema, each value with the page and place where it was read. Values ' +
+        'that are not in the document are left out. Costs credits for each page.',
       inputSchema: z.object({
         ...document,
         schema: z.looseObject({}).describe('JSON Schema with type "object" and properties.'),
@@ -216,7 +221,7 @@ const addDocumentTools = (server: McpServer, caller: McpCaller): void => {
     'propose_schema',
     {
       description:
-        'Propose a JSON Schema for extract from the labels and table headers of a document. Costs as convert does.',
+        'Propose a JSON Schema for extract from the labels and table headers of a document. Costs the same as convert.',
       inputSchema: z.object({ ...document, pages: PAGES }),
       annotations: WORKS,
     },
@@ -234,10 +239,10 @@ const addUpload = (server: McpServer, caller: McpCaller): void => {
     'upload',
     {
       description:
-        'Get an address for a file over 700 kB: PUT its bytes to upload_url with the headers, within the hour, ' +
-        'then name it by file_uri.',
+        'Get an address for a file over 700 kB. PUT its bytes to upload_url with the headers within an hour, then ' +
+        'name the file by file_uri.',
       inputSchema: z.object({
-        file_name: z.string().min(1).max(255).describe('Its name; the ending is a hint of its type.'),
+        file_name: z.string().min(1).max(255).describe('Its name; the ending hints at its type.'),
         tenant_id: TENANT,
       }),
       annotations: { ...WORKS, idempotentHint: true },
@@ -256,7 +261,8 @@ const addMoneyTools = (server: McpServer, caller: McpCaller): void => {
   server.registerTool(
     'quote',
     {
-      description: 'Say what so many pages would cost in credits; free pages that are left are counted.',
+      description:
+        'Say what this number of pages would cost in credits; free pages that are left are taken into account.',
       inputSchema: z.object({
         operation: z.enum(['extract', 'to_markdown']),
         pages: z.int().min(1),

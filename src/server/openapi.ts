@@ -15,17 +15,17 @@ import { VERSION } from '../version.ts';
 export const TAGS = [
   {
     name: 'Documents',
-    description: 'Data and markdown from documents, and the configs that are saved for them.',
+    description: 'Data and markdown from documents, and saved configs for them.',
   },
   { name: 'Uploads', description: 'Files that are sent once and used by their URI.' },
   {
     name: 'Operations',
-    description: 'Work on documents that is done later, alone or in batches, and what came of it.',
+    description: 'Work on documents that is done later, alone or in batches, and its outcome.',
   },
   { name: 'Reviews', description: 'Results that a person has to look at, and what they decide.' },
-  { name: 'Webhooks', description: 'Receivers that are told what happens, and what each was told.' },
+  { name: 'Webhooks', description: 'Receivers of messages about what happens, and the messages to each.' },
   { name: 'Billing', description: 'Credits, prices and quotes of a tenant.' },
-  { name: 'Pipelines', description: 'Training on examples, and which artifact answers.' },
+  { name: 'Pipelines', description: 'Training on examples, and which artifact is in use.' },
   { name: 'Evaluations', description: 'Sets of examples, and how well configs and artifacts read them.' },
   { name: 'Sessions', description: 'Signing in and out with a browser.' },
   { name: 'Administration', description: 'Keys, plans, limits, rates and prices; for admin keys.' },
@@ -166,7 +166,8 @@ const idempotencyHeader = ({ idempotency }: Route): readonly Json[] =>
           name: 'Idempotency-Key',
           in: 'header',
           required: false,
-          description: 'A repeat with the same key and request gets the same answer; only 2xx is kept.',
+          description:
+            'A repeat with the same key and request gets the same answer; only 2xx answers are kept.',
           schema: { type: 'string', minLength: 1, maxLength: idempotency.keyLengthMax, pattern: '^[!-~]+$' },
         },
       ];
@@ -179,7 +180,7 @@ const preferHeader = ({ respondsAsync }: Route): readonly Json[] =>
           in: 'header',
           required: false,
           description:
-            '`respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.',
+            '`respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.',
           schema: { type: 'string', examples: ['respond-async'] },
         },
       ]
@@ -195,7 +196,7 @@ const accepted = ({ respondsAsync, tenant }: Route, components: Components): Jso
       description: 'Accepted: the work is done later.',
       content: { 'application/json': { schema: tenant === 'scope' ? envelope : schema } },
       headers: {
-        Location: { description: 'Of the operation.', schema: { type: 'string' } },
+        Location: { description: 'Address of the operation.', schema: { type: 'string' } },
         'Preference-Applied': { schema: { type: 'string', const: 'respond-async' } },
       },
     },
@@ -246,8 +247,8 @@ const requestBody = (
 };
 
 const ELSEWHERE: Json = {
-  description: 'Elsewhere.',
-  headers: { Location: { description: 'Where to.', schema: { type: 'string' } } },
+  description: 'Redirect.',
+  headers: { Location: { description: 'Address to go to.', schema: { type: 'string' } } },
 };
 
 const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Components): Json => {
@@ -268,7 +269,7 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
       : {
           headers: {
             'Idempotent-Replayed': {
-              description: '`true` on an answer that was given before.',
+              description: '`true` if this answer was already given before.',
               schema: { type: 'string', const: 'true' },
             },
           },
@@ -368,8 +369,8 @@ export const openApiDocument = ({ routes, webhooks }: Interface, serverUrl: stri
           in: 'cookie',
           name: 'quire_session',
           description:
-            'Of a browser that is signed in. What changes something needs the header `X-CSRF-Token` and a page of ' +
-            'this service.',
+            'For a browser that is signed in. Requests that change something need the header `X-CSRF-Token` and must ' +
+            'come from a page of this service.',
         },
       },
       schemas: describedComponents(components),

@@ -83,7 +83,7 @@ const ISSUE: Json = {
       items: { type: ['string', 'integer'] },
     },
     msg: word('What is wrong, in a sentence.'),
-    type: word('What kind of mistake it is.'),
+    type: word('Kind of the mistake.'),
   },
   required: ['loc', 'msg', 'type'],
 };
@@ -93,7 +93,7 @@ const FALLEN_FIELD: Json = {
   description: 'A field that is worse than it has to be.',
   properties: {
     path: word('JSON Pointer of the field; `*` stands for every row of a list.'),
-    f1: { type: ['number', 'null'], description: 'Its F1, 0 to 1; null where nothing of it was counted.' },
+    f1: { type: ['number', 'null'], description: 'Its F1, 0 to 1; null if no value of it was counted.' },
     before: { type: 'number', description: 'The F1 that it has to reach.' },
   },
   required: ['path', 'f1', 'before'],
@@ -117,13 +117,12 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
   gate_not_passed: {
     run_id: {
       type: ['string', 'null'],
-      description:
-        'The run that was judged; null where none measured this with the latest version of the set.',
+      description: 'The run that was judged; null if none measured this with the latest version of the set.',
     },
-    f1: { type: ['number', 'null'], description: 'F1 of that run, 0 to 1; null where there is none.' },
+    f1: { type: ['number', 'null'], description: 'F1 of that run, 0 to 1; null if there is none.' },
     required_f1: {
       type: ['number', 'null'],
-      description: 'The F1 that it has to reach; null where the run may not be judged by it.',
+      description: 'The F1 that it has to reach; null if the run cannot be judged by it.',
     },
     fields: {
       type: 'array',
@@ -143,7 +142,8 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
     provider: word('The provider that failed.'),
     provider_status: {
       type: ['integer', 'null'],
-      description: 'The HTTP status of its answer; null where the answer, or none, is what failed.',
+      description:
+        'The HTTP status of its answer; null if the fault is in the answer itself, or there was no answer.',
     },
   },
   output_schema_mismatch: {
@@ -155,7 +155,7 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
   },
   plan_required: { plan: word('The plan of the tenant.'), required_plan: word('The plan that includes it.') },
   price_mismatch: {
-    expected_minor: count('What the price list says, in minor units of the currency, VAT included.'),
+    expected_minor: count('The amount by the price list, in minor units of the currency, VAT included.'),
   },
   rate_limited: {
     bucket: word('The bucket that is empty: `heavy`, `general`, `upload`, `unread` or `sign_in`.'),
@@ -164,17 +164,20 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
     refundable_credits: count('Credits of the sale that can still be refunded.'),
     refundable_amount_minor: {
       type: ['integer', 'null'],
-      description: 'Money of the sale that can still be refunded, in minor units; null where it had none.',
+      description:
+        'Money of the sale that can still be refunded, in minor units; null if the sale had no amount.',
     },
   },
   refund_mismatch: { reason: word('What is different: `tenant` or `currency`.') },
-  review_decided: { generation: count('The generation of the review now.') },
-  review_leased: { lease_until: word('Until when somebody else has it, unless they go on.') },
+  review_decided: { generation: count('The current generation of the review.') },
+  review_leased: {
+    lease_until: word('Time until which somebody else has the review, unless they renew it.'),
+  },
   source_unavailable: {
     source_status: {
       type: ['integer', 'null'],
       description:
-        'The HTTP status of the host of `source_url`; null where it did not answer, or not wholly.',
+        'The HTTP status of the host of `source_url`; null if it did not answer, or not completely.',
     },
   },
   too_many_pages: {
@@ -211,8 +214,8 @@ const problemSchema = (wireCode: string): Json => {
     properties: {
       type: { const: `/docs/problems/${wireCode}`, description: 'The page of the problem, at this service.' },
       title: { enum: titles, description: 'The problem in a few words.' },
-      status: { enum: statuses, description: 'Of the HTTP answer.' },
-      code: { const: wireCode, description: "The machine's word for the problem." },
+      status: { enum: statuses, description: 'Status of the HTTP answer.' },
+      code: { const: wireCode, description: 'The code that programs use for the problem.' },
       detail: word('A sentence for people.'),
       request_id: word('ID of the request, as in `X-Request-Id`.'),
       ...own,

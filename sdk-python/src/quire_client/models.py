@@ -24,9 +24,9 @@ class AcceptedEvaluationRun(TypedDict):
     set_id: str
     """ID of the set of examples, `set_…`."""
     set_version: int
-    """Version of the set that is measured by."""
+    """Version of the set that is used to measure."""
     status: Literal["queued"]
-    """It waits."""
+    """The run waits."""
     documents: int
     """Documents of the set."""
     accepted_at: str
@@ -47,9 +47,9 @@ class ActivateDeploymentRequest(TypedDict):
     artifact_uri: str
     """Where the artifact is stored."""
     rollout: NotRequired[DeploymentRollout | None]
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
     gate: NotRequired[Gate | None]
-    """What has to be measured before this is published; left out: nothing."""
+    """What must be measured before this is published; left out: nothing."""
 
 
 class AddCreditsRequest(TypedDict):
@@ -58,9 +58,9 @@ class AddCreditsRequest(TypedDict):
     provider: NotRequired[str]
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
-    """With the provider the identity of this payment, unique for ever and across tenants."""
+    """Together with the provider it identifies this payment, for ever and across tenants."""
     credits: NotRequired[int | None]
-    """As shown at checkout; derived when left out."""
+    """As shown at checkout; left out: derived."""
     currency: NotRequired[str]
     """ISO 4217 code."""
     gross_amount_minor: NotRequired[int | None]
@@ -70,7 +70,7 @@ class AddCreditsRequest(TypedDict):
     provider_fee_minor: NotRequired[int]
     """Money in minor units of `currency`."""
     price_list_version: NotRequired[int | None]
-    """Version of the price list that the sale was made by."""
+    """Version of the price list that the sale used."""
     occurred_at: NotRequired[str | None]
     """When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now."""
     invoice_ref: NotRequired[str | None]
@@ -99,17 +99,17 @@ class AddCreditsResponse(TypedDict):
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
-    """ID of the transaction at the payment provider; with it a repeat is recognised."""
+    """ID of the transaction at the payment provider; it identifies repeats."""
     price_list_version: int
-    """Version of the price list that the sale was made by."""
+    """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
     fx_rate_date: str | None
-    """Day of the exchange rate; null where none was needed or known."""
+    """Day of the exchange rate; null if none was needed or known."""
     balance_credits: int
     """Whole credits."""
     credited: bool
-    """False for a retry: the original is answered."""
+    """False for a retry: the answer is the original grant."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -124,11 +124,11 @@ class AdminBillingConfigHistoryResponse(TypedDict):
 
 class AdminCreditAdjustRequest(TypedDict):
     credits: int
-    """Above 0 gives, below 0 claws back."""
+    """Above 0 gives credits, below 0 claws them back."""
     reason: str
     """Why, for people and for the auditor."""
     allow_negative: NotRequired[bool]
-    """The balance may go below zero by this adjustment."""
+    """Whether this adjustment may take the balance below zero."""
 
 
 class AdminCreditAdjustResponse(TypedDict):
@@ -143,7 +143,7 @@ class AdminCreditAdjustResponse(TypedDict):
     balance_credits: int
     """Whole credits."""
     credited: bool
-    """false: this movement had been booked before."""
+    """false: this movement was already booked."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
 
@@ -156,9 +156,9 @@ class AdminRequiredProblem(TypedDict):
     title: Literal["An admin key is required"]
     """The problem in a few words."""
     status: Literal[403]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["admin_required"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -178,9 +178,9 @@ class AdminSetPlanResponse(TypedDict):
     plan: Literal["free", "paid", "enterprise"]
     """The tenant's plan: it decides the free pages and what may be trained."""
     previous_plan: Literal["free", "paid", "enterprise"]
-    """The plan until now."""
+    """The plan before the change."""
     changed: bool
-    """false: the tenant was on this plan already."""
+    """false: the tenant already had this plan."""
     set_at: str
     """RFC 3339 UTC with milliseconds."""
 
@@ -189,27 +189,27 @@ class AdminTenantLedgerResponse(TypedDict):
     items: list[LedgerItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class AdminTenantListResponse(TypedDict):
     items: list[TenantItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class AdminUsageStatsResponse(TypedDict):
     log_id: str | None
-    """Identity of the event log that the figures are of."""
+    """Identity of the event log from which the figures come."""
     group_by: str
     """What the figures are grouped by."""
     from_date: str | None
@@ -229,10 +229,10 @@ class ApiKeyCreateRequest(TypedDict):
     everything.
     """
     name: NotRequired[str | None]
-    """What the key is for, for people."""
+    """What the key is for: a note for people."""
     expires_at: NotRequired[str | None]
-    """Left out: it does not end; one that is made with a key of the same role that ends, ends with
-    that. A later end than that is refused.
+    """Left out: the key does not end. If it is made with a key of the same role that ends, it ends
+    with that key, and a later end is refused.
     """
 
 
@@ -240,7 +240,7 @@ class ApiKeyCreateResponse(TypedDict):
     key_id: str
     """ID of the API key, `key_…`."""
     key: str
-    """Shown this once."""
+    """Shown only once."""
     prefix: str
     """First characters of the key, to tell keys apart."""
     tenant_id: str
@@ -263,11 +263,11 @@ class ApiKeyList(TypedDict):
     items: list[ApiKeyListItems]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class ApiKeyListItems(TypedDict):
@@ -290,20 +290,20 @@ class ApiKeyListItems(TypedDict):
     revoked_at: str | None
     """When the key was revoked; null while it works."""
     made_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     erased_at: str | None
     """When `name` was erased with the data of the tenant; null while it is not."""
     last_used_at: str | None
-    """When this process last saw it; null if it has not since it started."""
+    """When this process last saw the key; null if it has not seen it since it started."""
 
 
 class ApiKeyRotateRequest(TypedDict):
     key: str
     """The key itself, or its `key_id`."""
     grace_seconds: NotRequired[int]
-    """How long the old key goes on working beside the new one."""
+    """How long the old key still works beside the new one, in seconds."""
 
 
 class Artifact(TypedDict):
@@ -320,11 +320,11 @@ class Artifact(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     sha256: str
-    """Of what was learned."""
+    """SHA-256 of what was learned."""
     bytes: int
     """Size of the file."""
     schema_sha256: str
-    """Of the schema that it fills in."""
+    """SHA-256 of the schema that it fills in."""
     baseline_score: float
     """Score of the whole before the training, 0 to 1; null while it is not known."""
     best_score: float
@@ -332,9 +332,13 @@ class Artifact(TypedDict):
     per_field: list[ArtifactPerField]
     """Scores of each field."""
     learned_from: list[str] | None
-    """Documents of its examples; null for jobs of releases that did not say."""
+    """Number of documents of its examples; null for jobs of early releases, which did not record
+    it.
+    """
     learned_from_erased: int
-    """How many of them were erased since: train again without them, and retire this one."""
+    """How many of them were erased since. If any were, train again without them and retire this
+    artifact.
+    """
     created_at: str
     """RFC 3339 UTC with milliseconds."""
 
@@ -352,11 +356,11 @@ class ArtifactList(TypedDict):
     items: list[Artifact]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class ArtifactNotFoundProblem(TypedDict):
@@ -367,9 +371,9 @@ class ArtifactNotFoundProblem(TypedDict):
     title: Literal["There is no such artifact"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["artifact_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -378,9 +382,9 @@ class ArtifactNotFoundProblem(TypedDict):
 
 class Audit(TypedDict):
     audit_id: str
-    """Of the audit."""
+    """ID of the audit."""
     status: Literal["running", "succeeded", "failed", "cancelled", "interrupted"]
-    """How it stands or ended; `interrupted`: its process ended before it did."""
+    """State of the audit; `interrupted`: its process ended before the audit did."""
     log_only: bool
     """Whether the read models were left out."""
     all: bool
@@ -388,13 +392,13 @@ class Audit(TypedDict):
     tell: bool
     """Whether findings are written into the log."""
     stage: Literal["starting", "reading_tables", "reading_log"]
-    """What it does now."""
+    """What the audit is doing now."""
     events: int
-    """Events that it has read."""
+    """Number of events read so far."""
     position: str | None
-    """The position that it has read up to, as text; null before the first 10,000 events."""
+    """Position read so far, as text; null before the first 10,000 events."""
     end_position: str | None
-    """Where the log ended when it began, as text; null before it was opened."""
+    """End of the log when the audit began, as text; null until the log is open."""
     started_at: str
     """RFC 3339 UTC with milliseconds."""
     started_by: str
@@ -404,7 +408,7 @@ class Audit(TypedDict):
     finished_at: str | None
     """When it ended; null until then."""
     error: str | None
-    """Why it could not be made; null unless it failed."""
+    """Why the audit could not be made; null unless it failed."""
     report: AuditReport | None
     """What it found; null until it has succeeded. The same as `quire audit --json` prints."""
 
@@ -423,7 +427,7 @@ class AuditFinding(TypedDict):
     table: NotRequired[str]
     """The table of a read model."""
     tenant_id: NotRequired[str]
-    """Whose row or event it is."""
+    """Tenant of the row or event."""
     key: NotRequired[str]
     """Key of the row."""
     column: NotRequired[str]
@@ -438,11 +442,11 @@ class AuditFindingMessage(TypedDict):
     type: Literal["audit.finding"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: AuditFindingMessageData
     """IDs and figures."""
 
@@ -458,9 +462,9 @@ class AuditFindingMessageData(TypedDict):
 
 class AuditItem(TypedDict):
     audit_id: str
-    """Of the audit."""
+    """ID of the audit."""
     status: Literal["running", "succeeded", "failed", "cancelled", "interrupted"]
-    """How it stands or ended; `interrupted`: its process ended before it did."""
+    """State of the audit; `interrupted`: its process ended before the audit did."""
     log_only: bool
     """Whether the read models were left out."""
     all: bool
@@ -468,13 +472,13 @@ class AuditItem(TypedDict):
     tell: bool
     """Whether findings are written into the log."""
     stage: Literal["starting", "reading_tables", "reading_log"]
-    """What it does now."""
+    """What the audit is doing now."""
     events: int
-    """Events that it has read."""
+    """Number of events read so far."""
     position: str | None
-    """The position that it has read up to, as text; null before the first 10,000 events."""
+    """Position read so far, as text; null before the first 10,000 events."""
     end_position: str | None
-    """Where the log ended when it began, as text; null before it was opened."""
+    """End of the log when the audit began, as text; null until the log is open."""
     started_at: str
     """RFC 3339 UTC with milliseconds."""
     started_by: str
@@ -484,20 +488,20 @@ class AuditItem(TypedDict):
     finished_at: str | None
     """When it ended; null until then."""
     error: str | None
-    """Why it could not be made; null unless it failed."""
+    """Why the audit could not be made; null unless it failed."""
     findings: int | None
-    """How many things are wrong; null until it has succeeded."""
+    """Number of findings; null until the audit has succeeded."""
 
 
 class AuditList(TypedDict):
     items: list[AuditItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class AuditNotFoundProblem(TypedDict):
@@ -508,9 +512,9 @@ class AuditNotFoundProblem(TypedDict):
     title: Literal["There is no such audit"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["audit_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -523,13 +527,13 @@ class AuditReport(TypedDict):
     findings: list[AuditFinding]
     """What is wrong, the first 20 of each check unless all were asked for."""
     notes: list[str]
-    """What is worth knowing and not wrong."""
+    """Worth knowing, but not wrong."""
     facts: AuditReportFacts
-    """What the log was, as far as it was read."""
+    """Facts about the log, as far as it was read."""
     total: int
-    """Everything that is wrong, also what was not kept."""
+    """Number of all findings, including those that were not kept."""
     read_models: list[AuditReportReadModels] | None
-    """The read models that were compared; null where they were left out."""
+    """The read models that were compared; null if they were left out."""
 
 
 class AuditReportChecks(TypedDict):
@@ -538,13 +542,13 @@ class AuditReportChecks(TypedDict):
     about: str
     """What it checks."""
     checked: int
-    """How often it was made."""
+    """How many times the check was made."""
     findings: int
-    """How often something was wrong."""
+    """How many times it found something wrong."""
 
 
 class AuditReportFacts(TypedDict):
-    """What the log was, as far as it was read."""
+    """Facts about the log, as far as it was read."""
 
     events: int
     """Events that were read."""
@@ -562,18 +566,18 @@ class AuditReportFacts(TypedDict):
 
 class AuditReportReadModels(TypedDict):
     name: str
-    """Of the read model."""
+    """Name of the read model."""
     position: str | None
-    """What it had applied."""
+    """Position up to which it had applied the log."""
 
 
 class AuditRequest(TypedDict):
     log_only: NotRequired[bool]
-    """Leaves the read models out."""
+    """Leave the read models out."""
     all: NotRequired[bool]
-    """Keeps every finding, not only the first 20 of each check; all are counted either way."""
+    """Keep every finding, not only the first 20 of each check; all are counted either way."""
     tell: NotRequired[bool]
-    """Writes findings into the log, so that webhooks of operators are told."""
+    """Write findings into the log, so that operators’ webhooks get them."""
 
 
 class AuditRunningProblem(TypedDict):
@@ -584,9 +588,9 @@ class AuditRunningProblem(TypedDict):
     title: Literal["An audit is running"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["audit_running"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -611,11 +615,11 @@ class BalanceAt(TypedDict):
     total_credits_adjusted: int
     """Whole credits."""
     free_pages_used: int
-    """Free pages that were used until then."""
+    """Free pages used up to that moment."""
     free_pages_held: int
-    """Free pages that running work held then."""
+    """Free pages that running work held at that moment."""
     open_holds: int
-    """Holds that were open then."""
+    """Holds that were open at that moment."""
     event: EventPlace | None
     """The last event of the account that counts; null before the account was opened."""
 
@@ -624,11 +628,11 @@ class BalanceExhaustedMessage(TypedDict):
     type: Literal["balance.exhausted"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: BalanceExhaustedMessageData
     """IDs and figures."""
 
@@ -644,11 +648,11 @@ class BalanceLowMessage(TypedDict):
     type: Literal["balance.low"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: BalanceLowMessageData
     """IDs and figures."""
 
@@ -659,7 +663,7 @@ class BalanceLowMessageData(TypedDict):
     balance_credits: int
     """Balance after it, in credits."""
     low_balance_credits: int
-    """Threshold of `balance.low` in credits; null: it is never told."""
+    """Threshold of `balance.low` in credits; null: it is never sent."""
 
 
 class BalanceResponse(TypedDict):
@@ -689,7 +693,7 @@ class Batch(TypedDict):
     batch_id: str
     """ID of the batch, `bat_…`."""
     operation: Literal["extract"]
-    """What is done with each document."""
+    """The operation that is run on each document."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     project_id: str
@@ -697,38 +701,40 @@ class Batch(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     status: Literal["queued", "running", "cancelling", "ended", "cancelled"]
-    """`ended`: every document has its outcome. `cancelled`: so it has, and some were not begun."""
+    """`ended`: every document has its outcome. `cancelled`: likewise, but some documents were never
+    begun.
+    """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When its first document was begun; null while it waits."""
+    """When work on its first document began; null while it waits."""
     finished_at: str | None
-    """When its last document had its outcome and was paid for; null until then."""
+    """When its last document had ended and was paid for; null until then."""
     documents: BatchDocumentCounts
-    """How many of its documents have come to what."""
+    """Number of its documents in each state."""
     pages_done: int
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
     expires_at: str
-    """From then on no document is begun."""
+    """After this time no further document is begun."""
 
 
 class BatchDocumentCounts(TypedDict):
     total: int
     """Documents that the request named."""
     queued: int
-    """Documents that nobody works on yet."""
+    """Documents that no worker has begun yet."""
     running: int
-    """Documents that are worked on, or done and not paid for yet."""
+    """Documents in work, or done but not yet paid for."""
     succeeded: int
     """Documents whose data fits the schema."""
     partial: int
-    """Documents with data of which some does not fit the schema."""
+    """Documents whose data fits the schema only in part."""
     failed: int
     """Documents that ended with a problem; they cost nothing."""
     cancelled: int
-    """Documents that were not begun when the batch was cancelled, or waited in the queue; they cost
+    """Documents that had not begun, or waited in the queue, when the batch was cancelled; they cost
     nothing.
     """
 
@@ -737,11 +743,11 @@ class BatchEndedMessage(TypedDict):
     type: Literal["batch.ended"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: BatchEndedMessageData
     """IDs and figures."""
 
@@ -754,11 +760,11 @@ class BatchEndedMessageData(TypedDict):
     succeeded: int
     """Documents whose data fits the schema."""
     partial: int
-    """Documents with data of which some does not fit the schema."""
+    """Documents whose data fits the schema only in part."""
     failed: int
     """Documents that ended with a problem."""
     cancelled: int
-    """Documents that were cancelled before they were begun."""
+    """Documents that were cancelled before work on them began."""
     pages: int
     """How many pages."""
     credits_charged: int
@@ -769,7 +775,7 @@ class BatchItem(TypedDict):
     batch_id: str
     """ID of the batch, `bat_…`."""
     operation: str
-    """What is done with each document."""
+    """The operation that is run on each document."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     project_id: str
@@ -777,13 +783,13 @@ class BatchItem(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     status: str
-    """How the batch stands or ended."""
+    """State of the batch."""
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When its first document was begun; null while it waits."""
+    """When work on its first document began; null while it waits."""
     finished_at: str | None
-    """When its last document had its outcome and was paid for; null until then."""
+    """When its last document had ended and was paid for; null until then."""
     documents: int
     """Documents that the request named."""
     begun: int
@@ -798,11 +804,11 @@ class BatchList(TypedDict):
     items: list[BatchItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class BatchNotFoundProblem(TypedDict):
@@ -813,9 +819,9 @@ class BatchNotFoundProblem(TypedDict):
     title: Literal["There is no such batch"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["batch_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -824,13 +830,13 @@ class BatchNotFoundProblem(TypedDict):
 
 class BatchRequest(TypedDict):
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the own."""
+    """For service and admin keys; default: their own."""
     project_id: NotRequired[str]
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
     file_uris: list[str]
-    """Uploaded documents, each once, in the order in which they are answered."""
+    """Uploaded documents, each once; results come in this order."""
     schema: NotRequired[Any]
     """JSON Schema with `type: "object"` and `properties`, for each document."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
@@ -840,49 +846,50 @@ class BatchRequest(TypedDict):
     config_id: NotRequired[str | Literal[""]]
     """ID of a saved config, `cfg-…`."""
     allow_partial: NotRequired[bool]
-    """A result that does not fit the schema is answered as `partial` with `validation_errors`, not
-    as an error.
+    """If a result does not fit the schema, answer it as `partial` with `validation_errors`, not as
+    an error.
     """
     citations: NotRequired[bool]
     """Where each value stands in the document; in a request, false leaves them out."""
     min_confidence: NotRequired[float]
-    """A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as
+    """Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as
     `low_confidence`. Default: 0.5.
     """
     models_for: NotRequired[Literal["all", "doubtful"] | Literal[""]]
-    """`doubtful`: an extraction model is asked only for fields that the embedded engine did not
-    read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by`
-    says who read what. Default: `all`.
+    """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
+    `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
-    """Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak
-    of what the schema asks for; `meta.warnings` has those that were left out as
-    `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+    """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
+    what the schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every
+    page. Default: `relevant`. Ignored without a model.
     """
     shown_text: NotRequired[Literal["markdown", "layout"]]
-    """In which form a model is shown text. `layout`: as the pages are set, columns and rows kept
-    apart by spaces. Default: `markdown`. Without a model it is ignored.
+    """In which form a model is shown the text. `layout`: as on the page, with columns and rows
+    separated by spaces. Default: `markdown`. Ignored without a model.
     """
     require_grounding: NotRequired[bool | Literal[""]]
-    """true: what an extraction model told and what stands nowhere in the document is left out, and
-    `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+    """true: values of an extraction model that are nowhere in the document are left out, and
+    `meta.warnings` lists them as `not_grounded`. Default: false; they stay, with `grounding:
+    none`.
     """
     review: NotRequired[ReviewPolicy | Literal[""]]
     """When a person has to look at the result; see `ReviewPolicy`."""
     pages: NotRequired[str]
-    """Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
     """
     password: NotRequired[str]
-    """Of an encrypted PDF. It is never stored or logged."""
+    """Password of an encrypted PDF. It is never stored or logged."""
     llm: NotRequired[LlmChannel | None]
-    """Own extraction model, for each document."""
+    """The caller's own extraction model, for each document."""
     ocr: NotRequired[OcrChannel | None]
-    """Own OCR model, for each document."""
+    """The caller's own OCR model, for each document."""
 
 
 class BillingConfigCreateRequest(TypedDict):
-    """Members that are left out carry over."""
+    """Members that are left out keep their value."""
 
     free_pages: NotRequired[int]
     """Pages that the plan's monthly allowance covers."""
@@ -891,7 +898,7 @@ class BillingConfigCreateRequest(TypedDict):
     training: NotRequired[BillingConfigCreateRequestTraining]
     """What a training costs."""
     hold_ttl_seconds: NotRequired[int]
-    """After how many seconds a hold whose work is lost is released."""
+    """Seconds after which a hold is released if its work is lost."""
     note: NotRequired[str | None]
     """A note for people."""
 
@@ -920,7 +927,7 @@ class BillingConfigCreateRequestTrainingBaseCredits(TypedDict):
 
 class BillingConfigResponse(TypedDict):
     version: int
-    """Counts up with each publication."""
+    """Version number; each publication makes the next."""
     free_pages: int
     """Pages that the plan's monthly allowance covers."""
     examples_export_fee_credits: int
@@ -928,7 +935,7 @@ class BillingConfigResponse(TypedDict):
     training: BillingConfigResponseTraining
     """What a training costs."""
     hold_ttl_seconds: int
-    """After how many seconds a hold whose work is lost is released."""
+    """Seconds after which a hold is released if its work is lost."""
     note: str | None
     """A note for people."""
     rates: list[BillingRateItem]
@@ -971,62 +978,62 @@ class BillingRateItem(TypedDict):
     credits_per_page: int
     """Whole credits."""
     billing_config_version: int
-    """Version of the rates that it was billed by."""
+    """Version of the rates that were used for the bill."""
     effective_at: str
     """RFC 3339 UTC with milliseconds."""
 
 
 class BillingRatesResponse(TypedDict):
     version: int
-    """Counts up with each publication."""
+    """Version number; each publication makes the next."""
     items: list[BillingRateItem]
     """The entries of this page of the list."""
 
 
 class Block(TypedDict):
     type: Literal["heading", "paragraph", "list_item", "table", "code", "image"]
-    """What kind of mistake it is."""
+    """Kind of the mistake."""
     bbox: list[float] | None
-    """Points from the top left."""
+    """Points, from the top left."""
     text: NotRequired[str]
-    """Of all but tables."""
+    """For all blocks except tables."""
     level: NotRequired[int]
-    """Of a heading: 1 to 6."""
+    """For a heading: 1 to 6."""
     ordered: NotRequired[bool]
-    """Of a list item."""
+    """For a list item."""
     number: NotRequired[int | None]
-    """Of an ordered list item."""
+    """For an ordered list item."""
     depth: NotRequired[int]
-    """Of a list item, from 0."""
+    """For a list item, starting at 0."""
     language: NotRequired[str | None]
-    """Of code."""
+    """For code."""
     rows: NotRequired[int]
-    """Of a table."""
+    """For a table."""
     columns: NotRequired[int]
-    """Of a table."""
+    """For a table."""
     header_rows: NotRequired[int]
-    """Of a table: how many of its first rows are headers."""
+    """For a table: how many of its first rows are headers."""
     continues: NotRequired[Literal["table", "row"]]
-    """Of a table that goes on with the last table of the page before: its header rows repeat the
-    header there. `row`: its first row below them also goes on with the last row there.
+    """For a table that continues the last table of the previous page: its header rows repeat the
+    header there. `row`: its first row below them also continues the last row there.
     """
     cells: NotRequired[list[BlockCells]]
-    """Of a table."""
+    """For a table."""
 
 
 class BlockCells(TypedDict):
     text: str
-    """The words as they stand in the document."""
+    """The words as written in the document."""
     row: int
-    """From 0."""
+    """Starts at 0."""
     column: int
-    """From 0."""
+    """Starts at 0."""
     row_span: int
     """Rows that the cell covers."""
     column_span: int
     """Columns that the cell covers."""
     bbox: list[float] | None
-    """Points from the top left."""
+    """Points, from the top left."""
 
 
 class BodyTooLargeProblem(TypedDict):
@@ -1037,9 +1044,9 @@ class BodyTooLargeProblem(TypedDict):
     title: Literal["The body is too large"]
     """The problem in a few words."""
     status: Literal[413]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["body_too_large"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -1058,9 +1065,9 @@ class BusyProblem(TypedDict):
     title: Literal["Busy"]
     """The problem in a few words."""
     status: Literal[503]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["busy"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -1077,13 +1084,13 @@ class CancelTrainingJobResponse(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
-    """How it stands or ended."""
+    """Its state."""
     progress: CancelTrainingJobResponseProgress
-    """How far the job is."""
+    """Progress of the job."""
     baseline_score: float | None
     """Score of the whole before the training, 0 to 1; null while it is not known."""
     best_score: float | None
-    """On the examples that were held out."""
+    """Score on the examples that were held out."""
     per_field: list[CancelTrainingJobResponsePerField]
     """Scores of each field."""
     artifact_id: str | None
@@ -1097,20 +1104,20 @@ class CancelTrainingJobResponse(TypedDict):
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When the job was taken up; null while it waits."""
+    """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
     cancelled: bool
-    """False when the job had ended before."""
+    """False if the job had already ended."""
 
 
 class CancelTrainingJobResponseProgress(TypedDict):
-    """How far the job is."""
+    """Progress of the job."""
 
     metric_calls: int
     """Results compared with an example so far."""
     max_metric_calls: int
-    """Budget of the training: how often a result may be compared with an example."""
+    """Budget of the training: how often it may compare a result with an example."""
 
 
 class CancelTrainingJobResponsePerField(TypedDict):
@@ -1124,16 +1131,16 @@ class CancelTrainingJobResponsePerField(TypedDict):
 
 class CancelTrainingJobResponseError(TypedDict):
     code: str
-    """The machine's word for it."""
+    """The code that programs use for it."""
     detail: str
-    """A sentence for people; null where there is nothing to say."""
+    """A sentence for people; null if there is nothing to say."""
 
 
 class CancelledBatch(TypedDict):
     batch_id: str
     """ID of the batch, `bat_…`."""
     operation: Literal["extract"]
-    """What is done with each document."""
+    """The operation that is run on each document."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     project_id: str
@@ -1141,30 +1148,32 @@ class CancelledBatch(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     status: Literal["queued", "running", "cancelling", "ended", "cancelled"]
-    """`ended`: every document has its outcome. `cancelled`: so it has, and some were not begun."""
+    """`ended`: every document has its outcome. `cancelled`: likewise, but some documents were never
+    begun.
+    """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When its first document was begun; null while it waits."""
+    """When work on its first document began; null while it waits."""
     finished_at: str | None
-    """When its last document had its outcome and was paid for; null until then."""
+    """When its last document had ended and was paid for; null until then."""
     documents: BatchDocumentCounts
-    """How many of its documents have come to what."""
+    """Number of its documents in each state."""
     pages_done: int
     """Pages of the documents that succeeded, in whole or in part."""
     credits_used: int
     """Whole credits."""
     expires_at: str
-    """From then on no document is begun."""
+    """After this time no further document is begun."""
     cancelled: bool
-    """false when it was cancelled or had ended before."""
+    """false if it was already cancelled or had ended."""
 
 
 class CancelledEvaluationRun(TypedDict):
     run_id: str
     """ID of the run, `evr_…`."""
     cancelled: bool
-    """false when it was cancelled or had ended before."""
+    """false if it was already cancelled or had ended."""
 
 
 class CancelledOperation(TypedDict):
@@ -1189,39 +1198,39 @@ class CancelledOperation(TypedDict):
         "failed",
         "cancelled",
     ]
-    """`partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it
-    succeeded, was billed, and a person has to look at the result; once they have decided, it is
-    `succeeded`.
+    """`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it
+    succeeded, was billed, and a person has to look at the result; once the person has decided,
+    it is `succeeded`.
     """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When the job was taken up; null while it waits."""
+    """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
-    """What the synchronous call answers; kept for 24 hours after the end."""
+    """The answer of the synchronous call; kept for 24 hours after the end."""
     error: CancelledOperationError | None
     """The problem that the synchronous call would have answered."""
     cost: CancelledOperationCost | None
-    """null until it was billed; nothing is billed unless it succeeds."""
+    """null until it is billed; it is billed only if it succeeds."""
     review_id: str | None
-    """Of the review that it needs, or needed; else null."""
+    """ID of the review that it needs, or needed; else null."""
     cancelled: bool
-    """false when it had ended already."""
+    """false if it had already ended."""
 
 
 class CancelledOperationError(TypedDict):
     code: str
-    """The machine's word for it."""
+    """The code that programs use for it."""
     status: int
-    """How it stands or ended."""
+    """Its state."""
     title: str
     """The problem in a few words; the same for each with this code."""
     detail: str
-    """A sentence for people; null where there is nothing to say."""
+    """A sentence for people; null if there is nothing to say."""
 
 
 class CancelledOperationCost(TypedDict):
@@ -1241,11 +1250,11 @@ class CanonicalArtifactGet(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalArtifactGetPayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalArtifactGetPayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 
@@ -1257,16 +1266,16 @@ class CanonicalArtifactList(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalArtifactListPayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalArtifactListPayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
     limit: NotRequired[int]
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: NotRequired[int]
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class CanonicalDeploymentActivate(TypedDict):
@@ -1277,16 +1286,16 @@ class CanonicalDeploymentActivate(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalDeploymentActivatePayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalDeploymentActivatePayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
     artifact_uri: NotRequired[str]
     """Where the artifact is stored."""
     rollout: NotRequired[DeploymentRollout | None]
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
 
 
 class CanonicalDeploymentResolve(TypedDict):
@@ -1297,11 +1306,11 @@ class CanonicalDeploymentResolve(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalDeploymentResolvePayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalDeploymentResolvePayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 
@@ -1313,11 +1322,11 @@ class CanonicalInferenceExtract(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalInferenceExtractPayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalInferenceExtractPayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
     schema: NotRequired[Any]
     """The JSON Schema that the config fills."""
@@ -1328,90 +1337,91 @@ class CanonicalInferenceExtractPayload(TypedDict):
     config_id: NotRequired[str | Literal[""]]
     """ID of a saved config, `cfg-…`."""
     allow_partial: NotRequired[bool]
-    """A result that does not fit the schema is answered as `partial` with `validation_errors`, not
-    as an error.
+    """If a result does not fit the schema, answer it as `partial` with `validation_errors`, not as
+    an error.
     """
     citations: NotRequired[bool]
     """Where each value stands in the document; in a request, false leaves them out."""
     min_confidence: NotRequired[float]
-    """A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as
+    """Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as
     `low_confidence`. Default: 0.5.
     """
     models_for: NotRequired[Literal["all", "doubtful"] | Literal[""]]
-    """`doubtful`: an extraction model is asked only for fields that the embedded engine did not
-    read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by`
-    says who read what. Default: `all`.
+    """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
+    `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
-    """Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak
-    of what the schema asks for; `meta.warnings` has those that were left out as
-    `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+    """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
+    what the schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every
+    page. Default: `relevant`. Ignored without a model.
     """
     shown_text: NotRequired[Literal["markdown", "layout"]]
-    """In which form a model is shown text. `layout`: as the pages are set, columns and rows kept
-    apart by spaces. Default: `markdown`. Without a model it is ignored.
+    """In which form a model is shown the text. `layout`: as on the page, with columns and rows
+    separated by spaces. Default: `markdown`. Ignored without a model.
     """
     require_grounding: NotRequired[bool | Literal[""]]
-    """true: what an extraction model told and what stands nowhere in the document is left out, and
-    `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+    """true: values of an extraction model that are nowhere in the document are left out, and
+    `meta.warnings` lists them as `not_grounded`. Default: false; they stay, with `grounding:
+    none`.
     """
     review: NotRequired[ReviewPolicy | Literal[""]]
     """When a person has to look at the result; see `ReviewPolicy`."""
     file_name: NotRequired[str | Literal[""]]
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     pages: NotRequired[str]
-    """Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
     """
     password: NotRequired[str]
-    """Of an encrypted PDF. It is never stored or logged."""
+    """Password of an encrypted PDF. It is never stored or logged."""
     llm: NotRequired[LlmChannel | None]
     """The channel that fills the schema; null: the local engine."""
     ocr: NotRequired[OcrChannel | None]
     """The channel that recognises pages without text; null: the built-in engines."""
     llm_provider_model: NotRequired[Any]
-    """Own extraction model, `<provider>/<model>`. Counts only beside the key of its channel, where
-    that channel runs; else ignored, whatever it is.
+    """Own extraction model, `<provider>/<model>`. Used only together with the key of its channel,
+    if that channel runs; otherwise ignored, whatever it is.
     """
     llm_api_key: NotRequired[str]
     """Own key for the extraction model; BYOK rates where it is used. Empty: none."""
     llm_api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     llm_max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     llm_temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     llm_num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     ocr_provider_model: NotRequired[Any]
-    """Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that
-    channel runs; else ignored, whatever it is.
+    """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_api_key: NotRequired[str]
     """Own key for the OCR model; BYOK rates where it is used. Empty: none."""
     ocr_api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     ocr_temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     ocr_num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
 
 
@@ -1423,28 +1433,28 @@ class CanonicalInferenceToMarkdown(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalInferenceToMarkdownPayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalInferenceToMarkdownPayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
     mode: NotRequired[Literal["default", "fast"]]
     """How thoroughly the document is read."""
     conversion_mode: NotRequired[Literal["default", "fast"]]
-    """`fast` reads only text that a file has; `default` recognises pages without text too."""
+    """`fast` reads only the text in the file; `default` also recognises pages without text."""
     file_name: NotRequired[str | Literal[""]]
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     pages: NotRequired[str]
-    """Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
     """
     password: NotRequired[str]
-    """Of an encrypted PDF. It is never stored or logged."""
+    """Password of an encrypted PDF. It is never stored or logged."""
     include: NotRequired[list[Literal["blocks", "page_markdown", "proposed_schema"]] | str]
-    """`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the
-    markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON
-    Schema for an extraction, of the fields that the document names itself, in the member of this
+    """`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the
+    markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON
+    Schema for an extraction of the fields that the document itself names, in the member of this
     name.
     """
     table_format: NotRequired[Literal["markdown", "html"]]
@@ -1453,26 +1463,26 @@ class CanonicalInferenceToMarkdownPayload(TypedDict):
     ocr: NotRequired[OcrChannel | None]
     """The channel that recognises pages without text; null: the built-in engines."""
     ocr_provider_model: NotRequired[Any]
-    """Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that
-    channel runs; else ignored, whatever it is.
+    """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_api_key: NotRequired[str]
     """Own key for the OCR model; BYOK rates where it is used. Empty: none."""
     ocr_api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     ocr_temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     ocr_num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
 
 
@@ -1480,9 +1490,8 @@ class CanonicalResource(TypedDict):
     file_uri: NotRequired[str | Literal[""]]
     """URI of an upload, as presign gave it."""
     source_url: NotRequired[str | Literal[""]]
-    """Where the document is fetched from, instead of a file: an `https` URL at a public host. At
-    most as many bytes as a file may have; redirects are not followed. Where the installation
-    allows it.
+    """Instead of a file: an `https` URL at a public host from which the document is fetched, if the
+    installation allows it. The size limit is that of files; redirects are not followed.
     """
     document_id: NotRequired[str | Literal[""]]
     """ID of the document, `doc_…`."""
@@ -1502,7 +1511,7 @@ class CanonicalResponse(TypedDict):
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
     result: dict[str, Any]
-    """What the schema asked for, as the document says it."""
+    """The data that the schema asked for, as the document says it."""
 
 
 class CanonicalScope(TypedDict):
@@ -1524,11 +1533,11 @@ class CanonicalTrainingCancel(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalTrainingCancelPayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalTrainingCancelPayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 
@@ -1540,28 +1549,28 @@ class CanonicalTrainingCreate(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalTrainingCreatePayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalTrainingCreatePayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
     name: NotRequired[str | None]
     """A name for people."""
     schema: Any
     """The JSON Schema that the pipeline fills in."""
     examples: NotRequired[list[TrainingExample] | None]
-    """At least 2, or a `dataset_id`, or a `set_id`."""
+    """At least 2 examples; or send a `dataset_id` or a `set_id`."""
     dataset_id: NotRequired[str | None]
     """An upload of kind `dataset`: NDJSON of `{document_id, expected}`."""
     set_id: NotRequired[str | None]
-    """A set of examples of `POST /v1/evaluations/sets`, in its latest version."""
+    """ID of a set of examples (`POST /v1/evaluations/sets`); its latest version is used."""
     optimizer_tier: NotRequired[Literal["light", "medium", "heavy"]]
     """How thoroughly a training searches: `light`, `medium` or `heavy`."""
     max_metric_calls: NotRequired[int | None]
-    """Budget of the training: how often a result may be compared with an example."""
+    """Budget of the training: how often it may compare a result with an example."""
     validation_split: NotRequired[float]
-    """Share of the examples that are kept to judge by, 0 to 1."""
+    """Share of the examples that are held out to judge the result, 0 to 1."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"]]
     """Default: `standard`; `balanced` is an old name of it."""
     model: NotRequired[str | None]
@@ -1571,7 +1580,7 @@ class CanonicalTrainingCreatePayload(TypedDict):
     llm_provider_model: NotRequired[str | None]
     """`<provider>/<model>`."""
     llm_api_key: NotRequired[str | None]
-    """Own key at the model's provider."""
+    """The caller's own key at the model's provider."""
     llm_api_base: NotRequired[str | None]
     """Base URL of the model's provider."""
     seed: NotRequired[int]
@@ -1586,11 +1595,11 @@ class CanonicalTrainingGet(TypedDict):
     scope: CanonicalScope
     resource: NotRequired[CanonicalResource]
     payload: NotRequired[CanonicalTrainingGetPayload]
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 class CanonicalTrainingGetPayload(TypedDict):
-    """What the operation needs; see the operation."""
+    """Input of the operation; see the operation."""
 
 
 
@@ -1602,9 +1611,9 @@ class ChargeRequiredProblem(TypedDict):
     title: Literal["The charge for this was not made"]
     """The problem in a few words."""
     status: Literal[403]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["charge_required"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -1619,19 +1628,20 @@ class Citation(TypedDict):
     path: str
     """JSON Pointer into `result`."""
     text: str
-    """As it reads there; empty where `page` is null."""
+    """The text at that place; empty if `page` is null."""
     page: int | None
-    """From 1; null for what stands nowhere by itself."""
+    """Starts at 1; null for values without a place."""
     bbox: list[float] | None
-    """Points from the top left."""
+    """Points, from the top left."""
     confidence: float
-    """Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly
-    and how uniquely the value stands on the pages, and is not calibrated.
+    """0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s
+    value it is not calibrated: it says how exactly and how uniquely the value appears on the
+    pages.
     """
     grounding: NotRequired[Literal["exact", "normalised", "derived", "none"]]
-    """Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in
-    another way of writing; `derived`, it follows from what stands there or is picked (a sum, a
-    boolean); `none`, not at all. Left out where the embedded engine read the value.
+    """For a value of a model, how the document says it. `exact`: letter by letter; `normalised`:
+    written in another way; `derived`: it follows from the text there or is chosen (a sum, a
+    boolean); `none`: not at all. Left out if the embedded engine read the value.
     """
 
 
@@ -1639,11 +1649,11 @@ class ConfigList(TypedDict):
     items: list[ConfigResponse]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class ConfigNotFoundProblem(TypedDict):
@@ -1654,9 +1664,9 @@ class ConfigNotFoundProblem(TypedDict):
     title: Literal["There is no such saved config"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["config_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -1667,7 +1677,7 @@ class ConfigResponse(TypedDict):
     config_id: str
     """ID of a saved config, `cfg-…`."""
     version: int
-    """Counts up with each publication."""
+    """Version number; each publication makes the next."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     name: str | None
@@ -1679,13 +1689,13 @@ class ConfigResponse(TypedDict):
     artifact_id: str | None
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     min_confidence: float | None
-    """Values below it are left out, with a warning: 0 to 1; left out: 0.5."""
+    """0 to 1: values with less confidence are left out, with a warning. Default: 0.5."""
     models_for: Literal["all", "doubtful"] | None
-    """What an extraction model is asked for: all fields, or those alone that the embedded engine
+    """What an extraction model is asked for: all fields, or only those that the embedded engine
     left in doubt.
     """
     require_grounding: bool | None
-    """What a model told and what stands nowhere in the document is left out, with a warning."""
+    """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: ConfigResponseReview | None
     """When a person has to look at the result; see `ReviewPolicy`."""
     llm: SavedChannel | None
@@ -1695,27 +1705,27 @@ class ConfigResponse(TypedDict):
     published_at: str
     """RFC 3339 UTC with milliseconds."""
     published_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
 
 
 class ConfigResponseReview(TypedDict):
     below: NotRequired[float]
-    """0 to 1: values that are less sure than that, or were left out for it."""
+    """0 to 1: values with less confidence, also those that were left out because of it."""
     missing_required: NotRequired[bool]
     """A required value is missing; the rest of the result is kept for the review."""
     rules: NotRequired[bool]
     """Items do not add up to their total, or two readings of a value differ."""
     sample: NotRequired[float]
-    """0 to 1: the share of files that are looked at whatever was read; the same file always is, or
+    """0 to 1: share of files that a person looks at in any case. The same file is always chosen, or
     never.
     """
 
 
 class ConfigUpsertRequest(TypedDict):
     config_id: NotRequired[str | Literal[""]]
-    """Of the config to publish a new version of."""
+    """ID of the config that gets a new version."""
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
     name: NotRequired[str | Literal[""] | None]
@@ -1727,13 +1737,13 @@ class ConfigUpsertRequest(TypedDict):
     artifact_id: NotRequired[str | Literal[""] | None]
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     min_confidence: NotRequired[float | None]
-    """Values below it are left out, with a warning: 0 to 1; left out: 0.5."""
+    """0 to 1: values with less confidence are left out, with a warning. Default: 0.5."""
     models_for: NotRequired[Literal["all", "doubtful"] | None]
-    """What an extraction model is asked for: all fields, or those alone that the embedded engine
+    """What an extraction model is asked for: all fields, or only those that the embedded engine
     left in doubt.
     """
     require_grounding: NotRequired[bool | None]
-    """What a model told and what stands nowhere in the document is left out, with a warning."""
+    """Leave out, with a warning, values of a model that are nowhere in the document."""
     review: NotRequired[ReviewPolicy | None]
     """When a person has to look at the result; see `ReviewPolicy`."""
     llm: NotRequired[ModelChannel | None]
@@ -1741,7 +1751,7 @@ class ConfigUpsertRequest(TypedDict):
     ocr: NotRequired[ModelChannel | None]
     """The channel that recognises pages without text; null: the built-in engines."""
     gate: NotRequired[Gate | None]
-    """What has to be measured before this is published; left out: nothing."""
+    """What must be measured before this is published; left out: nothing."""
 
 
 class ConfigVersions(TypedDict):
@@ -1750,7 +1760,7 @@ class ConfigVersions(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     revoked_at: str | None
-    """When it was revoked; null while it may be used."""
+    """When the config was revoked; null while it may be used."""
     versions: list[ConfigResponse]
     """Its versions, newest first."""
 
@@ -1763,9 +1773,9 @@ class ConversionFailedProblem(TypedDict):
     title: Literal["The conversion failed"]
     """The problem in a few words."""
     status: Literal[500]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["conversion_failed"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -1783,20 +1793,20 @@ class Cost(TypedDict):
 
 class CostByDocumentResponse(TypedDict):
     log_id: str | None
-    """Identity of the event log that the figures are of."""
+    """Identity of the event log from which the figures come."""
     items: list[DocumentCost]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class CostByTaskResponse(TypedDict):
     log_id: str | None
-    """Identity of the event log that the figures are of."""
+    """Identity of the event log from which the figures come."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     items: list[TaskCost]
@@ -1814,11 +1824,13 @@ class CreateProviderPricingRequest(TypedDict):
     output_usd_per_million_tokens: str
     """US dollars per million tokens, decimal text."""
     cached_input_usd_per_million_tokens: NotRequired[str | None]
-    """Price of a million cached input tokens in USD, as a decimal text; null: as other input."""
+    """Price of a million cached input tokens in USD, as a decimal text; null: the price of other
+    input.
+    """
     usd_per_page: NotRequired[str | None]
     """Price of a page in USD, as a decimal text; null: by tokens."""
     effective_from: NotRequired[str | None]
-    """Now when it is left out."""
+    """Left out: now."""
 
 
 class CreateTrainingJobRequest(TypedDict):
@@ -1833,17 +1845,17 @@ class CreateTrainingJobRequest(TypedDict):
     schema: Any
     """The JSON Schema that the pipeline fills in."""
     examples: NotRequired[list[TrainingExample] | None]
-    """At least 2, or a `dataset_id`, or a `set_id`."""
+    """At least 2 examples; or send a `dataset_id` or a `set_id`."""
     dataset_id: NotRequired[str | None]
     """An upload of kind `dataset`: NDJSON of `{document_id, expected}`."""
     set_id: NotRequired[str | None]
-    """A set of examples of `POST /v1/evaluations/sets`, in its latest version."""
+    """ID of a set of examples (`POST /v1/evaluations/sets`); its latest version is used."""
     optimizer_tier: NotRequired[Literal["light", "medium", "heavy"]]
     """How thoroughly a training searches: `light`, `medium` or `heavy`."""
     max_metric_calls: NotRequired[int | None]
-    """Budget of the training: how often a result may be compared with an example."""
+    """Budget of the training: how often it may compare a result with an example."""
     validation_split: NotRequired[float]
-    """Share of the examples that are kept to judge by, 0 to 1."""
+    """Share of the examples that are held out to judge the result, 0 to 1."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"]]
     """Default: `standard`; `balanced` is an old name of it."""
     model: NotRequired[str | None]
@@ -1853,7 +1865,7 @@ class CreateTrainingJobRequest(TypedDict):
     llm_provider_model: NotRequired[str | None]
     """`<provider>/<model>`."""
     llm_api_key: NotRequired[str | None]
-    """Own key at the model's provider."""
+    """The caller's own key at the model's provider."""
     llm_api_base: NotRequired[str | None]
     """Base URL of the model's provider."""
     seed: NotRequired[int]
@@ -1864,7 +1876,7 @@ class CreateTrainingJobResponse(TypedDict):
     job_id: str
     """ID of a training job, `job_…`."""
     status: Literal["queued"]
-    """How it stands or ended."""
+    """Its state."""
     credits_held: int
     """Whole credits."""
     created_at: str
@@ -1875,7 +1887,7 @@ class CreatedEvaluationSet(TypedDict):
     set_id: str
     """ID of the set of examples, `set_…`."""
     version: int
-    """From 1; each change makes the next."""
+    """Starts at 1; each change makes the next."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     project_id: str
@@ -1889,11 +1901,12 @@ class CreatedEvaluationSet(TypedDict):
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     published_at: str
-    """When this version was."""
+    """When this version was published."""
     document_ids: list[str]
-    """Of this version."""
+    """IDs of the documents of this version."""
     left_out: int
-    """Decided documents that are no examples: their files came with requests. 0 without decisions.
+    """Number of decided documents that cannot be examples, because their files came with requests.
+    0 without `from_decisions`.
     """
 
 
@@ -1905,28 +1918,28 @@ class CreatedWebhook(TypedDict):
     url: str
     """Where messages are sent."""
     events: list[str]
-    """Types of events that it is told, or `*` for everything about the tenant."""
+    """Types of events that are sent to it, or `*` for everything about the tenant."""
     description: str | None
-    """For people; null where there is none."""
+    """A note for people; null if there is none."""
     low_balance_credits: int | None
-    """Threshold of `balance.low` in credits; null: it is never told."""
+    """Threshold of `balance.low` in credits; null: it is never sent."""
     enabled: bool
-    """Whether anything is sent to it."""
+    """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
-    """`failing`: for three days nothing arrived. `gone`: the receiver answered 410."""
+    """`failing`: nothing arrived for three days. `gone`: the receiver answered 410."""
     failing_since: str | None
-    """First of the attempts that failed since the last one that did not; null while all is well."""
+    """First failed attempt since the last successful one; null while all is well."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     updated_at: str
     """RFC 3339 UTC with milliseconds."""
     secret: str
-    """Verifies signatures: `whsec_…`. Shown this once."""
+    """Verifies signatures: `whsec_…`. Shown only once."""
 
 
 class CreditPriceListResponse(TypedDict):
     version: int
-    """Counts up with each publication."""
+    """Version number; each publication makes the next."""
     entries: list[CreditPriceListResponseEntries]
     """One price for each currency."""
     published_at: str
@@ -1952,11 +1965,11 @@ class CreditsAdjustedMessage(TypedDict):
     type: Literal["credits.adjusted"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: CreditsAdjustedMessageData
     """IDs and figures."""
 
@@ -1967,7 +1980,7 @@ class CreditsAdjustedMessageData(TypedDict):
     adjustment_id: str
     """ID of the adjustment, `adj_…`."""
     credits: int
-    """Credits of the sale that are taken back; left out: by the amount."""
+    """Credits of the sale that are taken back; left out: computed from the amount."""
     balance_credits: int
     """Balance after it, in credits."""
 
@@ -1976,11 +1989,11 @@ class CreditsGrantedMessage(TypedDict):
     type: Literal["credits.granted"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: CreditsGrantedMessageData
     """IDs and figures."""
 
@@ -1995,7 +2008,7 @@ class CreditsGrantedMessageData(TypedDict):
     grant_id: str
     """ID of the grant, `grt_…`."""
     credits: int
-    """Credits of the sale that are taken back; left out: by the amount."""
+    """Credits of the sale that are taken back; left out: computed from the amount."""
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
     balance_credits: int
@@ -2006,11 +2019,11 @@ class CreditsRefundedMessage(TypedDict):
     type: Literal["credits.refunded"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: CreditsRefundedMessageData
     """IDs and figures."""
 
@@ -2027,7 +2040,7 @@ class CreditsRefundedMessageData(TypedDict):
     grant_id: str
     """ID of the grant, `grt_…`."""
     credits: int
-    """Credits of the sale that are taken back; left out: by the amount."""
+    """Credits of the sale that are taken back; left out: computed from the amount."""
     gross_amount_minor: int
     """What the customer paid, VAT included, in minor units of `currency`."""
     balance_credits: int
@@ -2043,9 +2056,9 @@ class CrossSiteRequestProblem(TypedDict):
     title: Literal["The request comes from another page"]
     """The problem in a few words."""
     status: Literal[403]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["cross_site_request"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2062,9 +2075,9 @@ class CurrencyNotOfferedProblem(TypedDict):
     title: Literal["The currency is not on the price list"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["currency_not_offered"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2081,9 +2094,9 @@ class DeliveryNotFoundProblem(TypedDict):
     title: Literal["There is no such delivery"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["delivery_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2106,23 +2119,23 @@ class DeploymentItem(TypedDict):
     artifact_uri: str
     """Where the artifact is stored."""
     rollout: DeploymentItemRollout
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
     status: Literal["active", "retired"]
     """Whether it is active."""
     replaces: str | None
-    """ID of the deployment that it took the place of; null for the first."""
+    """ID of the deployment that it replaced; null for the first."""
     activated_at: str
     """RFC 3339 UTC with milliseconds."""
     activated_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     retired_at: str | None
-    """When another took its place; null while it is active."""
+    """When another deployment replaced it; null while it is active."""
 
 
 class DeploymentItemRollout(TypedDict):
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
 
     strategy: Literal["all_at_once", "canary"]
     """`all_at_once`, or `canary`: a share first."""
@@ -2134,11 +2147,11 @@ class DeploymentList(TypedDict):
     items: list[DeploymentItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class DeploymentNotFoundProblem(TypedDict):
@@ -2149,9 +2162,9 @@ class DeploymentNotFoundProblem(TypedDict):
     title: Literal["There is no such deployment"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["deployment_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2174,21 +2187,21 @@ class DeploymentResponse(TypedDict):
     artifact_uri: str
     """Where the artifact is stored."""
     rollout: DeploymentResponseRollout
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
     status: Literal["active"]
-    """How it stands or ended."""
+    """Its state."""
     activated_at: str
     """RFC 3339 UTC with milliseconds."""
     activated_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     replaces: str | None
-    """ID of the deployment that it took the place of; null for the first."""
+    """ID of the deployment that it replaced; null for the first."""
 
 
 class DeploymentResponseRollout(TypedDict):
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
 
     strategy: Literal["all_at_once", "canary"]
     """`all_at_once`, or `canary`: a share first."""
@@ -2211,9 +2224,9 @@ class DocumentCost(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     file_name: str | None
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     credits: int
@@ -2236,9 +2249,9 @@ class DocumentInUseProblem(TypedDict):
     title: Literal["The document is in use"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["document_in_use"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2255,9 +2268,9 @@ class DocumentItem(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     file_name: str | None
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     mime_type: str
-    """Type of the file as its bytes tell it; null where it could not be told."""
+    """Type of the file, detected from its bytes; null if it could not be detected."""
     bytes: int
     """Size of the file."""
     pages: int
@@ -2265,7 +2278,7 @@ class DocumentItem(TypedDict):
     sha256: str
     """SHA-256 of the file, in hexadecimal."""
     source: str
-    """What used the document first."""
+    """What first used the document."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     removed_at: str | None
@@ -2278,11 +2291,11 @@ class DocumentListResponse(TypedDict):
     items: list[DocumentItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class DocumentNotFoundProblem(TypedDict):
@@ -2293,9 +2306,9 @@ class DocumentNotFoundProblem(TypedDict):
     title: Literal["There is no such document"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["document_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2323,7 +2336,7 @@ class DspyExamplesChargeResponse(TypedDict):
     idempotency_key: str
     """Identity of the request: a repeat with it is not billed again."""
     charged: bool
-    """false: this charge had been made before."""
+    """false: this charge was already made."""
     credits_charged: int
     """Whole credits."""
     balance_credits: int
@@ -2349,9 +2362,9 @@ class EmptyFileProblem(TypedDict):
     title: Literal["The file is empty"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["empty_file"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2362,70 +2375,73 @@ class EvaluationRun(TypedDict):
     run_id: str
     """ID of the run, `evr_…`."""
     batch_id: str
-    """The batch that the run is: its operations and results."""
+    """The batch of the run, with its operations and results."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     set_id: str
     """ID of the set of examples, `set_…`."""
     set_version: int
-    """Version of the set that is measured by."""
+    """Version of the set that is used to measure."""
     config_id: str | None
     """ID of a saved config, `cfg-…`."""
     config_version: int | None
-    """Version of the config that was measured; null without one."""
+    """Version of the config that was measured; null if there was none."""
     artifact_id: str | None
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     examples: int | None
-    """Examples that the artifact learned from; null without one."""
+    """Number of examples that the artifact learned from; null without an artifact."""
     mode: str
     """How thoroughly the documents were read."""
     schema_sha256: str
-    """Digest of the schema that was asked with."""
+    """Digest of the schema that was used."""
     status: Literal["queued", "running", "cancelling", "scoring", "succeeded", "cancelled"]
-    """`scoring`: every document has its outcome, and they are compared with the set."""
+    """`scoring`: every document has its outcome, and the results are being compared with the set.
+    """
     documents: int
     """Documents of the run."""
     scored: int | None
-    """Documents that were compared; null until they are."""
+    """Documents that were compared; null before the comparison."""
     left_out: int | None
-    """Documents that say nothing of quality: not paid for, or gone."""
+    """Documents that say nothing about quality, because they were not paid for or are gone."""
     precision: float | None
-    """Right ones among the values that were read; null: there are none."""
+    """Share of the values read that are right; null: none were read."""
     recall: float | None
-    """Right ones among the values that should be read; null: there are none."""
+    """Share of the values to be read that were read right; null: there are none."""
     f1: float | None
     """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
     pages: int | None
     """Pages of the documents that succeeded; null until it has ended."""
     credits_used: int | None
-    """What its documents cost; null until it has ended."""
+    """Cost of its documents; null until the run has ended."""
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When its first document was begun; null while it waits."""
+    """When work on its first document began; null while it waits."""
     finished_at: str | None
-    """When its last document had its outcome and was paid for; null until then."""
+    """When its last document had ended and was paid for; null until then."""
     scored_at: str | None
     """When it was compared with the set; null until then."""
     schema: dict[str, Any] | None
-    """What was asked with."""
+    """The schema that was used."""
     calibration: list[EvaluationRunCalibration]
-    """Of the values at least so sure, how many there are and how many are right."""
+    """For each confidence: how many values have at least this confidence, and how many of them are
+    right.
+    """
     per_field: list[EvaluationRunPerField]
-    """`*` stands for places in lists, and for names that the schema does not have."""
+    """`*` stands for any place in a list, and for names that are not in the schema."""
     per_document: list[EvaluationRunPerDocument]
     """In the order of the set."""
     previous: EvaluationRunPrevious | None
-    """The run of this set before it."""
+    """The previous run of this set."""
 
 
 class EvaluationRunCalibration(TypedDict):
     at_least: float
-    """Least confidence of the values."""
+    """Lowest confidence of these values."""
     values: int
-    """Values that are at least so sure."""
+    """Number of values with at least this confidence."""
     right: int
-    """Those of them that are right."""
+    """Number of them that are right."""
 
 
 class EvaluationRunPerField(TypedDict):
@@ -2434,57 +2450,57 @@ class EvaluationRunPerField(TypedDict):
     tp: int
     """Values that are right."""
     fp: int
-    """Values that are wrong, or that should not be there."""
+    """Values that are wrong, or should not be there."""
     fn: int
     """Values that are missing, or wrong."""
     precision: float | None
-    """Right ones among the values that were read; null: there are none."""
+    """Share of the values read that are right; null: none were read."""
     recall: float | None
-    """Right ones among the values that should be read; null: there are none."""
+    """Share of the values to be read that were read right; null: there are none."""
     f1: float | None
     """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
     change: float | None
-    """F1 less that of the previous run; null where either has none."""
+    """F1 less the F1 of the previous run; null if either is missing."""
 
 
 class EvaluationRunPerDocument(TypedDict):
     document_id: str
     """ID of the document, `doc_…`."""
     file_name: str | None
-    """null where it has none, or was erased."""
+    """null if the file has no name, or it was erased."""
     operation_id: str | None
     """ID of the operation, `op_…`."""
     left_out: str | None
-    """Why it was not compared."""
+    """Why the document was not compared."""
     tp: int
     """Values that are right."""
     fp: int
-    """Values that are wrong, or that should not be there."""
+    """Values that are wrong, or should not be there."""
     fn: int
     """Values that are missing, or wrong."""
     precision: float | None
-    """Right ones among the values that were read; null: there are none."""
+    """Share of the values read that are right; null: none were read."""
     recall: float | None
-    """Right ones among the values that should be read; null: there are none."""
+    """Share of the values to be read that were read right; null: there are none."""
     f1: float | None
     """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
     change: float | None
-    """F1 less that of the previous run; null where either has none."""
+    """F1 less the F1 of the previous run; null if either is missing."""
 
 
 class EvaluationRunPrevious(TypedDict):
     run_id: str
     """ID of the run, `evr_…`."""
     set_version: int
-    """Version of the set that is measured by."""
+    """Version of the set that is used to measure."""
     precision: float | None
-    """Right ones among the values that were read; null: there are none."""
+    """Share of the values read that are right; null: none were read."""
     recall: float | None
-    """Right ones among the values that should be read; null: there are none."""
+    """Share of the values to be read that were read right; null: there are none."""
     f1: float | None
     """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
     change: float | None
-    """F1 less that of the previous run; null where either has none."""
+    """F1 less the F1 of the previous run; null if either is missing."""
 
 
 class EvaluationRunDocument(TypedDict):
@@ -2493,76 +2509,77 @@ class EvaluationRunDocument(TypedDict):
     document_id: str
     """ID of the document, `doc_…`."""
     file_name: str | None
-    """null where it has none, or was erased."""
+    """null if the file has no name, or it was erased."""
     mime_type: str | None
-    """Of the file; null where it was erased."""
+    """Type of the file; null if the document was erased."""
     operation_id: str | None
     """ID of the operation, `op_…`."""
     left_out: str | None
-    """Why it was not compared; null: it was."""
+    """Why it was not compared; null: it was compared."""
     tp: int
     """Values that are right."""
     fp: int
-    """Values that are wrong, or that should not be there."""
+    """Values that are wrong, or should not be there."""
     fn: int
     """Values that are missing, or wrong."""
     precision: float | None
-    """Right ones among the values that were read; null: there are none."""
+    """Share of the values read that are right; null: none were read."""
     recall: float | None
-    """Right ones among the values that should be read; null: there are none."""
+    """Share of the values to be read that were read right; null: there are none."""
     f1: float | None
     """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
     wrong: list[EvaluationWrongValue] | None
-    """At most 1,000; null where the document was erased since."""
+    """At most 1,000; null if the document was erased since."""
 
 
 class EvaluationRunItem(TypedDict):
     run_id: str
     """ID of the run, `evr_…`."""
     batch_id: str
-    """The batch that the run is: its operations and results."""
+    """The batch of the run, with its operations and results."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     set_id: str
     """ID of the set of examples, `set_…`."""
     set_version: int
-    """Version of the set that is measured by."""
+    """Version of the set that is used to measure."""
     config_id: str | None
     """ID of a saved config, `cfg-…`."""
     config_version: int | None
-    """Version of the config that was measured; null without one."""
+    """Version of the config that was measured; null if there was none."""
     artifact_id: str | None
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     examples: int | None
-    """Examples that the artifact learned from; null without one."""
+    """Number of examples that the artifact learned from; null without an artifact."""
     mode: str
     """How thoroughly the documents were read."""
     schema_sha256: str
-    """Digest of the schema that was asked with."""
+    """Digest of the schema that was used."""
     status: Literal["queued", "running", "cancelling", "scoring", "succeeded", "cancelled"]
-    """`scoring`: every document has its outcome, and they are compared with the set."""
+    """`scoring`: every document has its outcome, and the results are being compared with the set.
+    """
     documents: int
     """Documents of the run."""
     scored: int | None
-    """Documents that were compared; null until they are."""
+    """Documents that were compared; null before the comparison."""
     left_out: int | None
-    """Documents that say nothing of quality: not paid for, or gone."""
+    """Documents that say nothing about quality, because they were not paid for or are gone."""
     precision: float | None
-    """Right ones among the values that were read; null: there are none."""
+    """Share of the values read that are right; null: none were read."""
     recall: float | None
-    """Right ones among the values that should be read; null: there are none."""
+    """Share of the values to be read that were read right; null: there are none."""
     f1: float | None
     """2 tp / (2 tp + fp + fn); null: there is nothing to read."""
     pages: int | None
     """Pages of the documents that succeeded; null until it has ended."""
     credits_used: int | None
-    """What its documents cost; null until it has ended."""
+    """Cost of its documents; null until the run has ended."""
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When its first document was begun; null while it waits."""
+    """When work on its first document began; null while it waits."""
     finished_at: str | None
-    """When its last document had its outcome and was paid for; null until then."""
+    """When its last document had ended and was paid for; null until then."""
     scored_at: str | None
     """When it was compared with the set; null until then."""
 
@@ -2571,24 +2588,24 @@ class EvaluationRunList(TypedDict):
     items: list[EvaluationRunItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class EvaluationRunRequest(TypedDict):
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the own."""
+    """For service and admin keys; default: their own."""
     set_id: str
-    """The set to measure by, in its latest version."""
+    """The set to measure with; its latest version is used."""
     config_id: NotRequired[str | Literal[""]]
     """The saved config to measure."""
     artifact_id: NotRequired[str | Literal[""]]
     """The artifact to measure."""
     schema: NotRequired[Any]
-    """The JSON Schema to measure, where neither config nor artifact has one."""
+    """The JSON Schema to measure, if neither config nor artifact has one."""
     mode: NotRequired[Literal["fast", "standard", "balanced", "robust"] | Literal[""]]
     """Default: `standard`; `balanced` is an old name of it."""
 
@@ -2597,7 +2614,7 @@ class EvaluationSet(TypedDict):
     set_id: str
     """ID of the set of examples, `set_…`."""
     version: int
-    """From 1; each change makes the next."""
+    """Starts at 1; each change makes the next."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     project_id: str
@@ -2605,20 +2622,22 @@ class EvaluationSet(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     name: str | None
-    """What its caller calls it; null: nothing."""
+    """Name that its caller gave it; null: none."""
     documents: int
     """Documents of this version."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     published_at: str
-    """When this version was."""
+    """When this version was published."""
     document_ids: list[str]
-    """Of this version."""
+    """IDs of the documents of this version."""
 
 
 class EvaluationSetDecisions(TypedDict):
     config_id: NotRequired[str]
-    """Of the saved config that the documents were read with; left out: of any, and of none."""
+    """ID of the saved config that the documents were read with; left out: with any config, or with
+    none.
+    """
     decided_from: NotRequired[str]
     """Inclusive."""
     decided_until: NotRequired[str]
@@ -2629,7 +2648,7 @@ class EvaluationSetItem(TypedDict):
     set_id: str
     """ID of the set of examples, `set_…`."""
     version: int
-    """From 1; each change makes the next."""
+    """Starts at 1; each change makes the next."""
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     project_id: str
@@ -2637,43 +2656,43 @@ class EvaluationSetItem(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     name: str | None
-    """What its caller calls it; null: nothing."""
+    """Name that its caller gave it; null: none."""
     documents: int
     """Documents of this version."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     published_at: str
-    """When this version was."""
+    """When this version was published."""
 
 
 class EvaluationSetList(TypedDict):
     items: list[EvaluationSetItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class EvaluationSetRequest(TypedDict):
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the own."""
+    """For service and admin keys; default: their own."""
     set_id: NotRequired[str | Literal[""]]
-    """Of the set to publish a new version of; left out: a new set."""
+    """ID of the set that gets a new version; left out: a new set."""
     name: NotRequired[str]
-    """Stays in the log for good: put no names of people into it. A new version keeps it."""
+    """It stays in the log for ever, so put no names of people into it. A new version keeps it."""
     project_id: NotRequired[str]
-    """Where its runs are booked; `default`. A new version keeps it."""
+    """Project to which its runs are booked; default `default`. A new version keeps it."""
     task_id: NotRequired[str]
     """As `project_id`."""
     from_decisions: NotRequired[EvaluationSetDecisions | None]
-    """What people have decided in reviews of uploads, in the place of `examples`; `{}`: of all of
-    them.
+    """Instead of `examples`: use what people decided in reviews of uploads; `{}`: in all of them.
     """
     examples: NotRequired[list[TrainingExample] | None]
-    """All of them: at least one, each document once. Or a `dataset_id` or `from_decisions`."""
+    """All examples: at least one, each document once. Or send a `dataset_id` or `from_decisions`.
+    """
     dataset_id: NotRequired[str | None]
     """An upload of kind `dataset`: NDJSON of `{document_id, expected}`."""
 
@@ -2682,19 +2701,19 @@ class EvaluationWrongValue(TypedDict):
     path: str
     """The field, with `*` for places in lists."""
     at: str | None
-    """JSON Pointer into the result; null: nothing is there."""
+    """JSON Pointer into the result; null: the result has nothing there."""
     expected: str | None
-    """As JSON, at most 300 characters; null: nothing."""
+    """The correct value as JSON, at most 300 characters; null: none."""
     got: str | None
-    """As `expected`."""
+    """The value that was read, in the form of `expected`."""
     confidence: float | None
-    """How sure the value said to be, 0 to 1; null: it does not say."""
+    """Confidence that was given for the value, 0 to 1; null: none was given."""
     page: int | None
-    """Where it was read."""
+    """Page where it was read."""
     bbox: list[float] | None
-    """Where on the page: left, top, right, bottom, as in citations."""
+    """Place on the page: left, top, right, bottom, as in citations."""
     text: str | None
-    """As it reads there, at most 300 characters; null: nothing was read."""
+    """The text at that place, at most 300 characters; null: nothing was read."""
 
 
 class EventPlace(TypedDict):
@@ -2705,11 +2724,11 @@ class EventPlace(TypedDict):
     event_id: str
     """UUID; of hash version 2 the first 16 bytes of the hash."""
     type: str
-    """What kind of mistake it is."""
+    """Kind of the mistake."""
     recorded_at: str | None
     """When the event was recorded."""
     hash: str | None
-    """SHA-256, hex; null where it says none."""
+    """SHA-256, hex; null if the event has none."""
 
 
 class ExtractForm(TypedDict):
@@ -2724,99 +2743,99 @@ class ExtractForm(TypedDict):
     config_id: NotRequired[str]
     """ID of a saved config, `cfg-…`."""
     allow_partial: NotRequired[bool]
-    """A result that does not fit the schema is answered as `partial` with `validation_errors`, not
-    as an error.
+    """If a result does not fit the schema, answer it as `partial` with `validation_errors`, not as
+    an error.
     """
     citations: NotRequired[bool]
     """Where each value stands in the document; in a request, false leaves them out."""
     min_confidence: NotRequired[float]
-    """Values below it are left out, with a warning: 0 to 1; left out: 0.5."""
+    """0 to 1: values with less confidence are left out, with a warning. Default: 0.5."""
     models_for: NotRequired[Literal["all", "doubtful"]]
-    """`doubtful`: an extraction model is asked only for fields that the embedded engine did not
-    read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by`
-    says who read what. Default: `all`.
+    """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
+    `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
-    """Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak
-    of what the schema asks for; `meta.warnings` has those that were left out as
-    `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+    """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
+    what the schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every
+    page. Default: `relevant`. Ignored without a model.
     """
     shown_text: NotRequired[Literal["markdown", "layout"]]
-    """In which form a model is shown text. `layout`: as the pages are set, columns and rows kept
-    apart by spaces. Default: `markdown`. Without a model it is ignored.
+    """In which form a model is shown the text. `layout`: as on the page, with columns and rows
+    separated by spaces. Default: `markdown`. Ignored without a model.
     """
     require_grounding: NotRequired[bool]
-    """true: what an extraction model told and what stands nowhere in the document is left out, and
-    `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+    """true: values of an extraction model that are nowhere in the document are left out, and
+    `meta.warnings` lists them as `not_grounded`. Default: false; they stay, with `grounding:
+    none`.
     """
     review: NotRequired[str]
-    """JSON of a `ReviewPolicy`. When a person has to look at the result; takes the place of all
-    that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for
-    it. `missing_required`: a required value is missing; the rest is kept for the review.
+    """JSON of a `ReviewPolicy`. When a person has to look at the result. It replaces the whole
+    policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because
+    of it. `missing_required`: a required value is missing; the rest is kept for the review.
     `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0
-    to 1, the share of files that are looked at whatever was read. Such a result is answered as
-    an operation (202) with the status `needs_review`, and is billed as any other.
+    to 1, the share of files that a person looks at in any case. The answer is then an operation
+    (202) with the status `needs_review`, billed like any other.
     """
     source_url: NotRequired[str]
-    """Where the document is fetched from, instead of a file: an `https` URL at a public host. At
-    most as many bytes as a file may have; redirects are not followed. Where the installation
-    allows it.
+    """Instead of a file: an `https` URL at a public host from which the document is fetched, if the
+    installation allows it. The size limit is that of files; redirects are not followed.
     """
     pages: NotRequired[str]
-    """Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
     """
     password: NotRequired[str]
-    """Of an encrypted PDF. It is never stored or logged."""
+    """Password of an encrypted PDF. It is never stored or logged."""
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the own."""
+    """For service and admin keys; default: their own."""
     project_id: NotRequired[str]
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
     llm_provider_model: NotRequired[Any]
-    """Own extraction model, `<provider>/<model>`. Counts only beside the key of its channel, where
-    that channel runs; else ignored, whatever it is.
+    """Own extraction model, `<provider>/<model>`. Used only together with the key of its channel,
+    if that channel runs; otherwise ignored, whatever it is.
     """
     llm_api_key: NotRequired[str]
     """Own key for the extraction model; BYOK rates where it is used. Empty: none."""
     llm_api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     llm_max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     llm_temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     llm_num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     ocr_provider_model: NotRequired[Any]
-    """Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that
-    channel runs; else ignored, whatever it is.
+    """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_api_key: NotRequired[str]
     """Own key for the OCR model; BYOK rates where it is used. Empty: none."""
     ocr_api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     ocr_temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     ocr_num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
 
 
@@ -2828,9 +2847,9 @@ class ExtractionFailedProblem(TypedDict):
     title: Literal["The extraction failed"]
     """The problem in a few words."""
     status: Literal[500]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["extraction_failed"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2839,27 +2858,27 @@ class ExtractionFailedProblem(TypedDict):
 
 class ExtractionResult(TypedDict):
     status: Literal["success", "partial"]
-    """How it stands or ended."""
+    """Its state."""
     result: dict[str, Any]
-    """What the schema asked for, as the document says it."""
+    """The data that the schema asked for, as the document says it."""
     cost: Cost
     validation_errors: list[OutputValidationError] | None
-    """What does not fit the schema; null where all fits."""
+    """What does not fit the schema; null if everything fits."""
     meta: ExtractionResultMeta
-    """What is known of the work beside its result."""
+    """Facts about the work besides its result."""
 
 
 class ExtractionResultMeta(TypedDict):
-    """What is known of the work beside its result."""
+    """Facts about the work besides its result."""
 
     extraction_id: str
     """ID of the extraction, `ext_…`."""
     document_id: str
     """ID of the document, `doc_…`."""
     file_name: str | None
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     mime_type: str
-    """Type of the file as its bytes tell it; null where it could not be told."""
+    """Type of the file, detected from its bytes; null if it could not be detected."""
     mode: Literal["fast", "standard", "robust"]
     """How thoroughly the document is read."""
     billing_type: Literal["full_service", "byok"]
@@ -2867,11 +2886,11 @@ class ExtractionResultMeta(TypedDict):
     model: str
     """`<provider>/<model>` that did the work; `local/…` for the built-in engine."""
     ocr_model: str | None
-    """`<provider>/<model>` that recognised pages; null where none had to."""
+    """`<provider>/<model>` that recognised pages; null if no page needed it."""
     config_id: str | None
     """ID of a saved config, `cfg-…`."""
     config_version: int | None
-    """Version of the saved config that was used; null where none was."""
+    """Version of the saved config that was used; null if none was."""
     artifact_id: str | None
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     free_pages: int
@@ -2879,16 +2898,16 @@ class ExtractionResultMeta(TypedDict):
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
     warnings: list[Warning]
-    """What the caller should know though the work was done."""
+    """What the caller should know, although the work was done."""
     pages: list[PageSummary]
-    """What became of each page."""
+    """Outcome of each page."""
     citations: list[Citation]
     """Where each value stands in the document; in a request, false leaves them out."""
     read_by: ReadBy | None
-    """Where a model was asked for what was doubtful (`models_for`); else null."""
+    """Present if a model was asked only for doubtful fields (`models_for`); else null."""
     origins: NotRequired[dict[str, Literal["read", "confirmed", "corrected"]]]
-    """Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer.
-    `confirmed`: it was in doubt, and stayed.
+    """Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer.
+    `confirmed`: it was in doubt and was kept.
     """
 
 
@@ -2896,13 +2915,13 @@ class FailureItem(TypedDict):
     id: str
     """ID of the extraction or conversion."""
     operation: Literal["extract", "to_markdown"]
-    """What was asked for."""
+    """The operation that was requested."""
     document_id: str
     """ID of the document, `doc_…`."""
     pages: int
     """How many pages."""
     problem_code: str
-    """The code of the problem that was answered."""
+    """Code of the problem in the answer."""
     failed_at: str
     """RFC 3339 UTC with milliseconds."""
 
@@ -2917,9 +2936,9 @@ class FieldEncryptionNotConfiguredProblem(TypedDict):
     title: Literal["Field encryption is not configured"]
     """The problem in a few words."""
     status: Literal[503]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["field_encryption_not_configured"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2934,9 +2953,9 @@ class FileTooLargeProblem(TypedDict):
     title: Literal["The file is too large"]
     """The problem in a few words."""
     status: Literal[413]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["file_too_large"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -2947,18 +2966,18 @@ class FileTooLargeProblem(TypedDict):
 
 class FlushResponse(TypedDict):
     flushed: int
-    """Entries that were forgotten."""
+    """Number of cached entries that were removed."""
 
 
 class FreePagesUsedUpMessage(TypedDict):
     type: Literal["free_pages.used_up"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: FreePagesUsedUpMessageData
     """IDs and figures."""
 
@@ -2972,7 +2991,7 @@ class FreePagesUsedUpMessageData(TypedDict):
 
 class FreeTierSubsidyResponse(TypedDict):
     log_id: str | None
-    """Identity of the event log that the figures are of."""
+    """Identity of the event log from which the figures come."""
     from_date: str | None
     """Start of the period, inclusive; null: from the first event."""
     to_date: str | None
@@ -2990,9 +3009,9 @@ class FxRateNotFoundProblem(TypedDict):
     title: Literal["There is no such exchange rate"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["fx_rate_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3007,9 +3026,9 @@ class FxRateResponse(TypedDict):
     rate: str
     """Units of `quote` for 1 `base`, exact decimal text."""
     rate_date: str
-    """The day that the rate is of."""
+    """Day of the rate."""
     requested_date: str
-    """Day that was asked for; the rate may be of an earlier one."""
+    """Day that was requested; the rate may be of an earlier one."""
     source: str
     """Who published the rate."""
 
@@ -3024,13 +3043,13 @@ class FxRatesResponse(TypedDict):
     source: str
     """Who published the rates."""
     published: bool
-    """False when the same rates were known already."""
+    """False if the same rates were already known."""
     published_at: str | None
-    """When it was published; null for what is built in."""
+    """When it was published; null if it is built in."""
 
 
 class Gate(TypedDict):
-    """The last run that measured the same with the latest version of the set has to pass; else 409
+    """The last run that measured the same with the latest version of the set must pass; else 409
     `gate_not_passed`.
     """
 
@@ -3039,7 +3058,7 @@ class Gate(TypedDict):
     min_f1: NotRequired[float]
     """F1 over all fields."""
     not_worse_than: NotRequired[str]
-    """A run of the same version of the set, whose F1 has to be reached."""
+    """A run of the same version of the set; its F1 must be reached."""
 
 
 class GateNotPassedProblem(TypedDict):
@@ -3050,19 +3069,19 @@ class GateNotPassedProblem(TypedDict):
     title: Literal["The gate was not passed"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["gate_not_passed"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
     run_id: str | None
-    """The run that was judged; null where none measured this with the latest version of the set."""
+    """The run that was judged; null if none measured this with the latest version of the set."""
     f1: float | None
-    """F1 of that run, 0 to 1; null where there is none."""
+    """F1 of that run, 0 to 1; null if there is none."""
     required_f1: float | None
-    """The F1 that it has to reach; null where the run may not be judged by it."""
+    """The F1 that it has to reach; null if the run cannot be judged by it."""
     fields: list[GateNotPassedProblemFields]
     """The fields that fell short, at most 100."""
 
@@ -3073,7 +3092,7 @@ class GateNotPassedProblemFields(TypedDict):
     path: str
     """JSON Pointer of the field; `*` stands for every row of a list."""
     f1: float | None
-    """Its F1, 0 to 1; null where nothing of it was counted."""
+    """Its F1, 0 to 1; null if no value of it was counted."""
     before: float
     """The F1 that it has to reach."""
 
@@ -3082,18 +3101,18 @@ class GrantHistoryResponse(TypedDict):
     items: list[GrantItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class GrantItem(TypedDict):
     grant_id: str
     """ID of the grant, `grt_…`."""
     kind: Literal["sale", "refund"]
-    """What it is."""
+    """Its kind."""
     credits: int
     """Whole credits."""
     original_grant_id: str | None
@@ -3113,13 +3132,13 @@ class GrantItem(TypedDict):
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
     price_list_version: int | None
-    """Version of the price list that the sale was made by."""
+    """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
-    """ID of the transaction at the payment provider; with it a repeat is recognised."""
+    """ID of the transaction at the payment provider; it identifies repeats."""
     invoice_ref: str | None
     """Reference of the invoice, for people."""
     occurred_at: str
@@ -3137,9 +3156,9 @@ class HTTPValidationError(TypedDict):
     title: Literal["The request does not fit its schema"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["validation_error"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3156,18 +3175,18 @@ class HTTPValidationErrorErrors(TypedDict):
     msg: str
     """What is wrong, in a sentence."""
     type: str
-    """What kind of mistake it is."""
+    """Kind of the mistake."""
 
 
 class HealthResponse(TypedDict):
     status: Literal["ok", "degraded"]
-    """How it stands or ended."""
+    """Its state."""
     version: str
-    """Of the service."""
+    """Version of the service."""
     uptime_seconds: int
-    """Since the process started."""
+    """Seconds since the process started."""
     parts: dict[str, dict[str, Any]]
-    """Health of each part that the service stands on."""
+    """Health of each part that the service depends on."""
 
 
 class HttpsRequiredProblem(TypedDict):
@@ -3178,9 +3197,9 @@ class HttpsRequiredProblem(TypedDict):
     title: Literal["Signing in needs https here"]
     """The problem in a few words."""
     status: Literal[403]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["https_required"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3197,9 +3216,9 @@ class IdempotencyKeyReusedProblem(TypedDict):
     title: Literal["The identity belongs to another request"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["idempotency_key_reused"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3214,9 +3233,9 @@ class InsufficientBalanceProblem(TypedDict):
     title: Literal["The balance is too low"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["insufficient_balance"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3235,9 +3254,9 @@ class InsufficientCreditsProblem(TypedDict):
     title: Literal["Not enough credits"]
     """The problem in a few words."""
     status: Literal[403]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["insufficient_credits"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3256,9 +3275,9 @@ class InternalErrorProblem(TypedDict):
     title: Literal["Something broke on our side"]
     """The problem in a few words."""
     status: Literal[500]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["internal_error"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3273,9 +3292,9 @@ class InvalidApiKeyProblem(TypedDict):
     title: Literal["The API key is not valid"]
     """The problem in a few words."""
     status: Literal[401]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["invalid_api_key"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3295,9 +3314,9 @@ class InvalidSchemaProblem(TypedDict):
     ]
     """The problem in a few words."""
     status: Literal[400, 422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["invalid_schema"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3312,9 +3331,9 @@ class JobNotFoundProblem(TypedDict):
     title: Literal["There is no such job"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["job_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3325,11 +3344,11 @@ class KeyCreatedMessage(TypedDict):
     type: Literal["key.created"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: KeyCreatedMessageData
     """IDs and figures."""
 
@@ -3355,9 +3374,9 @@ class KeyNotFoundProblem(TypedDict):
     title: Literal["There is no such API key"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["key_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3368,11 +3387,11 @@ class KeyRevokedMessage(TypedDict):
     type: Literal["key.revoked"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: KeyRevokedMessageData
     """IDs and figures."""
 
@@ -3392,9 +3411,9 @@ class LastAdminKeyProblem(TypedDict):
     title: Literal["This is the last admin key"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["last_admin_key"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3402,7 +3421,7 @@ class LastAdminKeyProblem(TypedDict):
 
 
 class LedgerItem(TypedDict):
-    """A posting; members beyond the first are those of its kind."""
+    """A posting; its kind decides which further members it has."""
 
     id: str
     """ID of the entry."""
@@ -3427,7 +3446,7 @@ class LedgerItem(TypedDict):
     balance_after: int
     """Whole credits."""
     billing_config_version: int | None
-    """Version of the rates that it was billed by."""
+    """Version of the rates that were used for the bill."""
     project_id: str | None
     """Project that the work is counted for; default `default`."""
     task_id: str | None
@@ -3437,11 +3456,11 @@ class LedgerItem(TypedDict):
     job_id: str | None
     """ID of a training job, `job_…`."""
     api_key_id: str | None
-    """ID of the key that made the call; null where none did."""
+    """ID of the key that made the call; null if none did."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal["sale", "refund", "usage", "admin_adjustment"]
-    """What it is."""
+    """Its kind."""
     grant_id: NotRequired[str]
     """ID of the grant, `grt_…`."""
     original_grant_id: NotRequired[str]
@@ -3457,11 +3476,11 @@ class LedgerItem(TypedDict):
     net_amount_minor: NotRequired[int | None]
     """Gross less VAT, in minor units of `currency`."""
     price_list_version: NotRequired[int]
-    """Version of the price list that the sale was made by."""
+    """Version of the price list that the sale used."""
     provider: NotRequired[str]
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: NotRequired[str]
-    """ID of the transaction at the payment provider; with it a repeat is recognised."""
+    """ID of the transaction at the payment provider; it identifies repeats."""
     invoice_ref: NotRequired[str | None]
     """Reference of the invoice, for people."""
     occurred_at: NotRequired[str]
@@ -3469,15 +3488,15 @@ class LedgerItem(TypedDict):
     reason: NotRequired[str | None]
     """Why, for people and for the auditor."""
     allow_negative: NotRequired[bool]
-    """The balance may go below zero by this adjustment."""
+    """Whether this adjustment may take the balance below zero."""
     actor: NotRequired[LedgerItemActor | None]
     """Who caused it: a key, the operator's command line, or the service itself."""
 
 
 class LedgerItemActor(TypedDict):
     key_id: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     role: Literal["tenant", "service", "admin", "system"]
     """Role of the key."""
@@ -3485,31 +3504,31 @@ class LedgerItemActor(TypedDict):
 
 class LiveResponse(TypedDict):
     status: Literal["live"]
-    """How it stands or ended."""
+    """Its state."""
 
 
 class LlmChannel(TypedDict):
     provider_model: NotRequired[Any]
-    """Own extraction model, `<provider>/<model>`. Counts only beside the key of its channel, where
-    that channel runs; else ignored, whatever it is.
+    """Own extraction model, `<provider>/<model>`. Used only together with the key of its channel,
+    if that channel runs; otherwise ignored, whatever it is.
     """
     api_key: NotRequired[str]
     """Own key for the extraction model; BYOK rates where it is used. Empty: none."""
     api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
 
 
@@ -3523,7 +3542,7 @@ class LlmCostAggregateResponse(TypedDict):
 
 class LlmCostGroup(TypedDict):
     key: str
-    """What the group is of: a value of `group_by`."""
+    """What the group stands for: a value of `group_by`."""
     calls: int
     """Model calls."""
     input_tokens: int
@@ -3533,7 +3552,7 @@ class LlmCostGroup(TypedDict):
     cost_usd: str
     """US dollars as exact decimal text."""
     unpriced_calls: int
-    """Model calls whose price is not known; they count as nothing."""
+    """Model calls whose price is not known; they count as 0."""
 
 
 class LlmCostItem(TypedDict):
@@ -3554,7 +3573,7 @@ class LlmCostItem(TypedDict):
     output_tokens: int
     """Tokens that the model answered with."""
     cached_input_tokens: int
-    """Of the input tokens, those that the provider took from its cache."""
+    """Input tokens that the provider took from its cache."""
     pages: int | None
     """How many pages."""
     cost_usd: str | None
@@ -3593,7 +3612,7 @@ class LlmCostLogRequest(TypedDict):
     pages: NotRequired[int | None]
     """How many pages."""
     cost_usd: NotRequired[str | None]
-    """Computed from the price in force when left out."""
+    """Left out: computed from the price in force."""
     document_id: NotRequired[str | None]
     """ID of the document, `doc_…`."""
     task_id: NotRequired[str | None]
@@ -3603,7 +3622,7 @@ class LlmCostLogRequest(TypedDict):
     free_tier: NotRequired[bool]
     """The call was for a page that cost no credits."""
     entry_id: NotRequired[str | None]
-    """Makes the entry count once, for ever."""
+    """The entry with this ID counts only once, for ever."""
     occurred_at: NotRequired[str | None]
     """When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now."""
 
@@ -3637,7 +3656,7 @@ class LlmCostTotals(TypedDict):
     cost_usd: str
     """US dollars as exact decimal text."""
     unpriced_calls: int
-    """Model calls whose price is not known; they count as nothing."""
+    """Model calls whose price is not known; they count as 0."""
 
 
 class MalformedJsonProblem(TypedDict):
@@ -3648,9 +3667,9 @@ class MalformedJsonProblem(TypedDict):
     title: Literal["The body is not JSON"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["malformed_json"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3684,7 +3703,7 @@ class MarginByCurrency(TypedDict):
 
 class MarginReportResponse(TypedDict):
     log_id: str | None
-    """Identity of the event log that the figures are of."""
+    """Identity of the event log from which the figures come."""
     start: str
     """RFC 3339 UTC with milliseconds."""
     end: str
@@ -3700,7 +3719,7 @@ class MarginReportResponse(TypedDict):
     fx_effect_usd: str
     """Realized margin − unit margin: the gap."""
     gap_breakdown: MarginReportResponseGapBreakdown
-    """Sums to `fx_effect_usd` exactly."""
+    """The parts add up to `fx_effect_usd` exactly."""
     free_tier_cost_usd: str
     """US dollars as decimal text with 6 decimals."""
     deferred_revenue_usd: str
@@ -3708,7 +3727,7 @@ class MarginReportResponse(TypedDict):
     by_currency: list[MarginByCurrency]
     """The same figures for each currency of sale, in its minor units."""
     unpriced_calls: int
-    """Model calls whose price is not known; they count as nothing."""
+    """Model calls whose price is not known; they count as 0."""
     sales_without_amount: int
     """Sales that were recorded without money."""
     sales_without_rate: int
@@ -3725,7 +3744,7 @@ class MarginReportResponseUnitMargin(TypedDict):
     margin_usd: str
     """US dollars as decimal text with 6 decimals."""
     margin_percent: str | None
-    """Of the revenue; null without revenue."""
+    """Share of the revenue; null without revenue."""
 
 
 class MarginReportResponseRealizedMargin(TypedDict):
@@ -3740,17 +3759,17 @@ class MarginReportResponseRealizedMargin(TypedDict):
     net_revenue_usd: str
     """gross − VAT − provider fees, as recognised."""
     refunds_usd: str
-    """Recognised by refunds and clawbacks: the true-ups."""
+    """Recognised through refunds and clawbacks: the true-ups."""
     model_cost_usd: str
     """US dollars as decimal text with 6 decimals."""
     margin_usd: str
     """net revenue + refunds − model cost."""
     margin_percent: str | None
-    """Of the revenue; null without revenue."""
+    """Share of the revenue; null without revenue."""
 
 
 class MarginReportResponseGapBreakdown(TypedDict):
-    """Sums to `fx_effect_usd` exactly."""
+    """The parts add up to `fx_effect_usd` exactly."""
 
     fx_rate_usd: str
     """US dollars as decimal text with 6 decimals."""
@@ -3776,22 +3795,22 @@ class MarkdownResult(TypedDict):
     pages: NotRequired[list[PageContents]]
     """What `include` asks for, page by page."""
     proposed_schema: NotRequired[dict[str, Any]]
-    """Where `include` asks for it: a JSON Schema of the labels and table headers found."""
+    """If `include` asks for it: a JSON Schema of the labels and table headers found."""
     meta: MarkdownResultMeta
-    """What is known of the work beside its result."""
+    """Facts about the work besides its result."""
 
 
 class MarkdownResultMeta(TypedDict):
-    """What is known of the work beside its result."""
+    """Facts about the work besides its result."""
 
     conversion_id: str
     """ID of the conversion, `cnv_…`."""
     document_id: str
     """ID of the document, `doc_…`."""
     file_name: str | None
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     mime_type: str
-    """Type of the file as its bytes tell it; null where it could not be told."""
+    """Type of the file, detected from its bytes; null if it could not be detected."""
     page_count: int
     """How many pages the document has."""
     pages: list[PageSummary]
@@ -3806,7 +3825,7 @@ class MarkdownResultMeta(TypedDict):
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
     warnings: list[Warning]
-    """What the caller should know though the work was done."""
+    """What the caller should know, although the work was done."""
 
 
 class MissingFileProblem(TypedDict):
@@ -3817,9 +3836,9 @@ class MissingFileProblem(TypedDict):
     title: Literal["A file is missing"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["missing_file"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3845,7 +3864,7 @@ class MissingPricingItem(TypedDict):
 
 class MissingPricingResponse(TypedDict):
     days: int
-    """How many days back are looked at."""
+    """Number of days to look back."""
     items: list[MissingPricingItem]
     """The entries of this page of the list."""
 
@@ -3858,9 +3877,9 @@ class MissingSchemaProblem(TypedDict):
     title: Literal["A schema is missing"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["missing_schema"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3871,9 +3890,9 @@ class ModelChannel(TypedDict):
     provider_model: NotRequired[str | Literal[""]]
     """`<provider>/<model>`."""
     api_key: NotRequired[str | Literal[""]]
-    """Own key at the provider; sealed where it is stored, and never shown again."""
+    """The caller's own key at the provider; stored encrypted, and never shown again."""
     api_base: NotRequired[str | Literal[""]]
-    """Base URL of a self-hosted model or of a proxy; not one of a private network unless the
+    """Base URL of a self-hosted model or a proxy; an address in a private network only if the
     operator allows it.
     """
     max_tokens: NotRequired[int | Literal[""]]
@@ -3881,7 +3900,7 @@ class ModelChannel(TypedDict):
     temperature: NotRequired[float | Literal[""]]
     """Of the model, 0 to 2."""
     num_retries: NotRequired[int | Literal[""]]
-    """How often a failed call of the model is repeated."""
+    """How often a failed call to the model is repeated."""
 
 
 class ModelPricingNotFoundProblem(TypedDict):
@@ -3894,9 +3913,9 @@ class ModelPricingNotFoundProblem(TypedDict):
     title: Literal["There is no price for this model"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["model_pricing_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3911,9 +3930,9 @@ class ModelProviderErrorProblem(TypedDict):
     title: Literal["The model provider failed"]
     """The problem in a few words."""
     status: Literal[502]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["model_provider_error"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3921,7 +3940,9 @@ class ModelProviderErrorProblem(TypedDict):
     provider: NotRequired[str]
     """The provider that failed."""
     provider_status: NotRequired[int | None]
-    """The HTTP status of its answer; null where the answer, or none, is what failed."""
+    """The HTTP status of its answer; null if the fault is in the answer itself, or there was no
+    answer.
+    """
 
 
 class NotFoundProblem(TypedDict):
@@ -3932,9 +3953,9 @@ class NotFoundProblem(TypedDict):
     title: Literal["There is no such route"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3949,9 +3970,9 @@ class NotReadyProblem(TypedDict):
     title: Literal["Not ready"]
     """The problem in a few words."""
     status: Literal[503]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["not_ready"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -3960,26 +3981,26 @@ class NotReadyProblem(TypedDict):
 
 class OcrChannel(TypedDict):
     provider_model: NotRequired[Any]
-    """Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that
-    channel runs; else ignored, whatever it is.
+    """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     api_key: NotRequired[str]
     """Own key for the OCR model; BYOK rates where it is used. Empty: none."""
     api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
 
 
@@ -4005,37 +4026,37 @@ class Operation(TypedDict):
         "failed",
         "cancelled",
     ]
-    """`partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it
-    succeeded, was billed, and a person has to look at the result; once they have decided, it is
-    `succeeded`.
+    """`partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it
+    succeeded, was billed, and a person has to look at the result; once the person has decided,
+    it is `succeeded`.
     """
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When the job was taken up; null while it waits."""
+    """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
     pages: OperationPages
     """How many pages."""
     result: dict[str, Any] | None
-    """What the synchronous call answers; kept for 24 hours after the end."""
+    """The answer of the synchronous call; kept for 24 hours after the end."""
     error: OperationError | None
     """The problem that the synchronous call would have answered."""
     cost: OperationCost | None
-    """null until it was billed; nothing is billed unless it succeeds."""
+    """null until it is billed; it is billed only if it succeeds."""
     review_id: str | None
-    """Of the review that it needs, or needed; else null."""
+    """ID of the review that it needs, or needed; else null."""
 
 
 class OperationError(TypedDict):
     code: str
-    """The machine's word for it."""
+    """The code that programs use for it."""
     status: int
-    """How it stands or ended."""
+    """Its state."""
     title: str
     """The problem in a few words; the same for each with this code."""
     detail: str
-    """A sentence for people; null where there is nothing to say."""
+    """A sentence for people; null if there is nothing to say."""
 
 
 class OperationCost(TypedDict):
@@ -4051,11 +4072,11 @@ class OperationCancelledMessage(TypedDict):
     type: Literal["operation.cancelled"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: OperationCancelledMessageData
     """IDs and figures."""
 
@@ -4071,11 +4092,11 @@ class OperationFailedMessage(TypedDict):
     type: Literal["operation.failed"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: OperationFailedMessageData
     """IDs and figures."""
 
@@ -4086,7 +4107,7 @@ class OperationFailedMessageData(TypedDict):
     operation_id: str
     """ID of the operation, `op_…`."""
     code: str
-    """The machine's word for it."""
+    """The code that programs use for it."""
 
 
 class OperationItem(TypedDict):
@@ -4103,17 +4124,17 @@ class OperationItem(TypedDict):
     document_id: str
     """ID of the document, `doc_…`."""
     status: str
-    """How it stands or ended."""
+    """Its state."""
     accepted_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When the job was taken up; null while it waits."""
+    """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
     pages: int
     """How many pages."""
     problem_code: str | None
-    """Code of the problem that it ended with; null where there was none."""
+    """Code of the problem that it ended with; null if there was none."""
     credits_used: int | None
     """Credits that it cost; null until it was billed."""
 
@@ -4122,11 +4143,11 @@ class OperationList(TypedDict):
     items: list[OperationItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class OperationNotFoundProblem(TypedDict):
@@ -4137,9 +4158,9 @@ class OperationNotFoundProblem(TypedDict):
     title: Literal["There is no such operation"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["operation_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4150,18 +4171,18 @@ class OperationPages(TypedDict):
     done: int
     """How many of them are done."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
 
 
 class OperationPartialMessage(TypedDict):
     type: Literal["operation.partial"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: OperationPartialMessageData
     """IDs and figures."""
 
@@ -4179,11 +4200,11 @@ class OperationSucceededMessage(TypedDict):
     type: Literal["operation.succeeded"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: OperationSucceededMessageData
     """IDs and figures."""
 
@@ -4207,9 +4228,9 @@ class OriginalGrantNotFoundProblem(TypedDict):
     title: Literal["The sale to refund does not exist"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["original_grant_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4220,23 +4241,23 @@ class OutcomesResponse(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     succeeded: int
-    """Those that gave all that was asked for."""
+    """Those with everything that was requested."""
     partial: int
-    """Those that gave data of which some does not fit the schema."""
+    """Those whose data fits the schema only in part."""
     failed: int
-    """Those that gave nothing; they are not billed."""
+    """Those that failed; they are not billed."""
     running: int
-    """Those that go on, or whose process died and is not told of yet."""
+    """Those still running, or whose process died before their end was recorded."""
     pages: int
-    """Pages of those that gave something, billed or not."""
+    """Pages of those with a result, billed or not."""
     median_ms: int | None
-    """Milliseconds that half of those which ended well took at most; null where none did."""
+    """Median duration of those that ended well, in milliseconds; null if none did."""
     p95_ms: int | None
-    """Milliseconds that 95 of 100 of them took at most."""
+    """The 95th percentile of the same durations, in milliseconds."""
     counted_from: str | None
-    """The oldest that was looked at, where there may be older ones; null where all were."""
+    """Time of the oldest that was counted, if there may be older ones; null if all were counted."""
     failures: list[FailureItem]
-    """The last that failed, newest first."""
+    """The last failures, newest first."""
 
 
 class OutputSchemaMismatchProblem(TypedDict):
@@ -4249,9 +4270,9 @@ class OutputSchemaMismatchProblem(TypedDict):
     title: Literal["The output does not fit the schema"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["output_schema_mismatch"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4268,9 +4289,9 @@ class OutputValidationError(TypedDict):
     message: str
     """A sentence for people."""
     params: dict[str, Any]
-    """What the keyword asks for."""
+    """What the keyword requires."""
     actual: Any
-    """What stood there; null when nothing did."""
+    """The value at that place; null if there was none."""
 
 
 class OwnRateLimit(TypedDict):
@@ -4282,7 +4303,7 @@ class OwnRateLimit(TypedDict):
 
 class PageContents(TypedDict):
     page: int
-    """From 1."""
+    """Starts at 1."""
     markdown: NotRequired[str]
     """The document as markdown; pages are separated by `<!-- page N -->`."""
     blocks: NotRequired[list[Block]]
@@ -4295,11 +4316,11 @@ class PageCountItem(TypedDict):
     file_uri: str | None
     """null for a document that came with a request."""
     status: Literal["ok", "not_found", "not_uploaded", "unsupported"]
-    """How it stands or ended."""
+    """Its state."""
     pages: int | None
-    """As they are billed. With `unsupported`: the pages of a document that has too many."""
+    """Pages as billed. With `unsupported`: the pages of a document that has too many."""
     mime_type: str | None
-    """Type of the file as its bytes tell it; null where it could not be told."""
+    """Type of the file, detected from its bytes; null if it could not be detected."""
 
 
 class PageCountRequest(TypedDict):
@@ -4318,26 +4339,26 @@ class PageCountResponse(TypedDict):
     items: list[PageCountItem]
     """In the order of the request."""
     total_pages: int
-    """Of the items that are `ok`."""
+    """Sum over the items that are `ok`."""
 
 
 class PageSummary(TypedDict):
     page: int
-    """From 1."""
+    """Starts at 1."""
     status: Literal["ok", "partial", "empty", "failed", "skipped"]
-    """`partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does
+    """`partial`: some of it could not be read; `empty`: it has no content; `skipped`: the mode does
     not read it.
     """
     source: Literal["text", "recognised", "both"]
     """Where it comes from."""
     detail: str | None
-    """Why the status is not `ok`; of a page that is: what became of a text layer in doubt."""
+    """Why the status is not `ok`; for an `ok` page: how a doubtful text layer was treated."""
     width: float | None
-    """Points, of the page as boxes on it are measured; null for formats without geometry."""
+    """In points, measured as boxes on the page are; null for formats without geometry."""
     height: float | None
-    """Points, of the page as boxes on it are measured; null for formats without geometry."""
+    """In points, measured as boxes on the page are; null for formats without geometry."""
     rotation: Literal[0] | Literal[90] | Literal[180] | Literal[270]
-    """Degrees, clockwise, that the page is turned by before boxes are measured."""
+    """Degrees by which the page is turned clockwise before boxes are measured."""
 
 
 class PlanRequiredProblem(TypedDict):
@@ -4348,9 +4369,9 @@ class PlanRequiredProblem(TypedDict):
     title: Literal["Another plan is required"]
     """The problem in a few words."""
     status: Literal[403]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["plan_required"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4365,13 +4386,13 @@ class PresignUploadRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
     file_name: str
-    """The name of the file; its ending is a hint of its type."""
+    """The name of the file; its ending hints at its type."""
     content_type: NotRequired[str]
-    """The `Content-Type` of the upload; it has to be sent as said here."""
+    """The `Content-Type` of the upload; send exactly this one with the file."""
     bytes: NotRequired[int]
-    """The size of the file: no more is taken."""
+    """The size of the file; more bytes are not accepted."""
     kind: NotRequired[Literal["document", "dataset"]]
-    """What it is."""
+    """Its kind."""
     project_id: NotRequired[str]
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
@@ -4380,13 +4401,13 @@ class PresignUploadRequest(TypedDict):
 
 class PresignUploadResponse(TypedDict):
     upload_url: str
-    """Takes one file, without a key, until `expires_at`."""
+    """Accepts one file, without a key, until `expires_at`."""
     method: Literal["PUT"]
     """HTTP method of the upload."""
     headers: dict[str, str]
-    """To be sent with the file."""
+    """Headers to send with the file."""
     file_uri: str
-    """Opaque: the name of the file in later requests."""
+    """Opaque: it names the file in later requests."""
     document_id: str
     """ID of the document, `doc_…`."""
     dataset_id: str | None
@@ -4405,9 +4426,9 @@ class PriceListVersionUnknownProblem(TypedDict):
     title: Literal["The price list version cannot be used"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["price_list_version_unknown"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4424,15 +4445,15 @@ class PriceMismatchProblem(TypedDict):
     title: Literal["Credits and amount do not match the price list"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["price_mismatch"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
     expected_minor: NotRequired[int]
-    """What the price list says, in minor units of the currency, VAT included."""
+    """The amount by the price list, in minor units of the currency, VAT included."""
 
 
 class PricingResponse(TypedDict):
@@ -4445,7 +4466,9 @@ class PricingResponse(TypedDict):
     output_usd_per_million_tokens: str
     """US dollars as exact decimal text."""
     cached_input_usd_per_million_tokens: str | None
-    """Price of a million cached input tokens in USD, as a decimal text; null: as other input."""
+    """Price of a million cached input tokens in USD, as a decimal text; null: the price of other
+    input.
+    """
     usd_per_page: str | None
     """Price of a page in USD, as a decimal text; null: by tokens."""
     source: Literal["model_pricing", "provider_pricing"]
@@ -4462,7 +4485,9 @@ class PricingUpsertRequest(TypedDict):
     output_usd_per_million_tokens: str
     """US dollars per million tokens, decimal text."""
     cached_input_usd_per_million_tokens: NotRequired[str | None]
-    """Price of a million cached input tokens in USD, as a decimal text; null: as other input."""
+    """Price of a million cached input tokens in USD, as a decimal text; null: the price of other
+    input.
+    """
     usd_per_page: NotRequired[str | None]
     """Price of a page in USD, as a decimal text; null: by tokens."""
 
@@ -4479,7 +4504,9 @@ class ProviderPricingItem(TypedDict):
     output_usd_per_million_tokens: str
     """US dollars as exact decimal text."""
     cached_input_usd_per_million_tokens: str | None
-    """Price of a million cached input tokens in USD, as a decimal text; null: as other input."""
+    """Price of a million cached input tokens in USD, as a decimal text; null: the price of other
+    input.
+    """
     usd_per_page: str | None
     """Price of a page in USD, as a decimal text; null: by tokens."""
     effective_from: str
@@ -4505,9 +4532,9 @@ class ProviderTimeoutProblem(TypedDict):
     title: Literal["The model provider did not answer"]
     """The problem in a few words."""
     status: Literal[502]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["provider_timeout"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4529,7 +4556,7 @@ class PublishPriceListRequest(TypedDict):
     entries: list[PublishPriceListRequestEntries]
     """The complete set: a currency that is left out is retired."""
     expected_version: NotRequired[int | None]
-    """Version that is in force now; another one is a `version_conflict`."""
+    """Version that is in force now; if it is another one, the answer is `version_conflict`."""
     note: NotRequired[str | None]
     """A note for people."""
 
@@ -4567,9 +4594,9 @@ class QuoteResponse(TypedDict):
     available_credits: int
     """Whole credits."""
     sufficient: bool
-    """The available credits cover it."""
+    """Whether the available credits cover it."""
     billing_config_version: int
-    """Version of the rates that it was billed by."""
+    """Version of the rates that were used for the bill."""
 
 
 class RateLimitBucket(TypedDict):
@@ -4581,11 +4608,11 @@ class RateLimitBucket(TypedDict):
 
 class RateLimitInUse(TypedDict):
     tenant_id: str
-    """Whose requests take from it."""
+    """Tenant whose requests take from it."""
     bucket: Literal["heavy", "general"]
-    """`heavy` for documents, `general` for all else."""
+    """`heavy` for documents, `general` for everything else."""
     remaining: int
-    """Whole requests that it admits at once now."""
+    """Number of whole requests that it would admit at once now."""
     burst: int
     """Requests that may come at once, when the bucket is full."""
     rate_per_second: int
@@ -4600,9 +4627,9 @@ class RateLimitedProblem(TypedDict):
     title: Literal["Too many requests"]
     """The problem in a few words."""
     status: Literal[429]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["rate_limited"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4612,47 +4639,48 @@ class RateLimitedProblem(TypedDict):
 
 
 class ReadBy(TypedDict):
-    """JSON Pointers into `result`, of members and of whole lists."""
+    """JSON Pointers into `result`, to members and to whole lists."""
 
     engine: list[str]
     """Read surely by the engine; no model was asked."""
     model: list[str]
-    """Read by the model alone, or in another way."""
+    """Read only by the model, or differently by it."""
     both: list[str]
-    """Read alike by both, each by itself."""
+    """Read by both, independently, with the same result."""
 
 
 class ReadModelState(TypedDict):
     name: str
-    """Of the read model."""
+    """Name of the read model."""
     version: int
-    """Of the rows that serve."""
+    """Version of the rows that are in use."""
     state: str
-    """How it stands; `live` where it follows the log."""
+    """State of the read model; `live`: it follows the log."""
     position: str | None
     """Position of the last event in it, as text; null before the first."""
     lag_events: int | None
-    """Events of the log behind it; null when there are more than are counted."""
+    """How many events it is behind the log; null when there are more than are counted."""
     reason: str | None
-    """Why it, or its next version, stopped; null where it did not."""
+    """Why it, or its next version, stopped; null if neither did."""
     next: ReadModelStateNext | None
-    """A new version that is being built, or a rebuild; null where there is none."""
+    """A new version that is being built, or a rebuild; null if there is none."""
 
 
 class ReadModelStateNext(TypedDict):
     version: int
-    """Of the rows that are built."""
+    """Version of the rows that are being built."""
     state: str
-    """How the building stands."""
+    """State of the build."""
     position: str | None
-    """How far it is, as text."""
+    """Position that the build has reached, as text."""
 
 
 class ReadyResponse(TypedDict):
     status: Literal["ready", "not_ready"]
-    """How it stands or ended."""
+    """Its state."""
     waiting_for: list[str]
-    """`shutdown`, parts that are away, `projections`, or `diverged_read_models`; empty when ready.
+    """`shutdown`, parts that cannot be reached, `projections`, or `diverged_read_models`; empty
+    when ready.
     """
 
 
@@ -4660,11 +4688,11 @@ class ReconciliationDriftMessage(TypedDict):
     type: Literal["reconciliation.drift"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: ReconciliationDriftMessageData
     """IDs and figures."""
 
@@ -4684,16 +4712,18 @@ class ReconciliationDriftMessageDataDrifting(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     drift_credits: int
-    """What the sum of grants and ledger has beyond the balance, in credits."""
+    """Balance less what grants and ledger give, in credits; if the balance is right, the excess of
+    the ledger.
+    """
 
 
 class ReconciliationResponse(TypedDict):
     checked_at: str
     """RFC 3339 UTC with milliseconds."""
     log_id: str | None
-    """Identity of the event log that the figures are of."""
+    """Identity of the event log from which the figures come."""
     position: str | None
-    """Place in the event log that the books are of."""
+    """Position in the event log of these figures."""
     tenants_checked: int
     """How many tenants were compared."""
     drifted: list[ReconciliationRow]
@@ -4727,9 +4757,9 @@ class RefundExceedsOriginalProblem(TypedDict):
     title: Literal["The refund exceeds its sale"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["refund_exceeds_original"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4737,7 +4767,8 @@ class RefundExceedsOriginalProblem(TypedDict):
     refundable_credits: NotRequired[int]
     """Credits of the sale that can still be refunded."""
     refundable_amount_minor: NotRequired[int | None]
-    """Money of the sale that can still be refunded, in minor units; null where it had none."""
+    """Money of the sale that can still be refunded, in minor units; null if the sale had no amount.
+    """
 
 
 class RefundMismatchProblem(TypedDict):
@@ -4748,9 +4779,9 @@ class RefundMismatchProblem(TypedDict):
     title: Literal["The refund does not match its sale"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["refund_mismatch"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4765,21 +4796,21 @@ class RefundRequest(TypedDict):
     provider: NotRequired[str]
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
-    """With the provider the identity of this payment, unique for ever and across tenants."""
+    """Together with the provider it identifies this payment, for ever and across tenants."""
     original_provider_txn_id: str
-    """With the provider the identity of this payment, unique for ever and across tenants."""
+    """Together with the provider it identifies this payment, for ever and across tenants."""
     original_provider: NotRequired[str | None]
     """Default: `provider`."""
     credits: NotRequired[int | None]
-    """Credits of the sale that are taken back; left out: by the amount."""
+    """Credits of the sale that are taken back; left out: computed from the amount."""
     currency: NotRequired[str | None]
     """ISO 4217, three capital letters."""
     gross_amount_minor: NotRequired[int | None]
     """What the customer paid, VAT included, in minor units of `currency`."""
     vat_amount_minor: NotRequired[int | None]
-    """Left out: in proportion."""
+    """Left out: computed in proportion."""
     provider_fee_minor: NotRequired[int]
-    """Fee given back."""
+    """Fee that the provider gives back."""
     occurred_at: NotRequired[str | None]
     """When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now."""
     reason: NotRequired[str | None]
@@ -4806,26 +4837,26 @@ class RefundResponse(TypedDict):
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
-    """ID of the transaction at the payment provider; with it a repeat is recognised."""
+    """ID of the transaction at the payment provider; it identifies repeats."""
     balance_credits: int
     """Whole credits."""
     refundable_credits: int
     """Whole credits."""
     refundable_amount_minor: int | None
-    """Of the sale's money, what is left to refund; null where the sale had no amount."""
+    """Money of the sale that can still be refunded; null if the sale had no amount."""
     credited: bool
-    """false: this movement had been booked before."""
+    """false: this movement was already booked."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
 
 
 class Replica(TypedDict):
     replica_id: str
-    """Its host and a word that is another at each start."""
+    """Its host and a word that changes at each start."""
     version: str
-    """Its release."""
+    """Release that the process runs."""
     roles: list[str]
-    """What it does: `api`, `projector`, `worker`."""
+    """Its roles: `api`, `projector`, `worker`."""
     started_at: str
     """RFC 3339 UTC with milliseconds."""
     seen_at: str
@@ -4841,9 +4872,9 @@ class RequestInProgressProblem(TypedDict):
     title: Literal["The same request is still running"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["request_in_progress"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -4866,21 +4897,21 @@ class ResolvedDeployment(TypedDict):
     artifact_uri: str
     """Where the artifact is stored."""
     rollout: ResolvedDeploymentRollout
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
     status: Literal["active"]
-    """How it stands or ended."""
+    """Its state."""
     activated_at: str
     """RFC 3339 UTC with milliseconds."""
     activated_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     previous_artifact_id: str | None
     """The artifact to activate to go back; for a canary, the one that it runs beside."""
 
 
 class ResolvedDeploymentRollout(TypedDict):
-    """How much of the work the deployment gets."""
+    """Share of the work that the deployment gets."""
 
     strategy: Literal["all_at_once", "canary"]
     """`all_at_once`, or `canary`: a share first."""
@@ -4900,37 +4931,38 @@ class Review(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     status: Literal["open", "leased", "decided", "expired"]
-    """`leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+    """`leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can
+    decide.
     """
     generation: int
-    """From 1; a review that is opened again has the next one."""
+    """Starts at 1; opening the review again makes the next."""
     opened_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str
-    """When it is too late to decide; of a decided one, when the decision and the document go."""
+    """Deadline to decide; for a decided review, when the decision and the document are removed."""
     lease: ReviewLease | None
-    """null: nobody looks at it now."""
+    """null: nobody is looking at it now."""
     document: ReviewDocument
     reasons: list[ReviewReason]
     """Why a person has to look at it, and at what."""
     schema: dict[str, Any] | None
-    """A decision has to fit it."""
+    """Decisions must fit this schema."""
     result: dict[str, Any] | None
-    """What was decided last, or what was read; null once it is kept no more."""
+    """The last decision, or else the result as read; null once it is no longer kept."""
     citations: list[Citation]
-    """Where what was read stands."""
+    """Where the values that were read are in the document."""
     warnings: list[Warning]
-    """What the caller should know though the work was done."""
+    """What the caller should know, although the work was done."""
     validation_errors: list[OutputValidationError]
-    """What does not fit the schema; null where all fits."""
+    """What does not fit the schema; null if everything fits."""
     decision: ReviewDecision | None
-    """The last one; of an open review, the one before."""
+    """The last decision; in an open review, the earlier one."""
 
 
 class ReviewLease(TypedDict):
     held_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     lease_until: str
     """RFC 3339 UTC with milliseconds."""
@@ -4938,22 +4970,22 @@ class ReviewLease(TypedDict):
 
 class ReviewCounts(TypedDict):
     read: int
-    """Values that nobody doubted, and that stayed."""
+    """Values that were not in doubt and were kept."""
     confirmed: int
-    """Values in doubt that stayed."""
+    """Values in doubt that were kept."""
     corrected: int
-    """Values that a person has said."""
+    """Values that a person gave."""
 
 
 class ReviewDecidedMessage(TypedDict):
     type: Literal["review.decided"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: ReviewDecidedMessageData
     """IDs and figures."""
 
@@ -4966,13 +4998,13 @@ class ReviewDecidedMessageData(TypedDict):
     operation_id: str
     """ID of the operation, `op_…`."""
     generation: int
-    """From 1; a review that is opened again has the next one."""
+    """Starts at 1; opening the review again makes the next."""
     read: int
-    """How many values nobody doubted, and stayed."""
+    """Number of values that were not in doubt and were kept."""
     confirmed: int
-    """How many values were in doubt, and stayed."""
+    """Number of doubtful values that were kept."""
     corrected: int
-    """How many values a person has said."""
+    """Number of values that a person gave."""
 
 
 class ReviewDecidedProblem(TypedDict):
@@ -4983,31 +5015,31 @@ class ReviewDecidedProblem(TypedDict):
     title: Literal["The review was decided already"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["review_decided"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
     generation: NotRequired[int]
-    """The generation of the review now."""
+    """The current generation of the review."""
 
 
 class ReviewDecision(TypedDict):
     generation: int
-    """From 1; a review that is opened again has the next one."""
+    """Starts at 1; opening the review again makes the next."""
     counts: ReviewCounts
-    """How many values come from where; null while it is open."""
+    """Number of values by their origin; null while the review is open."""
     origins: dict[str, Literal["read", "confirmed", "corrected"]]
-    """Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer.
-    `confirmed`: it was in doubt, and stayed.
+    """Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer.
+    `confirmed`: it was in doubt and was kept.
     """
     note: str | None
     """A note for people."""
     decided_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     decided_at: str
     """RFC 3339 UTC with milliseconds."""
@@ -5015,20 +5047,22 @@ class ReviewDecision(TypedDict):
 
 class ReviewDecisionRequest(TypedDict):
     result: dict[str, Any]
-    """All of it, as the schema has it."""
+    """The complete result, in the form of the schema."""
     note: NotRequired[str | Literal[""] | None]
     """A note for people."""
     generation: NotRequired[int | Literal[""]]
-    """That was looked at; another one is 409 `review_decided`. Default: the one that is open."""
+    """The generation that you looked at; if it is not the open one, 409 `review_decided`. Default:
+    the open one.
+    """
 
 
 class ReviewDocumentValue(TypedDict):
     document_id: str
     """ID of the document, `doc_…`."""
     file_name: str | None
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     mime_type: str
-    """Type of the file as its bytes tell it; null where it could not be told."""
+    """Type of the file, detected from its bytes; null if it could not be detected."""
     pages: list[PageSummary]
     """How many pages."""
 
@@ -5041,9 +5075,9 @@ class ReviewExpiredProblem(TypedDict):
     title: Literal["The review is kept no more"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["review_expired"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5062,38 +5096,39 @@ class ReviewItem(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     status: Literal["open", "leased", "decided", "expired"]
-    """`leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+    """`leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can
+    decide.
     """
     generation: int
-    """From 1; a review that is opened again has the next one."""
+    """Starts at 1; opening the review again makes the next."""
     opened_at: str
     """RFC 3339 UTC with milliseconds."""
     expires_at: str
-    """When it is too late to decide; of a decided one, when the decision and the document go."""
+    """Deadline to decide; for a decided review, when the decision and the document are removed."""
     lease: ReviewItemLease | None
-    """null: nobody looks at it now."""
+    """null: nobody is looking at it now."""
     document_id: str
     """ID of the document, `doc_…`."""
     file_name: str | None
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     erased_at: str | None
     """When its document was erased; null while it is not."""
     pages: int
     """How many pages."""
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]
-    """Why a person has to look at it: the members of the policy that it meets."""
+    """Why a person has to look at it: the conditions of the policy that apply."""
     decided_at: str | None
-    """When it was decided; null while it is open."""
+    """When the review was decided; null while it is open."""
     decided_by: str | None
-    """The key of who decided; null while it is open."""
+    """Key of the person who decided; null while the review is open."""
     counts: ReviewCounts | None
-    """How many values come from where; null while it is open."""
+    """Number of values by their origin; null while the review is open."""
 
 
 class ReviewItemLease(TypedDict):
     held_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     lease_until: str
     """RFC 3339 UTC with milliseconds."""
@@ -5107,37 +5142,37 @@ class ReviewLeasedProblem(TypedDict):
     title: Literal["Somebody else has the review"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["review_leased"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
     lease_until: NotRequired[str]
-    """Until when somebody else has it, unless they go on."""
+    """Time until which somebody else has the review, unless they renew it."""
 
 
 class ReviewList(TypedDict):
     items: list[ReviewItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class ReviewNeededMessage(TypedDict):
     type: Literal["review.needed"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: ReviewNeededMessageData
     """IDs and figures."""
 
@@ -5152,7 +5187,7 @@ class ReviewNeededMessageData(TypedDict):
     duration_ms: int
     """Time from the request to its answer, in milliseconds."""
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]
-    """Why a person has to look at it: the members of the policy that it meets."""
+    """Why a person has to look at it: the conditions of the policy that apply."""
 
 
 class ReviewNotFoundProblem(TypedDict):
@@ -5163,9 +5198,9 @@ class ReviewNotFoundProblem(TypedDict):
     title: Literal["There is no such review"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["review_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5173,34 +5208,35 @@ class ReviewNotFoundProblem(TypedDict):
 
 
 class ReviewPolicy(TypedDict):
-    """When a person has to look at the result; takes the place of all that the config says of it.
-    `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a
+    """When a person has to look at the result. It replaces the whole policy of the config. `below`:
+    0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a
     required value is missing; the rest is kept for the review. `rules`: items do not add up to
-    their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are
-    looked at whatever was read. Such a result is answered as an operation (202) with the status
-    `needs_review`, and is billed as any other.
+    their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that a
+    person looks at in any case. The answer is then an operation (202) with the status
+    `needs_review`, billed like any other.
     """
 
     below: NotRequired[float]
-    """0 to 1: values that are less sure than that, or were left out for it."""
+    """0 to 1: values with less confidence, also those that were left out because of it."""
     missing_required: NotRequired[bool]
     """A required value is missing; the rest of the result is kept for the review."""
     rules: NotRequired[bool]
     """Items do not add up to their total, or two readings of a value differ."""
     sample: NotRequired[float]
-    """0 to 1: the share of files that are looked at whatever was read; the same file always is, or
+    """0 to 1: share of files that a person looks at in any case. The same file is always chosen, or
     never.
     """
 
 
 class ReviewReason(TypedDict):
     code: Literal["below", "missing_required", "rules", "sample"]
-    """The machine's word for it."""
+    """The code that programs use for it."""
     path: str
     """JSON Pointer into `result`; empty: all of it."""
     confidence: NotRequired[float]
-    """Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly
-    and how uniquely the value stands on the pages, and is not calibrated.
+    """0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s
+    value it is not calibrated: it says how exactly and how uniquely the value appears on the
+    pages.
     """
 
 
@@ -5208,9 +5244,9 @@ class RotatedWebhookSecret(TypedDict):
     webhook_id: str
     """ID of the webhook, `wh_…`."""
     secret: str
-    """Verifies signatures: `whsec_…`. Shown this once."""
+    """Verifies signatures: `whsec_…`. Shown only once."""
     old_secret_until: str
-    """Until then messages carry a signature of each secret."""
+    """Until then each message is signed with both secrets."""
 
 
 class RunNotFoundProblem(TypedDict):
@@ -5221,9 +5257,9 @@ class RunNotFoundProblem(TypedDict):
     title: Literal["There is no such run"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["run_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5234,7 +5270,7 @@ class SavedChannel(TypedDict):
     provider_model: str | None
     """`<provider>/<model>`."""
     api_base: str | None
-    """Base URL of a self-hosted model or of a proxy; not one of a private network unless the
+    """Base URL of a self-hosted model or a proxy; an address in a private network only if the
     operator allows it.
     """
     max_tokens: int | None
@@ -5242,11 +5278,11 @@ class SavedChannel(TypedDict):
     temperature: float | None
     """Of the model, 0 to 2."""
     num_retries: int | None
-    """How often a failed call of the model is repeated."""
+    """How often a failed call to the model is repeated."""
     has_api_key: bool
     """A key is stored for this channel."""
     api_key_last4: str | None
-    """Last four characters of the stored key; null where there is none."""
+    """Last four characters of the stored key; null if there is none."""
 
 
 class SealItem(TypedDict):
@@ -5261,15 +5297,15 @@ class SealItem(TypedDict):
     log_digest: str
     """SHA-256 over positions and hashes of all these events."""
     continues: bool
-    """Whether it names the seal before it as that one is."""
+    """Whether it names the seal before it correctly."""
     object_key: str | None
-    """Where it was locked away in the object store; null if it was not."""
+    """Where it is locked in the object store; null if it is not."""
     retained_until: str | None
-    """Until when nobody can change it there."""
+    """Time until which nobody can change it there."""
     state: Literal["holds", "differs", "not_checked"]
-    """What the last audit found: `not_checked` where none looked at it."""
+    """What the last audit found; `not_checked`: no audit checked it."""
     audit_id: str | None
-    """The audit that looked at it."""
+    """ID of the audit that checked it."""
 
 
 class SealList(TypedDict):
@@ -5279,29 +5315,29 @@ class SealList(TypedDict):
 
 class ServiceState(TypedDict):
     status: Literal["ok", "degraded"]
-    """`degraded` where a part is away."""
+    """`degraded`: a part cannot be reached."""
     version: str
     """Release of the process that answers."""
     uptime_seconds: int
-    """Since that process started."""
+    """Seconds since that process started."""
     parts: dict[str, dict[str, Any]]
-    """Each part with `status` and what it says of itself."""
+    """Each part with its `status` and what it reports about itself."""
     roles: list[str]
-    """What that process does: `api`, `projector`, `worker`."""
+    """Roles of that process: `api`, `projector`, `worker`."""
     draining: bool
-    """Whether it finishes running work and takes no more."""
+    """Whether the process only finishes running work and takes no more."""
     log: ServiceStateLog
     """The event log."""
     read_models: list[ReadModelState]
     """How far each read model is."""
     slots: ServiceStateSlots
-    """Room for heavy work on that process."""
+    """Slots for heavy work on that process."""
     rate_limits: list[RateLimitInUse]
     """Rate-limit buckets that requests to that process took from and that are not full, the
     emptiest first, at most 20.
     """
     work: list[ServiceStateWork]
-    """What has not ended, of all tenants."""
+    """Unfinished work of all tenants."""
     max_upload_bytes: int
     """The largest upload."""
     replicas: list[Replica]
@@ -5312,36 +5348,36 @@ class ServiceStateLog(TypedDict):
     """The event log."""
 
     log_id: str | None
-    """Identity of the event log that the figures are of."""
+    """Identity of the event log from which the figures come."""
     end_position: str | None
     """Position of its newest event, as text."""
 
 
 class ServiceStateSlots(TypedDict):
-    """Room for heavy work on that process."""
+    """Slots for heavy work on that process."""
 
     in_use: int
-    """Slots that are taken."""
+    """Slots in use."""
     max: int
-    """Slots that there are."""
+    """All slots of the process."""
     tenants: list[ServiceStateSlotsTenants]
-    """Who holds how many, those with most first."""
+    """Slots that each tenant holds, most first."""
 
 
 class ServiceStateSlotsTenants(TypedDict):
     tenant_id: str
     """The tenant."""
     in_use: int
-    """Slots that it holds."""
+    """Slots that the tenant holds."""
 
 
 class ServiceStateWork(TypedDict):
     kind: str
     """`operations`, `batches` or `training_jobs`."""
     status: str
-    """How it stands."""
+    """Their state."""
     count: int
-    """How many."""
+    """Number of them."""
 
 
 class SessionExpiredProblem(TypedDict):
@@ -5352,9 +5388,9 @@ class SessionExpiredProblem(TypedDict):
     title: Literal["The session has ended"]
     """The problem in a few words."""
     status: Literal[401]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["session_expired"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5368,18 +5404,18 @@ class SessionRequest(TypedDict):
 
 class SessionResponse1(TypedDict):
     signed_in: Literal[False]
-    """Nobody is."""
+    """Nobody is signed in."""
     methods: list[Literal["api_key", "oidc"]]
     """Ways to sign in that this service offers."""
     public_url: str | None
-    """Where browsers reach the service, `PUBLIC_URL`; null where that is not said: then sessions
+    """Address where browsers reach the service, `PUBLIC_URL`; null if it is not set: then sessions
     need https, or a browser on the machine of the service.
     """
 
 
 class SessionResponse2(TypedDict):
     signed_in: Literal[True]
-    """Somebody is."""
+    """Somebody is signed in."""
     tenant_id: str
     """The tenant that the session acts for."""
     role: Literal["tenant", "service", "admin"]
@@ -5391,7 +5427,7 @@ class SessionResponse2(TypedDict):
     expires_at: str
     """When the session ends by itself."""
     csrf_token: str
-    """What requests that change something send as `X-CSRF-Token`."""
+    """Requests that change something send it as `X-CSRF-Token`."""
     methods: list[Literal["api_key", "oidc"]]
     """Ways to sign in that this service offers."""
 
@@ -5404,9 +5440,9 @@ class SetNotFoundProblem(TypedDict):
     title: Literal["There is no such set of examples"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["set_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5421,9 +5457,9 @@ class ShuttingDownProblem(TypedDict):
     title: Literal["Shutting down"]
     """The problem in a few words."""
     status: Literal[503]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["shutting_down"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5439,15 +5475,15 @@ class SourceUnavailableProblem(TypedDict):
     title: Literal["The document could not be fetched"]
     """The problem in a few words."""
     status: Literal[502]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["source_unavailable"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
     source_status: NotRequired[int | None]
-    """The HTTP status of the host of `source_url`; null where it did not answer, or not wholly."""
+    """The HTTP status of the host of `source_url`; null if it did not answer, or not completely."""
 
 
 class StorageErrorProblem(TypedDict):
@@ -5458,9 +5494,9 @@ class StorageErrorProblem(TypedDict):
     title: Literal["The object storage failed"]
     """The problem in a few words."""
     status: Literal[502]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["storage_error"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5471,7 +5507,7 @@ class SubsidyDay(TypedDict):
     day: str
     """UTC day, `YYYY-MM-DD`."""
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     tenants: int
@@ -5482,7 +5518,7 @@ class SubsidyDay(TypedDict):
 
 class SubsidyTotals(TypedDict):
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     llm_cost_usd: str
@@ -5493,7 +5529,7 @@ class TaskCost(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     credits: int
@@ -5508,7 +5544,7 @@ class TaskCost(TypedDict):
 
 class TaskCostTotals(TypedDict):
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     credits: int
@@ -5527,9 +5563,11 @@ class TenantErasedResponse(TypedDict):
     erased_at: str
     """RFC 3339 UTC with milliseconds."""
     status: Literal["erased", "erasing"]
-    """`erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells."""
+    """`erasing`: not finished yet; work that is being cancelled may delay it. Repeat the call to
+    learn more.
+    """
     left: int | None
-    """What could not be removed yet; null: not known yet."""
+    """Number of things that could not be removed yet; null: not known yet."""
 
 
 class TenantInfoResponse(TypedDict):
@@ -5558,13 +5596,13 @@ class TenantInfoResponse(TypedDict):
     open_holds: list[TenantInfoResponseOpenHolds]
     """Credits that running work may still cost."""
     price_list_version: int
-    """Version of the price list that the sale was made by."""
+    """Version of the price list that the sale used."""
     billing_config_version: int
-    """Version of the rates that it was billed by."""
+    """Version of the rates that were used for the bill."""
     rate_limits: TenantInfoResponseRateLimits
     """The limits that hold for the tenant."""
     grants_count: int
-    """Grants that the tenant ever got."""
+    """Number of grants that the tenant has ever received."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     last_activity_at: str
@@ -5575,7 +5613,7 @@ class TenantInfoResponseFreePages(TypedDict):
     """Pages that the plan's monthly allowance covers."""
 
     allowance: int
-    """Pages that the plan gives away in a calendar month."""
+    """Free pages that the plan gives in a calendar month."""
     used: int
     """Free pages used in this calendar month (UTC)."""
     remaining: int
@@ -5633,9 +5671,9 @@ class TenantMismatchProblem(TypedDict):
     title: Literal["The key belongs to another tenant"]
     """The problem in a few words."""
     status: Literal[403]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["tenant_mismatch"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5650,9 +5688,9 @@ class TenantNotFoundProblem(TypedDict):
     title: Literal["There is no such tenant"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["tenant_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5669,8 +5707,8 @@ class TenantRateLimitsDeletedResponse(TypedDict):
     updated_at: str | None
     """When the limits were set; null while the defaults hold."""
     updated_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     deleted: bool
     """false: the tenant had no limits of its own."""
@@ -5693,7 +5731,7 @@ class TenantRateLimitsDeletedResponseOverride(TypedDict):
 
 
 class TenantRateLimitsRequest(TypedDict):
-    """The whole override: members that are null or left out inherit the default."""
+    """The complete override: members that are null or left out inherit the default."""
 
     heavy: NotRequired[OwnRateLimit | None]
     """Limit of requests that read a document; null: the default."""
@@ -5711,8 +5749,8 @@ class TenantRateLimitsResponse(TypedDict):
     updated_at: str | None
     """When the limits were set; null while the defaults hold."""
     updated_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
 
 
@@ -5733,131 +5771,130 @@ class TenantRateLimitsResponseOverride(TypedDict):
 
 
 class TenantRetentionRequest(TypedDict):
-    """All of the tenant's days: members that are null or left out inherit the installation's."""
+    """All periods of the tenant: members that are null or left out inherit the installation's."""
 
     days: TenantRetentionRequestDays
-    """How many days back are looked at."""
+    """Number of days to look back."""
 
 
 class TenantRetentionRequestDays(TypedDict):
-    """How many days back are looked at."""
+    """Number of days to look back."""
 
     uploads: NotRequired[int | None]
-    """Of used uploads, from when they were sent."""
+    """For used uploads, counted from when they were sent."""
     results: NotRequired[int | None]
-    """Of results of operations and batches, from when they were billed."""
+    """For results of operations and batches, counted from when they were billed."""
     examples: NotRequired[int | None]
-    """Of examples of training jobs, from the end of their job."""
+    """For examples of training jobs, counted from the end of their job."""
     deliveries: NotRequired[int | None]
-    """Of deliveries of webhooks, from the event that they tell."""
+    """For deliveries of webhooks, counted from the event that they report."""
 
 
 class TenantRetentionResponse(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     days: TenantRetentionResponseDays
-    """How long things of the tenant are kept. null: for good."""
+    """How long the tenant’s data is kept. null: for ever."""
     own_days: TenantRetentionResponseOwnDays | None
-    """What was set for the tenant; null: nothing was. A member that is null inherits."""
+    """The periods set for the tenant; null: none were set. A member that is null inherits."""
     installation_days: TenantRetentionResponseInstallationDays
-    """How long things are kept where a tenant has no days of its own. null: for good."""
+    """How long data is kept if a tenant has no periods of its own. null: for ever."""
     updated_at: str | None
     """When the limits were set; null while the defaults hold."""
     updated_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
 
 
 class TenantRetentionResponseDays(TypedDict):
-    """How long things of the tenant are kept. null: for good."""
+    """How long the tenant’s data is kept. null: for ever."""
 
     uploads: int | None
-    """Of used uploads, from when they were sent."""
+    """For used uploads, counted from when they were sent."""
     results: int | None
-    """Of results of operations and batches, from when they were billed."""
+    """For results of operations and batches, counted from when they were billed."""
     examples: int | None
-    """Of examples of training jobs, from the end of their job."""
+    """For examples of training jobs, counted from the end of their job."""
     deliveries: int | None
-    """Of deliveries of webhooks, from the event that they tell."""
+    """For deliveries of webhooks, counted from the event that they report."""
 
 
 class TenantRetentionResponseOwnDays(TypedDict):
     uploads: int | None
-    """Of used uploads, from when they were sent."""
+    """For used uploads, counted from when they were sent."""
     results: int | None
-    """Of results of operations and batches, from when they were billed."""
+    """For results of operations and batches, counted from when they were billed."""
     examples: int | None
-    """Of examples of training jobs, from the end of their job."""
+    """For examples of training jobs, counted from the end of their job."""
     deliveries: int | None
-    """Of deliveries of webhooks, from the event that they tell."""
+    """For deliveries of webhooks, counted from the event that they report."""
 
 
 class TenantRetentionResponseInstallationDays(TypedDict):
-    """How long things are kept where a tenant has no days of its own. null: for good."""
+    """How long data is kept if a tenant has no periods of its own. null: for ever."""
 
     uploads: int | None
-    """Of used uploads, from when they were sent."""
+    """For used uploads, counted from when they were sent."""
     results: int | None
-    """Of results of operations and batches, from when they were billed."""
+    """For results of operations and batches, counted from when they were billed."""
     examples: int | None
-    """Of examples of training jobs, from the end of their job."""
+    """For examples of training jobs, counted from the end of their job."""
     deliveries: int | None
-    """Of deliveries of webhooks, from the event that they tell."""
+    """For deliveries of webhooks, counted from the event that they report."""
 
 
 class ToMarkdownForm(TypedDict):
     file: NotRequired[File]
     """The document; or send `source_url`."""
     conversion_mode: NotRequired[Literal["default", "fast"]]
-    """`fast` reads only text that a file has; `default` recognises pages without text too."""
+    """`fast` reads only the text in the file; `default` also recognises pages without text."""
     include: NotRequired[str]
-    """`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the
-    markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON
-    Schema for an extraction, of the fields that the document names itself, in the member of this
+    """`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the
+    markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON
+    Schema for an extraction of the fields that the document itself names, in the member of this
     name.
     """
     table_format: NotRequired[Literal["markdown", "html"]]
     """`html` writes tables with their spans as HTML; `markdown`, the default, repeats what spans.
     """
     source_url: NotRequired[str]
-    """Where the document is fetched from, instead of a file: an `https` URL at a public host. At
-    most as many bytes as a file may have; redirects are not followed. Where the installation
-    allows it.
+    """Instead of a file: an `https` URL at a public host from which the document is fetched, if the
+    installation allows it. The size limit is that of files; redirects are not followed.
     """
     pages: NotRequired[str]
-    """Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
     """
     password: NotRequired[str]
-    """Of an encrypted PDF. It is never stored or logged."""
+    """Password of an encrypted PDF. It is never stored or logged."""
     tenant_id: NotRequired[str]
-    """For service and admin keys; default: the own."""
+    """For service and admin keys; default: their own."""
     project_id: NotRequired[str]
     """Project that the work is counted for; default `default`."""
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
     ocr_provider_model: NotRequired[Any]
-    """Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that
-    channel runs; else ignored, whatever it is.
+    """Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_api_key: NotRequired[str]
     """Own key for the OCR model; BYOK rates where it is used. Empty: none."""
     ocr_api_base: NotRequired[Any]
-    """Address of its server. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Address of the model’s server. Used only together with the key of its channel, if that
+    channel runs; otherwise ignored, whatever it is.
     """
     ocr_max_tokens: NotRequired[Any]
-    """Most tokens of an answer. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Most tokens in an answer. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
     ocr_temperature: NotRequired[Any]
-    """0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored,
-    whatever it is.
+    """0 to 2. Used only together with the key of its channel, if that channel runs; otherwise
+    ignored, whatever it is.
     """
     ocr_num_retries: NotRequired[Any]
-    """Attempts after the first. Counts only beside the key of its channel, where that channel runs;
-    else ignored, whatever it is.
+    """Attempts after the first. Used only together with the key of its channel, if that channel
+    runs; otherwise ignored, whatever it is.
     """
 
 
@@ -5867,12 +5904,11 @@ class ToMarkdownRequest(TypedDict):
     file_uri: NotRequired[str | Literal[""]]
     """As presign gave it."""
     source_url: NotRequired[str | Literal[""]]
-    """Where the document is fetched from, instead of a file: an `https` URL at a public host. At
-    most as many bytes as a file may have; redirects are not followed. Where the installation
-    allows it.
+    """Instead of a file: an `https` URL at a public host from which the document is fetched, if the
+    installation allows it. The size limit is that of files; redirects are not followed.
     """
     file_name: NotRequired[str | Literal[""]]
-    """Name of the file as it was sent; null where it had none."""
+    """Name of the file as it was sent; null if it had none."""
     mode: NotRequired[Literal["default", "fast"]]
     """How thoroughly the document is read."""
     ocr: NotRequired[OcrChannel | None]
@@ -5882,15 +5918,15 @@ class ToMarkdownRequest(TypedDict):
     task_id: NotRequired[str]
     """Task that the work is counted for; default `default`."""
     pages: NotRequired[str]
-    """Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most
+    """Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most
     100 ranges; a range may end beyond the last page, but not begin there.
     """
     password: NotRequired[str]
-    """Of an encrypted PDF. It is never stored or logged."""
+    """Password of an encrypted PDF. It is never stored or logged."""
     include: NotRequired[list[Literal["blocks", "page_markdown", "proposed_schema"]] | str]
-    """`blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the
-    markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON
-    Schema for an extraction, of the fields that the document names itself, in the member of this
+    """`blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the
+    markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON
+    Schema for an extraction of the fields that the document itself names, in the member of this
     name.
     """
     table_format: NotRequired[Literal["markdown", "html"]]
@@ -5906,9 +5942,9 @@ class TooManyPagesProblem(TypedDict):
     title: Literal["The document has too many pages"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["too_many_pages"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5927,9 +5963,9 @@ class TooManyWebhooksProblem(TypedDict):
     title: Literal["The tenant has too many webhooks"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["too_many_webhooks"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -5940,11 +5976,11 @@ class TrainingCancelledMessage(TypedDict):
     type: Literal["training.cancelled"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: TrainingCancelledMessageData
     """IDs and figures."""
 
@@ -5960,20 +5996,20 @@ class TrainingExample(TypedDict):
     document_id: NotRequired[str]
     """ID of the document, `doc_…`."""
     file_uri: NotRequired[str]
-    """Instead of `document_id`."""
+    """Send it instead of `document_id`."""
     expected: dict[str, Any]
-    """What should be read in the document, as the schema has it."""
+    """The correct values of the document, in the form of the schema."""
 
 
 class TrainingFailedMessage(TypedDict):
     type: Literal["training.failed"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: TrainingFailedMessageData
     """IDs and figures."""
 
@@ -5984,7 +6020,7 @@ class TrainingFailedMessageData(TypedDict):
     job_id: str
     """ID of a training job, `job_…`."""
     code: str
-    """The machine's word for it."""
+    """The code that programs use for it."""
 
 
 class TrainingJobItem(TypedDict):
@@ -5999,11 +6035,11 @@ class TrainingJobItem(TypedDict):
     name: str | None
     """A name for people."""
     status: str
-    """How it stands or ended."""
+    """Its state."""
     artifact_id: str | None
     """ID of a trained artifact, `art_…`, or the name of a deployed one."""
     problem_code: str | None
-    """Code of the problem that it ended with; null where there was none."""
+    """Code of the problem that it ended with; null if there was none."""
     credits_held: int
     """Whole credits."""
     credits_charged: int
@@ -6011,7 +6047,7 @@ class TrainingJobItem(TypedDict):
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When the job was taken up; null while it waits."""
+    """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
 
@@ -6020,11 +6056,11 @@ class TrainingJobList(TypedDict):
     items: list[TrainingJobItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class TrainingJobStatusResponse(TypedDict):
@@ -6037,13 +6073,13 @@ class TrainingJobStatusResponse(TypedDict):
     task_id: str
     """Task that the work is counted for; default `default`."""
     status: Literal["queued", "running", "succeeded", "failed", "cancelled"]
-    """How it stands or ended."""
+    """Its state."""
     progress: TrainingJobStatusResponseProgress
-    """How far the job is."""
+    """Progress of the job."""
     baseline_score: float | None
     """Score of the whole before the training, 0 to 1; null while it is not known."""
     best_score: float | None
-    """On the examples that were held out."""
+    """Score on the examples that were held out."""
     per_field: list[TrainingJobStatusResponsePerField]
     """Scores of each field."""
     artifact_id: str | None
@@ -6057,18 +6093,18 @@ class TrainingJobStatusResponse(TypedDict):
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     started_at: str | None
-    """When the job was taken up; null while it waits."""
+    """When work on the job began; null while it waits."""
     finished_at: str | None
     """When the job ended; null while it runs."""
 
 
 class TrainingJobStatusResponseProgress(TypedDict):
-    """How far the job is."""
+    """Progress of the job."""
 
     metric_calls: int
     """Results compared with an example so far."""
     max_metric_calls: int
-    """Budget of the training: how often a result may be compared with an example."""
+    """Budget of the training: how often it may compare a result with an example."""
 
 
 class TrainingJobStatusResponsePerField(TypedDict):
@@ -6082,9 +6118,9 @@ class TrainingJobStatusResponsePerField(TypedDict):
 
 class TrainingJobStatusResponseError(TypedDict):
     code: str
-    """The machine's word for it."""
+    """The code that programs use for it."""
     detail: str
-    """A sentence for people; null where there is nothing to say."""
+    """A sentence for people; null if there is nothing to say."""
 
 
 class TrainingQuoteResponse(TypedDict):
@@ -6097,7 +6133,7 @@ class TrainingQuoteResponse(TypedDict):
     total_examples: int
     """Examples that the training would learn from."""
     max_metric_calls: int
-    """Budget of the training: how often a result may be compared with an example."""
+    """Budget of the training: how often it may compare a result with an example."""
     credits: int
     """Whole credits."""
     breakdown: TrainingQuoteResponseBreakdown
@@ -6107,7 +6143,7 @@ class TrainingQuoteResponse(TypedDict):
     available_credits: int
     """Whole credits."""
     sufficient: bool
-    """The available credits cover it."""
+    """Whether the available credits cover it."""
     plan_allows: bool
     """False on plan `free`: a job would be refused."""
 
@@ -6127,11 +6163,11 @@ class TrainingSucceededMessage(TypedDict):
     type: Literal["training.succeeded"]
     """Type of event."""
     version: Literal["1"]
-    """Of the payload: members may be added to it, none is renamed or removed."""
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
     timestamp: str
-    """When it happened; repeats say the same."""
+    """When it happened; the same in repeats."""
     tenant_id: str | None
-    """Whom it is about; null: the whole service."""
+    """Tenant that it is about; null: the whole service."""
     data: TrainingSucceededMessageData
     """IDs and figures."""
 
@@ -6158,9 +6194,9 @@ class UnknownModelProviderProblem(TypedDict):
     title: Literal["The model provider is not known"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unknown_model_provider"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6175,9 +6211,9 @@ class UnknownOperationProblem(TypedDict):
     title: Literal["The operation is not known"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unknown_operation"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6192,9 +6228,9 @@ class UnreadableFileProblem(TypedDict):
     title: Literal["The file cannot be read"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unreadable_file"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6209,9 +6245,9 @@ class UnsafeApiBaseProblem(TypedDict):
     title: Literal["The API base may not be reached"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unsafe_api_base"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6226,9 +6262,9 @@ class UnsafeSourceUrlProblem(TypedDict):
     title: Literal["The source URL may not be fetched"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unsafe_source_url"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6245,9 +6281,9 @@ class UnsafeWebhookUrlProblem(TypedDict):
     title: Literal["The URL of the webhook may not be reached"]
     """The problem in a few words."""
     status: Literal[422]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unsafe_webhook_url"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6263,9 +6299,9 @@ class UnsupportedFileTypeProblem(TypedDict):
     title: Literal["The file type is not supported"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unsupported_file_type"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6282,9 +6318,9 @@ class UnsupportedMediaTypeProblem(TypedDict):
     title: Literal["The content type is not supported"]
     """The problem in a few words."""
     status: Literal[415]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unsupported_media_type"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6301,9 +6337,9 @@ class UnsupportedSchemaVersionProblem(TypedDict):
     title: Literal["The schema version is not supported"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["unsupported_schema_version"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6318,9 +6354,9 @@ class UploadQuotaExceededProblem(TypedDict):
     title: Literal["The storage quota is used up"]
     """The problem in a few words."""
     status: Literal[413]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["upload_quota_exceeded"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6352,16 +6388,16 @@ class UsageDay(TypedDict):
     adjusted_credits: int
     """Whole credits."""
     balance_credits: int | None
-    """When the day ended; null while the read models are at different positions."""
+    """Balance at the end of the day; null while the read models are at different positions."""
     categories: list[UsageDayCategory]
-    """What was used of each category."""
+    """Usage of each category."""
 
 
 class UsageDayCategory(TypedDict):
     category: str
     """What the usage was for, for grouping."""
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     free_pages: int
@@ -6378,18 +6414,18 @@ class UsageDaysResponse(TypedDict):
     end: str
     """The last day."""
     items: list[UsageDay]
-    """Each day, the first first."""
+    """The days, oldest first."""
 
 
 class UsageHistoryResponse(TypedDict):
     items: list[UsageItem]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class UsageItem(TypedDict):
@@ -6416,7 +6452,7 @@ class UsageItem(TypedDict):
     balance_after: int
     """Whole credits."""
     billing_config_version: int | None
-    """Version of the rates that it was billed by."""
+    """Version of the rates that were used for the bill."""
     project_id: str | None
     """Project that the work is counted for; default `default`."""
     task_id: str | None
@@ -6426,20 +6462,20 @@ class UsageItem(TypedDict):
     job_id: str | None
     """ID of a training job, `job_…`."""
     api_key_id: str | None
-    """ID of the key that made the call; null where none did."""
+    """ID of the key that made the call; null if none did."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     kind: Literal["usage", "admin_adjustment"]
-    """What it is."""
+    """Its kind."""
 
 
 class UsageStatsItem(TypedDict):
     key: str
-    """What the group is of: a value of `group_by`."""
+    """What the group stands for: a value of `group_by`."""
     category: NotRequired[str]
     """What the usage was for, for grouping."""
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     free_pages: int
@@ -6452,7 +6488,7 @@ class UsageStatsItem(TypedDict):
 
 class UsageStatsTotals(TypedDict):
     operations: int
-    """How many pieces of work."""
+    """Number of pieces of work."""
     pages: int
     """How many pages."""
     free_pages: int
@@ -6472,9 +6508,9 @@ class VersionConflictProblem(TypedDict):
     title: Literal["Another version was published first"]
     """The problem in a few words."""
     status: Literal[409]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["version_conflict"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6484,37 +6520,37 @@ class VersionConflictProblem(TypedDict):
 class Warning(TypedDict):
     code: str
     """`no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say
-    which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or
-    `paths` not looked for, for want of time; `pages_not_answered`: a model gave nothing for
-    `pages`; `pages_not_shown`: a model was not shown `pages`, for nothing pointed to them;
-    `low_confidence`; `inexact_number`: digits that no number holds were left out;
-    `not_grounded`; `merged`: parts of a long document told `value` more than once;
-    `contradicted`: another part told `value`; `readings_differ`: the embedded engine read
-    `value` where the answer has the other value of a model; `own_key_not_used`. More may be
-    added.
+    which letters they draw; `page_failed`; `deadline_reached`: time ran out, so `pages` were not
+    read, or `paths` not searched; `pages_not_answered`: a model gave nothing for `pages`;
+    `pages_not_shown`: a model was not shown `pages`, because nothing pointed to them;
+    `low_confidence`; `inexact_number`: digits that a number cannot hold were left out;
+    `not_grounded`; `merged`: parts of a long document gave `value` more than once;
+    `contradicted`: another part gave `value`; `readings_differ`: the embedded engine read
+    `value`, but the answer has a model’s other value; `own_key_not_used`. More may be added.
     """
     message: str
     """A sentence for people."""
     path: NotRequired[str]
-    """Of a value that was left out or read otherwise: JSON Pointer into `result`; of an item, its
-    list.
+    """For a value that was left out or read differently: JSON Pointer into `result`; for an item,
+    to its list.
     """
     value: NotRequired[Any]
-    """Of a value that was left out or read otherwise: as it was read."""
+    """For a value that was left out or read differently: the value as read."""
     text: NotRequired[str]
-    """The words as they stand in the document."""
+    """The words as written in the document."""
     page: NotRequired[int]
     """Number of the page, from 1."""
     bbox: NotRequired[list[float] | None]
-    """Points from the top left."""
+    """Points, from the top left."""
     confidence: NotRequired[float]
-    """Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly
-    and how uniquely the value stands on the pages, and is not calibrated.
+    """0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s
+    value it is not calibrated: it says how exactly and how uniquely the value appears on the
+    pages.
     """
     pages: NotRequired[list[int]]
-    """Pages that were not looked at, shown or answered."""
+    """Pages that were not read, shown or answered."""
     paths: NotRequired[list[str]]
-    """JSON Pointers into `result` of what was not looked for; the first hundred."""
+    """JSON Pointers into `result` to values that were not searched for; the first 100."""
 
 
 class Webhook(TypedDict):
@@ -6525,17 +6561,17 @@ class Webhook(TypedDict):
     url: str
     """Where messages are sent."""
     events: list[str]
-    """Types of events that it is told, or `*` for everything about the tenant."""
+    """Types of events that are sent to it, or `*` for everything about the tenant."""
     description: str | None
-    """For people; null where there is none."""
+    """A note for people; null if there is none."""
     low_balance_credits: int | None
-    """Threshold of `balance.low` in credits; null: it is never told."""
+    """Threshold of `balance.low` in credits; null: it is never sent."""
     enabled: bool
-    """Whether anything is sent to it."""
+    """Whether messages are sent to it."""
     disabled_reason: Literal["failing", "gone"] | None
-    """`failing`: for three days nothing arrived. `gone`: the receiver answered 410."""
+    """`failing`: nothing arrived for three days. `gone`: the receiver answered 410."""
     failing_since: str | None
-    """First of the attempts that failed since the last one that did not; null while all is well."""
+    """First failed attempt since the last successful one; null while all is well."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     updated_at: str
@@ -6544,7 +6580,7 @@ class Webhook(TypedDict):
 
 class WebhookChangeRequest(TypedDict):
     url: str
-    """https, at a public address; it is kept in the event log, so put no secret into it."""
+    """An https URL at a public address. It is kept in the event log, so put no secret into it."""
     events: list[
         Literal[
             "*",
@@ -6570,20 +6606,21 @@ class WebhookChangeRequest(TypedDict):
             "audit.finding",
         ]
     ]
-    """What to be told. `*` is everything about the tenant, types of later releases too."""
+    """Events to send. `*` is everything about the tenant, including types that later releases add.
+    """
     description: NotRequired[str | None]
-    """For people."""
+    """A note for people."""
     low_balance_credits: NotRequired[int | None]
-    """`balance.low` is sent each time that the balance comes down below it; null: never."""
+    """`balance.low` is sent each time the balance falls below this; null: never."""
     enabled: NotRequired[bool]
-    """Whether anything is sent to it."""
+    """Whether messages are sent to it."""
 
 
 class WebhookCreateRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
     url: str
-    """https, at a public address; it is kept in the event log, so put no secret into it."""
+    """An https URL at a public address. It is kept in the event log, so put no secret into it."""
     events: list[
         Literal[
             "*",
@@ -6609,30 +6646,31 @@ class WebhookCreateRequest(TypedDict):
             "audit.finding",
         ]
     ]
-    """What to be told. `*` is everything about the tenant, types of later releases too."""
+    """Events to send. `*` is everything about the tenant, including types that later releases add.
+    """
     description: NotRequired[str | None]
-    """For people."""
+    """A note for people."""
     low_balance_credits: NotRequired[int | None]
-    """`balance.low` is sent each time that the balance comes down below it; null: never."""
+    """`balance.low` is sent each time the balance falls below this; null: never."""
 
 
 class WebhookDelivery(TypedDict):
     delivery_id: str
-    """Sent as `webhook-id`: repeats have the same one."""
+    """Sent as `webhook-id`; repeats have the same one."""
     webhook_id: str
     """ID of the webhook, `wh_…`."""
     event: str
     """Type of event."""
     event_id: str
-    """Of the event in the log that it tells of."""
+    """ID of the event in the log that it reports."""
     status: Literal["pending", "delivered", "failed"]
-    """`failed`: it was not delivered within three days, or its receiver answered 410, and it is
-    tried no more. A webhook that is enabled again within the three days is sent it after all.
+    """`failed`: it was not delivered within three days, or its receiver answered 410, so it is not
+    tried again. If the webhook is enabled again within the three days, it is sent after all.
     """
     attempts: int
-    """Requests that were begun so far."""
+    """Number of requests begun so far."""
     response_status: int | None
-    """Status of the last answer; null when there was none."""
+    """Status of the last answer; null if there was none."""
     error: Literal[
         "status",
         "redirect",
@@ -6641,15 +6679,15 @@ class WebhookDelivery(TypedDict):
         "unsafe_address",
         "secret_lost",
     ] | None
-    """Why the last attempt failed; null when it did not, or there was none."""
+    """Why the last attempt failed; null if it did not fail, or there was none."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
     last_attempt_at: str | None
-    """When it was sent last; null while it was not."""
+    """When it was last sent; null if it never was."""
     next_attempt_at: str | None
-    """null unless it is pending."""
+    """Time of the next attempt; null unless it is pending."""
     delivered_at: str | None
-    """When the receiver took it; null while it has not."""
+    """When the receiver accepted it; null until then."""
     payload: dict[str, Any]
     """The body that the receiver gets."""
 
@@ -6658,22 +6696,22 @@ class WebhookDeliveryList(TypedDict):
     items: list[WebhookDelivery]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class WebhookList(TypedDict):
     items: list[Webhook]
     """The entries of this page of the list."""
     total: int
-    """Entries of the whole list."""
+    """Number of entries in the whole list."""
     limit: int
-    """At most so many entries in a page of the list."""
+    """Most entries in a page of the list."""
     offset: int
-    """Entries that are skipped."""
+    """Number of entries to skip."""
 
 
 class WebhookNotFoundProblem(TypedDict):
@@ -6684,9 +6722,9 @@ class WebhookNotFoundProblem(TypedDict):
     title: Literal["There is no such webhook"]
     """The problem in a few words."""
     status: Literal[404]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["webhook_not_found"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6695,7 +6733,7 @@ class WebhookNotFoundProblem(TypedDict):
 
 class WebhookSecretRotateRequest(TypedDict):
     keep_old_seconds: NotRequired[int]
-    """How long the secret before signs too, in seconds."""
+    """How long the old secret still signs too, in seconds."""
 
 
 class WrongPasswordProblem(TypedDict):
@@ -6706,9 +6744,9 @@ class WrongPasswordProblem(TypedDict):
     title: Literal["The password does not open the file"]
     """The problem in a few words."""
     status: Literal[400]
-    """Of the HTTP answer."""
+    """Status of the HTTP answer."""
     code: Literal["wrong_password"]
-    """The machine's word for the problem."""
+    """The code that programs use for the problem."""
     detail: str
     """A sentence for people."""
     request_id: str
@@ -6717,7 +6755,7 @@ class WrongPasswordProblem(TypedDict):
 
 class CanonicalAnswer(TypedDict):
     result: NotRequired[Operation]
-    """What the schema asked for, as the document says it."""
+    """The data that the schema asked for, as the document says it."""
 
 
 class ListApiKeysEntry(TypedDict):
@@ -6740,13 +6778,13 @@ class ListApiKeysEntry(TypedDict):
     revoked_at: str | None
     """When the key was revoked; null while it works."""
     made_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who
-    signed in was erased with the tenant.
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
     """
     erased_at: str | None
     """When `name` was erased with the data of the tenant; null while it is not."""
     last_used_at: str | None
-    """When this process last saw it; null if it has not since it started."""
+    """When this process last saw the key; null if it has not seen it since it started."""
 
 
 CanonicalEnvelope = Union[
@@ -6764,7 +6802,7 @@ ReviewDocument = Union[
     ReviewDocumentValue,
     None,
 ]
-"""null once it is kept no more."""
+"""null once it is no longer kept."""
 SessionResponse = Union[
     SessionResponse1,
     SessionResponse2,

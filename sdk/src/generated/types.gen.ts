@@ -20,11 +20,11 @@ export type AcceptedEvaluationRun = {
      */
     set_id: string;
     /**
-     * Version of the set that is measured by.
+     * Version of the set that is used to measure.
      */
     set_version: number;
     /**
-     * It waits.
+     * The run waits.
      */
     status: 'queued';
     /**
@@ -63,11 +63,11 @@ export type ActivateDeploymentRequest = {
      */
     artifact_uri: string;
     /**
-     * How much of the work the deployment gets.
+     * Share of the work that the deployment gets.
      */
     rollout?: DeploymentRollout | null;
     /**
-     * What has to be measured before this is published; left out: nothing.
+     * What must be measured before this is published; left out: nothing.
      */
     gate?: Gate | null;
 };
@@ -82,11 +82,11 @@ export type AddCreditsRequest = {
      */
     provider?: string;
     /**
-     * With the provider the identity of this payment, unique for ever and across tenants.
+     * Together with the provider it identifies this payment, for ever and across tenants.
      */
     provider_txn_id: string;
     /**
-     * As shown at checkout; derived when left out.
+     * As shown at checkout; left out: derived.
      */
     credits?: number | null;
     /**
@@ -106,7 +106,7 @@ export type AddCreditsRequest = {
      */
     provider_fee_minor?: number;
     /**
-     * Version of the price list that the sale was made by.
+     * Version of the price list that the sale used.
      */
     price_list_version?: number | null;
     /**
@@ -161,11 +161,11 @@ export type AddCreditsResponse = {
      */
     provider: string;
     /**
-     * ID of the transaction at the payment provider; with it a repeat is recognised.
+     * ID of the transaction at the payment provider; it identifies repeats.
      */
     provider_txn_id: string;
     /**
-     * Version of the price list that the sale was made by.
+     * Version of the price list that the sale used.
      */
     price_list_version: number;
     /**
@@ -173,7 +173,7 @@ export type AddCreditsResponse = {
      */
     fx_rate_to_usd: string | null;
     /**
-     * Day of the exchange rate; null where none was needed or known.
+     * Day of the exchange rate; null if none was needed or known.
      */
     fx_rate_date: string | null;
     /**
@@ -181,7 +181,7 @@ export type AddCreditsResponse = {
      */
     balance_credits: number;
     /**
-     * False for a retry: the original is answered.
+     * False for a retry: the answer is the original grant.
      */
     credited: boolean;
     /**
@@ -204,7 +204,7 @@ export type AdminBillingConfigHistoryResponse = {
 
 export type AdminCreditAdjustRequest = {
     /**
-     * Above 0 gives, below 0 claws back.
+     * Above 0 gives credits, below 0 claws them back.
      */
     credits: number;
     /**
@@ -212,7 +212,7 @@ export type AdminCreditAdjustRequest = {
      */
     reason: string;
     /**
-     * The balance may go below zero by this adjustment.
+     * Whether this adjustment may take the balance below zero.
      */
     allow_negative?: boolean;
 };
@@ -239,7 +239,7 @@ export type AdminCreditAdjustResponse = {
      */
     balance_credits: number;
     /**
-     * false: this movement had been booked before.
+     * false: this movement was already booked.
      */
     credited: boolean;
     /**
@@ -261,11 +261,11 @@ export type AdminRequiredProblem = {
      */
     title: 'An admin key is required';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 403;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'admin_required';
     /**
@@ -299,11 +299,11 @@ export type AdminSetPlanResponse = {
      */
     plan: 'free' | 'paid' | 'enterprise';
     /**
-     * The plan until now.
+     * The plan before the change.
      */
     previous_plan: 'free' | 'paid' | 'enterprise';
     /**
-     * false: the tenant was on this plan already.
+     * false: the tenant already had this plan.
      */
     changed: boolean;
     /**
@@ -318,15 +318,15 @@ export type AdminTenantLedgerResponse = {
      */
     items: Array<LedgerItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -337,22 +337,22 @@ export type AdminTenantListResponse = {
      */
     items: Array<TenantItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
 
 export type AdminUsageStatsResponse = {
     /**
-     * Identity of the event log that the figures are of.
+     * Identity of the event log from which the figures come.
      */
     log_id: string | null;
     /**
@@ -384,11 +384,11 @@ export type ApiKeyCreateRequest = {
      */
     role?: 'tenant' | 'service' | 'admin';
     /**
-     * What the key is for, for people.
+     * What the key is for: a note for people.
      */
     name?: string | null;
     /**
-     * Left out: it does not end; one that is made with a key of the same role that ends, ends with that. A later end than that is refused.
+     * Left out: the key does not end. If it is made with a key of the same role that ends, it ends with that key, and a later end is refused.
      */
     expires_at?: string | null;
 };
@@ -399,7 +399,7 @@ export type ApiKeyCreateResponse = {
      */
     key_id: string;
     /**
-     * Shown this once.
+     * Shown only once.
      */
     key: string;
     /**
@@ -470,7 +470,7 @@ export type ApiKeyList = {
          */
         revoked_at: string | null;
         /**
-         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
          */
         made_by: string | null;
         /**
@@ -478,20 +478,20 @@ export type ApiKeyList = {
          */
         erased_at: string | null;
         /**
-         * When this process last saw it; null if it has not since it started.
+         * When this process last saw the key; null if it has not seen it since it started.
          */
         last_used_at: string | null;
     }>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -502,7 +502,7 @@ export type ApiKeyRotateRequest = {
      */
     key: string;
     /**
-     * How long the old key goes on working beside the new one.
+     * How long the old key still works beside the new one, in seconds.
      */
     grace_seconds?: number;
 };
@@ -533,7 +533,7 @@ export type Artifact = {
      */
     task_id: string;
     /**
-     * Of what was learned.
+     * SHA-256 of what was learned.
      */
     sha256: string;
     /**
@@ -541,7 +541,7 @@ export type Artifact = {
      */
     bytes: number;
     /**
-     * Of the schema that it fills in.
+     * SHA-256 of the schema that it fills in.
      */
     schema_sha256: string;
     /**
@@ -570,11 +570,11 @@ export type Artifact = {
         best: number;
     }>;
     /**
-     * Documents of its examples; null for jobs of releases that did not say.
+     * Number of documents of its examples; null for jobs of early releases, which did not record it.
      */
     learned_from: Array<string> | null;
     /**
-     * How many of them were erased since: train again without them, and retire this one.
+     * How many of them were erased since. If any were, train again without them and retire this artifact.
      */
     learned_from_erased: number;
     /**
@@ -589,15 +589,15 @@ export type ArtifactList = {
      */
     items: Array<Artifact>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -615,11 +615,11 @@ export type ArtifactNotFoundProblem = {
      */
     title: 'There is no such artifact';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'artifact_not_found';
     /**
@@ -634,11 +634,11 @@ export type ArtifactNotFoundProblem = {
 
 export type Audit = {
     /**
-     * Of the audit.
+     * ID of the audit.
      */
     audit_id: string;
     /**
-     * How it stands or ended; `interrupted`: its process ended before it did.
+     * State of the audit; `interrupted`: its process ended before the audit did.
      */
     status: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
     /**
@@ -654,19 +654,19 @@ export type Audit = {
      */
     tell: boolean;
     /**
-     * What it does now.
+     * What the audit is doing now.
      */
     stage: 'starting' | 'reading_tables' | 'reading_log';
     /**
-     * Events that it has read.
+     * Number of events read so far.
      */
     events: number;
     /**
-     * The position that it has read up to, as text; null before the first 10,000 events.
+     * Position read so far, as text; null before the first 10,000 events.
      */
     position: string | null;
     /**
-     * Where the log ended when it began, as text; null before it was opened.
+     * End of the log when the audit began, as text; null until the log is open.
      */
     end_position: string | null;
     /**
@@ -686,7 +686,7 @@ export type Audit = {
      */
     finished_at: string | null;
     /**
-     * Why it could not be made; null unless it failed.
+     * Why the audit could not be made; null unless it failed.
      */
     error: string | null;
     /**
@@ -721,7 +721,7 @@ export type AuditFinding = {
      */
     table?: string;
     /**
-     * Whose row or event it is.
+     * Tenant of the row or event.
      */
     tenant_id?: string;
     /**
@@ -748,15 +748,15 @@ export type AuditFindingMessage = {
      */
     type: 'audit.finding';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -776,11 +776,11 @@ export type AuditFindingMessage = {
 
 export type AuditItem = {
     /**
-     * Of the audit.
+     * ID of the audit.
      */
     audit_id: string;
     /**
-     * How it stands or ended; `interrupted`: its process ended before it did.
+     * State of the audit; `interrupted`: its process ended before the audit did.
      */
     status: 'running' | 'succeeded' | 'failed' | 'cancelled' | 'interrupted';
     /**
@@ -796,19 +796,19 @@ export type AuditItem = {
      */
     tell: boolean;
     /**
-     * What it does now.
+     * What the audit is doing now.
      */
     stage: 'starting' | 'reading_tables' | 'reading_log';
     /**
-     * Events that it has read.
+     * Number of events read so far.
      */
     events: number;
     /**
-     * The position that it has read up to, as text; null before the first 10,000 events.
+     * Position read so far, as text; null before the first 10,000 events.
      */
     position: string | null;
     /**
-     * Where the log ended when it began, as text; null before it was opened.
+     * End of the log when the audit began, as text; null until the log is open.
      */
     end_position: string | null;
     /**
@@ -828,11 +828,11 @@ export type AuditItem = {
      */
     finished_at: string | null;
     /**
-     * Why it could not be made; null unless it failed.
+     * Why the audit could not be made; null unless it failed.
      */
     error: string | null;
     /**
-     * How many things are wrong; null until it has succeeded.
+     * Number of findings; null until the audit has succeeded.
      */
     findings: number | null;
 };
@@ -843,15 +843,15 @@ export type AuditList = {
      */
     items: Array<AuditItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -869,11 +869,11 @@ export type AuditNotFoundProblem = {
      */
     title: 'There is no such audit';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'audit_not_found';
     /**
@@ -900,11 +900,11 @@ export type AuditReport = {
          */
         about: string;
         /**
-         * How often it was made.
+         * How many times the check was made.
          */
         checked: number;
         /**
-         * How often something was wrong.
+         * How many times it found something wrong.
          */
         findings: number;
     }>;
@@ -913,11 +913,11 @@ export type AuditReport = {
      */
     findings: Array<AuditFinding>;
     /**
-     * What is worth knowing and not wrong.
+     * Worth knowing, but not wrong.
      */
     notes: Array<string>;
     /**
-     * What the log was, as far as it was read.
+     * Facts about the log, as far as it was read.
      */
     facts: {
         /**
@@ -946,19 +946,19 @@ export type AuditReport = {
         last_at: string | null;
     };
     /**
-     * Everything that is wrong, also what was not kept.
+     * Number of all findings, including those that were not kept.
      */
     total: number;
     /**
-     * The read models that were compared; null where they were left out.
+     * The read models that were compared; null if they were left out.
      */
     read_models: Array<{
         /**
-         * Of the read model.
+         * Name of the read model.
          */
         name: string;
         /**
-         * What it had applied.
+         * Position up to which it had applied the log.
          */
         position: string | null;
     }> | null;
@@ -966,15 +966,15 @@ export type AuditReport = {
 
 export type AuditRequest = {
     /**
-     * Leaves the read models out.
+     * Leave the read models out.
      */
     log_only?: boolean;
     /**
-     * Keeps every finding, not only the first 20 of each check; all are counted either way.
+     * Keep every finding, not only the first 20 of each check; all are counted either way.
      */
     all?: boolean;
     /**
-     * Writes findings into the log, so that webhooks of operators are told.
+     * Write findings into the log, so that operators’ webhooks get them.
      */
     tell?: boolean;
 };
@@ -992,11 +992,11 @@ export type AuditRunningProblem = {
      */
     title: 'An audit is running';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'audit_running';
     /**
@@ -1043,15 +1043,15 @@ export type BalanceAt = {
      */
     total_credits_adjusted: number;
     /**
-     * Free pages that were used until then.
+     * Free pages used up to that moment.
      */
     free_pages_used: number;
     /**
-     * Free pages that running work held then.
+     * Free pages that running work held at that moment.
      */
     free_pages_held: number;
     /**
-     * Holds that were open then.
+     * Holds that were open at that moment.
      */
     open_holds: number;
     /**
@@ -1066,15 +1066,15 @@ export type BalanceExhaustedMessage = {
      */
     type: 'balance.exhausted';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -1094,15 +1094,15 @@ export type BalanceLowMessage = {
      */
     type: 'balance.low';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -1114,7 +1114,7 @@ export type BalanceLowMessage = {
          */
         balance_credits: number;
         /**
-         * Threshold of `balance.low` in credits; null: it is never told.
+         * Threshold of `balance.low` in credits; null: it is never sent.
          */
         low_balance_credits: number;
     };
@@ -1169,7 +1169,7 @@ export type Batch = {
      */
     batch_id: string;
     /**
-     * What is done with each document.
+     * The operation that is run on each document.
      */
     operation: 'extract';
     /**
@@ -1185,7 +1185,7 @@ export type Batch = {
      */
     task_id: string;
     /**
-     * `ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.
+     * `ended`: every document has its outcome. `cancelled`: likewise, but some documents were never begun.
      */
     status: 'queued' | 'running' | 'cancelling' | 'ended' | 'cancelled';
     /**
@@ -1193,15 +1193,15 @@ export type Batch = {
      */
     accepted_at: string;
     /**
-     * When its first document was begun; null while it waits.
+     * When work on its first document began; null while it waits.
      */
     started_at: string | null;
     /**
-     * When its last document had its outcome and was paid for; null until then.
+     * When its last document had ended and was paid for; null until then.
      */
     finished_at: string | null;
     /**
-     * How many of its documents have come to what.
+     * Number of its documents in each state.
      */
     documents: BatchDocumentCounts;
     /**
@@ -1213,7 +1213,7 @@ export type Batch = {
      */
     credits_used: number;
     /**
-     * From then on no document is begun.
+     * After this time no further document is begun.
      */
     expires_at: string;
 };
@@ -1224,11 +1224,11 @@ export type BatchDocumentCounts = {
      */
     total: number;
     /**
-     * Documents that nobody works on yet.
+     * Documents that no worker has begun yet.
      */
     queued: number;
     /**
-     * Documents that are worked on, or done and not paid for yet.
+     * Documents in work, or done but not yet paid for.
      */
     running: number;
     /**
@@ -1236,7 +1236,7 @@ export type BatchDocumentCounts = {
      */
     succeeded: number;
     /**
-     * Documents with data of which some does not fit the schema.
+     * Documents whose data fits the schema only in part.
      */
     partial: number;
     /**
@@ -1244,7 +1244,7 @@ export type BatchDocumentCounts = {
      */
     failed: number;
     /**
-     * Documents that were not begun when the batch was cancelled, or waited in the queue; they cost nothing.
+     * Documents that had not begun, or waited in the queue, when the batch was cancelled; they cost nothing.
      */
     cancelled: number;
 };
@@ -1255,15 +1255,15 @@ export type BatchEndedMessage = {
      */
     type: 'batch.ended';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -1279,7 +1279,7 @@ export type BatchEndedMessage = {
          */
         succeeded: number;
         /**
-         * Documents with data of which some does not fit the schema.
+         * Documents whose data fits the schema only in part.
          */
         partial: number;
         /**
@@ -1287,7 +1287,7 @@ export type BatchEndedMessage = {
          */
         failed: number;
         /**
-         * Documents that were cancelled before they were begun.
+         * Documents that were cancelled before work on them began.
          */
         cancelled: number;
         /**
@@ -1307,7 +1307,7 @@ export type BatchItem = {
      */
     batch_id: string;
     /**
-     * What is done with each document.
+     * The operation that is run on each document.
      */
     operation: string;
     /**
@@ -1323,7 +1323,7 @@ export type BatchItem = {
      */
     task_id: string;
     /**
-     * How the batch stands or ended.
+     * State of the batch.
      */
     status: string;
     /**
@@ -1331,11 +1331,11 @@ export type BatchItem = {
      */
     accepted_at: string;
     /**
-     * When its first document was begun; null while it waits.
+     * When work on its first document began; null while it waits.
      */
     started_at: string | null;
     /**
-     * When its last document had its outcome and was paid for; null until then.
+     * When its last document had ended and was paid for; null until then.
      */
     finished_at: string | null;
     /**
@@ -1362,15 +1362,15 @@ export type BatchList = {
      */
     items: Array<BatchItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -1388,11 +1388,11 @@ export type BatchNotFoundProblem = {
      */
     title: 'There is no such batch';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'batch_not_found';
     /**
@@ -1407,7 +1407,7 @@ export type BatchNotFoundProblem = {
 
 export type BatchRequest = {
     /**
-     * For service and admin keys; default: the own.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -1419,7 +1419,7 @@ export type BatchRequest = {
      */
     task_id?: string;
     /**
-     * Uploaded documents, each once, in the order in which they are answered.
+     * Uploaded documents, each once; results come in this order.
      */
     file_uris: Array<string>;
     /**
@@ -1439,7 +1439,7 @@ export type BatchRequest = {
      */
     config_id?: string | '';
     /**
-     * A result that does not fit the schema is answered as `partial` with `validation_errors`, not as an error.
+     * If a result does not fit the schema, answer it as `partial` with `validation_errors`, not as an error.
      */
     allow_partial?: boolean;
     /**
@@ -1447,23 +1447,23 @@ export type BatchRequest = {
      */
     citations?: boolean;
     /**
-     * A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.
+     * Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.
      */
     min_confidence?: number;
     /**
-     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
      */
     models_for?: 'all' | 'doubtful' | '';
     /**
-     * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+     * Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about what the schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every page. Default: `relevant`. Ignored without a model.
      */
     shown_pages?: 'relevant' | 'all';
     /**
-     * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+     * In which form a model is shown the text. `layout`: as on the page, with columns and rows separated by spaces. Default: `markdown`. Ignored without a model.
      */
     shown_text?: 'markdown' | 'layout';
     /**
-     * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+     * true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` lists them as `not_grounded`. Default: false; they stay, with `grounding: none`.
      */
     require_grounding?: boolean | '';
     /**
@@ -1471,25 +1471,25 @@ export type BatchRequest = {
      */
     review?: ReviewPolicy | '';
     /**
-     * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+     * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
     /**
-     * Of an encrypted PDF. It is never stored or logged.
+     * Password of an encrypted PDF. It is never stored or logged.
      */
     password?: string;
     /**
-     * Own extraction model, for each document.
+     * The caller's own extraction model, for each document.
      */
     llm?: LlmChannel | null;
     /**
-     * Own OCR model, for each document.
+     * The caller's own OCR model, for each document.
      */
     ocr?: OcrChannel | null;
 };
 
 /**
- * Members that are left out carry over.
+ * Members that are left out keep their value.
  */
 export type BillingConfigCreateRequest = {
     /**
@@ -1531,7 +1531,7 @@ export type BillingConfigCreateRequest = {
         credits_per_metric_call?: number;
     };
     /**
-     * After how many seconds a hold whose work is lost is released.
+     * Seconds after which a hold is released if its work is lost.
      */
     hold_ttl_seconds?: number;
     /**
@@ -1542,7 +1542,7 @@ export type BillingConfigCreateRequest = {
 
 export type BillingConfigResponse = {
     /**
-     * Counts up with each publication.
+     * Version number; each publication makes the next.
      */
     version: number;
     /**
@@ -1584,7 +1584,7 @@ export type BillingConfigResponse = {
         credits_per_metric_call: number;
     };
     /**
-     * After how many seconds a hold whose work is lost is released.
+     * Seconds after which a hold is released if its work is lost.
      */
     hold_ttl_seconds: number;
     /**
@@ -1623,7 +1623,7 @@ export type BillingRateItem = {
      */
     credits_per_page: number;
     /**
-     * Version of the rates that it was billed by.
+     * Version of the rates that were used for the bill.
      */
     billing_config_version: number;
     /**
@@ -1634,7 +1634,7 @@ export type BillingRateItem = {
 
 export type BillingRatesResponse = {
     /**
-     * Counts up with each publication.
+     * Version number; each publication makes the next.
      */
     version: number;
     /**
@@ -1645,11 +1645,11 @@ export type BillingRatesResponse = {
 
 export type Block = {
     /**
-     * What kind of mistake it is.
+     * Kind of the mistake.
      */
     type: 'heading' | 'paragraph' | 'list_item' | 'table' | 'code' | 'image';
     /**
-     * Points from the top left.
+     * Points, from the top left.
      */
     bbox: [
         number,
@@ -1658,59 +1658,59 @@ export type Block = {
         number
     ] | null;
     /**
-     * Of all but tables.
+     * For all blocks except tables.
      */
     text?: string;
     /**
-     * Of a heading: 1 to 6.
+     * For a heading: 1 to 6.
      */
     level?: number;
     /**
-     * Of a list item.
+     * For a list item.
      */
     ordered?: boolean;
     /**
-     * Of an ordered list item.
+     * For an ordered list item.
      */
     number?: number | null;
     /**
-     * Of a list item, from 0.
+     * For a list item, starting at 0.
      */
     depth?: number;
     /**
-     * Of code.
+     * For code.
      */
     language?: string | null;
     /**
-     * Of a table.
+     * For a table.
      */
     rows?: number;
     /**
-     * Of a table.
+     * For a table.
      */
     columns?: number;
     /**
-     * Of a table: how many of its first rows are headers.
+     * For a table: how many of its first rows are headers.
      */
     header_rows?: number;
     /**
-     * Of a table that goes on with the last table of the page before: its header rows repeat the header there. `row`: its first row below them also goes on with the last row there.
+     * For a table that continues the last table of the previous page: its header rows repeat the header there. `row`: its first row below them also continues the last row there.
      */
     continues?: 'table' | 'row';
     /**
-     * Of a table.
+     * For a table.
      */
     cells?: Array<{
         /**
-         * The words as they stand in the document.
+         * The words as written in the document.
          */
         text: string;
         /**
-         * From 0.
+         * Starts at 0.
          */
         row: number;
         /**
-         * From 0.
+         * Starts at 0.
          */
         column: number;
         /**
@@ -1722,7 +1722,7 @@ export type Block = {
          */
         column_span: number;
         /**
-         * Points from the top left.
+         * Points, from the top left.
          */
         bbox: [
             number,
@@ -1746,11 +1746,11 @@ export type BodyTooLargeProblem = {
      */
     title: 'The body is too large';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 413;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'body_too_large';
     /**
@@ -1784,11 +1784,11 @@ export type BusyProblem = {
      */
     title: 'Busy';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 503;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'busy';
     /**
@@ -1819,11 +1819,11 @@ export type CancelTrainingJobResponse = {
      */
     task_id: string;
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
     /**
-     * How far the job is.
+     * Progress of the job.
      */
     progress: {
         /**
@@ -1831,7 +1831,7 @@ export type CancelTrainingJobResponse = {
          */
         metric_calls: number;
         /**
-         * Budget of the training: how often a result may be compared with an example.
+         * Budget of the training: how often it may compare a result with an example.
          */
         max_metric_calls: number;
     };
@@ -1840,7 +1840,7 @@ export type CancelTrainingJobResponse = {
      */
     baseline_score: number | null;
     /**
-     * On the examples that were held out.
+     * Score on the examples that were held out.
      */
     best_score: number | null;
     /**
@@ -1877,11 +1877,11 @@ export type CancelTrainingJobResponse = {
      */
     error: {
         /**
-         * The machine's word for it.
+         * The code that programs use for it.
          */
         code: string;
         /**
-         * A sentence for people; null where there is nothing to say.
+         * A sentence for people; null if there is nothing to say.
          */
         detail: string;
     } | null;
@@ -1890,7 +1890,7 @@ export type CancelTrainingJobResponse = {
      */
     created_at: string;
     /**
-     * When the job was taken up; null while it waits.
+     * When work on the job began; null while it waits.
      */
     started_at: string | null;
     /**
@@ -1898,7 +1898,7 @@ export type CancelTrainingJobResponse = {
      */
     finished_at: string | null;
     /**
-     * False when the job had ended before.
+     * False if the job had already ended.
      */
     cancelled: boolean;
 };
@@ -1909,7 +1909,7 @@ export type CancelledBatch = {
      */
     batch_id: string;
     /**
-     * What is done with each document.
+     * The operation that is run on each document.
      */
     operation: 'extract';
     /**
@@ -1925,7 +1925,7 @@ export type CancelledBatch = {
      */
     task_id: string;
     /**
-     * `ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.
+     * `ended`: every document has its outcome. `cancelled`: likewise, but some documents were never begun.
      */
     status: 'queued' | 'running' | 'cancelling' | 'ended' | 'cancelled';
     /**
@@ -1933,15 +1933,15 @@ export type CancelledBatch = {
      */
     accepted_at: string;
     /**
-     * When its first document was begun; null while it waits.
+     * When work on its first document began; null while it waits.
      */
     started_at: string | null;
     /**
-     * When its last document had its outcome and was paid for; null until then.
+     * When its last document had ended and was paid for; null until then.
      */
     finished_at: string | null;
     /**
-     * How many of its documents have come to what.
+     * Number of its documents in each state.
      */
     documents: BatchDocumentCounts;
     /**
@@ -1953,11 +1953,11 @@ export type CancelledBatch = {
      */
     credits_used: number;
     /**
-     * From then on no document is begun.
+     * After this time no further document is begun.
      */
     expires_at: string;
     /**
-     * false when it was cancelled or had ended before.
+     * false if it was already cancelled or had ended.
      */
     cancelled: boolean;
 };
@@ -1968,7 +1968,7 @@ export type CancelledEvaluationRun = {
      */
     run_id: string;
     /**
-     * false when it was cancelled or had ended before.
+     * false if it was already cancelled or had ended.
      */
     cancelled: boolean;
 };
@@ -1999,7 +1999,7 @@ export type CancelledOperation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
+     * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded`.
      */
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
@@ -2007,7 +2007,7 @@ export type CancelledOperation = {
      */
     accepted_at: string;
     /**
-     * When the job was taken up; null while it waits.
+     * When work on the job began; null while it waits.
      */
     started_at: string | null;
     /**
@@ -2019,7 +2019,7 @@ export type CancelledOperation = {
      */
     pages: OperationPages;
     /**
-     * What the synchronous call answers; kept for 24 hours after the end.
+     * The answer of the synchronous call; kept for 24 hours after the end.
      */
     result: {
         [key: string]: unknown;
@@ -2029,11 +2029,11 @@ export type CancelledOperation = {
      */
     error: {
         /**
-         * The machine's word for it.
+         * The code that programs use for it.
          */
         code: string;
         /**
-         * How it stands or ended.
+         * Its state.
          */
         status: number;
         /**
@@ -2041,13 +2041,13 @@ export type CancelledOperation = {
          */
         title: string;
         /**
-         * A sentence for people; null where there is nothing to say.
+         * A sentence for people; null if there is nothing to say.
          */
         detail: string;
         [key: string]: unknown;
     } | null;
     /**
-     * null until it was billed; nothing is billed unless it succeeds.
+     * null until it is billed; it is billed only if it succeeds.
      */
     cost: {
         /**
@@ -2064,11 +2064,11 @@ export type CancelledOperation = {
         balance_remaining: number | null;
     } | null;
     /**
-     * Of the review that it needs, or needed; else null.
+     * ID of the review that it needs, or needed; else null.
      */
     review_id: string | null;
     /**
-     * false when it had ended already.
+     * false if it had already ended.
      */
     cancelled: boolean;
 };
@@ -2085,7 +2085,7 @@ export type CanonicalArtifactGet = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         [key: string]: never;
@@ -2104,15 +2104,15 @@ export type CanonicalArtifactList = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -2130,7 +2130,7 @@ export type CanonicalDeploymentActivate = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         /**
@@ -2138,7 +2138,7 @@ export type CanonicalDeploymentActivate = {
          */
         artifact_uri?: string;
         /**
-         * How much of the work the deployment gets.
+         * Share of the work that the deployment gets.
          */
         rollout?: DeploymentRollout | null;
     };
@@ -2156,7 +2156,7 @@ export type CanonicalDeploymentResolve = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         [key: string]: never;
@@ -2195,7 +2195,7 @@ export type CanonicalInferenceExtract = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         /**
@@ -2215,7 +2215,7 @@ export type CanonicalInferenceExtract = {
          */
         config_id?: string | '';
         /**
-         * A result that does not fit the schema is answered as `partial` with `validation_errors`, not as an error.
+         * If a result does not fit the schema, answer it as `partial` with `validation_errors`, not as an error.
          */
         allow_partial?: boolean;
         /**
@@ -2223,23 +2223,23 @@ export type CanonicalInferenceExtract = {
          */
         citations?: boolean;
         /**
-         * A value less sure than this, 0 to 1, is left out, and `meta.warnings` has it as `low_confidence`. Default: 0.5.
+         * Values with less confidence (0 to 1) are left out; `meta.warnings` lists them as `low_confidence`. Default: 0.5.
          */
         min_confidence?: number;
         /**
-         * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+         * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
          */
         models_for?: 'all' | 'doubtful' | '';
         /**
-         * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+         * Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about what the schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every page. Default: `relevant`. Ignored without a model.
          */
         shown_pages?: 'relevant' | 'all';
         /**
-         * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+         * In which form a model is shown the text. `layout`: as on the page, with columns and rows separated by spaces. Default: `markdown`. Ignored without a model.
          */
         shown_text?: 'markdown' | 'layout';
         /**
-         * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+         * true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` lists them as `not_grounded`. Default: false; they stay, with `grounding: none`.
          */
         require_grounding?: boolean | '';
         /**
@@ -2247,15 +2247,15 @@ export type CanonicalInferenceExtract = {
          */
         review?: ReviewPolicy | '';
         /**
-         * Name of the file as it was sent; null where it had none.
+         * Name of the file as it was sent; null if it had none.
          */
         file_name?: string | '';
         /**
-         * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+         * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
         pages?: string;
         /**
-         * Of an encrypted PDF. It is never stored or logged.
+         * Password of an encrypted PDF. It is never stored or logged.
          */
         password?: string;
         /**
@@ -2267,7 +2267,7 @@ export type CanonicalInferenceExtract = {
          */
         ocr?: OcrChannel | null;
         /**
-         * Own extraction model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Own extraction model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         llm_provider_model?: string | unknown;
         /**
@@ -2275,23 +2275,23 @@ export type CanonicalInferenceExtract = {
          */
         llm_api_key?: string;
         /**
-         * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         llm_api_base?: string | unknown;
         /**
-         * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         llm_max_tokens?: number | unknown;
         /**
-         * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         llm_temperature?: number | unknown;
         /**
-         * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         llm_num_retries?: number | unknown;
         /**
-         * Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_provider_model?: string | unknown;
         /**
@@ -2299,19 +2299,19 @@ export type CanonicalInferenceExtract = {
          */
         ocr_api_key?: string;
         /**
-         * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_api_base?: string | unknown;
         /**
-         * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_max_tokens?: number | unknown;
         /**
-         * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_temperature?: number | unknown;
         /**
-         * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_num_retries?: number | unknown;
     };
@@ -2329,7 +2329,7 @@ export type CanonicalInferenceToMarkdown = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         /**
@@ -2337,23 +2337,23 @@ export type CanonicalInferenceToMarkdown = {
          */
         mode?: 'default' | 'fast';
         /**
-         * `fast` reads only text that a file has; `default` recognises pages without text too.
+         * `fast` reads only the text in the file; `default` also recognises pages without text.
          */
         conversion_mode?: 'default' | 'fast';
         /**
-         * Name of the file as it was sent; null where it had none.
+         * Name of the file as it was sent; null if it had none.
          */
         file_name?: string | '';
         /**
-         * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+         * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
          */
         pages?: string;
         /**
-         * Of an encrypted PDF. It is never stored or logged.
+         * Password of an encrypted PDF. It is never stored or logged.
          */
         password?: string;
         /**
-         * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that the document names itself, in the member of this name.
+         * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name.
          */
         include?: Array<'blocks' | 'page_markdown' | 'proposed_schema'> | string;
         /**
@@ -2365,7 +2365,7 @@ export type CanonicalInferenceToMarkdown = {
          */
         ocr?: OcrChannel | null;
         /**
-         * Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_provider_model?: string | unknown;
         /**
@@ -2373,19 +2373,19 @@ export type CanonicalInferenceToMarkdown = {
          */
         ocr_api_key?: string;
         /**
-         * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_api_base?: string | unknown;
         /**
-         * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_max_tokens?: number | unknown;
         /**
-         * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_temperature?: number | unknown;
         /**
-         * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+         * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
          */
         ocr_num_retries?: number | unknown;
     };
@@ -2397,7 +2397,7 @@ export type CanonicalResource = {
      */
     file_uri?: string | '';
     /**
-     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     * Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation allows it. The size limit is that of files; redirects are not followed.
      */
     source_url?: string | '';
     /**
@@ -2432,7 +2432,7 @@ export type CanonicalResponse = {
      */
     request_id: string;
     /**
-     * What the schema asked for, as the document says it.
+     * The data that the schema asked for, as the document says it.
      */
     result: {
         [key: string]: unknown;
@@ -2470,7 +2470,7 @@ export type CanonicalTrainingCancel = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         [key: string]: never;
@@ -2489,7 +2489,7 @@ export type CanonicalTrainingCreate = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         /**
@@ -2501,7 +2501,7 @@ export type CanonicalTrainingCreate = {
          */
         schema: unknown;
         /**
-         * At least 2, or a `dataset_id`, or a `set_id`.
+         * At least 2 examples; or send a `dataset_id` or a `set_id`.
          */
         examples?: Array<TrainingExample> | null;
         /**
@@ -2509,7 +2509,7 @@ export type CanonicalTrainingCreate = {
          */
         dataset_id?: string | null;
         /**
-         * A set of examples of `POST /v1/evaluations/sets`, in its latest version.
+         * ID of a set of examples (`POST /v1/evaluations/sets`); its latest version is used.
          */
         set_id?: string | null;
         /**
@@ -2517,11 +2517,11 @@ export type CanonicalTrainingCreate = {
          */
         optimizer_tier?: 'light' | 'medium' | 'heavy';
         /**
-         * Budget of the training: how often a result may be compared with an example.
+         * Budget of the training: how often it may compare a result with an example.
          */
         max_metric_calls?: number | null;
         /**
-         * Share of the examples that are kept to judge by, 0 to 1.
+         * Share of the examples that are held out to judge the result, 0 to 1.
          */
         validation_split?: number;
         /**
@@ -2541,7 +2541,7 @@ export type CanonicalTrainingCreate = {
          */
         llm_provider_model?: string | null;
         /**
-         * Own key at the model's provider.
+         * The caller's own key at the model's provider.
          */
         llm_api_key?: string | null;
         /**
@@ -2567,7 +2567,7 @@ export type CanonicalTrainingGet = {
     scope: CanonicalScope;
     resource?: CanonicalResource;
     /**
-     * What the operation needs; see the operation.
+     * Input of the operation; see the operation.
      */
     payload?: {
         [key: string]: never;
@@ -2587,11 +2587,11 @@ export type ChargeRequiredProblem = {
      */
     title: 'The charge for this was not made';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 403;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'charge_required';
     /**
@@ -2618,15 +2618,15 @@ export type Citation = {
      */
     path: string;
     /**
-     * As it reads there; empty where `page` is null.
+     * The text at that place; empty if `page` is null.
      */
     text: string;
     /**
-     * From 1; null for what stands nowhere by itself.
+     * Starts at 1; null for values without a place.
      */
     page: number | null;
     /**
-     * Points from the top left.
+     * Points, from the top left.
      */
     bbox: [
         number,
@@ -2635,11 +2635,11 @@ export type Citation = {
         number
     ] | null;
     /**
-     * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
+     * 0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s value it is not calibrated: it says how exactly and how uniquely the value appears on the pages.
      */
     confidence: number;
     /**
-     * Of what a model told, how the document says it: `exact`, letter by letter; `normalised`, in another way of writing; `derived`, it follows from what stands there or is picked (a sum, a boolean); `none`, not at all. Left out where the embedded engine read the value.
+     * For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at all. Left out if the embedded engine read the value.
      */
     grounding?: 'exact' | 'normalised' | 'derived' | 'none';
 };
@@ -2650,15 +2650,15 @@ export type ConfigList = {
      */
     items: Array<ConfigResponse>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -2676,11 +2676,11 @@ export type ConfigNotFoundProblem = {
      */
     title: 'There is no such saved config';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'config_not_found';
     /**
@@ -2699,7 +2699,7 @@ export type ConfigResponse = {
      */
     config_id: string;
     /**
-     * Counts up with each publication.
+     * Version number; each publication makes the next.
      */
     version: number;
     /**
@@ -2725,15 +2725,15 @@ export type ConfigResponse = {
      */
     artifact_id: string | null;
     /**
-     * Values below it are left out, with a warning: 0 to 1; left out: 0.5.
+     * 0 to 1: values with less confidence are left out, with a warning. Default: 0.5.
      */
     min_confidence: number | null;
     /**
-     * What an extraction model is asked for: all fields, or those alone that the embedded engine left in doubt.
+     * What an extraction model is asked for: all fields, or only those that the embedded engine left in doubt.
      */
     models_for: 'all' | 'doubtful' | null;
     /**
-     * What a model told and what stands nowhere in the document is left out, with a warning.
+     * Leave out, with a warning, values of a model that are nowhere in the document.
      */
     require_grounding: boolean | null;
     /**
@@ -2741,7 +2741,7 @@ export type ConfigResponse = {
      */
     review: {
         /**
-         * 0 to 1: values that are less sure than that, or were left out for it.
+         * 0 to 1: values with less confidence, also those that were left out because of it.
          */
         below?: number;
         /**
@@ -2753,7 +2753,7 @@ export type ConfigResponse = {
          */
         rules?: boolean;
         /**
-         * 0 to 1: the share of files that are looked at whatever was read; the same file always is, or never.
+         * 0 to 1: share of files that a person looks at in any case. The same file is always chosen, or never.
          */
         sample?: number;
     } | null;
@@ -2770,14 +2770,14 @@ export type ConfigResponse = {
      */
     published_at: string;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     published_by: string | null;
 };
 
 export type ConfigUpsertRequest = {
     /**
-     * Of the config to publish a new version of.
+     * ID of the config that gets a new version.
      */
     config_id?: string | '';
     /**
@@ -2801,15 +2801,15 @@ export type ConfigUpsertRequest = {
      */
     artifact_id?: string | null | '';
     /**
-     * Values below it are left out, with a warning: 0 to 1; left out: 0.5.
+     * 0 to 1: values with less confidence are left out, with a warning. Default: 0.5.
      */
     min_confidence?: number | null;
     /**
-     * What an extraction model is asked for: all fields, or those alone that the embedded engine left in doubt.
+     * What an extraction model is asked for: all fields, or only those that the embedded engine left in doubt.
      */
     models_for?: 'all' | 'doubtful' | null;
     /**
-     * What a model told and what stands nowhere in the document is left out, with a warning.
+     * Leave out, with a warning, values of a model that are nowhere in the document.
      */
     require_grounding?: boolean | null;
     /**
@@ -2825,7 +2825,7 @@ export type ConfigUpsertRequest = {
      */
     ocr?: ModelChannel | null;
     /**
-     * What has to be measured before this is published; left out: nothing.
+     * What must be measured before this is published; left out: nothing.
      */
     gate?: Gate | null;
 };
@@ -2840,7 +2840,7 @@ export type ConfigVersions = {
      */
     tenant_id: string;
     /**
-     * When it was revoked; null while it may be used.
+     * When the config was revoked; null while it may be used.
      */
     revoked_at: string | null;
     /**
@@ -2862,11 +2862,11 @@ export type ConversionFailedProblem = {
      */
     title: 'The conversion failed';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 500;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'conversion_failed';
     /**
@@ -2896,7 +2896,7 @@ export type Cost = {
 
 export type CostByDocumentResponse = {
     /**
-     * Identity of the event log that the figures are of.
+     * Identity of the event log from which the figures come.
      */
     log_id: string | null;
     /**
@@ -2904,22 +2904,22 @@ export type CostByDocumentResponse = {
      */
     items: Array<DocumentCost>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
 
 export type CostByTaskResponse = {
     /**
-     * Identity of the event log that the figures are of.
+     * Identity of the event log from which the figures come.
      */
     log_id: string | null;
     /**
@@ -2951,7 +2951,7 @@ export type CreateProviderPricingRequest = {
      */
     output_usd_per_million_tokens: string;
     /**
-     * Price of a million cached input tokens in USD, as a decimal text; null: as other input.
+     * Price of a million cached input tokens in USD, as a decimal text; null: the price of other input.
      */
     cached_input_usd_per_million_tokens?: string | null;
     /**
@@ -2959,7 +2959,7 @@ export type CreateProviderPricingRequest = {
      */
     usd_per_page?: string | null;
     /**
-     * Now when it is left out.
+     * Left out: now.
      */
     effective_from?: string | null;
 };
@@ -2986,7 +2986,7 @@ export type CreateTrainingJobRequest = {
      */
     schema: unknown;
     /**
-     * At least 2, or a `dataset_id`, or a `set_id`.
+     * At least 2 examples; or send a `dataset_id` or a `set_id`.
      */
     examples?: Array<TrainingExample> | null;
     /**
@@ -2994,7 +2994,7 @@ export type CreateTrainingJobRequest = {
      */
     dataset_id?: string | null;
     /**
-     * A set of examples of `POST /v1/evaluations/sets`, in its latest version.
+     * ID of a set of examples (`POST /v1/evaluations/sets`); its latest version is used.
      */
     set_id?: string | null;
     /**
@@ -3002,11 +3002,11 @@ export type CreateTrainingJobRequest = {
      */
     optimizer_tier?: 'light' | 'medium' | 'heavy';
     /**
-     * Budget of the training: how often a result may be compared with an example.
+     * Budget of the training: how often it may compare a result with an example.
      */
     max_metric_calls?: number | null;
     /**
-     * Share of the examples that are kept to judge by, 0 to 1.
+     * Share of the examples that are held out to judge the result, 0 to 1.
      */
     validation_split?: number;
     /**
@@ -3026,7 +3026,7 @@ export type CreateTrainingJobRequest = {
      */
     llm_provider_model?: string | null;
     /**
-     * Own key at the model's provider.
+     * The caller's own key at the model's provider.
      */
     llm_api_key?: string | null;
     /**
@@ -3045,7 +3045,7 @@ export type CreateTrainingJobResponse = {
      */
     job_id: string;
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'queued';
     /**
@@ -3064,7 +3064,7 @@ export type CreatedEvaluationSet = {
      */
     set_id: string;
     /**
-     * From 1; each change makes the next.
+     * Starts at 1; each change makes the next.
      */
     version: number;
     /**
@@ -3092,15 +3092,15 @@ export type CreatedEvaluationSet = {
      */
     created_at: string;
     /**
-     * When this version was.
+     * When this version was published.
      */
     published_at: string;
     /**
-     * Of this version.
+     * IDs of the documents of this version.
      */
     document_ids: Array<string>;
     /**
-     * Decided documents that are no examples: their files came with requests. 0 without decisions.
+     * Number of decided documents that cannot be examples, because their files came with requests. 0 without `from_decisions`.
      */
     left_out: number;
 };
@@ -3119,27 +3119,27 @@ export type CreatedWebhook = {
      */
     url: string;
     /**
-     * Types of events that it is told, or `*` for everything about the tenant.
+     * Types of events that are sent to it, or `*` for everything about the tenant.
      */
     events: Array<string>;
     /**
-     * For people; null where there is none.
+     * A note for people; null if there is none.
      */
     description: string | null;
     /**
-     * Threshold of `balance.low` in credits; null: it is never told.
+     * Threshold of `balance.low` in credits; null: it is never sent.
      */
     low_balance_credits: number | null;
     /**
-     * Whether anything is sent to it.
+     * Whether messages are sent to it.
      */
     enabled: boolean;
     /**
-     * `failing`: for three days nothing arrived. `gone`: the receiver answered 410.
+     * `failing`: nothing arrived for three days. `gone`: the receiver answered 410.
      */
     disabled_reason: 'failing' | 'gone' | null;
     /**
-     * First of the attempts that failed since the last one that did not; null while all is well.
+     * First failed attempt since the last successful one; null while all is well.
      */
     failing_since: string | null;
     /**
@@ -3151,14 +3151,14 @@ export type CreatedWebhook = {
      */
     updated_at: string;
     /**
-     * Verifies signatures: `whsec_…`. Shown this once.
+     * Verifies signatures: `whsec_…`. Shown only once.
      */
     secret: string;
 };
 
 export type CreditPriceListResponse = {
     /**
-     * Counts up with each publication.
+     * Version number; each publication makes the next.
      */
     version: number;
     /**
@@ -3202,15 +3202,15 @@ export type CreditsAdjustedMessage = {
      */
     type: 'credits.adjusted';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -3222,7 +3222,7 @@ export type CreditsAdjustedMessage = {
          */
         adjustment_id: string;
         /**
-         * Credits of the sale that are taken back; left out: by the amount.
+         * Credits of the sale that are taken back; left out: computed from the amount.
          */
         credits: number;
         /**
@@ -3238,15 +3238,15 @@ export type CreditsGrantedMessage = {
      */
     type: 'credits.granted';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -3266,7 +3266,7 @@ export type CreditsGrantedMessage = {
          */
         grant_id: string;
         /**
-         * Credits of the sale that are taken back; left out: by the amount.
+         * Credits of the sale that are taken back; left out: computed from the amount.
          */
         credits: number;
         /**
@@ -3286,15 +3286,15 @@ export type CreditsRefundedMessage = {
      */
     type: 'credits.refunded';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -3318,7 +3318,7 @@ export type CreditsRefundedMessage = {
          */
         grant_id: string;
         /**
-         * Credits of the sale that are taken back; left out: by the amount.
+         * Credits of the sale that are taken back; left out: computed from the amount.
          */
         credits: number;
         /**
@@ -3345,11 +3345,11 @@ export type CrossSiteRequestProblem = {
      */
     title: 'The request comes from another page';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 403;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'cross_site_request';
     /**
@@ -3375,11 +3375,11 @@ export type CurrencyNotOfferedProblem = {
      */
     title: 'The currency is not on the price list';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'currency_not_offered';
     /**
@@ -3409,11 +3409,11 @@ export type DeliveryNotFoundProblem = {
      */
     title: 'There is no such delivery';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'delivery_not_found';
     /**
@@ -3456,7 +3456,7 @@ export type DeploymentItem = {
      */
     artifact_uri: string;
     /**
-     * How much of the work the deployment gets.
+     * Share of the work that the deployment gets.
      */
     rollout: {
         /**
@@ -3473,7 +3473,7 @@ export type DeploymentItem = {
      */
     status: 'active' | 'retired';
     /**
-     * ID of the deployment that it took the place of; null for the first.
+     * ID of the deployment that it replaced; null for the first.
      */
     replaces: string | null;
     /**
@@ -3481,11 +3481,11 @@ export type DeploymentItem = {
      */
     activated_at: string;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     activated_by: string | null;
     /**
-     * When another took its place; null while it is active.
+     * When another deployment replaced it; null while it is active.
      */
     retired_at: string | null;
 };
@@ -3496,15 +3496,15 @@ export type DeploymentList = {
      */
     items: Array<DeploymentItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -3522,11 +3522,11 @@ export type DeploymentNotFoundProblem = {
      */
     title: 'There is no such deployment';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'deployment_not_found';
     /**
@@ -3569,7 +3569,7 @@ export type DeploymentResponse = {
      */
     artifact_uri: string;
     /**
-     * How much of the work the deployment gets.
+     * Share of the work that the deployment gets.
      */
     rollout: {
         /**
@@ -3582,7 +3582,7 @@ export type DeploymentResponse = {
         percent: number;
     };
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'active';
     /**
@@ -3590,11 +3590,11 @@ export type DeploymentResponse = {
      */
     activated_at: string;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     activated_by: string | null;
     /**
-     * ID of the deployment that it took the place of; null for the first.
+     * ID of the deployment that it replaced; null for the first.
      */
     replaces: string | null;
 };
@@ -3624,11 +3624,11 @@ export type DocumentCost = {
      */
     task_id: string;
     /**
-     * Name of the file as it was sent; null where it had none.
+     * Name of the file as it was sent; null if it had none.
      */
     file_name: string | null;
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -3670,11 +3670,11 @@ export type DocumentInUseProblem = {
      */
     title: 'The document is in use';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'document_in_use';
     /**
@@ -3705,11 +3705,11 @@ export type DocumentItem = {
      */
     task_id: string;
     /**
-     * Name of the file as it was sent; null where it had none.
+     * Name of the file as it was sent; null if it had none.
      */
     file_name: string | null;
     /**
-     * Type of the file as its bytes tell it; null where it could not be told.
+     * Type of the file, detected from its bytes; null if it could not be detected.
      */
     mime_type: string;
     /**
@@ -3725,7 +3725,7 @@ export type DocumentItem = {
      */
     sha256: string;
     /**
-     * What used the document first.
+     * What first used the document.
      */
     source: string;
     /**
@@ -3748,15 +3748,15 @@ export type DocumentListResponse = {
      */
     items: Array<DocumentItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -3774,11 +3774,11 @@ export type DocumentNotFoundProblem = {
      */
     title: 'There is no such document';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'document_not_found';
     /**
@@ -3828,7 +3828,7 @@ export type DspyExamplesChargeResponse = {
      */
     idempotency_key: string;
     /**
-     * false: this charge had been made before.
+     * false: this charge was already made.
      */
     charged: boolean;
     /**
@@ -3873,11 +3873,11 @@ export type EmptyFileProblem = {
      */
     title: 'The file is empty';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'empty_file';
     /**
@@ -3896,7 +3896,7 @@ export type EvaluationRun = {
      */
     run_id: string;
     /**
-     * The batch that the run is: its operations and results.
+     * The batch of the run, with its operations and results.
      */
     batch_id: string;
     /**
@@ -3908,7 +3908,7 @@ export type EvaluationRun = {
      */
     set_id: string;
     /**
-     * Version of the set that is measured by.
+     * Version of the set that is used to measure.
      */
     set_version: number;
     /**
@@ -3916,7 +3916,7 @@ export type EvaluationRun = {
      */
     config_id: string | null;
     /**
-     * Version of the config that was measured; null without one.
+     * Version of the config that was measured; null if there was none.
      */
     config_version: number | null;
     /**
@@ -3924,7 +3924,7 @@ export type EvaluationRun = {
      */
     artifact_id: string | null;
     /**
-     * Examples that the artifact learned from; null without one.
+     * Number of examples that the artifact learned from; null without an artifact.
      */
     examples: number | null;
     /**
@@ -3932,11 +3932,11 @@ export type EvaluationRun = {
      */
     mode: string;
     /**
-     * Digest of the schema that was asked with.
+     * Digest of the schema that was used.
      */
     schema_sha256: string;
     /**
-     * `scoring`: every document has its outcome, and they are compared with the set.
+     * `scoring`: every document has its outcome, and the results are being compared with the set.
      */
     status: 'queued' | 'running' | 'cancelling' | 'scoring' | 'succeeded' | 'cancelled';
     /**
@@ -3944,19 +3944,19 @@ export type EvaluationRun = {
      */
     documents: number;
     /**
-     * Documents that were compared; null until they are.
+     * Documents that were compared; null before the comparison.
      */
     scored: number | null;
     /**
-     * Documents that say nothing of quality: not paid for, or gone.
+     * Documents that say nothing about quality, because they were not paid for or are gone.
      */
     left_out: number | null;
     /**
-     * Right ones among the values that were read; null: there are none.
+     * Share of the values read that are right; null: none were read.
      */
     precision: number | null;
     /**
-     * Right ones among the values that should be read; null: there are none.
+     * Share of the values to be read that were read right; null: there are none.
      */
     recall: number | null;
     /**
@@ -3968,7 +3968,7 @@ export type EvaluationRun = {
      */
     pages: number | null;
     /**
-     * What its documents cost; null until it has ended.
+     * Cost of its documents; null until the run has ended.
      */
     credits_used: number | null;
     /**
@@ -3976,11 +3976,11 @@ export type EvaluationRun = {
      */
     accepted_at: string;
     /**
-     * When its first document was begun; null while it waits.
+     * When work on its first document began; null while it waits.
      */
     started_at: string | null;
     /**
-     * When its last document had its outcome and was paid for; null until then.
+     * When its last document had ended and was paid for; null until then.
      */
     finished_at: string | null;
     /**
@@ -3988,30 +3988,30 @@ export type EvaluationRun = {
      */
     scored_at: string | null;
     /**
-     * What was asked with.
+     * The schema that was used.
      */
     schema: {
         [key: string]: unknown;
     } | null;
     /**
-     * Of the values at least so sure, how many there are and how many are right.
+     * For each confidence: how many values have at least this confidence, and how many of them are right.
      */
     calibration: Array<{
         /**
-         * Least confidence of the values.
+         * Lowest confidence of these values.
          */
         at_least: number;
         /**
-         * Values that are at least so sure.
+         * Number of values with at least this confidence.
          */
         values: number;
         /**
-         * Those of them that are right.
+         * Number of them that are right.
          */
         right: number;
     }>;
     /**
-     * `*` stands for places in lists, and for names that the schema does not have.
+     * `*` stands for any place in a list, and for names that are not in the schema.
      */
     per_field: Array<{
         /**
@@ -4023,7 +4023,7 @@ export type EvaluationRun = {
          */
         tp: number;
         /**
-         * Values that are wrong, or that should not be there.
+         * Values that are wrong, or should not be there.
          */
         fp: number;
         /**
@@ -4031,11 +4031,11 @@ export type EvaluationRun = {
          */
         fn: number;
         /**
-         * Right ones among the values that were read; null: there are none.
+         * Share of the values read that are right; null: none were read.
          */
         precision: number | null;
         /**
-         * Right ones among the values that should be read; null: there are none.
+         * Share of the values to be read that were read right; null: there are none.
          */
         recall: number | null;
         /**
@@ -4043,7 +4043,7 @@ export type EvaluationRun = {
          */
         f1: number | null;
         /**
-         * F1 less that of the previous run; null where either has none.
+         * F1 less the F1 of the previous run; null if either is missing.
          */
         change: number | null;
     }>;
@@ -4056,7 +4056,7 @@ export type EvaluationRun = {
          */
         document_id: string;
         /**
-         * null where it has none, or was erased.
+         * null if the file has no name, or it was erased.
          */
         file_name: string | null;
         /**
@@ -4064,7 +4064,7 @@ export type EvaluationRun = {
          */
         operation_id: string | null;
         /**
-         * Why it was not compared.
+         * Why the document was not compared.
          */
         left_out: string | null;
         /**
@@ -4072,7 +4072,7 @@ export type EvaluationRun = {
          */
         tp: number;
         /**
-         * Values that are wrong, or that should not be there.
+         * Values that are wrong, or should not be there.
          */
         fp: number;
         /**
@@ -4080,11 +4080,11 @@ export type EvaluationRun = {
          */
         fn: number;
         /**
-         * Right ones among the values that were read; null: there are none.
+         * Share of the values read that are right; null: none were read.
          */
         precision: number | null;
         /**
-         * Right ones among the values that should be read; null: there are none.
+         * Share of the values to be read that were read right; null: there are none.
          */
         recall: number | null;
         /**
@@ -4092,12 +4092,12 @@ export type EvaluationRun = {
          */
         f1: number | null;
         /**
-         * F1 less that of the previous run; null where either has none.
+         * F1 less the F1 of the previous run; null if either is missing.
          */
         change: number | null;
     }>;
     /**
-     * The run of this set before it.
+     * The previous run of this set.
      */
     previous: {
         /**
@@ -4105,15 +4105,15 @@ export type EvaluationRun = {
          */
         run_id: string;
         /**
-         * Version of the set that is measured by.
+         * Version of the set that is used to measure.
          */
         set_version: number;
         /**
-         * Right ones among the values that were read; null: there are none.
+         * Share of the values read that are right; null: none were read.
          */
         precision: number | null;
         /**
-         * Right ones among the values that should be read; null: there are none.
+         * Share of the values to be read that were read right; null: there are none.
          */
         recall: number | null;
         /**
@@ -4121,7 +4121,7 @@ export type EvaluationRun = {
          */
         f1: number | null;
         /**
-         * F1 less that of the previous run; null where either has none.
+         * F1 less the F1 of the previous run; null if either is missing.
          */
         change: number | null;
     } | null;
@@ -4137,11 +4137,11 @@ export type EvaluationRunDocument = {
      */
     document_id: string;
     /**
-     * null where it has none, or was erased.
+     * null if the file has no name, or it was erased.
      */
     file_name: string | null;
     /**
-     * Of the file; null where it was erased.
+     * Type of the file; null if the document was erased.
      */
     mime_type: string | null;
     /**
@@ -4149,7 +4149,7 @@ export type EvaluationRunDocument = {
      */
     operation_id: string | null;
     /**
-     * Why it was not compared; null: it was.
+     * Why it was not compared; null: it was compared.
      */
     left_out: string | null;
     /**
@@ -4157,7 +4157,7 @@ export type EvaluationRunDocument = {
      */
     tp: number;
     /**
-     * Values that are wrong, or that should not be there.
+     * Values that are wrong, or should not be there.
      */
     fp: number;
     /**
@@ -4165,11 +4165,11 @@ export type EvaluationRunDocument = {
      */
     fn: number;
     /**
-     * Right ones among the values that were read; null: there are none.
+     * Share of the values read that are right; null: none were read.
      */
     precision: number | null;
     /**
-     * Right ones among the values that should be read; null: there are none.
+     * Share of the values to be read that were read right; null: there are none.
      */
     recall: number | null;
     /**
@@ -4177,7 +4177,7 @@ export type EvaluationRunDocument = {
      */
     f1: number | null;
     /**
-     * At most 1,000; null where the document was erased since.
+     * At most 1,000; null if the document was erased since.
      */
     wrong: Array<EvaluationWrongValue> | null;
 };
@@ -4188,7 +4188,7 @@ export type EvaluationRunItem = {
      */
     run_id: string;
     /**
-     * The batch that the run is: its operations and results.
+     * The batch of the run, with its operations and results.
      */
     batch_id: string;
     /**
@@ -4200,7 +4200,7 @@ export type EvaluationRunItem = {
      */
     set_id: string;
     /**
-     * Version of the set that is measured by.
+     * Version of the set that is used to measure.
      */
     set_version: number;
     /**
@@ -4208,7 +4208,7 @@ export type EvaluationRunItem = {
      */
     config_id: string | null;
     /**
-     * Version of the config that was measured; null without one.
+     * Version of the config that was measured; null if there was none.
      */
     config_version: number | null;
     /**
@@ -4216,7 +4216,7 @@ export type EvaluationRunItem = {
      */
     artifact_id: string | null;
     /**
-     * Examples that the artifact learned from; null without one.
+     * Number of examples that the artifact learned from; null without an artifact.
      */
     examples: number | null;
     /**
@@ -4224,11 +4224,11 @@ export type EvaluationRunItem = {
      */
     mode: string;
     /**
-     * Digest of the schema that was asked with.
+     * Digest of the schema that was used.
      */
     schema_sha256: string;
     /**
-     * `scoring`: every document has its outcome, and they are compared with the set.
+     * `scoring`: every document has its outcome, and the results are being compared with the set.
      */
     status: 'queued' | 'running' | 'cancelling' | 'scoring' | 'succeeded' | 'cancelled';
     /**
@@ -4236,19 +4236,19 @@ export type EvaluationRunItem = {
      */
     documents: number;
     /**
-     * Documents that were compared; null until they are.
+     * Documents that were compared; null before the comparison.
      */
     scored: number | null;
     /**
-     * Documents that say nothing of quality: not paid for, or gone.
+     * Documents that say nothing about quality, because they were not paid for or are gone.
      */
     left_out: number | null;
     /**
-     * Right ones among the values that were read; null: there are none.
+     * Share of the values read that are right; null: none were read.
      */
     precision: number | null;
     /**
-     * Right ones among the values that should be read; null: there are none.
+     * Share of the values to be read that were read right; null: there are none.
      */
     recall: number | null;
     /**
@@ -4260,7 +4260,7 @@ export type EvaluationRunItem = {
      */
     pages: number | null;
     /**
-     * What its documents cost; null until it has ended.
+     * Cost of its documents; null until the run has ended.
      */
     credits_used: number | null;
     /**
@@ -4268,11 +4268,11 @@ export type EvaluationRunItem = {
      */
     accepted_at: string;
     /**
-     * When its first document was begun; null while it waits.
+     * When work on its first document began; null while it waits.
      */
     started_at: string | null;
     /**
-     * When its last document had its outcome and was paid for; null until then.
+     * When its last document had ended and was paid for; null until then.
      */
     finished_at: string | null;
     /**
@@ -4287,26 +4287,26 @@ export type EvaluationRunList = {
      */
     items: Array<EvaluationRunItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
 
 export type EvaluationRunRequest = {
     /**
-     * For service and admin keys; default: the own.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
-     * The set to measure by, in its latest version.
+     * The set to measure with; its latest version is used.
      */
     set_id: string;
     /**
@@ -4318,7 +4318,7 @@ export type EvaluationRunRequest = {
      */
     artifact_id?: string | '';
     /**
-     * The JSON Schema to measure, where neither config nor artifact has one.
+     * The JSON Schema to measure, if neither config nor artifact has one.
      */
     schema?: unknown;
     /**
@@ -4333,7 +4333,7 @@ export type EvaluationSet = {
      */
     set_id: string;
     /**
-     * From 1; each change makes the next.
+     * Starts at 1; each change makes the next.
      */
     version: number;
     /**
@@ -4349,7 +4349,7 @@ export type EvaluationSet = {
      */
     task_id: string;
     /**
-     * What its caller calls it; null: nothing.
+     * Name that its caller gave it; null: none.
      */
     name: string | null;
     /**
@@ -4361,18 +4361,18 @@ export type EvaluationSet = {
      */
     created_at: string;
     /**
-     * When this version was.
+     * When this version was published.
      */
     published_at: string;
     /**
-     * Of this version.
+     * IDs of the documents of this version.
      */
     document_ids: Array<string>;
 };
 
 export type EvaluationSetDecisions = {
     /**
-     * Of the saved config that the documents were read with; left out: of any, and of none.
+     * ID of the saved config that the documents were read with; left out: with any config, or with none.
      */
     config_id?: string;
     /**
@@ -4391,7 +4391,7 @@ export type EvaluationSetItem = {
      */
     set_id: string;
     /**
-     * From 1; each change makes the next.
+     * Starts at 1; each change makes the next.
      */
     version: number;
     /**
@@ -4407,7 +4407,7 @@ export type EvaluationSetItem = {
      */
     task_id: string;
     /**
-     * What its caller calls it; null: nothing.
+     * Name that its caller gave it; null: none.
      */
     name: string | null;
     /**
@@ -4419,7 +4419,7 @@ export type EvaluationSetItem = {
      */
     created_at: string;
     /**
-     * When this version was.
+     * When this version was published.
      */
     published_at: string;
 };
@@ -4430,34 +4430,34 @@ export type EvaluationSetList = {
      */
     items: Array<EvaluationSetItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
 
 export type EvaluationSetRequest = {
     /**
-     * For service and admin keys; default: the own.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
-     * Of the set to publish a new version of; left out: a new set.
+     * ID of the set that gets a new version; left out: a new set.
      */
     set_id?: string | '';
     /**
-     * Stays in the log for good: put no names of people into it. A new version keeps it.
+     * It stays in the log for ever, so put no names of people into it. A new version keeps it.
      */
     name?: string;
     /**
-     * Where its runs are booked; `default`. A new version keeps it.
+     * Project to which its runs are booked; default `default`. A new version keeps it.
      */
     project_id?: string;
     /**
@@ -4465,11 +4465,11 @@ export type EvaluationSetRequest = {
      */
     task_id?: string;
     /**
-     * What people have decided in reviews of uploads, in the place of `examples`; `{}`: of all of them.
+     * Instead of `examples`: use what people decided in reviews of uploads; `{}`: in all of them.
      */
     from_decisions?: EvaluationSetDecisions | null;
     /**
-     * All of them: at least one, each document once. Or a `dataset_id` or `from_decisions`.
+     * All examples: at least one, each document once. Or send a `dataset_id` or `from_decisions`.
      */
     examples?: Array<TrainingExample> | null;
     /**
@@ -4484,31 +4484,31 @@ export type EvaluationWrongValue = {
      */
     path: string;
     /**
-     * JSON Pointer into the result; null: nothing is there.
+     * JSON Pointer into the result; null: the result has nothing there.
      */
     at: string | null;
     /**
-     * As JSON, at most 300 characters; null: nothing.
+     * The correct value as JSON, at most 300 characters; null: none.
      */
     expected: string | null;
     /**
-     * As `expected`.
+     * The value that was read, in the form of `expected`.
      */
     got: string | null;
     /**
-     * How sure the value said to be, 0 to 1; null: it does not say.
+     * Confidence that was given for the value, 0 to 1; null: none was given.
      */
     confidence: number | null;
     /**
-     * Where it was read.
+     * Page where it was read.
      */
     page: number | null;
     /**
-     * Where on the page: left, top, right, bottom, as in citations.
+     * Place on the page: left, top, right, bottom, as in citations.
      */
     bbox: Array<number> | null;
     /**
-     * As it reads there, at most 300 characters; null: nothing was read.
+     * The text at that place, at most 300 characters; null: nothing was read.
      */
     text: string | null;
 };
@@ -4527,7 +4527,7 @@ export type EventPlace = {
      */
     event_id: string;
     /**
-     * What kind of mistake it is.
+     * Kind of the mistake.
      */
     type: string;
     /**
@@ -4535,7 +4535,7 @@ export type EventPlace = {
      */
     recorded_at: string | null;
     /**
-     * SHA-256, hex; null where it says none.
+     * SHA-256, hex; null if the event has none.
      */
     hash: string | null;
 };
@@ -4562,7 +4562,7 @@ export type ExtractForm = unknown & {
      */
     config_id?: string;
     /**
-     * A result that does not fit the schema is answered as `partial` with `validation_errors`, not as an error.
+     * If a result does not fit the schema, answer it as `partial` with `validation_errors`, not as an error.
      */
     allow_partial?: boolean;
     /**
@@ -4570,43 +4570,43 @@ export type ExtractForm = unknown & {
      */
     citations?: boolean;
     /**
-     * Values below it are left out, with a warning: 0 to 1; left out: 0.5.
+     * 0 to 1: values with less confidence are left out, with a warning. Default: 0.5.
      */
     min_confidence?: number;
     /**
-     * `doubtful`: an extraction model is asked only for fields that the embedded engine did not read with a confidence of 0.9 or more, and not at all where there is none; `meta.read_by` says who read what. Default: `all`.
+     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
      */
     models_for?: 'all' | 'doubtful';
     /**
-     * Of a document of more than 50 pages, what a model is shown. `relevant`: the pages that speak of what the schema asks for; `meta.warnings` has those that were left out as `pages_not_shown`. `all`: every page. Default: `relevant`. Without a model it is ignored.
+     * Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about what the schema asks for; `meta.warnings` lists the others as `pages_not_shown`. `all`: every page. Default: `relevant`. Ignored without a model.
      */
     shown_pages?: 'relevant' | 'all';
     /**
-     * In which form a model is shown text. `layout`: as the pages are set, columns and rows kept apart by spaces. Default: `markdown`. Without a model it is ignored.
+     * In which form a model is shown the text. `layout`: as on the page, with columns and rows separated by spaces. Default: `markdown`. Ignored without a model.
      */
     shown_text?: 'markdown' | 'layout';
     /**
-     * true: what an extraction model told and what stands nowhere in the document is left out, and `meta.warnings` has it as `not_grounded`. Default: false, it stays, with `grounding: none`.
+     * true: values of an extraction model that are nowhere in the document are left out, and `meta.warnings` lists them as `not_grounded`. Default: false; they stay, with `grounding: none`.
      */
     require_grounding?: boolean;
     /**
-     * JSON of a `ReviewPolicy`. When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation (202) with the status `needs_review`, and is billed as any other.
+     * JSON of a `ReviewPolicy`. When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an operation (202) with the status `needs_review`, billed like any other.
      */
     review?: string;
     /**
-     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     * Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation allows it. The size limit is that of files; redirects are not followed.
      */
     source_url?: string;
     /**
-     * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+     * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
     /**
-     * Of an encrypted PDF. It is never stored or logged.
+     * Password of an encrypted PDF. It is never stored or logged.
      */
     password?: string;
     /**
-     * For service and admin keys; default: the own.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -4618,7 +4618,7 @@ export type ExtractForm = unknown & {
      */
     task_id?: string;
     /**
-     * Own extraction model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Own extraction model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     llm_provider_model?: string | unknown;
     /**
@@ -4626,23 +4626,23 @@ export type ExtractForm = unknown & {
      */
     llm_api_key?: string;
     /**
-     * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     llm_api_base?: string | unknown;
     /**
-     * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     llm_max_tokens?: number | unknown;
     /**
-     * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     llm_temperature?: number | unknown;
     /**
-     * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     llm_num_retries?: number | unknown;
     /**
-     * Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_provider_model?: string | unknown;
     /**
@@ -4650,19 +4650,19 @@ export type ExtractForm = unknown & {
      */
     ocr_api_key?: string;
     /**
-     * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_api_base?: string | unknown;
     /**
-     * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_max_tokens?: number | unknown;
     /**
-     * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_temperature?: number | unknown;
     /**
-     * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_num_retries?: number | unknown;
 };
@@ -4680,11 +4680,11 @@ export type ExtractionFailedProblem = {
      */
     title: 'The extraction failed';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 500;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'extraction_failed';
     /**
@@ -4699,22 +4699,22 @@ export type ExtractionFailedProblem = {
 
 export type ExtractionResult = {
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'success' | 'partial';
     /**
-     * What the schema asked for, as the document says it.
+     * The data that the schema asked for, as the document says it.
      */
     result: {
         [key: string]: unknown;
     };
     cost: Cost;
     /**
-     * What does not fit the schema; null where all fits.
+     * What does not fit the schema; null if everything fits.
      */
     validation_errors: Array<OutputValidationError> | null;
     /**
-     * What is known of the work beside its result.
+     * Facts about the work besides its result.
      */
     meta: {
         /**
@@ -4726,11 +4726,11 @@ export type ExtractionResult = {
          */
         document_id: string;
         /**
-         * Name of the file as it was sent; null where it had none.
+         * Name of the file as it was sent; null if it had none.
          */
         file_name: string | null;
         /**
-         * Type of the file as its bytes tell it; null where it could not be told.
+         * Type of the file, detected from its bytes; null if it could not be detected.
          */
         mime_type: string;
         /**
@@ -4746,7 +4746,7 @@ export type ExtractionResult = {
          */
         model: string;
         /**
-         * `<provider>/<model>` that recognised pages; null where none had to.
+         * `<provider>/<model>` that recognised pages; null if no page needed it.
          */
         ocr_model: string | null;
         /**
@@ -4754,7 +4754,7 @@ export type ExtractionResult = {
          */
         config_id: string | null;
         /**
-         * Version of the saved config that was used; null where none was.
+         * Version of the saved config that was used; null if none was.
          */
         config_version: number | null;
         /**
@@ -4770,11 +4770,11 @@ export type ExtractionResult = {
          */
         duration_ms: number;
         /**
-         * What the caller should know though the work was done.
+         * What the caller should know, although the work was done.
          */
         warnings: Array<Warning>;
         /**
-         * What became of each page.
+         * Outcome of each page.
          */
         pages: Array<PageSummary>;
         /**
@@ -4782,11 +4782,11 @@ export type ExtractionResult = {
          */
         citations: Array<Citation>;
         /**
-         * Where a model was asked for what was doubtful (`models_for`); else null.
+         * Present if a model was asked only for doubtful fields (`models_for`); else null.
          */
         read_by: ReadBy | null;
         /**
-         * Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was in doubt, and stayed.
+         * Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer. `confirmed`: it was in doubt and was kept.
          */
         origins?: {
             [key: string]: 'read' | 'confirmed' | 'corrected';
@@ -4800,7 +4800,7 @@ export type FailureItem = {
      */
     id: string;
     /**
-     * What was asked for.
+     * The operation that was requested.
      */
     operation: 'extract' | 'to_markdown';
     /**
@@ -4812,7 +4812,7 @@ export type FailureItem = {
      */
     pages: number;
     /**
-     * The code of the problem that was answered.
+     * Code of the problem in the answer.
      */
     problem_code: string;
     /**
@@ -4834,11 +4834,11 @@ export type FieldEncryptionNotConfiguredProblem = {
      */
     title: 'Field encryption is not configured';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 503;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'field_encryption_not_configured';
     /**
@@ -4864,11 +4864,11 @@ export type FileTooLargeProblem = {
      */
     title: 'The file is too large';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 413;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'file_too_large';
     /**
@@ -4887,7 +4887,7 @@ export type FileTooLargeProblem = {
 
 export type FlushResponse = {
     /**
-     * Entries that were forgotten.
+     * Number of cached entries that were removed.
      */
     flushed: number;
 };
@@ -4898,15 +4898,15 @@ export type FreePagesUsedUpMessage = {
      */
     type: 'free_pages.used_up';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -4922,7 +4922,7 @@ export type FreePagesUsedUpMessage = {
 
 export type FreeTierSubsidyResponse = {
     /**
-     * Identity of the event log that the figures are of.
+     * Identity of the event log from which the figures come.
      */
     log_id: string | null;
     /**
@@ -4953,11 +4953,11 @@ export type FxRateNotFoundProblem = {
      */
     title: 'There is no such exchange rate';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'fx_rate_not_found';
     /**
@@ -4984,11 +4984,11 @@ export type FxRateResponse = {
      */
     rate: string;
     /**
-     * The day that the rate is of.
+     * Day of the rate.
      */
     rate_date: string;
     /**
-     * Day that was asked for; the rate may be of an earlier one.
+     * Day that was requested; the rate may be of an earlier one.
      */
     requested_date: string;
     /**
@@ -5017,17 +5017,17 @@ export type FxRatesResponse = {
      */
     source: string;
     /**
-     * False when the same rates were known already.
+     * False if the same rates were already known.
      */
     published: boolean;
     /**
-     * When it was published; null for what is built in.
+     * When it was published; null if it is built in.
      */
     published_at: string | null;
 };
 
 /**
- * The last run that measured the same with the latest version of the set has to pass; else 409 `gate_not_passed`.
+ * The last run that measured the same with the latest version of the set must pass; else 409 `gate_not_passed`.
  */
 export type Gate = {
     /**
@@ -5039,7 +5039,7 @@ export type Gate = {
      */
     min_f1?: number;
     /**
-     * A run of the same version of the set, whose F1 has to be reached.
+     * A run of the same version of the set; its F1 must be reached.
      */
     not_worse_than?: string;
 };
@@ -5057,11 +5057,11 @@ export type GateNotPassedProblem = {
      */
     title: 'The gate was not passed';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'gate_not_passed';
     /**
@@ -5073,15 +5073,15 @@ export type GateNotPassedProblem = {
      */
     request_id: string;
     /**
-     * The run that was judged; null where none measured this with the latest version of the set.
+     * The run that was judged; null if none measured this with the latest version of the set.
      */
     run_id: string | null;
     /**
-     * F1 of that run, 0 to 1; null where there is none.
+     * F1 of that run, 0 to 1; null if there is none.
      */
     f1: number | null;
     /**
-     * The F1 that it has to reach; null where the run may not be judged by it.
+     * The F1 that it has to reach; null if the run cannot be judged by it.
      */
     required_f1: number | null;
     /**
@@ -5093,7 +5093,7 @@ export type GateNotPassedProblem = {
          */
         path: string;
         /**
-         * Its F1, 0 to 1; null where nothing of it was counted.
+         * Its F1, 0 to 1; null if no value of it was counted.
          */
         f1: number | null;
         /**
@@ -5109,15 +5109,15 @@ export type GrantHistoryResponse = {
      */
     items: Array<GrantItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -5128,7 +5128,7 @@ export type GrantItem = {
      */
     grant_id: string;
     /**
-     * What it is.
+     * Its kind.
      */
     kind: 'sale' | 'refund';
     /**
@@ -5168,7 +5168,7 @@ export type GrantItem = {
      */
     net_amount_minor: number | null;
     /**
-     * Version of the price list that the sale was made by.
+     * Version of the price list that the sale used.
      */
     price_list_version: number | null;
     /**
@@ -5180,7 +5180,7 @@ export type GrantItem = {
      */
     provider: string;
     /**
-     * ID of the transaction at the payment provider; with it a repeat is recognised.
+     * ID of the transaction at the payment provider; it identifies repeats.
      */
     provider_txn_id: string;
     /**
@@ -5210,11 +5210,11 @@ export type HttpValidationError = {
      */
     title: 'The request does not fit its schema';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'validation_error';
     /**
@@ -5238,7 +5238,7 @@ export type HttpValidationError = {
          */
         msg: string;
         /**
-         * What kind of mistake it is.
+         * Kind of the mistake.
          */
         type: string;
     }>;
@@ -5246,19 +5246,19 @@ export type HttpValidationError = {
 
 export type HealthResponse = {
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'ok' | 'degraded';
     /**
-     * Of the service.
+     * Version of the service.
      */
     version: string;
     /**
-     * Since the process started.
+     * Seconds since the process started.
      */
     uptime_seconds: number;
     /**
-     * Health of each part that the service stands on.
+     * Health of each part that the service depends on.
      */
     parts: {
         [key: string]: {
@@ -5280,11 +5280,11 @@ export type HttpsRequiredProblem = {
      */
     title: 'Signing in needs https here';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 403;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'https_required';
     /**
@@ -5310,11 +5310,11 @@ export type IdempotencyKeyReusedProblem = {
      */
     title: 'The identity belongs to another request';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'idempotency_key_reused';
     /**
@@ -5340,11 +5340,11 @@ export type InsufficientBalanceProblem = {
      */
     title: 'The balance is too low';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'insufficient_balance';
     /**
@@ -5378,11 +5378,11 @@ export type InsufficientCreditsProblem = {
      */
     title: 'Not enough credits';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 403;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'insufficient_credits';
     /**
@@ -5416,11 +5416,11 @@ export type InternalErrorProblem = {
      */
     title: 'Something broke on our side';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 500;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'internal_error';
     /**
@@ -5446,11 +5446,11 @@ export type InvalidApiKeyProblem = {
      */
     title: 'The API key is not valid';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 401;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'invalid_api_key';
     /**
@@ -5476,11 +5476,11 @@ export type InvalidSchemaProblem = {
      */
     title: 'The JSON Schema cannot be used' | 'The JSON Schema is larger than a schema may be';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400 | 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'invalid_schema';
     /**
@@ -5506,11 +5506,11 @@ export type JobNotFoundProblem = {
      */
     title: 'There is no such job';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'job_not_found';
     /**
@@ -5529,15 +5529,15 @@ export type KeyCreatedMessage = {
      */
     type: 'key.created';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -5572,11 +5572,11 @@ export type KeyNotFoundProblem = {
      */
     title: 'There is no such API key';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'key_not_found';
     /**
@@ -5595,15 +5595,15 @@ export type KeyRevokedMessage = {
      */
     type: 'key.revoked';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -5630,11 +5630,11 @@ export type LastAdminKeyProblem = {
      */
     title: 'This is the last admin key';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'last_admin_key';
     /**
@@ -5648,7 +5648,7 @@ export type LastAdminKeyProblem = {
 };
 
 /**
- * A posting; members beyond the first are those of its kind.
+ * A posting; its kind decides which further members it has.
  */
 export type LedgerItem = {
     /**
@@ -5696,7 +5696,7 @@ export type LedgerItem = {
      */
     balance_after: number;
     /**
-     * Version of the rates that it was billed by.
+     * Version of the rates that were used for the bill.
      */
     billing_config_version: number | null;
     /**
@@ -5716,7 +5716,7 @@ export type LedgerItem = {
      */
     job_id: string | null;
     /**
-     * ID of the key that made the call; null where none did.
+     * ID of the key that made the call; null if none did.
      */
     api_key_id: string | null;
     /**
@@ -5724,7 +5724,7 @@ export type LedgerItem = {
      */
     created_at: string;
     /**
-     * What it is.
+     * Its kind.
      */
     kind: 'sale' | 'refund' | 'usage' | 'admin_adjustment';
     /**
@@ -5756,7 +5756,7 @@ export type LedgerItem = {
      */
     net_amount_minor?: number | null;
     /**
-     * Version of the price list that the sale was made by.
+     * Version of the price list that the sale used.
      */
     price_list_version?: number;
     /**
@@ -5764,7 +5764,7 @@ export type LedgerItem = {
      */
     provider?: string;
     /**
-     * ID of the transaction at the payment provider; with it a repeat is recognised.
+     * ID of the transaction at the payment provider; it identifies repeats.
      */
     provider_txn_id?: string;
     /**
@@ -5780,7 +5780,7 @@ export type LedgerItem = {
      */
     reason?: string | null;
     /**
-     * The balance may go below zero by this adjustment.
+     * Whether this adjustment may take the balance below zero.
      */
     allow_negative?: boolean;
     /**
@@ -5788,7 +5788,7 @@ export type LedgerItem = {
      */
     actor?: {
         /**
-         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
          */
         key_id: string | null;
         /**
@@ -5800,14 +5800,14 @@ export type LedgerItem = {
 
 export type LiveResponse = {
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'live';
 };
 
 export type LlmChannel = {
     /**
-     * Own extraction model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Own extraction model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     provider_model?: string | unknown;
     /**
@@ -5815,19 +5815,19 @@ export type LlmChannel = {
      */
     api_key?: string;
     /**
-     * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     api_base?: string | unknown;
     /**
-     * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     max_tokens?: number | unknown;
     /**
-     * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     temperature?: number | unknown;
     /**
-     * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     num_retries?: number | unknown;
 };
@@ -5846,7 +5846,7 @@ export type LlmCostAggregateResponse = {
 
 export type LlmCostGroup = {
     /**
-     * What the group is of: a value of `group_by`.
+     * What the group stands for: a value of `group_by`.
      */
     key: string;
     /**
@@ -5866,7 +5866,7 @@ export type LlmCostGroup = {
      */
     cost_usd: string;
     /**
-     * Model calls whose price is not known; they count as nothing.
+     * Model calls whose price is not known; they count as 0.
      */
     unpriced_calls: number;
 };
@@ -5905,7 +5905,7 @@ export type LlmCostItem = {
      */
     output_tokens: number;
     /**
-     * Of the input tokens, those that the provider took from its cache.
+     * Input tokens that the provider took from its cache.
      */
     cached_input_tokens: number;
     /**
@@ -5980,7 +5980,7 @@ export type LlmCostLogRequest = {
      */
     pages?: number | null;
     /**
-     * Computed from the price in force when left out.
+     * Left out: computed from the price in force.
      */
     cost_usd?: string | null;
     /**
@@ -6000,7 +6000,7 @@ export type LlmCostLogRequest = {
      */
     free_tier?: boolean;
     /**
-     * Makes the entry count once, for ever.
+     * The entry with this ID counts only once, for ever.
      */
     entry_id?: string | null;
     /**
@@ -6058,7 +6058,7 @@ export type LlmCostTotals = {
      */
     cost_usd: string;
     /**
-     * Model calls whose price is not known; they count as nothing.
+     * Model calls whose price is not known; they count as 0.
      */
     unpriced_calls: number;
 };
@@ -6076,11 +6076,11 @@ export type MalformedJsonProblem = {
      */
     title: 'The body is not JSON';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'malformed_json';
     /**
@@ -6142,7 +6142,7 @@ export type MarginByCurrency = {
 
 export type MarginReportResponse = {
     /**
-     * Identity of the event log that the figures are of.
+     * Identity of the event log from which the figures come.
      */
     log_id: string | null;
     /**
@@ -6178,7 +6178,7 @@ export type MarginReportResponse = {
          */
         margin_usd: string;
         /**
-         * Of the revenue; null without revenue.
+         * Share of the revenue; null without revenue.
          */
         margin_percent: string | null;
     };
@@ -6203,7 +6203,7 @@ export type MarginReportResponse = {
          */
         net_revenue_usd: string;
         /**
-         * Recognised by refunds and clawbacks: the true-ups.
+         * Recognised through refunds and clawbacks: the true-ups.
          */
         refunds_usd: string;
         /**
@@ -6215,7 +6215,7 @@ export type MarginReportResponse = {
          */
         margin_usd: string;
         /**
-         * Of the revenue; null without revenue.
+         * Share of the revenue; null without revenue.
          */
         margin_percent: string | null;
     };
@@ -6224,7 +6224,7 @@ export type MarginReportResponse = {
      */
     fx_effect_usd: string;
     /**
-     * Sums to `fx_effect_usd` exactly.
+     * The parts add up to `fx_effect_usd` exactly.
      */
     gap_breakdown: {
         /**
@@ -6269,7 +6269,7 @@ export type MarginReportResponse = {
      */
     by_currency: Array<MarginByCurrency>;
     /**
-     * Model calls whose price is not known; they count as nothing.
+     * Model calls whose price is not known; they count as 0.
      */
     unpriced_calls: number;
     /**
@@ -6296,13 +6296,13 @@ export type MarkdownResult = {
      */
     pages?: Array<PageContents>;
     /**
-     * Where `include` asks for it: a JSON Schema of the labels and table headers found.
+     * If `include` asks for it: a JSON Schema of the labels and table headers found.
      */
     proposed_schema?: {
         [key: string]: unknown;
     };
     /**
-     * What is known of the work beside its result.
+     * Facts about the work besides its result.
      */
     meta: {
         /**
@@ -6314,11 +6314,11 @@ export type MarkdownResult = {
          */
         document_id: string;
         /**
-         * Name of the file as it was sent; null where it had none.
+         * Name of the file as it was sent; null if it had none.
          */
         file_name: string | null;
         /**
-         * Type of the file as its bytes tell it; null where it could not be told.
+         * Type of the file, detected from its bytes; null if it could not be detected.
          */
         mime_type: string;
         /**
@@ -6347,7 +6347,7 @@ export type MarkdownResult = {
          */
         duration_ms: number;
         /**
-         * What the caller should know though the work was done.
+         * What the caller should know, although the work was done.
          */
         warnings: Array<Warning>;
     };
@@ -6366,11 +6366,11 @@ export type MissingFileProblem = {
      */
     title: 'A file is missing';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'missing_file';
     /**
@@ -6416,7 +6416,7 @@ export type MissingPricingItem = {
 
 export type MissingPricingResponse = {
     /**
-     * How many days back are looked at.
+     * Number of days to look back.
      */
     days: number;
     /**
@@ -6438,11 +6438,11 @@ export type MissingSchemaProblem = {
      */
     title: 'A schema is missing';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'missing_schema';
     /**
@@ -6461,11 +6461,11 @@ export type ModelChannel = {
      */
     provider_model?: string | '';
     /**
-     * Own key at the provider; sealed where it is stored, and never shown again.
+     * The caller's own key at the provider; stored encrypted, and never shown again.
      */
     api_key?: string | '';
     /**
-     * Base URL of a self-hosted model or of a proxy; not one of a private network unless the operator allows it.
+     * Base URL of a self-hosted model or a proxy; an address in a private network only if the operator allows it.
      */
     api_base?: string | '';
     /**
@@ -6477,7 +6477,7 @@ export type ModelChannel = {
      */
     temperature?: number | '';
     /**
-     * How often a failed call of the model is repeated.
+     * How often a failed call to the model is repeated.
      */
     num_retries?: number | '';
 };
@@ -6495,11 +6495,11 @@ export type ModelPricingNotFoundProblem = {
      */
     title: 'There is no price for this model';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'model_pricing_not_found';
     /**
@@ -6525,11 +6525,11 @@ export type ModelProviderErrorProblem = {
      */
     title: 'The model provider failed';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 502;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'model_provider_error';
     /**
@@ -6545,7 +6545,7 @@ export type ModelProviderErrorProblem = {
      */
     provider?: string;
     /**
-     * The HTTP status of its answer; null where the answer, or none, is what failed.
+     * The HTTP status of its answer; null if the fault is in the answer itself, or there was no answer.
      */
     provider_status?: number | null;
 };
@@ -6563,11 +6563,11 @@ export type NotFoundProblem = {
      */
     title: 'There is no such route';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'not_found';
     /**
@@ -6593,11 +6593,11 @@ export type NotReadyProblem = {
      */
     title: 'Not ready';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 503;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'not_ready';
     /**
@@ -6612,7 +6612,7 @@ export type NotReadyProblem = {
 
 export type OcrChannel = {
     /**
-     * Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     provider_model?: string | unknown;
     /**
@@ -6620,19 +6620,19 @@ export type OcrChannel = {
      */
     api_key?: string;
     /**
-     * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     api_base?: string | unknown;
     /**
-     * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     max_tokens?: number | unknown;
     /**
-     * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     temperature?: number | unknown;
     /**
-     * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     num_retries?: number | unknown;
 };
@@ -6663,7 +6663,7 @@ export type Operation = {
      */
     document_id: string;
     /**
-     * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
+     * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded`.
      */
     status: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
     /**
@@ -6671,7 +6671,7 @@ export type Operation = {
      */
     accepted_at: string;
     /**
-     * When the job was taken up; null while it waits.
+     * When work on the job began; null while it waits.
      */
     started_at: string | null;
     /**
@@ -6683,7 +6683,7 @@ export type Operation = {
      */
     pages: OperationPages;
     /**
-     * What the synchronous call answers; kept for 24 hours after the end.
+     * The answer of the synchronous call; kept for 24 hours after the end.
      */
     result: {
         [key: string]: unknown;
@@ -6693,11 +6693,11 @@ export type Operation = {
      */
     error: {
         /**
-         * The machine's word for it.
+         * The code that programs use for it.
          */
         code: string;
         /**
-         * How it stands or ended.
+         * Its state.
          */
         status: number;
         /**
@@ -6705,13 +6705,13 @@ export type Operation = {
          */
         title: string;
         /**
-         * A sentence for people; null where there is nothing to say.
+         * A sentence for people; null if there is nothing to say.
          */
         detail: string;
         [key: string]: unknown;
     } | null;
     /**
-     * null until it was billed; nothing is billed unless it succeeds.
+     * null until it is billed; it is billed only if it succeeds.
      */
     cost: {
         /**
@@ -6728,7 +6728,7 @@ export type Operation = {
         balance_remaining: number | null;
     } | null;
     /**
-     * Of the review that it needs, or needed; else null.
+     * ID of the review that it needs, or needed; else null.
      */
     review_id: string | null;
 };
@@ -6739,15 +6739,15 @@ export type OperationCancelledMessage = {
      */
     type: 'operation.cancelled';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -6767,15 +6767,15 @@ export type OperationFailedMessage = {
      */
     type: 'operation.failed';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -6787,7 +6787,7 @@ export type OperationFailedMessage = {
          */
         operation_id: string;
         /**
-         * The machine's word for it.
+         * The code that programs use for it.
          */
         code: string;
     };
@@ -6819,7 +6819,7 @@ export type OperationItem = {
      */
     document_id: string;
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: string;
     /**
@@ -6827,7 +6827,7 @@ export type OperationItem = {
      */
     accepted_at: string;
     /**
-     * When the job was taken up; null while it waits.
+     * When work on the job began; null while it waits.
      */
     started_at: string | null;
     /**
@@ -6839,7 +6839,7 @@ export type OperationItem = {
      */
     pages: number;
     /**
-     * Code of the problem that it ended with; null where there was none.
+     * Code of the problem that it ended with; null if there was none.
      */
     problem_code: string | null;
     /**
@@ -6854,15 +6854,15 @@ export type OperationList = {
      */
     items: Array<OperationItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -6880,11 +6880,11 @@ export type OperationNotFoundProblem = {
      */
     title: 'There is no such operation';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'operation_not_found';
     /**
@@ -6903,7 +6903,7 @@ export type OperationPages = {
      */
     done: number;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
 };
@@ -6914,15 +6914,15 @@ export type OperationPartialMessage = {
      */
     type: 'operation.partial';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -6946,15 +6946,15 @@ export type OperationSucceededMessage = {
      */
     type: 'operation.succeeded';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -6985,11 +6985,11 @@ export type OriginalGrantNotFoundProblem = {
      */
     title: 'The sale to refund does not exist';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'original_grant_not_found';
     /**
@@ -7008,39 +7008,39 @@ export type OutcomesResponse = {
      */
     tenant_id: string;
     /**
-     * Those that gave all that was asked for.
+     * Those with everything that was requested.
      */
     succeeded: number;
     /**
-     * Those that gave data of which some does not fit the schema.
+     * Those whose data fits the schema only in part.
      */
     partial: number;
     /**
-     * Those that gave nothing; they are not billed.
+     * Those that failed; they are not billed.
      */
     failed: number;
     /**
-     * Those that go on, or whose process died and is not told of yet.
+     * Those still running, or whose process died before their end was recorded.
      */
     running: number;
     /**
-     * Pages of those that gave something, billed or not.
+     * Pages of those with a result, billed or not.
      */
     pages: number;
     /**
-     * Milliseconds that half of those which ended well took at most; null where none did.
+     * Median duration of those that ended well, in milliseconds; null if none did.
      */
     median_ms: number | null;
     /**
-     * Milliseconds that 95 of 100 of them took at most.
+     * The 95th percentile of the same durations, in milliseconds.
      */
     p95_ms: number | null;
     /**
-     * The oldest that was looked at, where there may be older ones; null where all were.
+     * Time of the oldest that was counted, if there may be older ones; null if all were counted.
      */
     counted_from: string | null;
     /**
-     * The last that failed, newest first.
+     * The last failures, newest first.
      */
     failures: Array<FailureItem>;
 };
@@ -7058,11 +7058,11 @@ export type OutputSchemaMismatchProblem = {
      */
     title: 'The output does not fit the schema';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'output_schema_mismatch';
     /**
@@ -7093,13 +7093,13 @@ export type OutputValidationError = {
      */
     message: string;
     /**
-     * What the keyword asks for.
+     * What the keyword requires.
      */
     params: {
         [key: string]: unknown;
     };
     /**
-     * What stood there; null when nothing did.
+     * The value at that place; null if there was none.
      */
     actual: unknown;
 };
@@ -7117,7 +7117,7 @@ export type OwnRateLimit = {
 
 export type PageContents = {
     /**
-     * From 1.
+     * Starts at 1.
      */
     page: number;
     /**
@@ -7140,15 +7140,15 @@ export type PageCountItem = {
      */
     file_uri: string | null;
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'ok' | 'not_found' | 'not_uploaded' | 'unsupported';
     /**
-     * As they are billed. With `unsupported`: the pages of a document that has too many.
+     * Pages as billed. With `unsupported`: the pages of a document that has too many.
      */
     pages: number | null;
     /**
-     * Type of the file as its bytes tell it; null where it could not be told.
+     * Type of the file, detected from its bytes; null if it could not be detected.
      */
     mime_type: string | null;
 };
@@ -7175,18 +7175,18 @@ export type PageCountResponse = {
      */
     items: Array<PageCountItem>;
     /**
-     * Of the items that are `ok`.
+     * Sum over the items that are `ok`.
      */
     total_pages: number;
 };
 
 export type PageSummary = {
     /**
-     * From 1.
+     * Starts at 1.
      */
     page: number;
     /**
-     * `partial`: some of it could not be read; `empty`: nothing is on it; `skipped`: the mode does not read it.
+     * `partial`: some of it could not be read; `empty`: it has no content; `skipped`: the mode does not read it.
      */
     status: 'ok' | 'partial' | 'empty' | 'failed' | 'skipped';
     /**
@@ -7194,19 +7194,19 @@ export type PageSummary = {
      */
     source: 'text' | 'recognised' | 'both';
     /**
-     * Why the status is not `ok`; of a page that is: what became of a text layer in doubt.
+     * Why the status is not `ok`; for an `ok` page: how a doubtful text layer was treated.
      */
     detail: string | null;
     /**
-     * Points, of the page as boxes on it are measured; null for formats without geometry.
+     * In points, measured as boxes on the page are; null for formats without geometry.
      */
     width: number | null;
     /**
-     * Points, of the page as boxes on it are measured; null for formats without geometry.
+     * In points, measured as boxes on the page are; null for formats without geometry.
      */
     height: number | null;
     /**
-     * Degrees, clockwise, that the page is turned by before boxes are measured.
+     * Degrees by which the page is turned clockwise before boxes are measured.
      */
     rotation: 0 | 90 | 180 | 270;
 };
@@ -7224,11 +7224,11 @@ export type PlanRequiredProblem = {
      */
     title: 'Another plan is required';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 403;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'plan_required';
     /**
@@ -7255,19 +7255,19 @@ export type PresignUploadRequest = {
      */
     tenant_id: string;
     /**
-     * The name of the file; its ending is a hint of its type.
+     * The name of the file; its ending hints at its type.
      */
     file_name: string;
     /**
-     * The `Content-Type` of the upload; it has to be sent as said here.
+     * The `Content-Type` of the upload; send exactly this one with the file.
      */
     content_type?: string;
     /**
-     * The size of the file: no more is taken.
+     * The size of the file; more bytes are not accepted.
      */
     bytes?: number;
     /**
-     * What it is.
+     * Its kind.
      */
     kind?: 'document' | 'dataset';
     /**
@@ -7282,7 +7282,7 @@ export type PresignUploadRequest = {
 
 export type PresignUploadResponse = {
     /**
-     * Takes one file, without a key, until `expires_at`.
+     * Accepts one file, without a key, until `expires_at`.
      */
     upload_url: string;
     /**
@@ -7290,13 +7290,13 @@ export type PresignUploadResponse = {
      */
     method: 'PUT';
     /**
-     * To be sent with the file.
+     * Headers to send with the file.
      */
     headers: {
         [key: string]: string;
     };
     /**
-     * Opaque: the name of the file in later requests.
+     * Opaque: it names the file in later requests.
      */
     file_uri: string;
     /**
@@ -7326,11 +7326,11 @@ export type PriceListVersionUnknownProblem = {
      */
     title: 'The price list version cannot be used';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'price_list_version_unknown';
     /**
@@ -7356,11 +7356,11 @@ export type PriceMismatchProblem = {
      */
     title: 'Credits and amount do not match the price list';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'price_mismatch';
     /**
@@ -7372,7 +7372,7 @@ export type PriceMismatchProblem = {
      */
     request_id: string;
     /**
-     * What the price list says, in minor units of the currency, VAT included.
+     * The amount by the price list, in minor units of the currency, VAT included.
      */
     expected_minor?: number;
 };
@@ -7395,7 +7395,7 @@ export type PricingResponse = {
      */
     output_usd_per_million_tokens: string;
     /**
-     * Price of a million cached input tokens in USD, as a decimal text; null: as other input.
+     * Price of a million cached input tokens in USD, as a decimal text; null: the price of other input.
      */
     cached_input_usd_per_million_tokens: string | null;
     /**
@@ -7426,7 +7426,7 @@ export type PricingUpsertRequest = {
      */
     output_usd_per_million_tokens: string;
     /**
-     * Price of a million cached input tokens in USD, as a decimal text; null: as other input.
+     * Price of a million cached input tokens in USD, as a decimal text; null: the price of other input.
      */
     cached_input_usd_per_million_tokens?: string | null;
     /**
@@ -7457,7 +7457,7 @@ export type ProviderPricingItem = {
      */
     output_usd_per_million_tokens: string;
     /**
-     * Price of a million cached input tokens in USD, as a decimal text; null: as other input.
+     * Price of a million cached input tokens in USD, as a decimal text; null: the price of other input.
      */
     cached_input_usd_per_million_tokens: string | null;
     /**
@@ -7502,11 +7502,11 @@ export type ProviderTimeoutProblem = {
      */
     title: 'The model provider did not answer';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 502;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'provider_timeout';
     /**
@@ -7559,7 +7559,7 @@ export type PublishPriceListRequest = {
         tax_basis?: 'exclusive' | 'inclusive';
     }>;
     /**
-     * Version that is in force now; another one is a `version_conflict`.
+     * Version that is in force now; if it is another one, the answer is `version_conflict`.
      */
     expected_version?: number | null;
     /**
@@ -7614,11 +7614,11 @@ export type QuoteResponse = {
      */
     available_credits: number;
     /**
-     * The available credits cover it.
+     * Whether the available credits cover it.
      */
     sufficient: boolean;
     /**
-     * Version of the rates that it was billed by.
+     * Version of the rates that were used for the bill.
      */
     billing_config_version: number;
 };
@@ -7636,15 +7636,15 @@ export type RateLimitBucket = {
 
 export type RateLimitInUse = {
     /**
-     * Whose requests take from it.
+     * Tenant whose requests take from it.
      */
     tenant_id: string;
     /**
-     * `heavy` for documents, `general` for all else.
+     * `heavy` for documents, `general` for everything else.
      */
     bucket: 'heavy' | 'general';
     /**
-     * Whole requests that it admits at once now.
+     * Number of whole requests that it would admit at once now.
      */
     remaining: number;
     /**
@@ -7670,11 +7670,11 @@ export type RateLimitedProblem = {
      */
     title: 'Too many requests';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 429;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'rate_limited';
     /**
@@ -7692,7 +7692,7 @@ export type RateLimitedProblem = {
 };
 
 /**
- * JSON Pointers into `result`, of members and of whole lists.
+ * JSON Pointers into `result`, to members and to whole lists.
  */
 export type ReadBy = {
     /**
@@ -7700,26 +7700,26 @@ export type ReadBy = {
      */
     engine: Array<string>;
     /**
-     * Read by the model alone, or in another way.
+     * Read only by the model, or differently by it.
      */
     model: Array<string>;
     /**
-     * Read alike by both, each by itself.
+     * Read by both, independently, with the same result.
      */
     both: Array<string>;
 };
 
 export type ReadModelState = {
     /**
-     * Of the read model.
+     * Name of the read model.
      */
     name: string;
     /**
-     * Of the rows that serve.
+     * Version of the rows that are in use.
      */
     version: number;
     /**
-     * How it stands; `live` where it follows the log.
+     * State of the read model; `live`: it follows the log.
      */
     state: string;
     /**
@@ -7727,27 +7727,27 @@ export type ReadModelState = {
      */
     position: string | null;
     /**
-     * Events of the log behind it; null when there are more than are counted.
+     * How many events it is behind the log; null when there are more than are counted.
      */
     lag_events: number | null;
     /**
-     * Why it, or its next version, stopped; null where it did not.
+     * Why it, or its next version, stopped; null if neither did.
      */
     reason: string | null;
     /**
-     * A new version that is being built, or a rebuild; null where there is none.
+     * A new version that is being built, or a rebuild; null if there is none.
      */
     next: {
         /**
-         * Of the rows that are built.
+         * Version of the rows that are being built.
          */
         version: number;
         /**
-         * How the building stands.
+         * State of the build.
          */
         state: string;
         /**
-         * How far it is, as text.
+         * Position that the build has reached, as text.
          */
         position: string | null;
     } | null;
@@ -7755,11 +7755,11 @@ export type ReadModelState = {
 
 export type ReadyResponse = {
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'ready' | 'not_ready';
     /**
-     * `shutdown`, parts that are away, `projections`, or `diverged_read_models`; empty when ready.
+     * `shutdown`, parts that cannot be reached, `projections`, or `diverged_read_models`; empty when ready.
      */
     waiting_for: Array<string>;
 };
@@ -7770,15 +7770,15 @@ export type ReconciliationDriftMessage = {
      */
     type: 'reconciliation.drift';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -7802,7 +7802,7 @@ export type ReconciliationDriftMessage = {
              */
             tenant_id: string;
             /**
-             * What the sum of grants and ledger has beyond the balance, in credits.
+             * Balance less what grants and ledger give, in credits; if the balance is right, the excess of the ledger.
              */
             drift_credits: number;
         }>;
@@ -7815,11 +7815,11 @@ export type ReconciliationResponse = {
      */
     checked_at: string;
     /**
-     * Identity of the event log that the figures are of.
+     * Identity of the event log from which the figures come.
      */
     log_id: string | null;
     /**
-     * Place in the event log that the books are of.
+     * Position in the event log of these figures.
      */
     position: string | null;
     /**
@@ -7880,11 +7880,11 @@ export type RefundExceedsOriginalProblem = {
      */
     title: 'The refund exceeds its sale';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'refund_exceeds_original';
     /**
@@ -7900,7 +7900,7 @@ export type RefundExceedsOriginalProblem = {
      */
     refundable_credits?: number;
     /**
-     * Money of the sale that can still be refunded, in minor units; null where it had none.
+     * Money of the sale that can still be refunded, in minor units; null if the sale had no amount.
      */
     refundable_amount_minor?: number | null;
 };
@@ -7918,11 +7918,11 @@ export type RefundMismatchProblem = {
      */
     title: 'The refund does not match its sale';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'refund_mismatch';
     /**
@@ -7949,11 +7949,11 @@ export type RefundRequest = {
      */
     provider?: string;
     /**
-     * With the provider the identity of this payment, unique for ever and across tenants.
+     * Together with the provider it identifies this payment, for ever and across tenants.
      */
     provider_txn_id: string;
     /**
-     * With the provider the identity of this payment, unique for ever and across tenants.
+     * Together with the provider it identifies this payment, for ever and across tenants.
      */
     original_provider_txn_id: string;
     /**
@@ -7961,7 +7961,7 @@ export type RefundRequest = {
      */
     original_provider?: string | null;
     /**
-     * Credits of the sale that are taken back; left out: by the amount.
+     * Credits of the sale that are taken back; left out: computed from the amount.
      */
     credits?: number | null;
     /**
@@ -7973,11 +7973,11 @@ export type RefundRequest = {
      */
     gross_amount_minor?: number | null;
     /**
-     * Left out: in proportion.
+     * Left out: computed in proportion.
      */
     vat_amount_minor?: number | null;
     /**
-     * Fee given back.
+     * Fee that the provider gives back.
      */
     provider_fee_minor?: number;
     /**
@@ -8028,7 +8028,7 @@ export type RefundResponse = {
      */
     provider: string;
     /**
-     * ID of the transaction at the payment provider; with it a repeat is recognised.
+     * ID of the transaction at the payment provider; it identifies repeats.
      */
     provider_txn_id: string;
     /**
@@ -8040,11 +8040,11 @@ export type RefundResponse = {
      */
     refundable_credits: number;
     /**
-     * Of the sale's money, what is left to refund; null where the sale had no amount.
+     * Money of the sale that can still be refunded; null if the sale had no amount.
      */
     refundable_amount_minor: number | null;
     /**
-     * false: this movement had been booked before.
+     * false: this movement was already booked.
      */
     credited: boolean;
     /**
@@ -8055,15 +8055,15 @@ export type RefundResponse = {
 
 export type Replica = {
     /**
-     * Its host and a word that is another at each start.
+     * Its host and a word that changes at each start.
      */
     replica_id: string;
     /**
-     * Its release.
+     * Release that the process runs.
      */
     version: string;
     /**
-     * What it does: `api`, `projector`, `worker`.
+     * Its roles: `api`, `projector`, `worker`.
      */
     roles: Array<string>;
     /**
@@ -8089,11 +8089,11 @@ export type RequestInProgressProblem = {
      */
     title: 'The same request is still running';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'request_in_progress';
     /**
@@ -8136,7 +8136,7 @@ export type ResolvedDeployment = {
      */
     artifact_uri: string;
     /**
-     * How much of the work the deployment gets.
+     * Share of the work that the deployment gets.
      */
     rollout: {
         /**
@@ -8149,7 +8149,7 @@ export type ResolvedDeployment = {
         percent: number;
     };
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'active';
     /**
@@ -8157,7 +8157,7 @@ export type ResolvedDeployment = {
      */
     activated_at: string;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     activated_by: string | null;
     /**
@@ -8188,11 +8188,11 @@ export type Review = {
      */
     task_id: string;
     /**
-     * `leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+     * `leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can decide.
      */
     status: 'open' | 'leased' | 'decided' | 'expired';
     /**
-     * From 1; a review that is opened again has the next one.
+     * Starts at 1; opening the review again makes the next.
      */
     generation: number;
     /**
@@ -8200,15 +8200,15 @@ export type Review = {
      */
     opened_at: string;
     /**
-     * When it is too late to decide; of a decided one, when the decision and the document go.
+     * Deadline to decide; for a decided review, when the decision and the document are removed.
      */
     expires_at: string;
     /**
-     * null: nobody looks at it now.
+     * null: nobody is looking at it now.
      */
     lease: {
         /**
-         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
          */
         held_by: string | null;
         /**
@@ -8222,46 +8222,46 @@ export type Review = {
      */
     reasons: Array<ReviewReason>;
     /**
-     * A decision has to fit it.
+     * Decisions must fit this schema.
      */
     schema: {
         [key: string]: unknown;
     } | null;
     /**
-     * What was decided last, or what was read; null once it is kept no more.
+     * The last decision, or else the result as read; null once it is no longer kept.
      */
     result: {
         [key: string]: unknown;
     } | null;
     /**
-     * Where what was read stands.
+     * Where the values that were read are in the document.
      */
     citations: Array<Citation>;
     /**
-     * What the caller should know though the work was done.
+     * What the caller should know, although the work was done.
      */
     warnings: Array<Warning>;
     /**
-     * What does not fit the schema; null where all fits.
+     * What does not fit the schema; null if everything fits.
      */
     validation_errors: Array<OutputValidationError>;
     /**
-     * The last one; of an open review, the one before.
+     * The last decision; in an open review, the earlier one.
      */
     decision: ReviewDecision | null;
 };
 
 export type ReviewCounts = {
     /**
-     * Values that nobody doubted, and that stayed.
+     * Values that were not in doubt and were kept.
      */
     read: number;
     /**
-     * Values in doubt that stayed.
+     * Values in doubt that were kept.
      */
     confirmed: number;
     /**
-     * Values that a person has said.
+     * Values that a person gave.
      */
     corrected: number;
 };
@@ -8272,15 +8272,15 @@ export type ReviewDecidedMessage = {
      */
     type: 'review.decided';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -8296,19 +8296,19 @@ export type ReviewDecidedMessage = {
          */
         operation_id: string;
         /**
-         * From 1; a review that is opened again has the next one.
+         * Starts at 1; opening the review again makes the next.
          */
         generation: number;
         /**
-         * How many values nobody doubted, and stayed.
+         * Number of values that were not in doubt and were kept.
          */
         read: number;
         /**
-         * How many values were in doubt, and stayed.
+         * Number of doubtful values that were kept.
          */
         confirmed: number;
         /**
-         * How many values a person has said.
+         * Number of values that a person gave.
          */
         corrected: number;
     };
@@ -8327,11 +8327,11 @@ export type ReviewDecidedProblem = {
      */
     title: 'The review was decided already';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'review_decided';
     /**
@@ -8343,22 +8343,22 @@ export type ReviewDecidedProblem = {
      */
     request_id: string;
     /**
-     * The generation of the review now.
+     * The current generation of the review.
      */
     generation?: number;
 };
 
 export type ReviewDecision = {
     /**
-     * From 1; a review that is opened again has the next one.
+     * Starts at 1; opening the review again makes the next.
      */
     generation: number;
     /**
-     * How many values come from where; null while it is open.
+     * Number of values by their origin; null while the review is open.
      */
     counts: ReviewCounts;
     /**
-     * Once a person has decided: where each leaf of `result` comes from, by its JSON Pointer. `confirmed`: it was in doubt, and stayed.
+     * Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer. `confirmed`: it was in doubt and was kept.
      */
     origins: {
         [key: string]: 'read' | 'confirmed' | 'corrected';
@@ -8368,7 +8368,7 @@ export type ReviewDecision = {
      */
     note: string | null;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     decided_by: string | null;
     /**
@@ -8379,7 +8379,7 @@ export type ReviewDecision = {
 
 export type ReviewDecisionRequest = {
     /**
-     * All of it, as the schema has it.
+     * The complete result, in the form of the schema.
      */
     result: {
         [key: string]: unknown;
@@ -8389,13 +8389,13 @@ export type ReviewDecisionRequest = {
      */
     note?: string | null | '';
     /**
-     * That was looked at; another one is 409 `review_decided`. Default: the one that is open.
+     * The generation that you looked at; if it is not the open one, 409 `review_decided`. Default: the open one.
      */
     generation?: number | '';
 };
 
 /**
- * null once it is kept no more.
+ * null once it is no longer kept.
  */
 export type ReviewDocument = {
     /**
@@ -8403,11 +8403,11 @@ export type ReviewDocument = {
      */
     document_id: string;
     /**
-     * Name of the file as it was sent; null where it had none.
+     * Name of the file as it was sent; null if it had none.
      */
     file_name: string | null;
     /**
-     * Type of the file as its bytes tell it; null where it could not be told.
+     * Type of the file, detected from its bytes; null if it could not be detected.
      */
     mime_type: string;
     /**
@@ -8429,11 +8429,11 @@ export type ReviewExpiredProblem = {
      */
     title: 'The review is kept no more';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'review_expired';
     /**
@@ -8468,11 +8468,11 @@ export type ReviewItem = {
      */
     task_id: string;
     /**
-     * `leased`: somebody looks at it. `expired`: its result is kept no more, and nobody can decide.
+     * `leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can decide.
      */
     status: 'open' | 'leased' | 'decided' | 'expired';
     /**
-     * From 1; a review that is opened again has the next one.
+     * Starts at 1; opening the review again makes the next.
      */
     generation: number;
     /**
@@ -8480,15 +8480,15 @@ export type ReviewItem = {
      */
     opened_at: string;
     /**
-     * When it is too late to decide; of a decided one, when the decision and the document go.
+     * Deadline to decide; for a decided review, when the decision and the document are removed.
      */
     expires_at: string;
     /**
-     * null: nobody looks at it now.
+     * null: nobody is looking at it now.
      */
     lease: {
         /**
-         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+         * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
          */
         held_by: string | null;
         /**
@@ -8501,7 +8501,7 @@ export type ReviewItem = {
      */
     document_id: string;
     /**
-     * Name of the file as it was sent; null where it had none.
+     * Name of the file as it was sent; null if it had none.
      */
     file_name: string | null;
     /**
@@ -8513,19 +8513,19 @@ export type ReviewItem = {
      */
     pages: number;
     /**
-     * Why a person has to look at it: the members of the policy that it meets.
+     * Why a person has to look at it: the conditions of the policy that apply.
      */
     reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
     /**
-     * When it was decided; null while it is open.
+     * When the review was decided; null while it is open.
      */
     decided_at: string | null;
     /**
-     * The key of who decided; null while it is open.
+     * Key of the person who decided; null while the review is open.
      */
     decided_by: string | null;
     /**
-     * How many values come from where; null while it is open.
+     * Number of values by their origin; null while the review is open.
      */
     counts: ReviewCounts | null;
 };
@@ -8543,11 +8543,11 @@ export type ReviewLeasedProblem = {
      */
     title: 'Somebody else has the review';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'review_leased';
     /**
@@ -8559,7 +8559,7 @@ export type ReviewLeasedProblem = {
      */
     request_id: string;
     /**
-     * Until when somebody else has it, unless they go on.
+     * Time until which somebody else has the review, unless they renew it.
      */
     lease_until?: string;
 };
@@ -8570,15 +8570,15 @@ export type ReviewList = {
      */
     items: Array<ReviewItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -8589,15 +8589,15 @@ export type ReviewNeededMessage = {
      */
     type: 'review.needed';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -8617,7 +8617,7 @@ export type ReviewNeededMessage = {
          */
         duration_ms: number;
         /**
-         * Why a person has to look at it: the members of the policy that it meets.
+         * Why a person has to look at it: the conditions of the policy that apply.
          */
         reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
     };
@@ -8636,11 +8636,11 @@ export type ReviewNotFoundProblem = {
      */
     title: 'There is no such review';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'review_not_found';
     /**
@@ -8654,11 +8654,11 @@ export type ReviewNotFoundProblem = {
 };
 
 /**
- * When a person has to look at the result; takes the place of all that the config says of it. `below`: 0 to 1, a value that is less sure, or was left out for it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that are looked at whatever was read. Such a result is answered as an operation (202) with the status `needs_review`, and is billed as any other.
+ * When a person has to look at the result. It replaces the whole policy of the config. `below`: 0 to 1, a value has less confidence, or was left out because of it. `missing_required`: a required value is missing; the rest is kept for the review. `rules`: items do not add up to their total, or two readings of a value differ. `sample`: 0 to 1, the share of files that a person looks at in any case. The answer is then an operation (202) with the status `needs_review`, billed like any other.
  */
 export type ReviewPolicy = {
     /**
-     * 0 to 1: values that are less sure than that, or were left out for it.
+     * 0 to 1: values with less confidence, also those that were left out because of it.
      */
     below?: number;
     /**
@@ -8670,14 +8670,14 @@ export type ReviewPolicy = {
      */
     rules?: boolean;
     /**
-     * 0 to 1: the share of files that are looked at whatever was read; the same file always is, or never.
+     * 0 to 1: share of files that a person looks at in any case. The same file is always chosen, or never.
      */
     sample?: number;
 };
 
 export type ReviewReason = {
     /**
-     * The machine's word for it.
+     * The code that programs use for it.
      */
     code: 'below' | 'missing_required' | 'rules' | 'sample';
     /**
@@ -8685,7 +8685,7 @@ export type ReviewReason = {
      */
     path: string;
     /**
-     * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
+     * 0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s value it is not calibrated: it says how exactly and how uniquely the value appears on the pages.
      */
     confidence?: number;
 };
@@ -8696,11 +8696,11 @@ export type RotatedWebhookSecret = {
      */
     webhook_id: string;
     /**
-     * Verifies signatures: `whsec_…`. Shown this once.
+     * Verifies signatures: `whsec_…`. Shown only once.
      */
     secret: string;
     /**
-     * Until then messages carry a signature of each secret.
+     * Until then each message is signed with both secrets.
      */
     old_secret_until: string;
 };
@@ -8718,11 +8718,11 @@ export type RunNotFoundProblem = {
      */
     title: 'There is no such run';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'run_not_found';
     /**
@@ -8741,7 +8741,7 @@ export type SavedChannel = {
      */
     provider_model: string | null;
     /**
-     * Base URL of a self-hosted model or of a proxy; not one of a private network unless the operator allows it.
+     * Base URL of a self-hosted model or a proxy; an address in a private network only if the operator allows it.
      */
     api_base: string | null;
     /**
@@ -8753,7 +8753,7 @@ export type SavedChannel = {
      */
     temperature: number | null;
     /**
-     * How often a failed call of the model is repeated.
+     * How often a failed call to the model is repeated.
      */
     num_retries: number | null;
     /**
@@ -8761,7 +8761,7 @@ export type SavedChannel = {
      */
     has_api_key: boolean;
     /**
-     * Last four characters of the stored key; null where there is none.
+     * Last four characters of the stored key; null if there is none.
      */
     api_key_last4: string | null;
 };
@@ -8788,23 +8788,23 @@ export type SealItem = {
      */
     log_digest: string;
     /**
-     * Whether it names the seal before it as that one is.
+     * Whether it names the seal before it correctly.
      */
     continues: boolean;
     /**
-     * Where it was locked away in the object store; null if it was not.
+     * Where it is locked in the object store; null if it is not.
      */
     object_key: string | null;
     /**
-     * Until when nobody can change it there.
+     * Time until which nobody can change it there.
      */
     retained_until: string | null;
     /**
-     * What the last audit found: `not_checked` where none looked at it.
+     * What the last audit found; `not_checked`: no audit checked it.
      */
     state: 'holds' | 'differs' | 'not_checked';
     /**
-     * The audit that looked at it.
+     * ID of the audit that checked it.
      */
     audit_id: string | null;
 };
@@ -8818,7 +8818,7 @@ export type SealList = {
 
 export type ServiceState = {
     /**
-     * `degraded` where a part is away.
+     * `degraded`: a part cannot be reached.
      */
     status: 'ok' | 'degraded';
     /**
@@ -8826,11 +8826,11 @@ export type ServiceState = {
      */
     version: string;
     /**
-     * Since that process started.
+     * Seconds since that process started.
      */
     uptime_seconds: number;
     /**
-     * Each part with `status` and what it says of itself.
+     * Each part with its `status` and what it reports about itself.
      */
     parts: {
         [key: string]: {
@@ -8838,11 +8838,11 @@ export type ServiceState = {
         };
     };
     /**
-     * What that process does: `api`, `projector`, `worker`.
+     * Roles of that process: `api`, `projector`, `worker`.
      */
     roles: Array<string>;
     /**
-     * Whether it finishes running work and takes no more.
+     * Whether the process only finishes running work and takes no more.
      */
     draining: boolean;
     /**
@@ -8850,7 +8850,7 @@ export type ServiceState = {
      */
     log: {
         /**
-         * Identity of the event log that the figures are of.
+         * Identity of the event log from which the figures come.
          */
         log_id: string | null;
         /**
@@ -8863,19 +8863,19 @@ export type ServiceState = {
      */
     read_models: Array<ReadModelState>;
     /**
-     * Room for heavy work on that process.
+     * Slots for heavy work on that process.
      */
     slots: {
         /**
-         * Slots that are taken.
+         * Slots in use.
          */
         in_use: number;
         /**
-         * Slots that there are.
+         * All slots of the process.
          */
         max: number;
         /**
-         * Who holds how many, those with most first.
+         * Slots that each tenant holds, most first.
          */
         tenants: Array<{
             /**
@@ -8883,7 +8883,7 @@ export type ServiceState = {
              */
             tenant_id: string;
             /**
-             * Slots that it holds.
+             * Slots that the tenant holds.
              */
             in_use: number;
         }>;
@@ -8893,7 +8893,7 @@ export type ServiceState = {
      */
     rate_limits: Array<RateLimitInUse>;
     /**
-     * What has not ended, of all tenants.
+     * Unfinished work of all tenants.
      */
     work: Array<{
         /**
@@ -8901,11 +8901,11 @@ export type ServiceState = {
          */
         kind: string;
         /**
-         * How it stands.
+         * Their state.
          */
         status: string;
         /**
-         * How many.
+         * Number of them.
          */
         count: number;
     }>;
@@ -8932,11 +8932,11 @@ export type SessionExpiredProblem = {
      */
     title: 'The session has ended';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 401;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'session_expired';
     /**
@@ -8958,7 +8958,7 @@ export type SessionRequest = {
 
 export type SessionResponse = {
     /**
-     * Nobody is.
+     * Nobody is signed in.
      */
     signed_in: false;
     /**
@@ -8966,12 +8966,12 @@ export type SessionResponse = {
      */
     methods: Array<'api_key' | 'oidc'>;
     /**
-     * Where browsers reach the service, `PUBLIC_URL`; null where that is not said: then sessions need https, or a browser on the machine of the service.
+     * Address where browsers reach the service, `PUBLIC_URL`; null if it is not set: then sessions need https, or a browser on the machine of the service.
      */
     public_url: string | null;
 } | {
     /**
-     * Somebody is.
+     * Somebody is signed in.
      */
     signed_in: true;
     /**
@@ -8995,7 +8995,7 @@ export type SessionResponse = {
      */
     expires_at: string;
     /**
-     * What requests that change something send as `X-CSRF-Token`.
+     * Requests that change something send it as `X-CSRF-Token`.
      */
     csrf_token: string;
     /**
@@ -9017,11 +9017,11 @@ export type SetNotFoundProblem = {
      */
     title: 'There is no such set of examples';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'set_not_found';
     /**
@@ -9047,11 +9047,11 @@ export type ShuttingDownProblem = {
      */
     title: 'Shutting down';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 503;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'shutting_down';
     /**
@@ -9077,11 +9077,11 @@ export type SourceUnavailableProblem = {
      */
     title: 'The document could not be fetched';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 502;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'source_unavailable';
     /**
@@ -9093,7 +9093,7 @@ export type SourceUnavailableProblem = {
      */
     request_id: string;
     /**
-     * The HTTP status of the host of `source_url`; null where it did not answer, or not wholly.
+     * The HTTP status of the host of `source_url`; null if it did not answer, or not completely.
      */
     source_status?: number | null;
 };
@@ -9111,11 +9111,11 @@ export type StorageErrorProblem = {
      */
     title: 'The object storage failed';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 502;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'storage_error';
     /**
@@ -9134,7 +9134,7 @@ export type SubsidyDay = {
      */
     day: string;
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -9153,7 +9153,7 @@ export type SubsidyDay = {
 
 export type SubsidyTotals = {
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -9172,7 +9172,7 @@ export type TaskCost = {
      */
     task_id: string;
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -9199,7 +9199,7 @@ export type TaskCost = {
 
 export type TaskCostTotals = {
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -9234,11 +9234,11 @@ export type TenantErasedResponse = {
      */
     erased_at: string;
     /**
-     * `erasing`: it goes on; work that is being cancelled may be in its way. A repeat tells.
+     * `erasing`: not finished yet; work that is being cancelled may delay it. Repeat the call to learn more.
      */
     status: 'erased' | 'erasing';
     /**
-     * What could not be removed yet; null: not known yet.
+     * Number of things that could not be removed yet; null: not known yet.
      */
     left: number | null;
 };
@@ -9289,7 +9289,7 @@ export type TenantInfoResponse = {
      */
     free_pages: {
         /**
-         * Pages that the plan gives away in a calendar month.
+         * Free pages that the plan gives in a calendar month.
          */
         allowance: number;
         /**
@@ -9327,11 +9327,11 @@ export type TenantInfoResponse = {
         expires_at: string;
     }>;
     /**
-     * Version of the price list that the sale was made by.
+     * Version of the price list that the sale used.
      */
     price_list_version: number;
     /**
-     * Version of the rates that it was billed by.
+     * Version of the rates that were used for the bill.
      */
     billing_config_version: number;
     /**
@@ -9348,7 +9348,7 @@ export type TenantInfoResponse = {
         general: RateLimitBucket;
     };
     /**
-     * Grants that the tenant ever got.
+     * Number of grants that the tenant has ever received.
      */
     grants_count: number;
     /**
@@ -9413,11 +9413,11 @@ export type TenantMismatchProblem = {
      */
     title: 'The key belongs to another tenant';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 403;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'tenant_mismatch';
     /**
@@ -9443,11 +9443,11 @@ export type TenantNotFoundProblem = {
      */
     title: 'There is no such tenant';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'tenant_not_found';
     /**
@@ -9496,7 +9496,7 @@ export type TenantRateLimitsDeletedResponse = {
      */
     updated_at: string | null;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     updated_by: string | null;
     /**
@@ -9506,7 +9506,7 @@ export type TenantRateLimitsDeletedResponse = {
 };
 
 /**
- * The whole override: members that are null or left out inherit the default.
+ * The complete override: members that are null or left out inherit the default.
  */
 export type TenantRateLimitsRequest = {
     /**
@@ -9555,33 +9555,33 @@ export type TenantRateLimitsResponse = {
      */
     updated_at: string | null;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     updated_by: string | null;
 };
 
 /**
- * All of the tenant's days: members that are null or left out inherit the installation's.
+ * All periods of the tenant: members that are null or left out inherit the installation's.
  */
 export type TenantRetentionRequest = {
     /**
-     * How many days back are looked at.
+     * Number of days to look back.
      */
     days: {
         /**
-         * Of used uploads, from when they were sent.
+         * For used uploads, counted from when they were sent.
          */
         uploads?: number | null;
         /**
-         * Of results of operations and batches, from when they were billed.
+         * For results of operations and batches, counted from when they were billed.
          */
         results?: number | null;
         /**
-         * Of examples of training jobs, from the end of their job.
+         * For examples of training jobs, counted from the end of their job.
          */
         examples?: number | null;
         /**
-         * Of deliveries of webhooks, from the event that they tell.
+         * For deliveries of webhooks, counted from the event that they report.
          */
         deliveries?: number | null;
     };
@@ -9593,65 +9593,65 @@ export type TenantRetentionResponse = {
      */
     tenant_id: string;
     /**
-     * How long things of the tenant are kept. null: for good.
+     * How long the tenant’s data is kept. null: for ever.
      */
     days: {
         /**
-         * Of used uploads, from when they were sent.
+         * For used uploads, counted from when they were sent.
          */
         uploads: number | null;
         /**
-         * Of results of operations and batches, from when they were billed.
+         * For results of operations and batches, counted from when they were billed.
          */
         results: number | null;
         /**
-         * Of examples of training jobs, from the end of their job.
+         * For examples of training jobs, counted from the end of their job.
          */
         examples: number | null;
         /**
-         * Of deliveries of webhooks, from the event that they tell.
+         * For deliveries of webhooks, counted from the event that they report.
          */
         deliveries: number | null;
     };
     /**
-     * What was set for the tenant; null: nothing was. A member that is null inherits.
+     * The periods set for the tenant; null: none were set. A member that is null inherits.
      */
     own_days: {
         /**
-         * Of used uploads, from when they were sent.
+         * For used uploads, counted from when they were sent.
          */
         uploads: number | null;
         /**
-         * Of results of operations and batches, from when they were billed.
+         * For results of operations and batches, counted from when they were billed.
          */
         results: number | null;
         /**
-         * Of examples of training jobs, from the end of their job.
+         * For examples of training jobs, counted from the end of their job.
          */
         examples: number | null;
         /**
-         * Of deliveries of webhooks, from the event that they tell.
+         * For deliveries of webhooks, counted from the event that they report.
          */
         deliveries: number | null;
     } | null;
     /**
-     * How long things are kept where a tenant has no days of its own. null: for good.
+     * How long data is kept if a tenant has no periods of its own. null: for ever.
      */
     installation_days: {
         /**
-         * Of used uploads, from when they were sent.
+         * For used uploads, counted from when they were sent.
          */
         uploads: number | null;
         /**
-         * Of results of operations and batches, from when they were billed.
+         * For results of operations and batches, counted from when they were billed.
          */
         results: number | null;
         /**
-         * Of examples of training jobs, from the end of their job.
+         * For examples of training jobs, counted from the end of their job.
          */
         examples: number | null;
         /**
-         * Of deliveries of webhooks, from the event that they tell.
+         * For deliveries of webhooks, counted from the event that they report.
          */
         deliveries: number | null;
     };
@@ -9660,7 +9660,7 @@ export type TenantRetentionResponse = {
      */
     updated_at: string | null;
     /**
-     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: who signed in was erased with the tenant.
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
      */
     updated_by: string | null;
 };
@@ -9671,11 +9671,11 @@ export type ToMarkdownForm = unknown & {
      */
     file?: Blob | File;
     /**
-     * `fast` reads only text that a file has; `default` recognises pages without text too.
+     * `fast` reads only the text in the file; `default` also recognises pages without text.
      */
     conversion_mode?: 'default' | 'fast';
     /**
-     * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that the document names itself, in the member of this name.
+     * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name.
      */
     include?: string;
     /**
@@ -9683,19 +9683,19 @@ export type ToMarkdownForm = unknown & {
      */
     table_format?: 'markdown' | 'html';
     /**
-     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     * Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation allows it. The size limit is that of files; redirects are not followed.
      */
     source_url?: string;
     /**
-     * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+     * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
     /**
-     * Of an encrypted PDF. It is never stored or logged.
+     * Password of an encrypted PDF. It is never stored or logged.
      */
     password?: string;
     /**
-     * For service and admin keys; default: the own.
+     * For service and admin keys; default: their own.
      */
     tenant_id?: string;
     /**
@@ -9707,7 +9707,7 @@ export type ToMarkdownForm = unknown & {
      */
     task_id?: string;
     /**
-     * Own OCR model, `<provider>/<model>`. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Own OCR model, `<provider>/<model>`. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_provider_model?: string | unknown;
     /**
@@ -9715,19 +9715,19 @@ export type ToMarkdownForm = unknown & {
      */
     ocr_api_key?: string;
     /**
-     * Address of its server. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Address of the model’s server. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_api_base?: string | unknown;
     /**
-     * Most tokens of an answer. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Most tokens in an answer. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_max_tokens?: number | unknown;
     /**
-     * 0 to 2. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * 0 to 2. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_temperature?: number | unknown;
     /**
-     * Attempts after the first. Counts only beside the key of its channel, where that channel runs; else ignored, whatever it is.
+     * Attempts after the first. Used only together with the key of its channel, if that channel runs; otherwise ignored, whatever it is.
      */
     ocr_num_retries?: number | unknown;
 };
@@ -9742,11 +9742,11 @@ export type ToMarkdownRequest = {
      */
     file_uri?: string | '';
     /**
-     * Where the document is fetched from, instead of a file: an `https` URL at a public host. At most as many bytes as a file may have; redirects are not followed. Where the installation allows it.
+     * Instead of a file: an `https` URL at a public host from which the document is fetched, if the installation allows it. The size limit is that of files; redirects are not followed.
      */
     source_url?: string | '';
     /**
-     * Name of the file as it was sent; null where it had none.
+     * Name of the file as it was sent; null if it had none.
      */
     file_name?: string | '';
     /**
@@ -9766,15 +9766,15 @@ export type ToMarkdownRequest = {
      */
     task_id?: string;
     /**
-     * Pages to read, such as `1-3,7` or `5-`: only they are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
+     * Pages to read, such as `1-3,7` or `5-`; only these are read and billed. Default: all. At most 100 ranges; a range may end beyond the last page, but not begin there.
      */
     pages?: string;
     /**
-     * Of an encrypted PDF. It is never stored or logged.
+     * Password of an encrypted PDF. It is never stored or logged.
      */
     password?: string;
     /**
-     * `blocks`: of each page its blocks in reading order, with their boxes; `page_markdown`: the markdown of each page by itself. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction, of the fields that the document names itself, in the member of this name.
+     * `blocks`: the blocks of each page in reading order, with their boxes. `page_markdown`: the markdown of each page separately. Both are in the member `pages`. `proposed_schema`: a JSON Schema for an extraction of the fields that the document itself names, in the member of this name.
      */
     include?: Array<'blocks' | 'page_markdown' | 'proposed_schema'> | string;
     /**
@@ -9796,11 +9796,11 @@ export type TooManyPagesProblem = {
      */
     title: 'The document has too many pages';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'too_many_pages';
     /**
@@ -9834,11 +9834,11 @@ export type TooManyWebhooksProblem = {
      */
     title: 'The tenant has too many webhooks';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'too_many_webhooks';
     /**
@@ -9857,15 +9857,15 @@ export type TrainingCancelledMessage = {
      */
     type: 'training.cancelled';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -9885,11 +9885,11 @@ export type TrainingExample = {
      */
     document_id?: string;
     /**
-     * Instead of `document_id`.
+     * Send it instead of `document_id`.
      */
     file_uri?: string;
     /**
-     * What should be read in the document, as the schema has it.
+     * The correct values of the document, in the form of the schema.
      */
     expected: {
         [key: string]: unknown;
@@ -9902,15 +9902,15 @@ export type TrainingFailedMessage = {
      */
     type: 'training.failed';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -9922,7 +9922,7 @@ export type TrainingFailedMessage = {
          */
         job_id: string;
         /**
-         * The machine's word for it.
+         * The code that programs use for it.
          */
         code: string;
     };
@@ -9950,7 +9950,7 @@ export type TrainingJobItem = {
      */
     name: string | null;
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: string;
     /**
@@ -9958,7 +9958,7 @@ export type TrainingJobItem = {
      */
     artifact_id: string | null;
     /**
-     * Code of the problem that it ended with; null where there was none.
+     * Code of the problem that it ended with; null if there was none.
      */
     problem_code: string | null;
     /**
@@ -9974,7 +9974,7 @@ export type TrainingJobItem = {
      */
     created_at: string;
     /**
-     * When the job was taken up; null while it waits.
+     * When work on the job began; null while it waits.
      */
     started_at: string | null;
     /**
@@ -9989,15 +9989,15 @@ export type TrainingJobList = {
      */
     items: Array<TrainingJobItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -10020,11 +10020,11 @@ export type TrainingJobStatusResponse = {
      */
     task_id: string;
     /**
-     * How it stands or ended.
+     * Its state.
      */
     status: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
     /**
-     * How far the job is.
+     * Progress of the job.
      */
     progress: {
         /**
@@ -10032,7 +10032,7 @@ export type TrainingJobStatusResponse = {
          */
         metric_calls: number;
         /**
-         * Budget of the training: how often a result may be compared with an example.
+         * Budget of the training: how often it may compare a result with an example.
          */
         max_metric_calls: number;
     };
@@ -10041,7 +10041,7 @@ export type TrainingJobStatusResponse = {
      */
     baseline_score: number | null;
     /**
-     * On the examples that were held out.
+     * Score on the examples that were held out.
      */
     best_score: number | null;
     /**
@@ -10078,11 +10078,11 @@ export type TrainingJobStatusResponse = {
      */
     error: {
         /**
-         * The machine's word for it.
+         * The code that programs use for it.
          */
         code: string;
         /**
-         * A sentence for people; null where there is nothing to say.
+         * A sentence for people; null if there is nothing to say.
          */
         detail: string;
     } | null;
@@ -10091,7 +10091,7 @@ export type TrainingJobStatusResponse = {
      */
     created_at: string;
     /**
-     * When the job was taken up; null while it waits.
+     * When work on the job began; null while it waits.
      */
     started_at: string | null;
     /**
@@ -10118,7 +10118,7 @@ export type TrainingQuoteResponse = {
      */
     total_examples: number;
     /**
-     * Budget of the training: how often a result may be compared with an example.
+     * Budget of the training: how often it may compare a result with an example.
      */
     max_metric_calls: number;
     /**
@@ -10151,7 +10151,7 @@ export type TrainingQuoteResponse = {
      */
     available_credits: number;
     /**
-     * The available credits cover it.
+     * Whether the available credits cover it.
      */
     sufficient: boolean;
     /**
@@ -10166,15 +10166,15 @@ export type TrainingSucceededMessage = {
      */
     type: 'training.succeeded';
     /**
-     * Of the payload: members may be added to it, none is renamed or removed.
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
      */
     version: '1';
     /**
-     * When it happened; repeats say the same.
+     * When it happened; the same in repeats.
      */
     timestamp: string;
     /**
-     * Whom it is about; null: the whole service.
+     * Tenant that it is about; null: the whole service.
      */
     tenant_id: string | null;
     /**
@@ -10213,11 +10213,11 @@ export type UnknownModelProviderProblem = {
      */
     title: 'The model provider is not known';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unknown_model_provider';
     /**
@@ -10243,11 +10243,11 @@ export type UnknownOperationProblem = {
      */
     title: 'The operation is not known';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unknown_operation';
     /**
@@ -10273,11 +10273,11 @@ export type UnreadableFileProblem = {
      */
     title: 'The file cannot be read';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unreadable_file';
     /**
@@ -10303,11 +10303,11 @@ export type UnsafeApiBaseProblem = {
      */
     title: 'The API base may not be reached';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unsafe_api_base';
     /**
@@ -10333,11 +10333,11 @@ export type UnsafeSourceUrlProblem = {
      */
     title: 'The source URL may not be fetched';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unsafe_source_url';
     /**
@@ -10363,11 +10363,11 @@ export type UnsafeWebhookUrlProblem = {
      */
     title: 'The URL of the webhook may not be reached';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 422;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unsafe_webhook_url';
     /**
@@ -10393,11 +10393,11 @@ export type UnsupportedFileTypeProblem = {
      */
     title: 'The file type is not supported';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unsupported_file_type';
     /**
@@ -10423,11 +10423,11 @@ export type UnsupportedMediaTypeProblem = {
      */
     title: 'The content type is not supported';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 415;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unsupported_media_type';
     /**
@@ -10453,11 +10453,11 @@ export type UnsupportedSchemaVersionProblem = {
      */
     title: 'The schema version is not supported';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'unsupported_schema_version';
     /**
@@ -10483,11 +10483,11 @@ export type UploadQuotaExceededProblem = {
      */
     title: 'The storage quota is used up';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 413;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'upload_quota_exceeded';
     /**
@@ -10545,11 +10545,11 @@ export type UsageDay = {
      */
     adjusted_credits: number;
     /**
-     * When the day ended; null while the read models are at different positions.
+     * Balance at the end of the day; null while the read models are at different positions.
      */
     balance_credits: number | null;
     /**
-     * What was used of each category.
+     * Usage of each category.
      */
     categories: Array<UsageDayCategory>;
 };
@@ -10560,7 +10560,7 @@ export type UsageDayCategory = {
      */
     category: string;
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -10591,7 +10591,7 @@ export type UsageDaysResponse = {
      */
     end: string;
     /**
-     * Each day, the first first.
+     * The days, oldest first.
      */
     items: Array<UsageDay>;
 };
@@ -10602,15 +10602,15 @@ export type UsageHistoryResponse = {
      */
     items: Array<UsageItem>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -10661,7 +10661,7 @@ export type UsageItem = {
      */
     balance_after: number;
     /**
-     * Version of the rates that it was billed by.
+     * Version of the rates that were used for the bill.
      */
     billing_config_version: number | null;
     /**
@@ -10681,7 +10681,7 @@ export type UsageItem = {
      */
     job_id: string | null;
     /**
-     * ID of the key that made the call; null where none did.
+     * ID of the key that made the call; null if none did.
      */
     api_key_id: string | null;
     /**
@@ -10689,14 +10689,14 @@ export type UsageItem = {
      */
     created_at: string;
     /**
-     * What it is.
+     * Its kind.
      */
     kind: 'usage' | 'admin_adjustment';
 };
 
 export type UsageStatsItem = {
     /**
-     * What the group is of: a value of `group_by`.
+     * What the group stands for: a value of `group_by`.
      */
     key: string;
     /**
@@ -10704,7 +10704,7 @@ export type UsageStatsItem = {
      */
     category?: string;
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -10727,7 +10727,7 @@ export type UsageStatsItem = {
 
 export type UsageStatsTotals = {
     /**
-     * How many pieces of work.
+     * Number of pieces of work.
      */
     operations: number;
     /**
@@ -10761,11 +10761,11 @@ export type VersionConflictProblem = {
      */
     title: 'Another version was published first';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 409;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'version_conflict';
     /**
@@ -10780,7 +10780,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: `pages` were not looked at, or `paths` not looked for, for want of time; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, for nothing pointed to them; `low_confidence`; `inexact_number`: digits that no number holds were left out; `not_grounded`; `merged`: parts of a long document told `value` more than once; `contradicted`: another part told `value`; `readings_differ`: the embedded engine read `value` where the answer has the other value of a model; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: time ran out, so `pages` were not read, or `paths` not searched; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, because nothing pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot hold were left out; `not_grounded`; `merged`: parts of a long document gave `value` more than once; `contradicted`: another part gave `value`; `readings_differ`: the embedded engine read `value`, but the answer has a model’s other value; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
@@ -10788,15 +10788,15 @@ export type Warning = {
      */
     message: string;
     /**
-     * Of a value that was left out or read otherwise: JSON Pointer into `result`; of an item, its list.
+     * For a value that was left out or read differently: JSON Pointer into `result`; for an item, to its list.
      */
     path?: string;
     /**
-     * Of a value that was left out or read otherwise: as it was read.
+     * For a value that was left out or read differently: the value as read.
      */
     value?: unknown;
     /**
-     * The words as they stand in the document.
+     * The words as written in the document.
      */
     text?: string;
     /**
@@ -10804,7 +10804,7 @@ export type Warning = {
      */
     page?: number;
     /**
-     * Points from the top left.
+     * Points, from the top left.
      */
     bbox?: [
         number,
@@ -10813,15 +10813,15 @@ export type Warning = {
         number
     ] | null;
     /**
-     * Of values with this confidence about that share is right; 0 to 1. A model’s says how exactly and how uniquely the value stands on the pages, and is not calibrated.
+     * 0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s value it is not calibrated: it says how exactly and how uniquely the value appears on the pages.
      */
     confidence?: number;
     /**
-     * Pages that were not looked at, shown or answered.
+     * Pages that were not read, shown or answered.
      */
     pages?: Array<number>;
     /**
-     * JSON Pointers into `result` of what was not looked for; the first hundred.
+     * JSON Pointers into `result` to values that were not searched for; the first 100.
      */
     paths?: Array<string>;
 };
@@ -10840,27 +10840,27 @@ export type Webhook = {
      */
     url: string;
     /**
-     * Types of events that it is told, or `*` for everything about the tenant.
+     * Types of events that are sent to it, or `*` for everything about the tenant.
      */
     events: Array<string>;
     /**
-     * For people; null where there is none.
+     * A note for people; null if there is none.
      */
     description: string | null;
     /**
-     * Threshold of `balance.low` in credits; null: it is never told.
+     * Threshold of `balance.low` in credits; null: it is never sent.
      */
     low_balance_credits: number | null;
     /**
-     * Whether anything is sent to it.
+     * Whether messages are sent to it.
      */
     enabled: boolean;
     /**
-     * `failing`: for three days nothing arrived. `gone`: the receiver answered 410.
+     * `failing`: nothing arrived for three days. `gone`: the receiver answered 410.
      */
     disabled_reason: 'failing' | 'gone' | null;
     /**
-     * First of the attempts that failed since the last one that did not; null while all is well.
+     * First failed attempt since the last successful one; null while all is well.
      */
     failing_since: string | null;
     /**
@@ -10875,23 +10875,23 @@ export type Webhook = {
 
 export type WebhookChangeRequest = {
     /**
-     * https, at a public address; it is kept in the event log, so put no secret into it.
+     * An https URL at a public address. It is kept in the event log, so put no secret into it.
      */
     url: string;
     /**
-     * What to be told. `*` is everything about the tenant, types of later releases too.
+     * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
     events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
-     * For people.
+     * A note for people.
      */
     description?: string | null;
     /**
-     * `balance.low` is sent each time that the balance comes down below it; null: never.
+     * `balance.low` is sent each time the balance falls below this; null: never.
      */
     low_balance_credits?: number | null;
     /**
-     * Whether anything is sent to it.
+     * Whether messages are sent to it.
      */
     enabled?: boolean;
 };
@@ -10902,26 +10902,26 @@ export type WebhookCreateRequest = {
      */
     tenant_id: string;
     /**
-     * https, at a public address; it is kept in the event log, so put no secret into it.
+     * An https URL at a public address. It is kept in the event log, so put no secret into it.
      */
     url: string;
     /**
-     * What to be told. `*` is everything about the tenant, types of later releases too.
+     * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
     events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
-     * For people.
+     * A note for people.
      */
     description?: string | null;
     /**
-     * `balance.low` is sent each time that the balance comes down below it; null: never.
+     * `balance.low` is sent each time the balance falls below this; null: never.
      */
     low_balance_credits?: number | null;
 };
 
 export type WebhookDelivery = {
     /**
-     * Sent as `webhook-id`: repeats have the same one.
+     * Sent as `webhook-id`; repeats have the same one.
      */
     delivery_id: string;
     /**
@@ -10933,23 +10933,23 @@ export type WebhookDelivery = {
      */
     event: string;
     /**
-     * Of the event in the log that it tells of.
+     * ID of the event in the log that it reports.
      */
     event_id: string;
     /**
-     * `failed`: it was not delivered within three days, or its receiver answered 410, and it is tried no more. A webhook that is enabled again within the three days is sent it after all.
+     * `failed`: it was not delivered within three days, or its receiver answered 410, so it is not tried again. If the webhook is enabled again within the three days, it is sent after all.
      */
     status: 'pending' | 'delivered' | 'failed';
     /**
-     * Requests that were begun so far.
+     * Number of requests begun so far.
      */
     attempts: number;
     /**
-     * Status of the last answer; null when there was none.
+     * Status of the last answer; null if there was none.
      */
     response_status: number | null;
     /**
-     * Why the last attempt failed; null when it did not, or there was none.
+     * Why the last attempt failed; null if it did not fail, or there was none.
      */
     error: 'status' | 'redirect' | 'timeout' | 'connection' | 'unsafe_address' | 'secret_lost' | null;
     /**
@@ -10957,15 +10957,15 @@ export type WebhookDelivery = {
      */
     created_at: string;
     /**
-     * When it was sent last; null while it was not.
+     * When it was last sent; null if it never was.
      */
     last_attempt_at: string | null;
     /**
-     * null unless it is pending.
+     * Time of the next attempt; null unless it is pending.
      */
     next_attempt_at: string | null;
     /**
-     * When the receiver took it; null while it has not.
+     * When the receiver accepted it; null until then.
      */
     delivered_at: string | null;
     /**
@@ -10982,15 +10982,15 @@ export type WebhookDeliveryList = {
      */
     items: Array<WebhookDelivery>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -11001,15 +11001,15 @@ export type WebhookList = {
      */
     items: Array<Webhook>;
     /**
-     * Entries of the whole list.
+     * Number of entries in the whole list.
      */
     total: number;
     /**
-     * At most so many entries in a page of the list.
+     * Most entries in a page of the list.
      */
     limit: number;
     /**
-     * Entries that are skipped.
+     * Number of entries to skip.
      */
     offset: number;
 };
@@ -11027,11 +11027,11 @@ export type WebhookNotFoundProblem = {
      */
     title: 'There is no such webhook';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 404;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'webhook_not_found';
     /**
@@ -11046,7 +11046,7 @@ export type WebhookNotFoundProblem = {
 
 export type WebhookSecretRotateRequest = {
     /**
-     * How long the secret before signs too, in seconds.
+     * How long the old secret still signs too, in seconds.
      */
     keep_old_seconds?: number;
 };
@@ -11064,11 +11064,11 @@ export type WrongPasswordProblem = {
      */
     title: 'The password does not open the file';
     /**
-     * Of the HTTP answer.
+     * Status of the HTTP answer.
      */
     status: 400;
     /**
-     * The machine's word for the problem.
+     * The code that programs use for the problem.
      */
     code: 'wrong_password';
     /**
@@ -11098,11 +11098,11 @@ export type ListDeploymentsData = {
          */
         task_id?: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
         /**
@@ -11252,7 +11252,7 @@ export type AddCreditsData = {
     body: AddCreditsRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -11343,7 +11343,7 @@ export type AdjustCreditsData = {
     body: AdminCreditAdjustRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -11437,7 +11437,7 @@ export type CancelAuditData = {
     body?: never;
     path: {
         /**
-         * Of the audit.
+         * ID of the audit.
          */
         audit_id: string;
     };
@@ -11759,11 +11759,11 @@ export type CanonicalData = {
     body: CanonicalEnvelope;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
          */
         Prefer?: string;
     };
@@ -11927,7 +11927,7 @@ export type CanonicalResponses = {
      */
     202: {
         /**
-         * What the schema asked for, as the document says it.
+         * The data that the schema asked for, as the document says it.
          */
         result?: Operation;
     };
@@ -12501,7 +12501,7 @@ export type ListBatchesData = {
          */
         tenant_id: string;
         /**
-         * `ended`: every document has its outcome. `cancelled`: so it has, and some were not begun.
+         * `ended`: every document has its outcome. `cancelled`: likewise, but some documents were never begun.
          */
         status?: 'queued' | 'running' | 'cancelling' | 'ended' | 'cancelled';
         /**
@@ -12517,11 +12517,11 @@ export type ListBatchesData = {
          */
         accepted_after?: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -12582,7 +12582,7 @@ export type CreateBatchData = {
     body: BatchRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -12818,11 +12818,11 @@ export type ListEvaluationRunsData = {
          */
         tenant_id: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
         /**
@@ -12830,7 +12830,7 @@ export type ListEvaluationRunsData = {
          */
         set_id?: string;
         /**
-         * `scoring`: every document has its outcome, and they are compared with the set.
+         * `scoring`: every document has its outcome, and the results are being compared with the set.
          */
         status?: 'queued' | 'running' | 'cancelling' | 'scoring' | 'succeeded' | 'cancelled';
     };
@@ -12891,7 +12891,7 @@ export type CreateEvaluationRunData = {
     body: EvaluationRunRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -13009,11 +13009,11 @@ export type ListEvaluationSetsData = {
          */
         tenant_id: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -13074,7 +13074,7 @@ export type CreateEvaluationSetData = {
     body: EvaluationSetRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -13461,15 +13461,15 @@ export type ListTrainingJobsData = {
          */
         task_id?: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
         /**
-         * Only jobs that stand so.
+         * Only jobs in this state.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
     };
@@ -13530,7 +13530,7 @@ export type CreateTrainingJobData = {
     body: CreateTrainingJobRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -13658,11 +13658,11 @@ export type ListWebhooksData = {
          */
         tenant_id: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -13814,7 +13814,7 @@ export type DecideReviewData = {
     body: ReviewDecisionRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -14260,11 +14260,11 @@ export type ExtractData = {
     body: ExtractForm;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
          */
         Prefer?: string;
     };
@@ -14671,7 +14671,7 @@ export type GetAuditData = {
     body?: never;
     path: {
         /**
-         * Of the audit.
+         * ID of the audit.
          */
         audit_id: string;
     };
@@ -14930,7 +14930,7 @@ export type GetBatchResultsData = {
     };
     query?: {
         /**
-         * Index of the first document to answer: where an answer that broke off goes on.
+         * Index of the first document to return: use it to continue an answer that broke off.
          */
         from?: number;
     };
@@ -15175,7 +15175,7 @@ export type GetConfigData = {
     body?: never;
     path: {
         /**
-         * Of the config.
+         * ID of the config.
          */
         config_id: string;
     };
@@ -15246,11 +15246,11 @@ export type GetCostsByDocumentData = {
          */
         task_id?: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -16289,7 +16289,7 @@ export type GetMissingPricingData = {
     path?: never;
     query?: {
         /**
-         * How many days back are looked at.
+         * Number of days to look back.
          */
         days?: number;
     };
@@ -17245,7 +17245,7 @@ export type GetTrainingQuoteData = {
          */
         total_examples?: number;
         /**
-         * Budget of the training: how often a result may be compared with an example.
+         * Budget of the training: how often it may compare a result with an example.
          */
         max_metric_calls?: number;
     };
@@ -17312,11 +17312,11 @@ export type GetUsageDaysData = {
     };
     query?: {
         /**
-         * The first UTC day, `YYYY-MM-DD`; 29 days before `end` where left out.
+         * The first UTC day, `YYYY-MM-DD`; left out: 29 days before `end`.
          */
         start?: string;
         /**
-         * The last UTC day, `YYYY-MM-DD`; today where left out.
+         * The last UTC day, `YYYY-MM-DD`; left out: today.
          */
         end?: string;
     };
@@ -17595,11 +17595,11 @@ export type ListApiKeysData = {
     };
     query?: {
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -17677,11 +17677,11 @@ export type ListArtifactsData = {
          */
         task_id?: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -17743,11 +17743,11 @@ export type ListAuditsData = {
     path?: never;
     query?: {
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -17882,11 +17882,11 @@ export type ListConfigsData = {
          */
         tenant_id: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -18067,7 +18067,7 @@ export type ListDocumentsData = {
          */
         task_id?: string;
         /**
-         * Only documents that came this way.
+         * Only documents from this source.
          */
         source?: 'extract' | 'to_markdown' | 'upload' | 'canonical' | 'training';
         /**
@@ -18079,11 +18079,11 @@ export type ListDocumentsData = {
          */
         exclude_default_scope?: boolean;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -18153,7 +18153,7 @@ export type ListEventsData = {
          */
         tenant_id?: string;
         /**
-         * Goes on behind this event: its `revision` where a `stream` is named, else its `position`.
+         * Continues after this event: its `revision` if a `stream` is named, else its `position`.
          */
         after?: string;
         /**
@@ -18161,11 +18161,11 @@ export type ListEventsData = {
          */
         direction?: 'forwards' | 'backwards';
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Whether each line says what its tokens stand for.
+         * Whether each line also has the texts of its tokens.
          */
         texts?: boolean;
     };
@@ -18232,11 +18232,11 @@ export type ListGrantsData = {
     };
     query?: {
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -18388,7 +18388,7 @@ export type ListOperationsData = {
          */
         tenant_id: string;
         /**
-         * `partial`: it succeeded with data of which some does not fit the schema. `needs_review`: it succeeded, was billed, and a person has to look at the result; once they have decided, it is `succeeded`.
+         * `partial`: it succeeded, but its data fits the schema only in part. `needs_review`: it succeeded, was billed, and a person has to look at the result; once the person has decided, it is `succeeded`.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'partial' | 'needs_review' | 'failed' | 'cancelled';
         /**
@@ -18408,11 +18408,11 @@ export type ListOperationsData = {
          */
         accepted_after?: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -18478,15 +18478,15 @@ export type ListReviewsData = {
          */
         tenant_id: string;
         /**
-         * How it stands or ended.
+         * Its state.
          */
         status?: 'open' | 'leased' | 'decided';
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -18602,11 +18602,11 @@ export type ListTenantLedgerData = {
     };
     query?: {
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
         /**
@@ -18680,11 +18680,11 @@ export type ListTenantsData = {
     path?: never;
     query?: {
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
         /**
@@ -18751,11 +18751,11 @@ export type ListUsageData = {
     };
     query?: {
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
         /**
@@ -18834,7 +18834,7 @@ export type ListWebhookDeliveriesData = {
     };
     query?: {
         /**
-         * `failed`: it was not delivered within three days, or its receiver answered 410, and it is tried no more. A webhook that is enabled again within the three days is sent it after all.
+         * `failed`: it was not delivered within three days, or its receiver answered 410, so it is not tried again. If the webhook is enabled again within the three days, it is sent after all.
          */
         status?: 'pending' | 'delivered' | 'failed';
         /**
@@ -18842,11 +18842,11 @@ export type ListWebhookDeliveriesData = {
          */
         event?: string;
         /**
-         * At most so many entries in a page of the list.
+         * Most entries in a page of the list.
          */
         limit?: number;
         /**
-         * Entries that are skipped.
+         * Number of entries to skip.
          */
         offset?: number;
     };
@@ -18903,7 +18903,7 @@ export type LogLlmCostData = {
     body: LlmCostLogRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -18988,11 +18988,11 @@ export type OcrToMarkdownData = {
     body: ToMarkdownRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
          */
         Prefer?: string;
     };
@@ -19135,7 +19135,7 @@ export type PresignUploadData = {
     body: PresignUploadRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -19315,7 +19315,7 @@ export type PutUploadData = {
          */
         max_bytes?: string;
         /**
-         * What makes the address valid; presign made it.
+         * Makes the address valid; presign made it.
          */
         signature?: string;
     };
@@ -19388,7 +19388,7 @@ export type RefundCreditsData = {
     body: RefundRequest;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
     };
@@ -19703,7 +19703,7 @@ export type RevokeApiKeyData = {
     };
     query?: {
         /**
-         * What becomes of the keys that were made with it, and with those: `made_by` in the list says which. With `revoke` they are revoked, too, also when the key itself was before.
+         * What happens to keys that were made with it, and with those keys in turn (`made_by` in the list). With `revoke` they are revoked too, even if the key itself was revoked before.
          */
         made?: 'keep' | 'revoke';
     };
@@ -20115,11 +20115,11 @@ export type ToMarkdownData = {
     body: ToMarkdownForm;
     headers?: {
         /**
-         * A repeat with the same key and request gets the same answer; only 2xx is kept.
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
          */
         'Idempotency-Key'?: string;
         /**
-         * `respond-async` (RFC 7240): the answer is 202 with an operation, to be asked for its result.
+         * `respond-async` (RFC 7240): the answer is 202 with an operation; poll it for the result.
          */
         Prefer?: string;
     };
@@ -20253,7 +20253,7 @@ export type UseSignInLinkData = {
     path?: never;
     query: {
         /**
-         * What the printed link carries.
+         * The token in the printed link.
          */
         token: string;
     };

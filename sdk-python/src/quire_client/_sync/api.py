@@ -26,9 +26,9 @@ class Api:
     ) -> models.DeploymentResponse:
         """Deploy an artifact in a project, task and environment.
 
-        To go back, activate the artifact that `replaces` names. A canary runs beside the earlier
-        deployment; the same document always goes to the same one of the two. Repeating an
-        activation changes nothing.
+        To go back, activate the artifact of the deployment that `replaces` names. A canary runs
+        beside the earlier deployment; the same document always goes to the same one of the two.
+        Repeating an activation changes nothing.
         """
         call = Call("POST", "/v1/inference/deployments", body=body, timeout=timeout)
         return cast("models.DeploymentResponse", self._sender.data(call))
@@ -42,8 +42,9 @@ class Api:
     ) -> models.AddCreditsResponse:
         """Record a sale of credits.
 
-        Checked against the price list, never priced from a default. A retry with the same
-        `provider` and `provider_txn_id` answers the original grant with `credited: false`.
+        The amount is checked against the price list, never priced from a default. A retry with
+        the same `provider` and `provider_txn_id` returns the original grant with `credited:
+        false`.
         """
         call = Call(
             "POST",
@@ -64,7 +65,7 @@ class Api:
     ) -> models.AdminCreditAdjustResponse:
         """Give a tenant credits, or claw them back.
 
-        Send an `Idempotency-Key`: a repeat after any time answers with `credited: false`.
+        Send an `Idempotency-Key`: a repeat, however late, answers with `credited: false`.
         """
         call = Call(
             "POST",
@@ -79,7 +80,7 @@ class Api:
     def cancel_audit(self, audit_id: str, *, timeout: float | None = None) -> models.Audit:
         """Stop an audit.
 
-        One that has ended, or that another process runs, stays as it is: `status` says so.
+        An audit that has ended, or that another process runs, does not change: see `status`.
         """
         call = Call(
             "POST",
@@ -95,10 +96,10 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.CancelledBatch:
-        """Cancel what of a batch has not begun.
+        """Cancel the documents of a batch that have not begun.
 
-        Documents that wait are cancelled and their holds given back; those that are worked on
-        are finished and billed. It is `cancelled` once all have their outcome.
+        Waiting documents are cancelled and their holds released; documents in work are finished
+        and billed. The batch is `cancelled` once all have their outcome.
         """
         call = Call(
             "POST",
@@ -116,8 +117,8 @@ class Api:
     ) -> models.CancelledEvaluationRun:
         """Cancel a run that has not ended.
 
-        As a batch: what was not begun is not billed. A cancelled run is not scored; one that had
-        ended stays as it is.
+        As with a batch, documents that were not begun are not billed. A cancelled run is not
+        scored; a run that had ended does not change.
         """
         call = Call(
             "POST",
@@ -135,7 +136,7 @@ class Api:
     ) -> models.CancelledOperation:
         """Cancel an operation that has not ended.
 
-        Its hold is given back. One that had ended stays as it is, with `cancelled: false`.
+        Its hold is released. An operation that had ended does not change: `cancelled` is false.
         """
         call = Call(
             "POST",
@@ -153,7 +154,7 @@ class Api:
     ) -> models.CancelTrainingJobResponse:
         """Cancel a training job that has not ended.
 
-        Its hold is given back. A job that had ended stays as it is, with `cancelled: false`.
+        Its hold is released. A job that had ended does not change: `cancelled` is false.
         """
         call = Call(
             "POST",
@@ -199,8 +200,8 @@ class Api:
     ) -> models.Webhook:
         """Change, disable or enable a webhook.
 
-        All settings are replaced. What waits is sent to the new URL; while it is disabled
-        nothing new is kept for it.
+        All settings are replaced. Waiting messages are sent to the new URL. While the webhook is
+        disabled, no new messages are kept for it.
         """
         call = Call(
             "PUT",
@@ -219,8 +220,8 @@ class Api:
     ) -> models.DspyExamplesChargeResponse:
         """Charge the flat fee for an export of examples.
 
-        Idempotent on `idempotency_key` for ever: a repeat answers with the original and
-        `charged: false`. The fee is that of the billing config in force at the first request.
+        Idempotent on `idempotency_key` for ever: a repeat returns the original with `charged:
+        false`. The fee is that of the billing config in force at the first request.
         """
         call = Call("POST", "/v1/billing/dspy-examples-charge", body=body, timeout=timeout)
         return cast("models.DspyExamplesChargeResponse", self._sender.data(call))
@@ -231,12 +232,12 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.PageCountResponse:
-        """How many pages documents have, as they are billed.
+        """How many pages documents have, as billed.
 
-        Counting costs nothing and is done once: a document that was used or counted keeps its
-        count, and one that cannot be read is remembered for a minute. A call that has to count
-        takes a slot, as an extraction does: 503 `busy` when there is none. Documents of other
-        tenants are `not_found`; service and admin keys see those of all.
+        Counting is free and done once: a document that was used or counted keeps its count, and
+        a document that cannot be read is remembered for a minute. A call that has to count takes
+        a slot, like an extraction; if none is free, the answer is 503 `busy`. Documents of other
+        tenants are `not_found`; service and admin keys see those of all tenants.
         """
         call = Call("POST", "/v1/documents/page-count", body=body, timeout=timeout)
         return cast("models.PageCountResponse", self._sender.data(call))
@@ -250,7 +251,7 @@ class Api:
         """Publish a billing config version.
 
         Rates, free pages and training costs from now on. Every publication is a new version;
-        usage keeps the version that it was billed by.
+        usage keeps the version that billed it.
         """
         call = Call("POST", "/v1/admin/billing-config", body=body, timeout=timeout)
         return cast("models.BillingConfigResponse", self._sender.data(call))
@@ -263,8 +264,8 @@ class Api:
     ) -> models.ApiKeyCreateResponse:
         """Create a key for a tenant.
 
-        The key itself is in this answer alone: only its digest is stored. A key, or a session of
-        one, makes no key of its own role that ends later than it.
+        Only this answer contains the key itself: the service stores only its digest. A key, or a
+        session of one, cannot make a key of its own role that ends later than itself.
         """
         call = Call("POST", "/v1/api-keys", body=body, timeout=timeout)
         return cast("models.ApiKeyCreateResponse", self._sender.data(call))
@@ -278,9 +279,9 @@ class Api:
     ) -> models.Batch:
         """Data from up to 1,000 uploaded documents, by one JSON Schema or saved config.
 
-        Each document is an operation of its own, with its own hold, outcome and cost. Files are
-        opened by the workers, so one that cannot be used, or paid for, fails by itself and
-        leaves the others alone. `Location` says where the batch is.
+        Each document is a separate operation with its own hold, outcome and cost. Workers open
+        the files, so a document that cannot be used or paid for fails alone and does not affect
+        the others. `Location` is the address of the batch.
         """
         call = Call("POST", "/v1/batches", body=body, key=key_of(idempotency_key), timeout=timeout)
         return cast("models.Batch", self._sender.data(call))
@@ -294,7 +295,7 @@ class Api:
         """Publish a billing config version.
 
         Rates, free pages and training costs from now on. Every publication is a new version;
-        usage keeps the version that it was billed by.
+        usage keeps the version that billed it.
         """
         call = Call("POST", "/v1/billing/config", body=body, timeout=timeout)
         return cast("models.BillingConfigResponse", self._sender.data(call))
@@ -306,10 +307,10 @@ class Api:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.AcceptedEvaluationRun:
-        """Measure a config, an artifact or a schema by a set of examples.
+        """Measure a config, an artifact or a schema with a set of examples.
 
-        The documents of the set are extracted as a batch, billed as always, and compared with
-        what should be read. With the same `Idempotency-Key` there is one run.
+        The documents of the set are extracted as a batch, billed as usual, and compared with
+        their correct values. With the same `Idempotency-Key` there is only one run.
         """
         call = Call(
             "POST",
@@ -329,11 +330,11 @@ class Api:
     ) -> models.CreatedEvaluationSet:
         """Publish a set of examples, or a new version of one.
 
-        Documents with what should be read in them, to measure configs and artifacts by. A
-        version is complete, not a patch, and a version that changes nothing is none. Documents
-        are uploads; one that is erased or removed is taken out of every set. With
-        `from_decisions` it has the last 1,000 documents that people have decided: uploads that
-        were extracted by their `file_uri`, as batches and `POST /v1/canonical` do.
+        Documents and their correct values, to measure configs and artifacts. A version is
+        complete, not a patch; if nothing changes, no version is made. Documents are uploads; one
+        that is erased or removed is taken out of every set. With `from_decisions` the set has
+        the last 1,000 documents that people have decided: uploads that were extracted by their
+        `file_uri`, as batches and `POST /v1/canonical` do.
         """
         call = Call(
             "POST",
@@ -352,8 +353,8 @@ class Api:
     ) -> models.ProviderPricingItem:
         """Publish a provider's price for a model.
 
-        Append-only: a correction is a further price. The first price of a model also covers the
-        calls before it.
+        Prices are only added: to correct one, publish another. The first price of a model also
+        covers earlier calls.
         """
         call = Call("POST", "/v1/admin/provider-pricing", body=body, timeout=timeout)
         return cast("models.ProviderPricingItem", self._sender.data(call))
@@ -366,9 +367,9 @@ class Api:
     ) -> models.SessionResponse:
         """Sign in with an API key.
 
-        Sets the cookie `quire_session`, over https `__Host-quire_session`: for 8 hours at most,
-        and no longer than the key, requests of this browser act as the key without it. Sign-ins
-        are limited by client address and by key.
+        Sets the cookie `quire_session`, over https `__Host-quire_session`. With it, requests of
+        this browser act as the key does, for 8 hours at most and no longer than the key is
+        valid. Sign-ins are limited by client address and by key.
         """
         call = Call("POST", "/v1/session", body=body, timeout=timeout)
         return cast("models.SessionResponse", self._sender.data(call))
@@ -382,9 +383,9 @@ class Api:
     ) -> models.CreateTrainingJobResponse:
         """Train a pipeline on examples.
 
-        The price that `GET /v1/billing/training-quote` says is held now, charged when the job
-        succeeds and given back when it does not. Needs a paid plan. With the same
-        `Idempotency-Key` there is one job, for seven days.
+        The price that `GET /v1/billing/training-quote` quotes is held now; it is charged if the
+        job succeeds and released if not. Needs a paid plan. For seven days, the same
+        `Idempotency-Key` makes only one job.
         """
         call = Call(
             "POST",
@@ -401,10 +402,10 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.CreatedWebhook:
-        """Be told what happens.
+        """Create a webhook: get messages about what happens.
 
-        Messages are signed as Standard Webhooks says, with the secret that is in this answer
-        alone. Whatever happens from now on is told.
+        Messages are signed as Standard Webhooks specifies. Only this answer contains the secret.
+        Messages are sent for events from now on.
         """
         call = Call("POST", "/v1/webhooks", body=body, timeout=timeout)
         return cast("models.CreatedWebhook", self._sender.data(call))
@@ -417,14 +418,14 @@ class Api:
         idempotency_key: str | None = None,
         timeout: float | None = None,
     ) -> models.Review:
-        """Say what the document says.
+        """Decide what the document says.
 
-        All of the result, also what stays. It has to fit the schema: 422
+        Send the complete result, also the values that stay. If it does not fit the schema: 422
         `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with
-        it, and `meta.origins` says where each value comes from. Nothing is billed. The same
-        decision again is answered as the first; another one is 409 `review_decided` until the
-        review is opened again. Nobody has to lease it first, but somebody else’s lease is 409
-        `review_leased`.
+        this result, and `meta.origins` has the origin of each value. Nothing is billed. A repeat
+        of the same decision gets the same answer; another decision gets 409 `review_decided`
+        until the review is opened again. You need no lease, but while somebody else has one, the
+        answer is 409 `review_leased`.
         """
         call = Call(
             "POST",
@@ -444,7 +445,7 @@ class Api:
     ) -> models.TenantRateLimitsDeletedResponse:
         """Remove a tenant's rate-limit override.
 
-        Without one it answers the same, with `deleted: false`.
+        If there is none, the answer is the same with `deleted: false`.
         """
         call = Call(
             "DELETE",
@@ -457,21 +458,21 @@ class Api:
     def end_session(self, *, timeout: float | None = None) -> None:
         """Sign out.
 
-        Ends the session for good: a copy of its cookie opens nothing either.
+        Ends the session for good; a copy of its cookie does not work either.
         """
         call = Call("DELETE", "/v1/session", timeout=timeout)
         self._sender.data(call)
 
     def erase_document(self, document_id: str, *, timeout: float | None = None) -> None:
-        """Erase what a document says.
+        """Erase the content of a document.
 
-        For good, wherever it is kept: its file, the results of work on it, examples that
+        This is final, wherever it is kept: its file, the results of work on it, examples that
         training jobs made of it, kept answers and its `file_name`. Its bill, its pages and its
-        times stay, and its row in the list has `erased_at`. A repeat answers the same. While
-        work on it waits or runs, or a training job learns from it: 409 `document_in_use`. An
-        artifact that learned from it stays; so do backups, and events of the log, which nobody
-        can change. Another tenant’s document is 404; service and admin keys may erase those of
-        all.
+        times stay, and its row in the list gets `erased_at`. A repeat answers the same. While
+        work on it waits or runs, or a training job learns from it, the answer is 409
+        `document_in_use`. An artifact that learned from it stays; so do backups, and events of
+        the log, which nobody can change. Another tenant’s document is 404; service and admin
+        keys may erase those of all tenants.
         """
         call = Call(
             "DELETE",
@@ -489,10 +490,11 @@ class Api:
     ) -> models.TenantErasedResponse:
         """Erase what a tenant’s people wrote and sent.
 
-        For good, up to now: uploads, results, examples, artifacts, saved configs, webhooks, kept
-        answers and names of files; its keys are revoked, which ends their sessions, and its open
-        work is cancelled. Money, pages and times stay. It is written down first, and finished by
-        the service whatever happens. A repeat erases what came since.
+        This is final for everything up to now: uploads, results, examples, artifacts, saved
+        configs, webhooks, kept answers and names of files. The tenant’s keys are revoked, which
+        ends their sessions, and its open work is cancelled. Money, pages and times stay. The
+        order is recorded first, and the service finishes it whatever happens. A repeat erases
+        what came since.
         """
         call = Call(
             "DELETE",
@@ -512,8 +514,8 @@ class Api:
     ) -> models.ExtractionResult | models.Operation:
         """Data from a document, by a JSON Schema.
 
-        Nothing is invented: a value that is not in the document is null where the schema allows
-        null, and left out where it is optional.
+        Nothing is invented: if a value is not in the document, it is null if the schema allows
+        null, and left out if it is optional.
         """
         call = Call(
             "POST",
@@ -527,7 +529,7 @@ class Api:
         return cast("models.ExtractionResult | models.Operation", self._sender.data(call))
 
     def flush_api_key_cache(self, *, timeout: float | None = None) -> models.FlushResponse:
-        """Forget this process's cached key look-ups.
+        """Clear this process's cache of key look-ups.
 
         Other processes refresh within 60 seconds.
         """
@@ -535,7 +537,7 @@ class Api:
         return cast("models.FlushResponse", self._sender.data(call))
 
     def flush_rate_limit_cache(self, *, timeout: float | None = None) -> models.FlushResponse:
-        """Forget this process's cached rate-limit overrides.
+        """Clear this process's cache of rate-limit overrides.
 
         Other processes refresh within 60 seconds.
         """
@@ -549,7 +551,7 @@ class Api:
     ) -> models.CreditPriceListResponse:
         """The active price list of credits.
 
-        What a credit costs in each currency: the list that sales are checked against, with its
+        The price of a credit in each currency. Sales are checked against this list, which has a
         version.
         """
         call = Call("GET", "/v1/admin/credit-prices", timeout=timeout)
@@ -558,8 +560,8 @@ class Api:
     def get_audit(self, audit_id: str, *, timeout: float | None = None) -> models.Audit:
         """How far an audit is, and what it found.
 
-        `position` of `end_position` says how much is read. `interrupted`: its process ended
-        before it did; start another. The last 100 are kept.
+        `position` against `end_position` shows how much is read. `interrupted`: its process
+        ended before the audit did; start another. The last 100 audits are kept.
         """
         call = Call(
             "GET",
@@ -597,9 +599,10 @@ class Api:
     ) -> models.BalanceAt:
         """A tenant's balance as of any moment.
 
-        From the account's own events, by the rules that decide, and not from a table: every
-        event up to `at` (time of recording) or `position` counts; without both, all do. `event`
-        is the last one that counts. The time that it takes grows with the events of the account.
+        Computed from the account's own events by the rules that decide about money, not read
+        from a table. Every event up to `at` (time of recording) or `position` counts; without
+        both, all do. `event` is the last one that counts. The time it takes grows with the
+        number of events of the account.
         """
         call = Call(
             "GET",
@@ -611,9 +614,9 @@ class Api:
         return cast("models.BalanceAt", self._sender.data(call))
 
     def get_batch(self, batch_id: str, *, timeout: float | None = None) -> models.Batch:
-        """How far a batch is.
+        """The progress of a batch.
 
-        Documents by what became of them, the pages that were delivered, and what they cost.
+        Its documents by state, the pages delivered, and their cost.
         """
         call = Call("GET", "/v1/batches/{batch_id}", path={"batch_id": batch_id}, timeout=timeout)
         return cast("models.Batch", self._sender.data(call))
@@ -637,7 +640,7 @@ class Api:
     ) -> models.AdminBillingConfigHistoryResponse:
         """The active billing config and all versions, newest first.
 
-        What was charged when: each version with who published it and why.
+        What was charged when: each version, who published it and why.
         """
         call = Call("GET", "/v1/admin/billing-config", timeout=timeout)
         return cast("models.AdminBillingConfigHistoryResponse", self._sender.data(call))
@@ -662,7 +665,7 @@ class Api:
     ) -> models.ConfigVersions:
         """A saved config with all its versions, newest first.
 
-        The first is the one that is used, unless `revoked_at` is set. Never a key.
+        The first version is the one in use, unless `revoked_at` is set. Keys are never shown.
         """
         call = Call(
             "GET",
@@ -684,8 +687,7 @@ class Api:
     ) -> models.CostByDocumentResponse:
         """Work by document, last used first.
 
-        Which documents were worked on in a period, for how many credits, and what the models
-        cost.
+        Which documents were worked on in a period, their credits, and what the models cost.
         """
         call = Call(
             "GET",
@@ -736,7 +738,7 @@ class Api:
     ) -> models.CreditPriceListResponse:
         """The active price list of credits.
 
-        What a credit costs in each currency: the list that sales are checked against, with its
+        The price of a credit in each currency. Sales are checked against this list, which has a
         version.
         """
         call = Call("GET", "/v1/billing/credit-prices", timeout=timeout)
@@ -753,7 +755,7 @@ class Api:
     ) -> models.ResolvedDeployment:
         """What is deployed in a project, task and environment.
 
-        The artifact that work of this scope uses; 404 while none is active.
+        The artifact that work in this scope uses; 404 while none is active.
         """
         call = Call(
             "GET",
@@ -774,10 +776,10 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.EvaluationRun:
-        """A run: in all, by field, by document.
+        """A run: overall, by field, by document.
 
-        Ask until `status` is `succeeded` or `cancelled`. Changes are against the run of the same
-        set before it. What was wrong in a document is in `GET
+        Poll until `status` is `succeeded` or `cancelled`. Changes are relative to the previous
+        run of the same set. The wrong values of a document are in `GET
         /v1/evaluations/runs/{run_id}/documents/{document_id}`.
         """
         call = Call(
@@ -797,7 +799,8 @@ class Api:
     ) -> models.EvaluationRunDocument:
         """What was wrong in a document of a run.
 
-        Each value that differs from what should be read, with where it was read and how surely.
+        Each value that differs from the correct one, with the place where it was read and its
+        confidence.
         """
         call = Call(
             "GET",
@@ -813,9 +816,9 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.EvaluationSet:
-        """A set of examples by its latest version.
+        """The latest version of a set of examples.
 
-        What its documents should say is in `GET /v1/evaluations/sets/{set_id}/examples`.
+        The correct values of its documents are in `GET /v1/evaluations/sets/{set_id}/examples`.
         """
         call = Call(
             "GET",
@@ -834,7 +837,7 @@ class Api:
     ) -> models.FreeTierSubsidyResponse:
         """What models cost the platform for free pages, by day.
 
-        An operation with free and paid pages counts with the share of its free pages.
+        An operation with free and paid pages counts by its share of free pages.
         """
         call = Call(
             "GET",
@@ -854,8 +857,9 @@ class Api:
     ) -> models.FxRateResponse:
         """The exchange rate from one currency to another on a day.
 
-        Without a rate of that day (weekends, holidays, days to come), the last one known before
-        it: see `rate_date`. Rates between two other currencies are crossed through EUR.
+        If there is no rate for that day (weekends, holidays, future days), the last known one
+        before it: see `rate_date`. Rates between two currencies other than EUR are computed
+        through EUR.
         """
         call = Call(
             "GET",
@@ -876,7 +880,7 @@ class Api:
     def get_liveness(self, *, timeout: float | None = None) -> models.LiveResponse:
         """Whether the process runs.
 
-        Asks no part, and answers 200 while shutting down too: restart a process that does not
+        It checks no part, and answers 200 during shutdown too. Restart a process that does not
         answer.
         """
         call = Call("GET", "/health/live", timeout=timeout)
@@ -890,7 +894,7 @@ class Api:
     ) -> models.LlmCostLogResponse:
         """The model calls of one job, oldest first.
 
-        A job that is not known has no calls.
+        For an unknown job the list is empty.
         """
         call = Call("GET", "/v1/admin/llm-costs/{job_id}", path={"job_id": job_id}, timeout=timeout)
         return cast("models.LlmCostLogResponse", self._sender.data(call))
@@ -904,7 +908,7 @@ class Api:
     ) -> models.MarginReportResponse:
         """Unit margin, realized margin, and the gap between them.
 
-        Both ends are inclusive; left out, it is the current UTC month until now. How it is
+        Both ends are inclusive. If left out: the current UTC month until now. How it is
         computed: docs/explanation/margin-report.md.
         """
         call = Call(
@@ -923,7 +927,7 @@ class Api:
     ) -> models.MissingPricingResponse:
         """Models that were called and have no provider price.
 
-        Also those whose calls reported their own cost.
+        Includes models whose calls reported their own cost.
         """
         call = Call("GET", "/v1/admin/llm/missing-pricing", query={"days": days}, timeout=timeout)
         return cast("models.MissingPricingResponse", self._sender.data(call))
@@ -931,7 +935,7 @@ class Api:
     def get_open_api(self, *, timeout: float | None = None) -> dict[str, Any]:
         """This interface as OpenAPI 3.1.
 
-        What programs are generated from.
+        Clients can be generated from it.
         """
         call = Call("GET", "/openapi.json", timeout=timeout)
         return cast("dict[str, Any]", self._sender.data(call))
@@ -942,10 +946,10 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.Operation:
-        """How far an operation is, and what came of it.
+        """The progress and the outcome of an operation.
 
-        Results are kept for 24 hours, or for as many days as the operator says. Until then
-        `result` is what the synchronous call answers.
+        Results are kept for 24 hours, or for as many days as the operator sets. Meanwhile
+        `result` is the answer of the synchronous call.
         """
         call = Call(
             "GET",
@@ -963,11 +967,11 @@ class Api:
         to_date: str | None = None,
         timeout: float | None = None,
     ) -> models.OutcomesResponse:
-        """What became of a tenant's extractions and conversions, and how long they took.
+        """The outcomes of a tenant's extractions and conversions, and how long they took.
 
-        Of those asked for from `from_date` to `to_date`, both inclusive, with the last 20 that
-        failed. The newest 10,000 are looked at. Requests that were refused before they began are
-        not among them.
+        Covers those requested from `from_date` to `to_date`, both inclusive, and lists the last
+        20 that failed. At most the newest 10,000 are counted. Requests that were refused before
+        work began are not included.
         """
         call = Call(
             "GET",
@@ -985,7 +989,7 @@ class Api:
     ) -> models.PricingResponse:
         """The price of a model.
 
-        `<provider>/<model>` or the bare name; the slash may be encoded or not.
+        `<provider>/<model>` or the name alone; the slash may be encoded or not.
         """
         call = Call(
             "GET",
@@ -1007,7 +1011,7 @@ class Api:
     ) -> models.QuoteResponse:
         """What pages would cost a tenant now.
 
-        A quote and the bill that follows agree to the credit.
+        The bill that follows agrees with the quote to the credit.
         """
         call = Call(
             "GET",
@@ -1031,7 +1035,8 @@ class Api:
     ) -> models.TenantRateLimitsResponse:
         """A tenant's rate limits, and its override.
 
-        What holds for the tenant, class by class, and whether it is a default or its own.
+        The limit that applies to the tenant in each class, and whether it is a default or the
+        tenant’s own.
         """
         call = Call(
             "GET",
@@ -1044,10 +1049,10 @@ class Api:
     def get_readiness(self, *, timeout: float | None = None) -> models.ReadyResponse:
         """Whether requests should be sent here.
 
-        503 with the same body while shutting down, while the event log or the read models cannot
-        be reached, and in a process that projects until the read models have caught up after its
-        start. So is a process that finds tables of read models dropped, until they are filled
-        again. `waiting_for` says why, and names such tables.
+        503 with the same body during shutdown, while the event log or the read models cannot be
+        reached, and in a projecting process until the read models have caught up after its
+        start. If tables of read models were dropped, also until they are filled again.
+        `waiting_for` says why, and names such tables.
         """
         call = Call("GET", "/health/ready", timeout=timeout)
         return cast("models.ReadyResponse", self._sender.data(call))
@@ -1060,8 +1065,8 @@ class Api:
     ) -> models.ReconciliationResponse:
         """Compare grants, ledger and balances of every tenant.
 
-        Anything in `drifted` is an alert. `drift_credits` is what the balance has too much;
-        where the balance is right, what the ledger has.
+        Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if
+        the balance is right, of the ledger.
         """
         call = Call(
             "GET",
@@ -1077,10 +1082,10 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.TenantRetentionResponse:
-        """How long a tenant's things are kept.
+        """How long a tenant's data is kept.
 
-        In days, class by class: what holds, what was set for the tenant, and what holds for
-        others.
+        In days for each class: the period that applies, the tenant’s own, and the
+        installation’s.
         """
         call = Call(
             "GET",
@@ -1093,8 +1098,8 @@ class Api:
     def get_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """A result that a person has to look at, and why.
 
-        With the schema, where each value stands, and what was decided. Its file is at `…/file`.
-        What was not decided within a day has expired; a decision is kept for 30 days.
+        With the schema, the place of each value, and the decision. The file is at `…/file`. A
+        review expires if it is not decided within a day; a decision is kept for 30 days.
         """
         call = Call(
             "GET",
@@ -1105,11 +1110,11 @@ class Api:
         return cast("models.Review", self._sender.data(call))
 
     def get_service_state(self, *, timeout: float | None = None) -> models.ServiceState:
-        """How the service does: its parts, read models, slots and open work.
+        """The state of the service: its parts, read models, slots and open work.
 
-        Of the process that answers: its version, its roles, the slots that tenants hold on it
-        and the rate-limit buckets that are not full. Parts, read models and open work are those
-        that all processes share.
+        Version, roles, slots held by tenants and rate-limit buckets that are not full are those
+        of the process that answers. Parts, read models and open work are shared by all
+        processes.
         """
         call = Call("GET", "/v1/admin/service-state", timeout=timeout)
         return cast("models.ServiceState", self._sender.data(call))
@@ -1117,7 +1122,7 @@ class Api:
     def get_session(self, *, timeout: float | None = None) -> models.SessionResponse:
         """Who is signed in.
 
-        By the cookie of a browser; a session that has ended is none.
+        According to the cookie of the browser; a session that has ended does not count.
         """
         call = Call("GET", "/v1/session", timeout=timeout)
         return cast("models.SessionResponse", self._sender.data(call))
@@ -1148,8 +1153,8 @@ class Api:
     ) -> models.TrainingJobStatusResponse:
         """The progress and the result of a training job.
 
-        Ask until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show what
-        was learned.
+        Poll until `status` is `succeeded`, `failed` or `cancelled`; the scores by field show
+        what was learned.
         """
         call = Call("GET", "/v1/training/jobs/{job_id}", path={"job_id": job_id}, timeout=timeout)
         return cast("models.TrainingJobStatusResponse", self._sender.data(call))
@@ -1166,7 +1171,8 @@ class Api:
     ) -> models.TrainingQuoteResponse:
         """What a training job would cost a tenant now.
 
-        Without `max_metric_calls` the budget of the tier: light 60, medium 180, heavy 540.
+        If `max_metric_calls` is left out, the budget of the tier counts: light 60, medium 180,
+        heavy 540.
         """
         call = Call(
             "GET",
@@ -1192,9 +1198,9 @@ class Api:
     ) -> models.UsageDaysResponse:
         """A tenant's usage and balance, day by day.
 
-        Days are UTC, from `start` to `end`, both inclusive: the last 30 where both are left out,
-        at most 366. A day on which nothing moved is there too. Always `balance_credits` = that
-        of the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
+        Days are UTC, from `start` to `end`, both inclusive, at most 366. If both are left out:
+        the last 30. Days without movements are listed too. Always `balance_credits` = that of
+        the day before + `granted_credits` + `adjusted_credits` − `used_credits`.
         """
         call = Call(
             "GET",
@@ -1228,7 +1234,7 @@ class Api:
         """Consumption of all tenants, grouped.
 
         Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts
-        like consumption and a gift below zero. `trigger` is an old name of `category`.
+        like consumption, and a gift counts as negative. `trigger` is an old name of `category`.
         """
         call = Call(
             "GET",
@@ -1246,7 +1252,7 @@ class Api:
     def get_webhook(self, webhook_id: str, *, timeout: float | None = None) -> models.Webhook:
         """A webhook, and whether it works.
 
-        `failing_since` says since when nothing arrives, and `disabled_reason` why nothing is
+        `failing_since` says since when nothing arrives; `disabled_reason` says why nothing is
         sent any more.
         """
         call = Call(
@@ -1260,8 +1266,8 @@ class Api:
     def lease_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """Say that you look at a review.
 
-        For 15 minutes nobody with another key can decide; a repeat begins them anew. While
-        somebody else has it: 409 `review_leased` with `lease_until`.
+        For 15 minutes nobody with another key can decide; each repeat starts the 15 minutes
+        again. While somebody else has the lease: 409 `review_leased` with `lease_until`.
         """
         call = Call(
             "POST",
@@ -1281,7 +1287,7 @@ class Api:
     ) -> models.ApiKeyList:
         """List a tenant's keys.
 
-        What is known of each key, newest first; the keys themselves are not stored.
+        Facts about each key, newest first; the keys themselves are not stored.
         """
         call = Call(
             "GET",
@@ -1304,8 +1310,8 @@ class Api:
     ) -> models.ArtifactList:
         """The artifacts of a tenant with their scores, newest first.
 
-        Those that may be used: their training job has succeeded. Scores before and after, by
-        field.
+        Artifacts whose training job has succeeded, so they may be used. With scores before and
+        after, by field.
         """
         call = Call(
             "GET",
@@ -1330,7 +1336,8 @@ class Api:
     ) -> models.AuditList:
         """The audits that are kept, newest first.
 
-        The last 100, of all processes; `findings` counts them, and `GET` of one shows them.
+        The last 100, of all processes. `findings` is a number; `GET` of one audit shows the
+        findings.
         """
         call = Call(
             "GET",
@@ -1382,7 +1389,7 @@ class Api:
     ) -> models.ConfigList:
         """The saved configs of a tenant, last published first.
 
-        The latest version of each that was not revoked; never a key.
+        The latest version of each config that was not revoked; keys are never shown.
         """
         call = Call(
             "GET",
@@ -1405,7 +1412,7 @@ class Api:
     ) -> models.DeploymentList:
         """The deployments of a tenant, active and retired, newest first.
 
-        To go back, activate the artifact of an earlier one again.
+        To go back, activate the artifact of an earlier deployment again.
         """
         call = Call(
             "GET",
@@ -1437,7 +1444,7 @@ class Api:
     ) -> models.DocumentListResponse:
         """The documents that a tenant has used, newest first.
 
-        A document is listed from its first use or count on. `created_after` is inclusive;
+        A document is listed once it was used or counted. `created_after` is inclusive;
         `exclude_default_scope` leaves out project `default` with task `default`.
         """
         call = Call(
@@ -1476,7 +1483,7 @@ class Api:
     ) -> models.EvaluationRunList:
         """The runs of a tenant, newest first.
 
-        By field and by document they are in `GET /v1/evaluations/runs/{run_id}`.
+        Scores by field and by document are in `GET /v1/evaluations/runs/{run_id}`.
         """
         call = Call(
             "GET",
@@ -1502,7 +1509,7 @@ class Api:
     ) -> models.EvaluationSetList:
         """The sets of examples of a tenant, last changed first.
 
-        Each by its latest version.
+        The latest version of each set.
         """
         call = Call(
             "GET",
@@ -1522,7 +1529,7 @@ class Api:
     ) -> models.GrantHistoryResponse:
         """A tenant's purchases and refunds, newest first.
 
-        What was bought and what was given back, with its money.
+        What was bought and what was given back, each with its money.
         """
         call = Call(
             "GET",
@@ -1554,7 +1561,7 @@ class Api:
     ) -> models.LlmCostAggregateResponse:
         """Model costs, grouped.
 
-        What model calls cost in a period, grouped as asked.
+        What model calls cost in a period, grouped by `group_by`.
         """
         call = Call(
             "GET",
@@ -1621,7 +1628,7 @@ class Api:
     ) -> models.ProviderPricingResponse:
         """Prices of models, current and historical, newest first.
 
-        `current` has the price in force of each provider and model; `history` has all.
+        `current` has the price in force of each provider and model; `history` has all prices.
         """
         call = Call("GET", "/v1/admin/provider-pricing", timeout=timeout)
         return cast("models.ProviderPricingResponse", self._sender.data(call))
@@ -1637,7 +1644,7 @@ class Api:
     ) -> models.ReviewList:
         """Results that a person has to look at, newest first.
 
-        Without `status` those that have expired too.
+        Without `status`, expired ones are listed too.
         """
         call = Call(
             "GET",
@@ -1650,8 +1657,8 @@ class Api:
     def list_seals(self, *, timeout: float | None = None) -> models.SealList:
         """The seals of the log, newest first.
 
-        `state` is what the last audit that is kept found; `continues` whether it names the seal
-        before it.
+        `state` is the result of the last audit kept; `continues` says whether the seal names the
+        one before it.
         """
         call = Call("GET", "/v1/admin/seals", timeout=timeout)
         return cast("models.SealList", self._sender.data(call))
@@ -1696,7 +1703,7 @@ class Api:
     ) -> models.AdminTenantListResponse:
         """All tenants with their balances, newest first.
 
-        `search` is part of a tenant ID, in any case.
+        `search` is part of a tenant ID; upper and lower case are the same.
         """
         call = Call(
             "GET",
@@ -1749,7 +1756,7 @@ class Api:
     ) -> models.UsageHistoryResponse:
         """A tenant's usage, newest first.
 
-        Adjustments only with `include_adjustments`; purchases are in the grants.
+        Adjustments are listed only with `include_adjustments`; purchases are in the grants.
         """
         call = Call(
             "GET",
@@ -1776,9 +1783,9 @@ class Api:
         offset: int | None = None,
         timeout: float | None = None,
     ) -> models.WebhookDeliveryList:
-        """What a webhook was told, newest first.
+        """The messages of a webhook, newest first.
 
-        Messages that wait, that arrived and that were given up, each with its last attempt.
+        Messages that wait, were delivered or were given up, each with its last attempt.
         """
         call = Call(
             "GET",
@@ -1799,7 +1806,7 @@ class Api:
     ) -> models.WebhookList:
         """The webhooks of a tenant, newest first.
 
-        Removed ones are not among them, and secrets are never shown again.
+        Removed webhooks are not listed, and secrets are never shown again.
         """
         call = Call(
             "GET",
@@ -1818,9 +1825,9 @@ class Api:
     ) -> models.LlmCostLoggedResponse:
         """Log what one call of a model used.
 
-        Without `cost_usd` the cost follows from the price in force at `occurred_at`. Without a
-        price it is null, reports list the call as unpriced, and a price published later fills it
-        in.
+        Without `cost_usd` the cost is computed from the price in force at `occurred_at`. If
+        there is no price, the cost is null and reports list the call as unpriced, until a price
+        is published later.
         """
         call = Call(
             "POST",
@@ -1841,8 +1848,8 @@ class Api:
     ) -> models.MarkdownResult | models.Operation:
         """An uploaded document as markdown and plain text.
 
-        The document is the one of a `file_uri` that presign gave and that was uploaded since, or
-        lies at `source_url`.
+        The document is an upload, named by the `file_uri` that presign gave, or a file at
+        `source_url`.
         """
         call = Call(
             "POST",
@@ -1883,10 +1890,10 @@ class Api:
     ) -> models.ConfigResponse:
         """Publish a saved config, or a new version of one.
 
-        A version is complete, not a patch, but for its models: a channel that is left out stays
-        as it is and `null` ends it; one without `api_key` keeps the key that it has, as long as
-        its `provider_model` and `api_base` stay the same. Keys are stored encrypted and never
-        shown.
+        A version is complete, not a patch, except for its models: a channel that is left out
+        stays as it is, and `null` removes it. A channel without `api_key` keeps its stored key
+        as long as its `provider_model` and `api_base` stay the same. Keys are stored encrypted
+        and never shown.
         """
         call = Call("POST", "/v1/configs", body=body, timeout=timeout)
         return cast("models.ConfigResponse", self._sender.data(call))
@@ -1899,7 +1906,8 @@ class Api:
     ) -> models.CreditPriceListResponse:
         """Publish a price list, all currencies at once.
 
-        A new version; earlier ones never change. A currency that is left out is retired.
+        This makes a new version; earlier ones never change. A currency that is left out is
+        retired.
         """
         call = Call("POST", "/v1/admin/credit-prices", body=body, timeout=timeout)
         return cast("models.CreditPriceListResponse", self._sender.data(call))
@@ -1912,8 +1920,8 @@ class Api:
     ) -> models.FxRatesResponse:
         """Publish a day's exchange rates.
 
-        All rates of the day at once. The same day and base again with other rates corrects it;
-        nothing is overwritten.
+        All rates of the day at once. To correct a day, send the same day and base with other
+        rates; nothing is overwritten.
         """
         call = Call("POST", "/v1/admin/fx-rates", body=body, timeout=timeout)
         return cast("models.FxRatesResponse", self._sender.data(call))
@@ -1927,9 +1935,9 @@ class Api:
     ) -> models.RefundResponse:
         """Record a refund of all or part of a sale.
 
-        A negative grant linked to its sale. Members that are left out are derived in proportion.
-        A retry with the same `provider` and `provider_txn_id` answers the original refund with
-        `credited: false`.
+        A refund is a negative grant linked to its sale. Members that are left out are computed
+        in proportion. A retry with the same `provider` and `provider_txn_id` returns the
+        original refund with `credited: false`.
         """
         call = Call(
             "POST",
@@ -1941,9 +1949,10 @@ class Api:
         return cast("models.RefundResponse", self._sender.data(call))
 
     def release_review(self, review_id: str, *, timeout: float | None = None) -> None:
-        """Say that you look at a review no longer.
+        """Say that you no longer look at a review.
 
-        The next person need not wait. Nothing happens while somebody else has it, or nobody.
+        The next person then need not wait. If somebody else has the lease, or nobody has it,
+        nothing happens.
         """
         call = Call(
             "DELETE",
@@ -1956,8 +1965,8 @@ class Api:
     def remove_evaluation_set(self, set_id: str, *, timeout: float | None = None) -> None:
         """Remove a set of examples with all its versions.
 
-        For good: what its documents should say is removed, too. The documents and the figures of
-        its runs stay.
+        This is final and also removes the correct values of its documents. The documents and the
+        figures of its runs stay.
         """
         call = Call(
             "DELETE",
@@ -1970,12 +1979,12 @@ class Api:
     def remove_upload(self, document_id: str, *, timeout: float | None = None) -> None:
         """Remove the file of an upload.
 
-        For good: its bytes count no more for the quota, its URL takes no file, and requests that
-        name it get 404. What was billed for the document stays, as does its row in the list,
-        with `removed_at`. A repeat answers the same. A document that a training job learns from
-        is 409 `document_in_use` until the job has ended; after that its examples are exported
-        without its text. Another tenant’s upload is 404; service and admin keys may remove those
-        of all.
+        This is final: its bytes no longer count towards the quota, its URL accepts no file, and
+        requests that name it get 404. Its bill stays, as does its row in the list, with
+        `removed_at`. A repeat answers the same. While a training job learns from the document,
+        the answer is 409 `document_in_use`; once the job has ended, its examples are exported
+        without the text of the document. Another tenant’s upload is 404; service and admin keys
+        may remove those of all tenants.
         """
         call = Call(
             "DELETE",
@@ -1988,7 +1997,7 @@ class Api:
     def remove_webhook(self, webhook_id: str, *, timeout: float | None = None) -> None:
         """Remove a webhook.
 
-        For good: its secret is removed, and what waits is not sent.
+        This is final: its secret is removed, and waiting messages are not sent.
         """
         call = Call(
             "DELETE",
@@ -2001,8 +2010,8 @@ class Api:
     def reopen_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """Doubt a decision: the review is open again.
 
-        The operation is `needs_review` again, with what was decided as the result to look at.
-        One that is open stays as it is, and so does `expires_at`.
+        The operation is `needs_review` again, and the decision is the result to look at. An open
+        review does not change, and `expires_at` stays the same.
         """
         call = Call(
             "POST",
@@ -2021,8 +2030,8 @@ class Api:
     ) -> models.WebhookDelivery:
         """Send a message again.
 
-        With the same ID, whatever became of it, and tried for three days more. It is sent after
-        what already waits.
+        The message keeps its ID, whatever its outcome was, and is tried for three more days. It
+        is sent after messages that already wait.
         """
         call = Call(
             "POST",
@@ -2041,8 +2050,8 @@ class Api:
     ) -> None:
         """Revoke a key.
 
-        From now on it is no key. The last admin key is not revoked. What was made with it goes
-        on, unless `made=revoke`.
+        The key stops working. The last admin key cannot be revoked. Keys that were made with it
+        still work, unless `made=revoke`.
         """
         call = Call(
             "DELETE",
@@ -2056,7 +2065,7 @@ class Api:
     def revoke_config(self, config_id: str, *, timeout: float | None = None) -> None:
         """Revoke a saved config with all its versions.
 
-        For good: its keys are removed, and requests that name it get 404.
+        This is final: its keys are removed, and requests that name it get 404.
         """
         call = Call(
             "DELETE",
@@ -2072,7 +2081,7 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.ApiKeyCreateResponse:
-        """Replace a key by a new one; the old one stops after a grace.
+        """Replace a key by a new one; the old one ends after a grace period.
 
         The new key has the role and the name of the old one, which ends after `grace_seconds`.
         """
@@ -2088,8 +2097,8 @@ class Api:
     ) -> models.RotatedWebhookSecret:
         """Give a webhook a new secret.
 
-        Both secrets sign until `old_secret_until`, so that a receiver can change over without
-        missing anything. A second rotation within that time drops the oldest.
+        Both secrets sign until `old_secret_until`, so that a receiver can switch without missing
+        a message. A second rotation within that time drops the oldest secret.
         """
         call = Call(
             "POST",
@@ -2108,7 +2117,7 @@ class Api:
     ) -> models.BillingRateItem:
         """Change one rate; a new billing config version.
 
-        All other rates stay. The answer is the new version.
+        All other rates stay the same. The answer is the new version.
         """
         call = Call("POST", "/v1/billing/rates", body=body, timeout=timeout)
         return cast("models.BillingRateItem", self._sender.data(call))
@@ -2122,7 +2131,7 @@ class Api:
     ) -> models.AdminSetPlanResponse:
         """Set a tenant's plan.
 
-        The plan decides the free pages of a month and what may be trained.
+        The plan decides how many pages a month are free and what may be trained.
         """
         call = Call(
             "POST",
@@ -2141,8 +2150,8 @@ class Api:
     ) -> models.PricingResponse:
         """Set the price of a model.
 
-        `model_name` may be `<provider>/<model>`. It prices calls of models whose provider has no
-        published price.
+        `model_name` may be `<provider>/<model>`. This price is used for calls of models whose
+        provider has no published price.
         """
         call = Call("POST", "/v1/pricing", body=body, timeout=timeout)
         return cast("models.PricingResponse", self._sender.data(call))
@@ -2156,7 +2165,7 @@ class Api:
     ) -> models.TenantRateLimitsResponse:
         """Replace a tenant's rate-limit override.
 
-        In force here at once, in other processes within 60 seconds.
+        It applies in this process at once, in others within 60 seconds.
         """
         call = Call(
             "PUT",
@@ -2174,10 +2183,10 @@ class Api:
         *,
         timeout: float | None = None,
     ) -> models.TenantRetentionResponse:
-        """Replace a tenant's days of keeping.
+        """Replace a tenant's retention periods.
 
-        They can only be fewer than those of the installation. What is over by then goes with the
-        next sweep, within an hour.
+        They can only be shorter than those of the installation. Data that is older than the new
+        period is removed by the next sweep, within an hour.
         """
         call = Call(
             "PUT",
@@ -2196,8 +2205,8 @@ class Api:
     ) -> models.Audit:
         """Begin an audit of the event log and the read models.
 
-        What `quire audit` does, in a thread of its own; one at a time in each process. Ask `GET
-        /v1/admin/audits/{audit_id}` until `status` is not `running`.
+        Does the same as `quire audit`, in a separate thread; each process runs one at a time.
+        Poll `GET /v1/admin/audits/{audit_id}` until `status` is no longer `running`.
         """
         call = Call("POST", "/v1/admin/audits", body=body, timeout=timeout)
         return cast("models.Audit", self._sender.data(call))
@@ -2212,7 +2221,7 @@ class Api:
     ) -> models.MarkdownResult | models.Operation:
         """A document as markdown and plain text.
 
-        Headings, lists, tables and text in reading order. Pages without text are recognised
+        Headings, lists, tables and text in reading order. Pages without text are recognised,
         unless `conversion_mode` is `fast`.
         """
         call = Call(
