@@ -19,6 +19,7 @@ import { mapValue, nestedValue } from './lists/openValues.ts';
 import { citedWorks } from './lists/citedWorks.ts';
 import { listedTexts } from './lists/labelledLists.ts';
 import { singlesOf } from './singles/singles.ts';
+import { tickedChoices } from './singles/ticked.ts';
 import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
@@ -251,6 +252,8 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
 }
 
 function listedValues(field: Field, source: Source): readonly Finding[] {
+  const ticked = tickedChoices(field, source);
+  if (ticked !== undefined) return ticked;
   const fact = factFor(field, source);
   if (fact !== undefined) return fact.findings;
   const works = citedWorks(field, source);

@@ -47,6 +47,7 @@ interface VectorGraphics {
     readonly y1: number;
     readonly x2: number;
     readonly y2: number;
+    readonly strokeWidth?: number;
   })[];
 }
 
