@@ -68,7 +68,10 @@ function drawnIn(graphics: Graphics): readonly Drawn[] {
   const outer: Pick<Drawn, 'box' | 'isRound'>[] = [];
   for (const one of all.slice(0, 2 * BOXES_MAX))
     if (!outer.some(({ box }) => isAround(box, one.box))) outer.push(one);
-  return outer.map((one) => ({ ...one, ...inkIn(one.box, graphics) }));
+  return outer.flatMap((one) => {
+    const ink = inkIn(one.box, graphics);
+    return ink === undefined ? [] : [{ ...one, ...ink }];
+  });
 }
 
 interface Mark extends Drawn {

@@ -56,11 +56,14 @@ const doTouch = (a: Box, b: Box): boolean =>
 const REACH = 0.5;
 const TICK_MIN = 0.25;
 
-/** Whether something dark is drawn in a box that is no outline, and whether it fills all of the box. */
+/**
+ * Whether something dark is drawn in a box that is no outline, and whether it fills all of the box; undefined of a
+ * coloured one, as legends of charts have.
+ */
 export function inkIn(
   box: Box,
   { shapes, lines }: Graphics,
-): { readonly isTicked: boolean; readonly isSolid: boolean } {
+): { readonly isTicked: boolean; readonly isSolid: boolean } | undefined {
   const side = heightOf(box);
   const within = shapes.filter(({ bbox }) => {
     const [x0, y0, x1, y1] = boxOf(bbox);
@@ -69,6 +72,7 @@ export function inkIn(
   });
   const fills = (one: Drawing): boolean =>
     one.bbox.height > WHOLE * side && (one.hasCurve || isOutline(one, lines));
+  if (within.some((one) => one.fill && fills(one) && isColoured(one.fillColor))) return undefined;
   const isCovered = within.some(
     ({ fill, fillColor, bbox }) => fill && !isInk(fillColor) && 2 * bbox.height > side,
   );
@@ -110,11 +114,18 @@ function isOutline({ bbox: { x, y, width, height } }: Drawing, lines: Graphics['
 
 /** Brightness, 0 to 255: lighter fillings are the ground of a box. */
 const DARK = 140;
+/** Between the most and the least of red, green and blue. */
+const COLOURED = 60;
+
+const partsOf = (color = ''): readonly [number, number, number] => {
+  const part = (at: number): number => Number.parseInt(color.slice(at, at + 2), 16) || 0;
+  return [part(2), part(4), part(6)];
+};
 
 function isDark(color: string | undefined): boolean {
-  if (!isInk(color)) return false;
-  const [red = 0, green = 0, blue = 0] = [2, 4, 6].map(
-    (at) => Number.parseInt((color ?? '').slice(at, at + 2), 16) || 0,
-  );
-  return 0.3 * red + 0.6 * green + 0.1 * blue < DARK;
+  const [red, green, blue] = partsOf(color);
+  return isInk(color) && 0.3 * red + 0.6 * green + 0.1 * blue < DARK;
 }
+
+const isColoured = (color: string | undefined): boolean =>
+  Math.max(...partsOf(color)) - Math.min(...partsOf(color)) > COLOURED;
