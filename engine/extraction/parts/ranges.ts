@@ -59,7 +59,7 @@ export function isOtherEnd(field: Field, first: Word | undefined, source: Source
 const SAID = 0.97;
 const ONLY = 0.87;
 /** The first that "dates", a "period" or the like stands before is that of the whole document. */
-const OF_PERIOD = 0.8;
+const OF_PERIOD = 0.86;
 const ONE_OF_SEVERAL = 0.6;
 const PERIODS = parts.period;
 

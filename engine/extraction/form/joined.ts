@@ -1,0 +1,25 @@
+import type { Pair } from './pair.ts';
+
+type Drawn = Pick<Pair, 'label' | 'value'>;
+
+const IN_LABELS = /\s?\/\s?|\s[–—&-]\s/u;
+const IN_VALUES = /\s[/–—&-]\s/gu;
+
+/**
+ * "Contract / Revision" with "953807 / 1": each side of a joined label has its side of a joined value. Sides have
+ * digits, for a name may be said in two languages beside a label that is.
+ */
+export function sidesOf<D extends Drawn>(draft: D): readonly D[] {
+  const { segment, from, to } = draft.value;
+  const labels = draft.label.split(IN_LABELS);
+  const [mark, ...others] = [...segment.text.slice(from, to).matchAll(IN_VALUES)];
+  if (labels.length !== 2 || mark === undefined || others.length > 0) return [draft];
+  const sides = [
+    { segment, from, to: from + mark.index },
+    { segment, from: from + mark.index + mark[0].length, to },
+  ];
+  const isJoined =
+    labels.every((label) => /\p{L}{2}/u.test(label)) &&
+    sides.every((side) => /\d/.test(segment.text.slice(side.from, side.to)));
+  return isJoined ? sides.map((value, i) => ({ ...draft, label: labels[i] ?? '', value })) : [draft];
+}
