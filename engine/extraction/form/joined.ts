@@ -1,6 +1,6 @@
 import type { Pair } from './pair.ts';
 
-type Drawn = Pick<Pair, 'label' | 'value'>;
+type Drawn = Pick<Pair, 'label' | 'value' | 'kind'>;
 
 const IN_LABELS = /\s?\/\s?|\s[–—&-]\s/u;
 const IN_VALUES = /\s[/–—&-]\s/gu;
@@ -22,4 +22,31 @@ export function sidesOf<D extends Drawn>(draft: D): readonly D[] {
     labels.every((label) => /\p{L}{2}/u.test(label)) &&
     sides.every((side) => /\d/.test(segment.text.slice(side.from, side.to)));
   return isJoined ? sides.map((value, i) => ({ ...draft, label: labels[i] ?? '', value })) : [draft];
+}
+
+/** A question, and what it asks of whom. */
+const QUESTION = /\?\s*$/u;
+const OF_WHOM = /\s((?:of|for|von|des|der|de|du|del|di|van)\s?\p{L}.*)\?\s*$/u;
+const FIRST = /^\s*(\p{Lu}\p{Ll}{2,15}|(?:\p{L} ){3,8}\p{L}(?!\S))\s+(?=\S)/u;
+
+/** "What is the name and address of the owner?" over "Name Ada Low": the value repeats which of both it answers. */
+export function namedAgain<D extends Drawn>(draft: D): D {
+  const { segment, from, to } = draft.value;
+  const [start = '', word = ''] = FIRST.exec(segment.text.slice(from, to)) ?? [];
+  const said = word.replace(/\s/g, '');
+  const [, whom = ''] = OF_WHOM.exec(draft.label) ?? [];
+  const isAsked =
+    said !== '' &&
+    QUESTION.test(draft.label) &&
+    draft.label
+      .toLowerCase()
+      .split(/[^\p{L}]+/u)
+      .includes(said.toLowerCase());
+  if (!isAsked) return draft;
+  return {
+    ...draft,
+    label: `${said} ${whom}`,
+    value: { segment, from: from + start.length, to },
+    kind: 'right',
+  };
 }

@@ -35,7 +35,8 @@ export function offersFor(field: Field, source: Source): readonly Offer[] {
     .filter(({ segment, from, to, kind }) => {
       const [first] = wordsIn(segment, from, to);
       return (
-        first === undefined || !(isLeftOpen({ first, kind }, source) || isOtherEnd(field, first, source))
+        first === undefined ||
+        !(isLeftOpen(field, { first, kind }, source) || isOtherEnd(field, first, source))
       );
     })
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)

@@ -21,16 +21,21 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
   if (first === undefined) return false;
   if (isOtherEnd(field, first, source)) return true;
   const isUnlabelled = kind === 'place' || kind === 'sum' || field.kind === 'currency';
-  return isLeftOpen({ first, kind }, source) || (!isUnlabelled && isOthers(field, first, source));
+  return isLeftOpen(field, { first, kind }, source) || (!isUnlabelled && isOthers(field, first, source));
 }
 
-/** A blank, or the text of a box that is not ticked: what the box itself says of it stands. */
+/**
+ * A blank, or the text of a box that is not ticked. What the box itself says of it stands, and an amount beside it
+ * says what the choice would cost.
+ */
 export function isLeftOpen(
+  field: Field,
   { first, kind }: { readonly first: Word; readonly kind?: EvidenceKind | undefined },
   source: Source,
 ): boolean {
   const { form, unticked } = labelIndexOf(source);
-  return form.blanks.has(first) || (kind !== 'box' && unticked.has(first));
+  const isAmount = field.type === 'number' || field.type === 'integer';
+  return form.blanks.has(first) || (kind !== 'box' && !isAmount && unticked.has(first));
 }
 
 const isPrinted = (field: Field, text: string): boolean =>
