@@ -23,6 +23,8 @@ export interface TextItem extends Rect {
   readonly fontDescent?: number;
   readonly fontWeight?: number;
   readonly fontIsBuggy?: boolean;
+  /** As the page has them, with zeros among them. */
+  readonly charCodes?: readonly number[];
   /** `aarrggbb`. */
   readonly fillColor?: string;
   readonly strokeColor?: string;
