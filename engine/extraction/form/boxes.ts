@@ -13,8 +13,8 @@ export interface Box {
   readonly value: { readonly segment: Segment; readonly from: number; readonly to: number };
 }
 
-const MARK = /[☐☑☒✓✔✗✘□■❏❑❒○◯●◉]|\[[ xX]?\]|\([ xX•]\)/gu;
-const TICKED = /[☑☒✓✔✗✘■●◉]|[[(][xX•]/u;
+const MARK = /[☐☑☒✓✔✗✘□■❏❑❒○◯●◉]|\[[ xX]?\]|\([ xX•]\)|_+[xX✓✔]_+/gu;
+const TICKED = /[☑☒✓✔✗✘■●◉]|[[(_][xX•]/u;
 /** Lists have them before their items too. */
 const ROUND = /^[○◯●◉]$/u;
 const BOXES_MAX = 2000;

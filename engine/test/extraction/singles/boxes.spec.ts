@@ -94,6 +94,8 @@ describe('one of several boxes', () => {
     expect(said('Insured: ◉ Yes ○ No', asked)).to.deep.equal({ insured: true });
     expect(said('Insured: ( ) Yes (•) No', asked)).to.deep.equal({ insured: false });
     expect(said('Insured Yes ☐ No ☒', asked)).to.deep.equal({ insured: false });
+    expect(said('Insured: ___ Yes _X_ No', asked)).to.deep.equal({ insured: false });
+    expect(said('Insured: __x__ Yes ____ No', asked)).to.deep.equal({ insured: true });
     expect(said('Ubezpieczony: ☐ Tak ☒ Nie', { ubezpieczony: yes })).to.deep.equal({ ubezpieczony: false });
     expect(said('Pojištěno: ☒ Ano ☐ Ne', { pojisteno: yes })).to.deep.equal({ pojisteno: true });
   });
