@@ -1,4 +1,4 @@
-import type { Layout, Segment } from '../places/layout.ts';
+import type { Layout, Row, Segment } from '../places/layout.ts';
 import { above } from './neighbours.ts';
 
 /** A check box with the text behind it. */
@@ -13,7 +13,7 @@ export interface Box {
   readonly value: { readonly segment: Segment; readonly from: number; readonly to: number };
 }
 
-const MARK = /[☐☑☒✓✔✗✘□■❏❑❒○◯●◉]|\[[ xX]?\]|\([ xX•]\)|_+[xX✓✔]_+/gu;
+const MARK = /[☐☑☒✓✔✗✘□■❏❑❒○◯●◉]|\[[ xX]?\]|\([ xX•]\)|_{1,20}[xX✓✔]_{1,20}/gu;
 const TICKED = /[☑☒✓✔✗✘■●◉]|[[(_][xX•]/u;
 /** Lists have them before their items too. */
 const ROUND = /^[○◯●◉]$/u;
@@ -99,16 +99,16 @@ const isMark = ({ text }: Segment): boolean => text.replace(MARK, '').trim() ===
 export const overBoxes = (segment: Segment, layout: Layout): Segment | undefined =>
   above(segment, layout).find(({ text }) => marksOf(text).length === 0);
 
+/** Whether a row has several boxes, and but one text before them: its texts are the heads of columns. */
+function isOfTable({ segments: [first, ...others] }: Row): boolean {
+  if (first === undefined || others.length > ROW_MAX) return false;
+  return others.every(isMark) && others.length > (isMark(first) ? 0 : 1);
+}
+
 function besideBox(segment: Segment, layout: Layout): Segment | undefined {
-  const row = layout.rows[segment.row]?.segments ?? [];
-  if (
-    row.length <= ROW_MAX &&
-    row.filter(isMark).length > 1 &&
-    row.every((one) => isMark(one) || one === row[0])
-  )
-    return overBoxes(segment, layout);
+  const row = layout.rows[segment.row];
+  if (row !== undefined && isOfTable(row)) return overBoxes(segment, layout);
   const next = layout.segments[segment.index + 1];
-  if (next?.row === segment.row) return opensBox(next.text) ? undefined : next;
-  const [first] = row;
-  return first === undefined || opensBox(first.text) ? undefined : first;
+  const beside = next?.row === segment.row ? next : row?.segments[0];
+  return beside === undefined || opensBox(beside.text) ? undefined : beside;
 }

@@ -3,6 +3,7 @@ import type { Field } from '../fields/fields.ts';
 import { isLabelLike, isSentence, wordCount } from '../form/printed.ts';
 import { spelledLike } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
+import { withoutEnd } from '../../kernel/text.ts';
 import { wordsIn } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Draft } from '../singles/values.ts';
@@ -17,10 +18,16 @@ interface Contact {
 }
 
 const MAIL = /[^\s@<>()|,;:]{1,64}@[^\s@<>()|,;]{1,120}\.\p{L}{2,12}/gu;
-const LINK =
-  /(?<![\p{L}\p{N}@.])(?:https?:\/\/|www\.)[^\s|,;()<>]{3,200}|(?<![\p{L}\p{N}@.])(?:[a-z0-9-]{1,40}\.){1,3}[a-z]{2,6}\/[^\s|,;()<>]{1,150}/giu;
-const PHONE =
-  /(?<![\p{L}\p{N}+.-])(?:\+\d{1,3}[\s.-]?)?(?:\(\d{2,5}\)\s?|\d{2,4}[\s.-])?\d{3,4}[\s.-]?\d{3,4}(?:[\s.-]?\d{2,4})?(?![\p{N}])/gu;
+const LINK = new RegExp(
+  String.raw`(?<![\p{L}\p{N}@.])(?:(?:https?:\/\/|www\.)[^\s|,;()<>]{3,200}|` +
+    String.raw`(?:[a-z0-9-]{1,40}\.){1,3}[a-z]{2,6}\/[^\s|,;()<>]{1,150})`,
+  'giu',
+);
+const PHONE = new RegExp(
+  String.raw`(?<![\p{L}\p{N}+.-])(?:\+\d{1,3}[\s.-]?)?(?:\(\d{2,5}\)\s?|\d{2,4}[\s.-])?` +
+    String.raw`\d{3,4}[\s.-]?\d{3,4}(?:[\s.-]?\d{2,4})?(?!\p{N})`,
+  'gu',
+);
 
 const CONTACTS: readonly Contact[] = [
   { words: ['email', 'mail', 'emails', 'address', 'contact'], form: MAIL },
@@ -50,7 +57,7 @@ type Found = Pick<Draft, 'segment' | 'from' | 'to' | 'text'>;
 function inHead({ form }: Contact, source: Source): readonly Found[] {
   return headOf(source).segments.flatMap((segment) =>
     [...segment.text.matchAll(form)].flatMap(({ 0: match, index }): readonly Found[] => {
-      const text = match.replace(/[.\s]+$/, '');
+      const text = withoutEnd(match, /[.\s]/);
       const before = segment.text.slice(0, index);
       const digits = text.replace(/\D/g, '').length;
       if (form === PHONE && (digits < PHONE_DIGITS[0] || digits > PHONE_DIGITS[1])) return [];
@@ -127,7 +134,7 @@ const ABOUT = [
 const PARAGRAPHS_MAX = 20;
 const WORDS_MIN = 12;
 
-/** What somebody says of themselves: the first paragraph behind how to reach them, where no heading stands before it. */
+/** What somebody says of themselves: the first paragraph behind how to reach them. */
 export function aboutOffers({ type, terms: { name } }: Field, source: Source): readonly Draft[] {
   if (type !== 'string' || !name.some((word) => ABOUT.includes(word)) || !isPerson(source)) return [];
   const segment = paragraphsOf(source.layout)

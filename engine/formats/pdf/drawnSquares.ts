@@ -14,37 +14,47 @@ export const SIDE_MAX = 20;
 const MISS = 1.2;
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) < MISS;
 
+/** Level or upright lines by where they begin. */
+type Rules = Map<number, Box[]>;
+
+const near = (rules: Rules, x: number): readonly Box[] =>
+  [-1, 0, 1].flatMap((step) => rules.get(Math.round(x) + step) ?? []);
+
 /** The small squares that straight lines make, but for those that touch each other: these are places of letters. */
 export function squaresOf({ lines }: Graphics): readonly Box[] {
-  const [level, upright] = [new Map<number, Box[]>(), new Map<number, Box[]>()];
-  for (const { x1, y1, x2, y2, stroke, strokeColor, fillColor } of lines) {
-    if (!isInk(stroke ? strokeColor : fillColor)) continue;
-    const rule: Box = [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
-    const length = Math.max(widthOf(rule), heightOf(rule));
-    if (length < SIDE_MIN || length > SIDE_MAX || Math.min(widthOf(rule), heightOf(rule)) > MISS) continue;
-    addTo(widthOf(rule) > heightOf(rule) ? level : upright, Math.round(rule[0]), rule);
-  }
-  const near = (rules: ReadonlyMap<number, readonly Box[]>, x: number): readonly Box[] =>
-    [-1, 0, 1].flatMap((step) => rules.get(Math.round(x) + step) ?? []);
+  const { level, upright } = shortRules(lines);
   const squares = new Map<string, Box>();
   for (const top of [...level.values()].flat()) {
-    const side = widthOf(top);
-    const bottom = near(level, top[0]).find(
-      ([, y, x1]) => Math.abs(y - top[1] - side) < 0.2 * side && isNear(x1, top[2]),
-    );
+    const bottom = bottomOf(top, level);
     if (bottom === undefined) continue;
     const stands = (x: number): boolean =>
       near(upright, x).some(([, y0, , y1]) => isNear(y0, top[1]) && isNear(y1, bottom[1]));
-    if (stands(top[0]) && stands(top[2]))
-      squares.set(`${String(Math.round(top[0]))} ${String(Math.round(top[1]))}`, [
-        top[0],
-        top[1],
-        top[2],
-        bottom[3],
-      ]);
+    const key = `${String(Math.round(top[0]))} ${String(Math.round(top[1]))}`;
+    if (stands(top[0]) && stands(top[2])) squares.set(key, [top[0], top[1], top[2], bottom[3]]);
   }
   const all = [...squares.values()];
   return all.filter((one) => !all.some((other) => doTouch(one, other)));
+}
+
+function shortRules(lines: Graphics['lines']): { readonly level: Rules; readonly upright: Rules } {
+  const [level, upright]: readonly [Rules, Rules] = [new Map(), new Map()];
+  for (const { x1, y1, x2, y2, stroke, strokeColor, fillColor } of lines) {
+    if (!isInk(stroke ? strokeColor : fillColor)) continue;
+    const rule: Box = [Math.min(x1, x2), Math.min(y1, y2), Math.max(x1, x2), Math.max(y1, y2)];
+    const [width, height] = [widthOf(rule), heightOf(rule)];
+    const isShort = Math.max(width, height) >= SIDE_MIN && Math.max(width, height) <= SIDE_MAX;
+    if (isShort && Math.min(width, height) <= MISS)
+      addTo(width > height ? level : upright, Math.round(rule[0]), rule);
+  }
+  return { level, upright };
+}
+
+/** The line below another that is as far from it as it is long. */
+function bottomOf(top: Box, level: Rules): Box | undefined {
+  const side = widthOf(top);
+  return near(level, top[0]).find(
+    ([, y, x1]) => Math.abs(y - top[1] - side) < 0.2 * side && isNear(x1, top[2]),
+  );
 }
 
 /** Whether two squares of a size have a side in common. */
@@ -100,7 +110,7 @@ const isRing = ({ bbox: { width, height } }: Drawing): boolean => Math.abs(width
 /** Points by which the edge of a shape may miss the line that it is of. */
 const EXACT = 0.06;
 
-/** Whether a straight line goes along a shape's whole width: it is drawn by level and upright lines, and is no cross. */
+/** Whether a straight line goes along a shape's whole width: level and upright lines draw it, and it is no cross. */
 function isOutline({ bbox: { x, y, width, height } }: Drawing, lines: Graphics['lines']): boolean {
   return lines.some(({ x1, x2, y1, y2, strokeWidth = 0 }) => {
     if (Math.abs(y1 - y2) > MISS || y1 < y - EXACT || y1 > y + height + EXACT) return false;

@@ -64,8 +64,7 @@ function wordsOf(item: TextItem, around: Around): readonly InkedWord[] {
   const size = sizeOf(item);
   const words: InkedWord[] = [];
   for (const { raw, box, isSpaced } of turnedParts(item, around.page) ?? levelParts(item)) {
-    const plain = PLAIN_WORD.test(raw) ? raw : mended(raw);
-    const text = around.signs?.(item, plain) ?? plain;
+    const text = textOf(raw, item, around);
     if (text === '') continue;
     const { run, raised } = drawnAt({ text, box }, around);
     const { bold, italic, mono, face } = lookOf(item, run, around);
@@ -141,6 +140,11 @@ function turnedParts(item: TextItem, page: ParsedPage): readonly WordPart[] | un
     }
   }
   return parts.map(({ raw, box }) => ({ raw, box: rounded(box) }));
+}
+
+function textOf(raw: string, item: TextItem, { signs }: Around): string {
+  const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
+  return signs === undefined ? text : signs(item, text);
 }
 
 const mended = (raw: string): string => mendedLigatures(cleanText(raw).replace(/\s+/g, ' ').trim());

@@ -136,7 +136,7 @@ describe('boxes that are drawn', () => {
     const page = [
       write(40, 700, 'Code'),
       ...comb,
-      ...[0, 1].map((i) => `${40} ${670 - 16 * i} 5 5 re f ${write(50, 669 - 16 * i, 'Entry of a list')}`),
+      ...[0, 1].map((i) => `40 ${670 - 16 * i} 5 5 re f ${write(50, 669 - 16 * i, 'Entry of a list')}`),
       square(300, 500),
       `0.2 0.4 0.9 rg 40 600 9 9 re B 0 g ${write(54, 600, 'Part of a chart')}`,
     ];
