@@ -109,6 +109,9 @@ const isPerson = (source: Source): boolean => {
 /** Texts of the head that a name is looked for in. */
 const FIRST_TEXTS = 4;
 
+/** No label says them. */
+const BY_FORM = 0.85;
+
 /** A list of such: all that stand in the head. */
 export function contactList(field: Field, source: Source): readonly Finding[] {
   const contact = field.type === 'string' ? CONTACTS.find((one) => isOf(one, field)) : undefined;
@@ -116,7 +119,7 @@ export function contactList(field: Field, source: Source): readonly Finding[] {
   return inHead(contact, source).map(({ segment, from, to, text }) => {
     const words = wordsIn(segment, from, to);
     const confidence = confidenceOf({ label: 0.9, strictness: 1, margin: 0.3, agreement: 0 }, words);
-    return { value: text, text, page: segment.page, words, confidence };
+    return { value: text, text, page: segment.page, words, confidence: Math.min(BY_FORM, confidence) };
   });
 }
 

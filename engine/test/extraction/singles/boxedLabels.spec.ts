@@ -55,3 +55,19 @@ describe('a range of days for a start and an end', () => {
     });
   });
 });
+
+describe('a value that repeats one of the nouns of its question', () => {
+  const asked = { owner_name: text };
+
+  for (const word of ['Name', 'N a m e'])
+    it(`answers that one: ${word}`, () => {
+      const form: readonly Placed[] = [
+        [60, 40, '7. Occupation'],
+        [60, 80, '8. What is the name and address of the owner?'],
+        [400, 80, '12 Quay Street'],
+        [70, 92, `${word} Low Shipping`],
+        [400, 92, 'Address Leeds'],
+      ];
+      expect(valueOf(laidOut([form]), asked)).to.deep.equal({ owner_name: 'Low Shipping' });
+    });
+});
