@@ -19,6 +19,8 @@ import { mapValue, nestedValue } from './lists/openValues.ts';
 import { citedWorks } from './lists/citedWorks.ts';
 import { listedTexts } from './lists/labelledLists.ts';
 import { singlesOf } from './singles/singles.ts';
+import { tickedChoices } from './singles/ticked.ts';
+import { contactList } from './parts/contacts.ts';
 import { paceOf, type Pace } from './pace.ts';
 import { sourceOf, type Source } from './source.ts';
 import { findTexts } from './texts.ts';
@@ -251,6 +253,8 @@ function listOf(pointer: string, asked: Field, fill: Fill): Json | undefined {
 }
 
 function listedValues(field: Field, source: Source): readonly Finding[] {
+  const ticked = tickedChoices(field, source);
+  if (ticked !== undefined) return ticked;
   const fact = factFor(field, source);
   if (fact !== undefined) return fact.findings;
   const works = citedWorks(field, source);
@@ -258,7 +262,8 @@ function listedValues(field: Field, source: Source): readonly Finding[] {
   const parties = field.type === 'string' ? listInProse(field, source) : [];
   if (parties.length > 0) return parties;
   const isText = field.type === 'string' && field.kind === 'text';
-  return (isText ? listedTexts(field, source) : undefined) ?? allOf(field, source);
+  const found = (isText ? listedTexts(field, source) : undefined) ?? allOf(field, source);
+  return found.length > 0 ? found : contactList(field, source);
 }
 
 function allOf(field: Field, source: Source): readonly Finding[] {

@@ -23,6 +23,8 @@ export interface TextItem extends Rect {
   readonly fontDescent?: number;
   readonly fontWeight?: number;
   readonly fontIsBuggy?: boolean;
+  /** As the page has them, with zeros among them. */
+  readonly charCodes?: readonly number[];
   /** `aarrggbb`. */
   readonly fillColor?: string;
   readonly strokeColor?: string;
@@ -47,6 +49,7 @@ interface VectorGraphics {
     readonly y1: number;
     readonly x2: number;
     readonly y2: number;
+    readonly strokeWidth?: number;
   })[];
 }
 

@@ -1,4 +1,5 @@
-import type { Layout, Segment } from '../places/layout.ts';
+import type { Layout, Row, Segment } from '../places/layout.ts';
+import { above } from './neighbours.ts';
 
 /** A check box with the text behind it. */
 export interface Box {
@@ -12,8 +13,8 @@ export interface Box {
   readonly value: { readonly segment: Segment; readonly from: number; readonly to: number };
 }
 
-const MARK = /[☐☑☒✓✔✗✘□■❏❑❒○◯●◉]|\[[ xX]?\]|\([ xX•]\)/gu;
-const TICKED = /[☑☒✓✔✗✘■●◉]|[[(][xX•]/u;
+const MARK = /[☐☑☒✓✔✗✘□■❏❑❒○◯●◉]|\[[ xX]?\]|\([ xX•]\)|_{1,20}[xX✓✔]_{1,20}/gu;
+const TICKED = /[☑☒✓✔✗✘■●◉]|[[(_][xX•]/u;
 /** Lists have them before their items too. */
 const ROUND = /^[○◯●◉]$/u;
 const BOXES_MAX = 2000;
@@ -52,14 +53,16 @@ const startBefore = (text: string, at: number, before: Mark | undefined): number
 function areBehind({ row }: Segment, { rows }: Layout): boolean {
   const segments = rows[row]?.segments ?? [];
   if (segments.length > ROW_MAX) return false;
-  const marked = segments.map(({ text }) => ({ text, marks: marksOf(text) }));
+  const marked = segments.map((segment) => ({ segment, marks: marksOf(segment.text) }));
   const all = marked.filter(({ marks }) => marks.length > 0);
+  const isAfterText = (place: number): boolean => marked[place - 1]?.marks.length === 0;
   return (
     all.reduce((sum, { marks }) => sum + marks.length, 0) > 1 &&
-    all.every(({ text, marks }) =>
+    marked.every(({ segment: { text }, marks }, place) =>
       marks.every(
         ([from, to], i) =>
-          text.slice(startBefore(text, from, marks[i - 1]), from).trim() !== '' &&
+          (text.slice(startBefore(text, from, marks[i - 1]), from).trim() !== '' ||
+            (i === 0 && isAfterText(place))) &&
           (i < marks.length - 1 || text.slice(to).trim() === ''),
       ),
     ) &&
@@ -67,7 +70,10 @@ function areBehind({ row }: Segment, { rows }: Layout): boolean {
   );
 }
 
-/** The boxes of one segment. A mark without words has the next text of its row; at the row's end, the first. */
+/**
+ * The boxes of one segment. A mark without words has the next text of its row; at the row's end, the first; several
+ * of them in a row, the heads of their columns.
+ */
 export function boxesIn(segment: Segment, layout: Layout): readonly Box[] {
   const marks = marksOf(segment.text);
   const isBehind = marks.length > 0 && areBehind(segment, layout);
@@ -76,7 +82,9 @@ export function boxesIn(segment: Segment, layout: Layout): readonly Box[] {
     const [from, to] = isBehind
       ? [startBefore(segment.text, start, marks[i - 1]), start]
       : [end, marks[i + 1]?.[0] ?? segment.text.length];
-    const other = segment.text.slice(from, to).trim() === '' ? besideBox(segment, layout) : undefined;
+    const isBare = segment.text.slice(from, to).trim() === '';
+    const before = isBehind ? layout.segments[segment.index - 1] : undefined;
+    const other = isBare ? (before ?? besideBox(segment, layout)) : undefined;
     const value =
       other === undefined ? { segment, from, to } : { segment: other, from: 0, to: other.text.length };
     const text = value.segment.text.slice(value.from, value.to).trim().slice(0, TEXT_MAX);
@@ -84,9 +92,23 @@ export function boxesIn(segment: Segment, layout: Layout): readonly Box[] {
   });
 }
 
-function besideBox({ index, row }: Segment, { segments, rows }: Layout): Segment | undefined {
-  const next = segments[index + 1];
-  if (next?.row === row) return opensBox(next.text) ? undefined : next;
-  const first = rows[row]?.segments[0];
-  return first === undefined || opensBox(first.text) ? undefined : first;
+/** Whether a text is the mark of a box and nothing else. */
+const isMark = ({ text }: Segment): boolean => text.replace(MARK, '').trim() === '';
+
+/** The nearest text above that has no box. */
+export const overBoxes = (segment: Segment, layout: Layout): Segment | undefined =>
+  above(segment, layout).find(({ text }) => marksOf(text).length === 0);
+
+/** Whether a row has several boxes, and but one text before them: its texts are the heads of columns. */
+function isOfTable({ segments: [first, ...others] }: Row): boolean {
+  if (first === undefined || others.length > ROW_MAX) return false;
+  return others.every(isMark) && others.length > (isMark(first) ? 0 : 1);
+}
+
+function besideBox(segment: Segment, layout: Layout): Segment | undefined {
+  const row = layout.rows[segment.row];
+  if (row !== undefined && isOfTable(row)) return overBoxes(segment, layout);
+  const next = layout.segments[segment.index + 1];
+  const beside = next?.row === segment.row ? next : row?.segments[0];
+  return beside === undefined || opensBox(beside.text) ? undefined : beside;
 }

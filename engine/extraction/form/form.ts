@@ -5,6 +5,8 @@ import { wordsIn, type Layout, type Segment, type Row } from '../places/layout.t
 import { above, below, nextOf } from './neighbours.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { colonPairs } from './colons.ts';
+import { inBoxes } from './boxed.ts';
+import { namedAgain, sidesOf } from './joined.ts';
 import {
   isInstruction,
   isJoint,
@@ -48,13 +50,13 @@ export function formOf(layout: Layout): Form {
   const isPrinted = (segment: Segment): boolean => isBlank(segment) || isInstruction(segment.text);
   const page = { layout, isPrinted };
   const drawn = layout.segments.flatMap((segment): readonly Draft[] =>
-    isPrinted(segment) ? [] : draftsOf(segment, page),
+    isPrinted(segment) ? [] : draftsOf(segment, page).flatMap((draft) => sidesOf(namedAgain(draft))),
   );
   const tails = new Set(drawn.flatMap(({ tail }) => tail ?? []));
   const all = drawn.filter(({ at }) => !tails.has(at));
   const boxHeads = boxHeadsOf(all);
   const crossings = crossingsOf(layout);
-  const drafts = all.filter(unlessIn(crossings, all));
+  const drafts = all.filter(unlessIn(crossings, all)).map(inBoxes(all, layout));
   const counts = new Map<string, number>();
   for (const draft of drafts)
     for (const column of columnsOf(draft)) counts.set(column, (counts.get(column) ?? 0) + 1);

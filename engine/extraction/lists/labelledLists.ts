@@ -46,7 +46,7 @@ function labelled(names: Names, { document }: Source): Labelled | undefined {
 
 /** What stands before a colon, or a short line that is no sentence. */
 function labelOf(text: string): string | undefined {
-  const colon = text.search(/\s?:(?:\s|$)/);
+  const colon = text.search(/\s?:(?:\s|$)|(?<=^[^☐☑☒:]{2,90})\s(?=[☐☑☒])/u);
   const label = colon < 0 ? text : text.slice(0, colon);
   const isLong = label.split(' ').length > LABEL_WORDS_MAX;
   return isLong || (colon < 0 && /[.,;\d]$/.test(label)) ? undefined : label;

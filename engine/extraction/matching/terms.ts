@@ -54,8 +54,18 @@ const OWNED_WORDS_MAX = 3;
 /** A small word that recognition joined to the next: "ofRegistrant", "ofthe". */
 const JOINED = /(?<!\p{L})(of|the|for|and|in|to|by)(?=\p{Lu}\p{Ll}|(?:the|this|your)(?!\p{L}))/gu;
 
-/** Numbers apart from the units that they are written together with, small words from what they are joined to. */
-const apart = (text: string): string => text.replace(/(\d)(?=\p{L})/gu, '$1 ').replace(JOINED, '$1 ');
+/** "N a m e": letters that are set, or recognised, apart. */
+const SPACED = /(?<!\S)(?:\p{L} ){3,}\p{L}(?!\S)/gu;
+
+/**
+ * Numbers apart from the units that they are written together with, small words from what they are joined to, and
+ * letters of one word together.
+ */
+const apart = (text: string): string =>
+  text
+    .replace(/(\d)(?=\p{L})/gu, '$1 ')
+    .replace(JOINED, '$1 ')
+    .replace(SPACED, (letters) => letters.replaceAll(' ', ''));
 
 /** The first letters of a text's words, where they may be an acronym: "year to date" is "ytd". */
 export function initialsOf(text: string): readonly string[] {

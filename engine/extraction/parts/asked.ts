@@ -13,6 +13,7 @@ type Asked = Exclude<
   | 'kinds'
   | 'authors'
   | 'affiliation'
+  | 'period'
 >;
 
 const WORDS: ReadonlyMap<string, ReadonlySet<string>> = new Map(

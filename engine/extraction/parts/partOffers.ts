@@ -9,6 +9,7 @@ import type { Draft } from '../singles/values.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { datesIn } from '../values/dates.ts';
+import { aboutOffers, contactOffers } from './contacts.ts';
 import { headOffers } from './headOffers.ts';
 import { letterOffers } from './letters.ts';
 import { rangeOffers } from './ranges.ts';
@@ -22,6 +23,8 @@ export const partOffers = (field: Field, source: Source): readonly Draft[] => [
   ...letterOffers(field, source),
   ...rangeOffers(field, source),
   ...identifierOffers(field, source),
+  ...contactOffers(field, source),
+  ...aboutOffers(field, source),
   ...runInOffers(field, source),
   ...stampOffers(field, source),
 ];

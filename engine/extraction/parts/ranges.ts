@@ -10,6 +10,7 @@ import type { Draft } from '../singles/values.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Source } from '../source.ts';
 import { calendarDay, datesIn, monthOf, type DateShape } from '../values/dates.ts';
+import parts from '../lexicon/parts.json' with { type: 'json' };
 import { asks, otherWords } from './asked.ts';
 import { once } from '../../kernel/once.ts';
 
@@ -57,15 +58,19 @@ export function isOtherEnd(field: Field, first: Word | undefined, source: Source
 
 const SAID = 0.97;
 const ONLY = 0.87;
+/** The first that "dates", a "period" or the like stands before is that of the whole document. */
+const OF_PERIOD = 0.86;
 const ONE_OF_SEVERAL = 0.6;
+const PERIODS = parts.period;
 
 function dateEnds(field: Field, side: Side, source: Source): readonly Draft[] {
   const { dates } = rangesOf(source);
   const isOnly = new Set(dates.map(({ start, end }) => `${start.iso} ${end.iso}`)).size === 1;
+  const period = dates.find((range) => saidNear(PERIODS, range, source));
   return dates.map((range): Draft => {
     const { from, to, text, iso } = range[side];
     const isSaid = saidNear(otherWords(field, side), range, source);
-    const score = isSaid ? SAID : isOnly ? ONLY : ONE_OF_SEVERAL;
+    const score = isSaid ? SAID : isOnly ? ONLY : range === period ? OF_PERIOD : ONE_OF_SEVERAL;
     return { segment: range.segment, from, to, text, value: iso, kind: 'end', strictness: 1, score };
   });
 }
@@ -116,7 +121,7 @@ const datePair =
   (end: DateShape, i: number, all: readonly DateShape[]): readonly Range<DateShape>[] => {
     const [pair] = pairOf(segment, all[i - 1], end);
     const start = pair?.start ?? startBefore(segment.text, end);
-    return start !== undefined && start.iso < end.iso ? [{ segment, start, end }] : [];
+    return start !== undefined && start.iso <= end.iso ? [{ segment, start, end }] : [];
   };
 
 interface Placed {

@@ -1,9 +1,10 @@
+import type { Word } from '../../document/document.ts';
 import { boxesOf, type Box } from '../form/boxes.ts';
 import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
 import { bothOf, initialsOf, termsIn, type Terms } from '../matching/terms.ts';
-import type { Segment } from '../places/layout.ts';
+import { wordsIn, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { addTo } from '../../kernel/lists.ts';
@@ -33,6 +34,8 @@ export interface ScoredLabel {
 export interface LabelIndex {
   readonly form: Form;
   readonly boxes: readonly Box[];
+  /** The words beside boxes that are not ticked, up to a colon. */
+  readonly unticked: ReadonlySet<Word>;
   /** The labels that have a word like one of the field's, with how well each says it. */
   readonly labelled: (terms: Terms, implied: ReadonlySet<string>) => readonly ScoredLabel[];
   /** The paragraphs that have a word like one of the field's. */
@@ -48,9 +51,11 @@ function indexOf({ layout }: Source): LabelIndex {
   const byWord = wordIndex(labels.map(({ ways }) => ways.flatMap(({ words }) => words)));
   const texts = paragraphsOf(layout).all;
   const textsByWord = wordIndex(texts.map(({ text }) => termsIn(text)));
+  const boxes = boxesOf(layout);
   return {
     form,
-    boxes: boxesOf(layout),
+    boxes,
+    unticked: untickedIn(boxes),
     labelled: (terms, implied) =>
       placesOf(terms, byWord).flatMap((place) => {
         const label = labels[place];
@@ -63,6 +68,22 @@ function indexOf({ layout }: Source): LabelIndex {
       }),
     speaking: (terms) => placesOf(terms, textsByWord).flatMap((place) => texts[place] ?? []),
   };
+}
+
+/** Where no box is ticked, all but true check boxes may be the marks of a list. */
+function untickedIn(boxes: readonly Box[]): ReadonlySet<Word> {
+  const isForm = boxes.some(({ isTicked }) => isTicked);
+  const open = boxes.filter(
+    ({ isTicked, segment, from }) => !isTicked && (isForm || /^[☐[(]/u.test(segment.text.slice(from))),
+  );
+  return new Set(
+    open.flatMap(({ segment, from, to, value }) =>
+      [{ segment, from, to }, value].flatMap((spot) => {
+        const colon = spot.segment.text.slice(spot.from, spot.to).indexOf(':');
+        return wordsIn(spot.segment, spot.from, colon < 0 ? spot.to : spot.from + colon);
+      }),
+    ),
+  );
 }
 
 function labelsOf(pairs: readonly Pair[]): readonly Label[] {

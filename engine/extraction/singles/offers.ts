@@ -14,6 +14,7 @@ import { isValue } from '../texts.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
+import { isLeftOpen } from './vetoes.ts';
 import { type Draft, type Offer, valuesAt, type Reading } from './values.ts';
 import { tickedFor } from './ticked.ts';
 
@@ -23,10 +24,7 @@ const PAIRS_MAX = 6;
 
 /** All that a document offers a field by labels and sentences, the best first. */
 export function offersFor(field: Field, source: Source): readonly Offer[] {
-  const {
-    labelled,
-    form: { blanks },
-  } = labelIndexOf(source);
+  const { labelled } = labelIndexOf(source);
   const paired = labelled(field.terms, impliedBy(shapeOf(field)))
     .map(({ label, score }) => ({ label, score: score * ownShare(field, { label, score }, source) }))
     .filter(({ score }) => score >= SCORE_MIN)
@@ -34,9 +32,12 @@ export function offersFor(field: Field, source: Source): readonly Offer[] {
       label.pairs.slice(0, PAIRS_MAX).flatMap((pair) => offered(field, { pair, score }, source)),
     );
   return [...paired, ...mentions(field, source), ...tickedFor(field, source), ...partOffers(field, source)]
-    .filter(({ segment, from, to }) => {
+    .filter(({ segment, from, to, kind }) => {
       const [first] = wordsIn(segment, from, to);
-      return first === undefined || (!blanks.has(first) && !isOtherEnd(field, first, source));
+      return (
+        first === undefined ||
+        !(isLeftOpen(field, { first, kind }, source) || isOtherEnd(field, first, source))
+      );
     })
     .sort((a, b) => b.score - a.score || a.segment.index - b.segment.index || a.from - b.from)
     .slice(0, OFFERS_MAX)

@@ -1,9 +1,11 @@
 import type { Field } from '../fields/fields.ts';
-import { beforeBoxes, opensBox, type Box } from '../form/boxes.ts';
+import { confidenceOf, type Finding } from '../finding.ts';
+import { beforeBoxes, opensBox, overBoxes, type Box } from '../form/boxes.ts';
 import { below } from '../form/neighbours.ts';
 import { folded } from '../fields/words.ts';
 import { likeness, spelledLike } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
+import { wordsIn } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { choiceIn, yesOrNo } from '../texts.ts';
 import { labelIndexOf } from './labelIndex.ts';
@@ -87,22 +89,67 @@ const scoreOf = (field: Field, text: string): number =>
 /** The text of a box, alone, with its second line, and with what stands first in its row. */
 function textsOf({ text, segment: at, value: { segment } }: Box, { layout }: Source): readonly string[] {
   const more = below(segment, layout, segment.y1 - segment.y0);
-  const [first] = layout.rows[at.row]?.segments ?? [];
+  const [first] = yesOrNo(text) === undefined ? (layout.rows[at.row]?.segments ?? []) : [];
   const named = first === undefined || first === at || opensBox(first.text) ? [] : [`${first.text} ${text}`];
   return [text, ...named, ...(more === undefined || opensBox(more.text) ? [] : [`${text} ${more.text}`])];
 }
 
-/** Options of one question stand together: two of them with boxes make it the question. */
-function tickedChoice(field: Field, source: Source): readonly Draft[] {
+interface Options {
+  readonly all: readonly Option[];
+  readonly ticked: readonly Option[];
+}
+
+interface Option {
+  readonly box: Box;
+  readonly choice: string;
+}
+
+/** The boxes whose texts say a choice: those of the question that asks for the field best, where one does. */
+function optionsOf(field: Field, source: Source): Options {
   const options = labelIndexOf(source).boxes.flatMap((box) => {
     const text = folded(box.text);
     const choice = choiceIn(field, box.text) ?? field.choices.find((one) => text.startsWith(folded(one)));
-    return choice === undefined ? [] : [{ box, choice }];
+    return choice === undefined ? [] : [{ box, choice, score: askedBy(field, box, source) }];
   });
-  const asked = options.filter(({ box }) => scoreOf(field, questionOf(box, source)) >= ASKED);
-  const ticked = (asked.length === 0 ? options : asked).filter(({ box }) => box.isTicked);
-  const [only] = ticked;
-  if (only === undefined || new Set(ticked.map(({ choice }) => choice)).size > 1) return [];
-  const score = new Set(options.map(({ choice }) => choice)).size > 1 ? 1 : 0.8;
-  return [{ ...draftOf(only.box), value: only.choice, score, kind: 'box' }];
+  const best = Math.max(...options.map(({ score }) => score));
+  const all = best < ASKED ? options : options.filter(({ score }) => score >= best);
+  return { all, ticked: all.filter(({ box }) => box.isTicked) };
+}
+
+/** How well the question of a box asks for a field: what stands before the boxes of its row, or above them. */
+function askedBy(field: Field, box: Box, source: Source): number {
+  const over = overBoxes(box.segment, source.layout);
+  return Math.max(
+    scoreOf(field, questionOf(box, source)),
+    over === undefined ? 0 : scoreOf(field, over.text),
+  );
+}
+
+const isOfSeveral = ({ all }: Options): boolean => new Set(all.map(({ choice }) => choice)).size > 1;
+
+/** Options of one question stand together: two of them with boxes make it the question. */
+function tickedChoice(field: Field, source: Source): readonly Draft[] {
+  const options = optionsOf(field, source);
+  const [only] = options.ticked;
+  if (only === undefined || new Set(options.ticked.map(({ choice }) => choice)).size > 1) return [];
+  return [{ ...draftOf(only.box), value: only.choice, score: isOfSeveral(options) ? 1 : 0.8, kind: 'box' }];
+}
+
+/** Of a list of choices all that are ticked; undefined where the choices have no boxes. */
+export function tickedChoices(field: Field, source: Source): readonly Finding[] | undefined {
+  const options = field.choices.length === 0 ? { all: [], ticked: [] } : optionsOf(field, source);
+  if (!isOfSeveral(options)) return undefined;
+  return options.ticked.map(
+    ({
+      box: {
+        text,
+        value: { segment, from, to },
+      },
+      choice,
+    }) => {
+      const words = wordsIn(segment, from, to);
+      const confidence = confidenceOf({ label: 1, strictness: 1, margin: 0.3, agreement: 0 }, words);
+      return { value: choice, text, page: segment.page, words, confidence };
+    },
+  );
 }

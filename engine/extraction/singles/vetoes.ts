@@ -2,7 +2,7 @@ import type { Word } from '../../document/document.ts';
 import { endingScore, judgedFor } from '../fields/labels.ts';
 import type { Pair } from '../form/pair.ts';
 import type { Field } from '../fields/fields.ts';
-import type { Finding } from '../finding.ts';
+import type { EvidenceKind, Finding } from '../finding.ts';
 import { isInstruction, isLabelLike, isPlaceholder } from '../form/printed.ts';
 import { isOtherEnd } from '../parts/ranges.ts';
 import { termsIn } from '../matching/terms.ts';
@@ -21,7 +21,21 @@ export function isNoValue(field: Field, { text, words, kind }: Finding, source: 
   if (first === undefined) return false;
   if (isOtherEnd(field, first, source)) return true;
   const isUnlabelled = kind === 'place' || kind === 'sum' || field.kind === 'currency';
-  return labelIndexOf(source).form.blanks.has(first) || (!isUnlabelled && isOthers(field, first, source));
+  return isLeftOpen(field, { first, kind }, source) || (!isUnlabelled && isOthers(field, first, source));
+}
+
+/**
+ * A blank, or the text of a box that is not ticked. What the box itself says of it stands, and an amount beside it
+ * says what the choice would cost.
+ */
+export function isLeftOpen(
+  field: Field,
+  { first, kind }: { readonly first: Word; readonly kind?: EvidenceKind | undefined },
+  source: Source,
+): boolean {
+  const { form, unticked } = labelIndexOf(source);
+  const isAmount = field.type === 'number' || field.type === 'integer';
+  return form.blanks.has(first) || (kind !== 'box' && !isAmount && unticked.has(first));
 }
 
 const isPrinted = (field: Field, text: string): boolean =>

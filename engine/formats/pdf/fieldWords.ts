@@ -2,6 +2,7 @@ import type { ParsedPage } from '../../recognition/liteparse.ts';
 import { cleanText } from '../../document/plainText.ts';
 import type { Box } from '../../document/document.ts';
 import { heightOf, widthOf } from '../../layout/content.ts';
+import { boxOf } from './pdfRules.ts';
 import { rounded, type InkedWord } from './pdfWords.ts';
 
 /** Kinds of form fields whose value a reader sees as text. */
@@ -49,15 +50,6 @@ const notesOf = ({ annotations = [] }: ParsedPage): readonly Written[] =>
       ? []
       : [{ text: contents, box: boxOf(rect) }],
   );
-
-interface Rectangle {
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-}
-
-const boxOf = ({ x, y, width, height }: Rectangle): Box => [x, y, x + width, y + height];
 
 const isInside = (word: Box, field: Box): boolean => {
   const [x, y] = [(word[0] + word[2]) / 2, (word[1] + word[3]) / 2];

@@ -35,5 +35,15 @@ const isOnPage = ([x0, y0, x1, y1]: Rule, width: number, height: number): boolea
   x1 >= 0 && y1 >= 0 && x0 <= width && y0 <= height && (x1 - x0 < 1 || y1 - y0 < 1);
 
 /** White and transparent lines are not seen. */
-const isInk = (color: string | undefined): boolean =>
+export const isInk = (color: string | undefined): boolean =>
   color === undefined || (!color.startsWith('00') && color.slice(2) !== 'ffffff');
+
+/** A rectangle of the parser as a box. */
+export const boxOf = ({ x, y, width, height }: Rectangle): Box => [x, y, x + width, y + height];
+
+interface Rectangle {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}

@@ -3,6 +3,7 @@ import { cleanText } from '../../document/plainText.ts';
 import type { Box } from '../../document/document.ts';
 import { around, type PlacedWord } from '../../layout/content.ts';
 import { hasSwappedLigature, mendedLigatures, mendedLone } from '../../layout/direction.ts';
+import { boxSigns } from './boxSigns.ts';
 import { fontLook, type FontLook } from './fontLook.ts';
 import type { RunsAt } from './inside/insideOf.ts';
 import type { DrawnRun } from './inside/operators.ts';
@@ -23,7 +24,8 @@ export interface InkedWord extends PlacedWord {
 export function pdfWords(page: ParsedPage, runsAt?: RunsAt): readonly InkedWord[] {
   const links = linksOf(page);
   const lookOf = looks();
-  const read = page.textItems.flatMap((item) => wordsOf(item, { page, runsAt, lookOf }));
+  const signs = boxSigns(page);
+  const read = page.textItems.flatMap((item) => wordsOf(item, { page, runsAt, lookOf, signs }));
   const words = page.textItems.some(({ text }) => hasSwappedLigature(text))
     ? read.map((word) => ({ ...word, text: mendedLone(word.text) }))
     : read;
@@ -47,6 +49,7 @@ interface Around {
   readonly page: ParsedPage;
   readonly runsAt: RunsAt | undefined;
   readonly lookOf: LookOf;
+  readonly signs: ReturnType<typeof boxSigns>;
 }
 
 /** Nothing in it can need cleaning. */
@@ -61,7 +64,7 @@ function wordsOf(item: TextItem, around: Around): readonly InkedWord[] {
   const size = sizeOf(item);
   const words: InkedWord[] = [];
   for (const { raw, box, isSpaced } of turnedParts(item, around.page) ?? levelParts(item)) {
-    const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
+    const text = textOf(raw, item, around);
     if (text === '') continue;
     const { run, raised } = drawnAt({ text, box }, around);
     const { bold, italic, mono, face } = lookOf(item, run, around);
@@ -137,6 +140,11 @@ function turnedParts(item: TextItem, page: ParsedPage): readonly WordPart[] | un
     }
   }
   return parts.map(({ raw, box }) => ({ raw, box: rounded(box) }));
+}
+
+function textOf(raw: string, item: TextItem, { signs }: Around): string {
+  const text = PLAIN_WORD.test(raw) ? raw : mended(raw);
+  return signs === undefined ? text : signs(item, text);
 }
 
 const mended = (raw: string): string => mendedLigatures(cleanText(raw).replace(/\s+/g, ' ').trim());

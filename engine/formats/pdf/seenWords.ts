@@ -1,4 +1,5 @@
 import type { ParsedPage } from '../../recognition/liteparse.ts';
+import { withDrawnBoxes } from './drawnBoxes.ts';
 import { fieldWords } from './fieldWords.ts';
 import { isGarbled } from './garbled.ts';
 import { hasInk, sightOf } from './hiddenText.ts';
@@ -44,7 +45,7 @@ export async function seenWords(
     );
     if (sight.hidden.length + sight.doubtful.length > inked.size) hiddenOn.push(page.pageNum);
     const seen = [...sight.visible, ...inked];
-    words.set(page.pageNum, [...seen, ...fieldWords(page, seen)]);
+    words.set(page.pageNum, withDrawnBoxes(page, [...seen, ...fieldWords(page, seen)]));
   }
   const garbled = new Set([...words].flatMap(([number, own]) => (isGarbled(own) ? [number] : [])));
   return { words, hiddenOn, layered, garbled };

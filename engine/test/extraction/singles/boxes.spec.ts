@@ -94,7 +94,26 @@ describe('one of several boxes', () => {
     expect(said('Insured: ◉ Yes ○ No', asked)).to.deep.equal({ insured: true });
     expect(said('Insured: ( ) Yes (•) No', asked)).to.deep.equal({ insured: false });
     expect(said('Insured Yes ☐ No ☒', asked)).to.deep.equal({ insured: false });
+    expect(said('Insured: ___ Yes _X_ No', asked)).to.deep.equal({ insured: false });
+    expect(said('Insured: __x__ Yes ____ No', asked)).to.deep.equal({ insured: true });
     expect(said('Ubezpieczony: ☐ Tak ☒ Nie', { ubezpieczony: yes })).to.deep.equal({ ubezpieczony: false });
     expect(said('Pojištěno: ☒ Ano ☐ Ne', { pojisteno: yes })).to.deep.equal({ pojisteno: true });
+  });
+});
+
+describe('boxes in a table', () => {
+  it('answer the question of their row by the head of their column', () => {
+    const rows: readonly Placed[] = [
+      [300, 40, 'Yes'],
+      [360, 40, 'No'],
+      [60, 60, 'Is the rudder sound?'],
+      [300, 60, '☒'],
+      [360, 60, '☐'],
+      [60, 80, 'Is the anchor sound?'],
+      [300, 80, '☐'],
+      [360, 80, '☒'],
+    ];
+    const asked = { rudder_sound: yes, anchor_sound: yes };
+    expect(valueOf(laidOut([rows]), asked)).to.deep.equal({ rudder_sound: true, anchor_sound: false });
   });
 });

@@ -1,0 +1,52 @@
+import type { Pair } from './pair.ts';
+
+type Drawn = Pick<Pair, 'label' | 'value' | 'kind'>;
+
+const IN_LABELS = /\s?\/\s?|\s[–—&-]\s/u;
+const IN_VALUES = /\s[/–—&-]\s/gu;
+
+/**
+ * "Contract / Revision" with "953807 / 1": each side of a joined label has its side of a joined value. Sides have
+ * digits, for a name may be said in two languages beside a label that is.
+ */
+export function sidesOf<D extends Drawn>(draft: D): readonly D[] {
+  const { segment, from, to } = draft.value;
+  const labels = draft.label.split(IN_LABELS);
+  const [mark, ...others] = [...segment.text.slice(from, to).matchAll(IN_VALUES)];
+  if (labels.length !== 2 || mark === undefined || others.length > 0) return [draft];
+  const sides = [
+    { segment, from, to: from + mark.index },
+    { segment, from: from + mark.index + mark[0].length, to },
+  ];
+  const isJoined =
+    labels.every((label) => /\p{L}{2}/u.test(label)) &&
+    sides.every((side) => /\d/.test(segment.text.slice(side.from, side.to)));
+  return isJoined ? sides.map((value, i) => ({ ...draft, label: labels[i] ?? '', value })) : [draft];
+}
+
+/** A question, and what it asks of whom. */
+const QUESTION = /\?\s*$/u;
+const OF_WHOM = /\s((?:of|for|von|des|der|de|du|del|di|van)\s?\p{L}.*)\?\s*$/u;
+const FIRST = /^\s*(\p{Lu}\p{Ll}{2,15}|(?:\p{L} ){3,8}\p{L}(?!\S))\s+(?=\S)/u;
+
+/** "What is the name and address of the owner?" over "Name Ada Low": the value repeats which of both it answers. */
+export function namedAgain<D extends Drawn>(draft: D): D {
+  const { segment, from, to } = draft.value;
+  const [start = '', word = ''] = FIRST.exec(segment.text.slice(from, to)) ?? [];
+  const said = word.replace(/\s/g, '');
+  const [, whom = ''] = OF_WHOM.exec(draft.label) ?? [];
+  const isAsked =
+    said !== '' &&
+    QUESTION.test(draft.label) &&
+    draft.label
+      .toLowerCase()
+      .split(/[^\p{L}]+/u)
+      .includes(said.toLowerCase());
+  if (!isAsked) return draft;
+  return {
+    ...draft,
+    label: `${said} ${whom}`,
+    value: { segment, from: from + start.length, to },
+    kind: 'right',
+  };
+}
