@@ -1,32 +1,50 @@
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
-import { extract, type LocalExtraction } from '../extract.ts';
+import type { Citation } from '../../ports/extractionEngine.ts';
+import { extract } from '../extract.ts';
 import probes from '../lexicon/proposals.json' with { type: 'json' };
-import { proposedSchema } from './proposedSchema.ts';
+import { sourceOf } from '../source.ts';
+import { addParts } from './proposedParts.ts';
+import { addBlocks, FIELDS_MAX, LISTS_MAX, Properties as Named, proposedSchema } from './proposedSchema.ts';
 
-/** Longer documents are proposed for by the names in their blocks alone: each look at one costs as an extraction. */
+/** Longer documents are proposed for by their first pages: each look at one costs as an extraction. */
 const PAGES_MAX = 60;
+const FIRST_PAGES = 20;
 /** A field that documents do not name themselves must be found so surely. */
 const SURE = 0.6;
 
 type Properties = Readonly<Record<string, JsonObject>>;
 
 /**
- * The schema that a document suggests: the fields that it names itself, and those that documents often have, as far
- * as an extraction finds them. Nothing that is found under one name is proposed under another, and nothing that an
- * extraction by the schema would leave out. Where no time is left, what was told until then is proposed.
+ * The schema that a document suggests: the fields that it names itself, and those that documents of its kind have, as
+ * far as an extraction finds them; in the order in which they stand there. Nothing that is found under one name is
+ * proposed under another, and nothing that an extraction by the schema would leave out, or would find elsewhere than
+ * beside its label. Where no time is left, what was told until then is proposed.
  */
-export function proposalFor(document: Document, isLate: () => boolean = () => false): JsonObject {
-  const named = proposedSchema(document.pages.flatMap(({ blocks }) => blocks));
-  if (document.pages.length > PAGES_MAX) return named;
-  const own = foundOf(named.properties, extract(document, named, { isLate }));
-  if (isLate()) return named;
-  const probed: Properties = probes;
-  const more = newOf(own, extract(document, schemaOf(probed), { isLate }), probed);
-  if (Object.keys(more).length === 0 || isLate()) return schemaOf(own.properties);
-  const all = { ...own.properties, ...more };
-  const last = foundOf(all, extract(document, schemaOf(all), { isLate }));
-  return schemaOf(isLate() ? own.properties : last.properties);
+export function proposalFor(whole: Document, isLate: () => boolean = () => false): JsonObject {
+  const isLong = whole.pages.length > PAGES_MAX;
+  const document = isLong ? { ...whole, pages: whole.pages.slice(0, FIRST_PAGES) } : whole;
+  const blocks = document.pages.flatMap((page) => page.blocks);
+  if (isLate()) return proposedSchema(blocks);
+  const source = sourceOf(document);
+  const named = new Named(source.labels);
+  addBlocks(blocks, named, source.labels);
+  addParts(source, named);
+  const look = (properties: Properties): Found => {
+    const { value, citations } = extract(document, schemaOf(properties), { isLate });
+    return foundOf(properties, { value, citations });
+  };
+  const own = distinct(look(named.asObject()), (name) => named.valuesOf(name));
+  const more = newOf(own, look(probesFor(own)));
+  if (Object.keys(more.properties).length === 0 || isLate()) return ordered(own);
+  // Lists do not depend on what else is asked for: they were found.
+  const [singles, lists] = parted({ ...own.properties, ...more.properties });
+  const last = distinct(look(singles), (name) => named.valuesOf(name));
+  return ordered({
+    properties: { ...last.properties, ...lists },
+    value: { ...own.value, ...more.value, ...last.value },
+    citations: [...last.citations, ...own.citations, ...more.citations],
+  });
 }
 
 const schemaOf = (properties: Properties): JsonObject => ({ type: 'object', properties });
@@ -34,16 +52,26 @@ const schemaOf = (properties: Properties): JsonObject => ({ type: 'object', prop
 interface Found {
   readonly properties: Properties;
   readonly value: JsonObject;
+  readonly citations: readonly Citation[];
+}
+
+const isList = ({ type }: JsonObject): boolean => type === 'array';
+
+function parted(properties: Properties): readonly [singles: Properties, lists: Properties] {
+  const all = Object.entries(properties);
+  const of = (test: (property: JsonObject) => boolean): Properties =>
+    Object.fromEntries(all.filter(([, property]) => test(property)));
+  return [of((one) => !isList(one)), of(isList)];
 }
 
 /** The properties that an extraction found, of lists the members that some row has. */
-function foundOf(properties: Properties, { value }: LocalExtraction): Found {
+function foundOf(properties: Properties, { value, citations }: Omit<Found, 'properties'>): Found {
   const kept = Object.entries(properties).flatMap(([name, property]): readonly [string, JsonObject][] => {
     const found = value[name];
     if (found === undefined) return [];
     return [[name, Array.isArray(found) ? withMembers(property, found) : property]];
   });
-  return { properties: Object.fromEntries(kept), value };
+  return { properties: Object.fromEntries(kept), value, citations };
 }
 
 function withMembers(property: JsonObject, rows: readonly Json[]): JsonObject {
@@ -54,21 +82,116 @@ function withMembers(property: JsonObject, rows: readonly Json[]): JsonObject {
   return { ...property, items: { ...items, properties: Object.fromEntries(members) } };
 }
 
-/** What was found besides, surely and with a value that no field has yet; a list where there is none. */
-function newOf(own: Found, { value, citations }: LocalExtraction, probed: Properties): Properties {
-  const said = new Set(Object.values(own.value).map(textOf));
-  const hasRows = Object.values(own.value).some((one) => Array.isArray(one));
-  const found = Object.entries(value).filter(([name, one]) => {
-    if (own.properties[name] !== undefined || said.has(textOf(one))) return false;
-    if (Array.isArray(one) && one.some(isObject)) return !hasRows;
-    const sure = citations.some(({ path, confidence }) => path.startsWith(`/${name}`) && confidence >= SURE);
-    if (sure) said.add(textOf(one));
-    return sure;
+/** Of fields found in one place the first, and of lists with the same rows; what its label says is found there. */
+function distinct(found: Found, valuesOf: (name: string) => readonly string[]): Found {
+  const places = new Set<string>();
+  const kept = Object.entries(found.properties).filter(([name, property]) => {
+    const cited = citationOf(found, name);
+    const place = isList(property)
+      ? JSON.stringify(found.value[name])
+      : JSON.stringify([cited?.page, cited?.bbox ?? cited?.text, property['format'], property['type']]);
+    if (places.has(place)) return false;
+    const said = valuesOf(name);
+    const isThere =
+      isList(property) || said.length === 0 || said.some((one) => isPart(one, cited?.text ?? ''));
+    if (isThere) places.add(place);
+    return isThere;
   });
-  return Object.fromEntries(
-    found.flatMap(([name]) => (probed[name] === undefined ? [] : [[name, probed[name]]])),
+  return { ...found, properties: Object.fromEntries(kept) };
+}
+
+/** Either text has the other, but for marks and white. */
+function isPart(one: string, other: string): boolean {
+  const [a, b] = [textOf(one), textOf(other)];
+  return a.includes(b) || b.includes(a);
+}
+
+const citationOf = ({ citations }: Found, name: string): Citation | undefined =>
+  citations.find(({ path }) => path === `/${name}` || path.startsWith(`/${name}/`));
+
+/** No names that the document has itself, and no list of items where it has one. */
+const probesFor = ({ properties }: Found): Properties =>
+  Object.fromEntries(
+    Object.entries(probes as Properties).filter(
+      ([name]) =>
+        properties[name] === undefined && (name !== 'items' || !Object.values(properties).some(hasRows)),
+    ),
   );
+
+const hasRows = ({ items }: JsonObject): boolean => isObject(items) && items['properties'] !== undefined;
+
+/** What documents of one kind have: proposed where enough of it is found that shows the kind. */
+const KINDS: readonly {
+  readonly names: readonly string[];
+  readonly shown: readonly string[];
+  readonly least: number;
+}[] = [
+  {
+    names: ['invoice_number', 'invoice_date', 'due_date', 'seller', 'seller_address', 'buyer', 'items'],
+    shown: ['invoice_number', 'net_total', 'tax_total', 'grand_total', 'amount_due', 'seller_vat_id', 'iban'],
+    least: 2,
+  },
+  {
+    names: ['net_total', 'tax_total', 'grand_total', 'amount_due'],
+    shown: ['invoice_number', 'net_total', 'tax_total', 'grand_total', 'amount_due', 'seller_vat_id', 'iban'],
+    least: 2,
+  },
+  {
+    names: ['parties', 'effective_date', 'governing_law', 'term'],
+    shown: ['parties', 'governing_law'],
+    least: 1,
+  },
+  {
+    names: ['authors', 'abstract', 'keywords', 'references'],
+    shown: ['abstract', 'keywords', 'references'],
+    least: 1,
+  },
+];
+
+/** What was found besides, surely and with a value that no field has yet. */
+function newOf(own: Found, probed: Found): Found {
+  const said = new Set(Object.values(own.value).map(textOf));
+  const isSure = (name: string): boolean => {
+    const { confidence = 0 } = citationOf(probed, name) ?? {};
+    const value = probed.value[name];
+    return confidence >= SURE && (!Array.isArray(value) || value.length > 1 || isObject(value[0]) || name === 'authors');
+  };
+  const sure = new Set(Object.keys(probed.properties).filter(isSure));
+  const isOfKind = (name: string): boolean =>
+    KINDS.every(
+      ({ names, shown, least }) =>
+        !names.includes(name) || shown.filter((one) => sure.has(one)).length >= least,
+    );
+  const kept = Object.entries(probed.properties).filter(([name]) => {
+    const text = textOf(probed.value[name] ?? null);
+    const isNew = sure.has(name) && isOfKind(name) && !said.has(text);
+    if (isNew) said.add(text);
+    return isNew;
+  });
+  return { ...probed, properties: Object.fromEntries(kept) };
 }
 
 const textOf = (value: Json): string =>
   (typeof value === 'string' ? value : JSON.stringify(value)).replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
+
+/** As they stand in the document; no more than a reader can use, the surest. */
+function ordered(found: Found): JsonObject {
+  const at = new Map(Object.keys(found.properties).map((name) => [name, citationOf(found, name)]));
+  const sureOf = (name: string): number => at.get(name)?.confidence ?? 0;
+  const surest = (properties: Properties, most: number): readonly string[] =>
+    Object.keys(properties)
+      .sort((a, b) => sureOf(b) - sureOf(a))
+      .slice(0, most);
+  const [singles, lists] = parted(found.properties);
+  const kept = [...surest(singles, FIELDS_MAX), ...surest(lists, LISTS_MAX)];
+  const before = (a: string, b: string): number => {
+    const [one, other] = [at.get(a), at.get(b)];
+    return (one?.page ?? 0) - (other?.page ?? 0) || (one?.bbox?.[1] ?? 0) - (other?.bbox?.[1] ?? 0);
+  };
+  const properties = found.properties;
+  return schemaOf(
+    Object.fromEntries(
+      kept.sort(before).flatMap((name) => (properties[name] === undefined ? [] : [[name, properties[name]]])),
+    ),
+  );
+}

@@ -3,6 +3,7 @@ import { concepts, type ValueKind } from '../fields/lexicon.ts';
 import { labelMatcher, type LabelMatcher } from '../fields/labels.ts';
 import { labelWords } from '../fields/words.ts';
 import { colonPairs } from '../form/colons.ts';
+import { isSentence } from '../form/printed.ts';
 import names from '../lexicon/names.json' with { type: 'json' };
 import { datesIn } from '../values/dates.ts';
 import { parseNumber } from '../values/numbers.ts';
@@ -15,10 +16,13 @@ type Field = {
   readonly description: string;
 };
 
-type ListField = {
-  readonly type: 'array';
-  readonly items: { readonly type: 'object'; readonly properties: Readonly<Record<string, Field>> };
-};
+type ListField =
+  | {
+      readonly type: 'array';
+      readonly items: { readonly type: 'object'; readonly properties: Readonly<Record<string, Field>> };
+      readonly description?: string;
+    }
+  | { readonly type: 'array'; readonly items: { readonly type: 'string' }; readonly description: string };
 
 /** A JSON Schema that `extract` takes. */
 export type ProposedSchema = {
@@ -26,8 +30,11 @@ export type ProposedSchema = {
   readonly properties: Readonly<Record<string, Field | ListField>>;
 };
 
-/** A form or register has fewer; a reader who wants more names them. */
-const FIELDS_MAX = 80;
+/** A reader who wants more names them. */
+export const FIELDS_MAX = 40;
+export const LISTS_MAX = 8;
+/** So many are looked for: not all are found. */
+const LOOKED_FOR = 80;
 const LABEL_WORDS_MAX = 6;
 const NAME_MAX = 60;
 
@@ -62,6 +69,21 @@ const NAMED_BY: ReadonlySet<ValueKind> = new Set(['id', 'phone', 'vat_id', 'iban
 const isDate = (value: string): boolean =>
   datesIn(value, true).some(({ from, to }) => to - from === value.length);
 
+/** The number of a form's line before its label: "1. Name", "I. Name". */
+const NUMBERED = /^\(?(?:\d{1,2}|[IVXl])\s?[.,)]\s+(?=\p{L})/u;
+const ENDS = ['from', 'to'] as const;
+
+/** The two days that a value is: "02/07/20 - 02/13/20". */
+function endsOf(value: string): readonly string[] | undefined {
+  const [start, end, more] = datesIn(value.trim(), true);
+  if (start === undefined || end === undefined || more !== undefined) return undefined;
+  const rest = value.trim();
+  const isWhole = start.from === 0 && end.to === rest.length;
+  return isWhole && /^\s?(?:[-–—]|to|bis|au)\s?$/u.test(rest.slice(start.to, end.from))
+    ? [start.text, end.text]
+    : undefined;
+}
+
 function isNumber(value: string): boolean {
   const number = numberIn(value);
   if (NAMING.test(number) || /\p{L}/u.test(number)) return false;
@@ -94,8 +116,9 @@ function calledBy(label: string, labels: LabelMatcher): string {
 }
 
 /** The fields by what their labels say, so that none is there twice under two spellings. */
-class Properties {
+export class Properties {
   readonly #found = new Map<string, Field | ListField>();
+  readonly #values = new Map<string, string[]>();
   readonly #said = new Set<string>();
   readonly #labels: LabelMatcher;
 
@@ -103,14 +126,23 @@ class Properties {
     this.#labels = labels;
   }
 
-  /** The first field of a name stays: forms name what is most important first. */
+  /** The first field of a name stays: forms name what is most important first. A range is two fields. */
   add(label: string, values: readonly string[]): void {
     const shown = label
       .replace(/\s+/g, ' ')
+      .replace(NUMBERED, '')
       .replace(/ ?[:：]$/, '')
       .trim();
     const description = calledBy(shown, this.#labels);
-    if (isLabel(description)) this.#put(description, this.#fieldOf(description, values));
+    if (!isLabel(description)) return;
+    const ends = values.length === 1 ? endsOf(values[0] ?? '') : undefined;
+    if (ends === undefined) this.#put(description, this.#fieldOf(description, values), values);
+    else for (const [i, end] of ends.entries()) this.add(`${description} ${ENDS[i] ?? ''}`, [end]);
+  }
+
+  /** Where the value of a field stands, as its document has it. */
+  valuesOf(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
   }
 
   addList(name: string, items: Properties): void {
@@ -119,12 +151,23 @@ class Properties {
       this.#put(name, { type: 'array', items: { type: 'object', properties } });
   }
 
-  #put(description: string, field: Field | ListField): void {
+  /** A list of rows with members that are known. */
+  addRows(name: string, properties: Readonly<Record<string, Field>>): void {
+    this.#put(name, { type: 'array', items: { type: 'object', properties }, description: name });
+  }
+
+  addTexts(name: string): void {
+    this.#put(name, { type: 'array', items: { type: 'string' }, description: name });
+  }
+
+  #put(description: string, field: Field | ListField, values: readonly string[] = []): void {
     const name = nameOf(description) || `field_${String(this.#found.size + 1)}`;
     const said = labelWords(description).join(' ') || name;
-    if (this.#found.size >= FIELDS_MAX || this.#found.has(name) || this.#said.has(said)) return;
+    if (this.#found.has(name)) this.#values.get(name)?.push(...values);
+    if (this.#found.size >= LOOKED_FOR || this.#found.has(name) || this.#said.has(said)) return;
     this.#said.add(said);
     this.#found.set(name, field);
+    this.#values.set(name, [...values]);
   }
 
   #fieldOf(description: string, values: readonly string[]): Field {
@@ -140,10 +183,14 @@ class Properties {
   }
 }
 
+/** A longer text of sentences has labels at its beginning alone. */
+const PROSE_CHARACTERS = 160;
+
 function addLines(text: string, properties: Properties, labels: LabelMatcher): void {
   const lines = text.split('\n');
+  const isProse = text.length > PROSE_CHARACTERS && isSentence(text);
   for (const [i, line] of lines.entries()) {
-    const pairs = colonPairs(line);
+    const pairs = isProse ? colonPairs(line).filter(({ label }) => text.startsWith(label)) : colonPairs(line);
     for (const { label, from, to } of pairs) properties.add(label, [line.slice(from, to)]);
     const known = pairs.length > 0 ? undefined : knownPair(line, labels);
     if (known !== undefined) properties.add(known.label, [known.value]);
@@ -195,6 +242,12 @@ const AMOUNTS = ['grand_total', 'amount_due', 'net_total'];
 export const proposedSchema = (blocks: readonly Block[]): ProposedSchema => {
   const labels = labelMatcher();
   const properties = new Properties(labels);
+  addBlocks(blocks, properties, labels);
+  return { type: 'object', properties: withIssuer(blocks, properties.asObject(), labels) };
+};
+
+/** What the blocks of a document name: their labels with colons or known ones, and the columns of their tables. */
+export function addBlocks(blocks: readonly Block[], properties: Properties, labels: LabelMatcher): void {
   const tables = partsOf(blocks, labels);
   for (const [i, block] of blocks.entries()) {
     const table = tables.get(block);
@@ -203,7 +256,13 @@ export const proposedSchema = (blocks: readonly Block[]): ProposedSchema => {
       addLines(withNext(block.text, blocks[i + 1]), properties, labels);
     }
   }
-  const found = properties.asObject();
+}
+
+function withIssuer(
+  blocks: readonly Block[],
+  found: Readonly<Record<string, Field | ListField>>,
+  labels: LabelMatcher,
+): Readonly<Record<string, Field | ListField>> {
   const isPaid = Object.values(found).some(
     (field) =>
       field.type === 'number' &&
@@ -211,8 +270,8 @@ export const proposedSchema = (blocks: readonly Block[]): ProposedSchema => {
   );
   const issuer = isPaid && found['seller'] === undefined ? issuerIn(blocks) : undefined;
   const seller = { type: 'string', description: 'Seller' } as const;
-  return { type: 'object', properties: issuer === undefined ? found : { seller, ...found } };
-};
+  return issuer === undefined ? found : { seller, ...found };
+}
 
 /** "Bill to:" alone names what the next block says. */
 const withNext = (text: string, next: Block | undefined): string =>

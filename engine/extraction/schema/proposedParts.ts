@@ -1,0 +1,115 @@
+import { isSentence } from '../form/printed.ts';
+import type { Pair } from '../form/pair.ts';
+import { titledSections } from '../lists/datedEntries.ts';
+import { isStamp } from '../parts/partOffers.ts';
+import { paragraphsOf } from '../places/paragraphs.ts';
+import { rolesSaid } from '../prose/roles.ts';
+import { labelIndexOf } from '../singles/labelIndex.ts';
+import type { Source } from '../source.ts';
+import { statementsOf } from '../statements/statements.ts';
+import { datesIn } from '../values/dates.ts';
+import type { Properties } from './proposedSchema.ts';
+
+/** What a document names by its form rather than in its blocks: labels of forms, stamps, roles, sections, figures. */
+export function addParts(source: Source, properties: Properties): void {
+  addForm(source, properties);
+  addStamps(source, properties);
+  for (const { role, isSeveral } of rolesSaid(source)) {
+    if (isSeveral) properties.addTexts(capitalized(role));
+    else properties.add(capitalized(role), []);
+  }
+  addSections(source, properties);
+  if (statementsOf(source).length > 0) properties.addRows('Figures', FIGURE);
+}
+
+const FIGURE = {
+  line: { type: 'string', description: 'Name of the line' },
+  period: { type: 'string', description: 'Period of the figure, such as FY2025 Q2' },
+  value: { type: 'number', description: 'Figure as printed' },
+  unit: { type: 'string', description: 'Currency or %' },
+  scale: { type: 'number', description: 'What the figure is multiplied by, such as 1000' },
+} as const;
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** A column of labels has no digits; so many of its texts are labels. */
+const LABELS_MIN = 3;
+
+/** Labels of a form with their values, the surest first; what is the label of one is the value of none. */
+function addForm(source: Source, properties: Properties): void {
+  const { form } = labelIndexOf(source);
+  const columns = labelColumns(form.pairs);
+  const isLabelled = ({ kind, at, label }: Pair): boolean =>
+    kind === 'colon' || kind === 'cell' || /[:：]$/.test(label)
+      ? !isInSentence(at, source)
+      : kind === 'below' || (kind === 'right' && columns.has(columnOf({ at })));
+  const values = new Set<unknown>();
+  const labels = new Set<unknown>();
+  const pairs = form.pairs
+    .filter((pair) => isLabelled(pair) && !isInSentence(pair.value.segment, source))
+    .map((pair, i) => ({ pair, i, rank: pair.kind === 'below' ? 2 : /[:：]$/.test(pair.label) ? 0 : 1 }))
+    .sort((a, b) => a.rank - b.rank || a.i - b.i);
+  for (const { pair } of pairs) {
+    const { at, value } = pair;
+    if (at !== value.segment && (values.has(at) || labels.has(value.segment) || values.has(value.segment)))
+      continue;
+    labels.add(at);
+    values.add(value.segment);
+    properties.add(pair.label, [value.segment.text.slice(value.from, value.to)]);
+  }
+}
+
+const columnOf = ({ at }: Pick<Pair, 'at'>): string => `${String(at.page)} ${String(Math.round(at.x0 / 4))}`;
+
+/** Columns of texts left of others none of which has a digit. */
+function labelColumns(pairs: readonly Pair[]): ReadonlySet<string> {
+  const texts = new Map<string, Set<string>>();
+  for (const pair of pairs.filter(({ kind }) => kind === 'right'))
+    texts.set(columnOf(pair), (texts.get(columnOf(pair)) ?? new Set()).add(pair.at.text));
+  const all = [...texts].filter(
+    ([, said]) => said.size >= LABELS_MIN && ![...said].some((text) => /\d/.test(text)),
+  );
+  return new Set(all.map(([column]) => column));
+}
+
+/** Goes on in a text of sentences. */
+function isInSentence(segment: Pair['at'], source: Source): boolean {
+  const place = paragraphsOf(source.layout).of.get(segment);
+  return place !== undefined && place.from > 0 && isSentence(place.paragraph.text);
+}
+
+/** Dates behind what was done on them: "Received by the Registry 3/14/2031". */
+function addStamps({ layout, conventions }: Source, properties: Properties): void {
+  for (const { text } of layout.segments) {
+    const [date] = isStamp(text) ? datesIn(text, conventions.dayFirst) : [];
+    if (date !== undefined) properties.add(text.slice(0, date.from), [date.text]);
+  }
+}
+
+const ITEMS_MIN = 2;
+const ENTRY_CHARACTERS = 160;
+const TITLE_CHARACTERS = 40;
+
+const ENTRY = {
+  title: { type: 'string', description: 'Title, position or degree' },
+  organization: { type: 'string', description: 'Organization or place' },
+  from: { type: 'string', description: 'Start' },
+  to: { type: 'string', description: 'End' },
+  description: { type: 'string', description: 'Description' },
+} as const;
+
+/** Sections whose entries tell their time, and those of short lines. */
+function addSections(source: Source, properties: Properties): void {
+  const sections = titledSections(source).filter(({ title }) => title.length <= TITLE_CHARACTERS);
+  const isOfEntries = sections.some(({ isDated }) => isDated);
+  for (const { title, items, isDated } of sections) {
+    const isLower = title !== title.toUpperCase();
+    const name = isLower ? title : capitalized(title.toLowerCase());
+    const isListed =
+      items.length >= ITEMS_MIN &&
+      items.every(({ text }) => text.length <= ENTRY_CHARACTERS && !isSentence(text));
+    if (isDated) properties.addRows(name, ENTRY);
+    else if (isListed && (isOfEntries || items.every(({ isItem }) => isItem))) properties.addTexts(name);
+    else if (isOfEntries && items.length === 1) properties.add(name, [items[0]?.text ?? '']);
+  }
+}
