@@ -3,15 +3,27 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Citation } from '../../ports/extractionEngine.ts';
 import { extract } from '../extract.ts';
 import probes from '../lexicon/proposals.json' with { type: 'json' };
+import { isOrganization } from '../parts/people.ts';
 import { sourceOf } from '../source.ts';
-import { addParts } from './proposedParts.ts';
-import { addBlocks, FIELDS_MAX, LISTS_MAX, Properties as Named, proposedSchema } from './proposedSchema.ts';
+import { addParts, addSections } from './proposedParts.ts';
+import {
+  addBlocks,
+  FIELDS_MAX,
+  LISTS_MAX,
+  isPaid,
+  Properties as Named,
+  proposedSchema,
+  withIssuer,
+} from './proposedSchema.ts';
 
 /** Longer documents are proposed for by their first pages: each look at one costs as an extraction. */
 const PAGES_MAX = 60;
 const FIRST_PAGES = 20;
 /** A field that documents do not name themselves must be found so surely. */
 const SURE = 0.6;
+
+/** What stands elsewhere than beside its label must be found so surely. */
+const SURE_ELSEWHERE = 0.75;
 
 type Properties = Readonly<Record<string, JsonObject>>;
 
@@ -28,14 +40,16 @@ export function proposalFor(whole: Document, isLate: () => boolean = () => false
   if (isLate()) return proposedSchema(blocks);
   const source = sourceOf(document);
   const named = new Named(source.labels);
-  addBlocks(blocks, named, source.labels);
-  addParts(source, named);
+  const isTold = addSections(source, named);
+  addBlocks(blocks, named, { labels: source.labels, isTold });
+  addParts(source, named, isTold);
   const look = (properties: Properties): Found => {
     const { value, citations } = extract(document, schemaOf(properties), { isLate });
     return foundOf(properties, { value, citations });
   };
-  const own = distinct(look(named.asObject()), (name) => named.valuesOf(name));
-  const more = newOf(own, look(probesFor(own)));
+  const all = withIssuer(blocks, named.asObject(), source.labels);
+  const own = distinct(look(all), (name) => named.valuesOf(name));
+  const more = newOf(own, look(probesFor(own)), isPaid(own.properties, source.labels));
   if (Object.keys(more.properties).length === 0 || isLate()) return ordered(own);
   // Lists do not depend on what else is asked for: they were found.
   const [singles, lists] = parted({ ...own.properties, ...more.properties });
@@ -103,7 +117,7 @@ function distinct(found: Found, valuesOf: (name: string) => readonly string[]): 
 /** Either text has the other, but for marks and white. */
 function isPart(one: string, other: string): boolean {
   const [a, b] = [textOf(one), textOf(other)];
-  return a.includes(b) || b.includes(a);
+  return b.includes(a) || (a.includes(b) && 2 * b.length >= a.length);
 }
 
 const citationOf = ({ citations }: Found, name: string): Citation | undefined =>
@@ -121,46 +135,75 @@ const probesFor = ({ properties }: Found): Properties =>
 const hasRows = ({ items }: JsonObject): boolean => isObject(items) && items['properties'] !== undefined;
 
 /** What documents of one kind have: proposed where enough of it is found that shows the kind. */
-const KINDS: readonly {
-  readonly names: readonly string[];
+interface Kind {
+  readonly names: ReadonlySet<string>;
   readonly shown: readonly string[];
   readonly least: number;
-}[] = [
+}
+
+const TOTALS = ['net_total', 'tax_total', 'grand_total', 'amount_due'];
+const PAID = [
+  'invoice_number',
+  'invoice_date',
+  'due_date',
+  'seller',
+  'seller_address',
+  'buyer',
+  'items',
+  'currency',
+];
+const ENTRIES = ['organization', 'from', 'to'];
+
+const KINDS: readonly Kind[] = [
   {
-    names: ['invoice_number', 'invoice_date', 'due_date', 'seller', 'seller_address', 'buyer', 'items'],
-    shown: ['invoice_number', 'net_total', 'tax_total', 'grand_total', 'amount_due', 'seller_vat_id', 'iban'],
+    names: new Set([...PAID, ...TOTALS]),
+    shown: ['paid', 'invoice_number', ...TOTALS, 'seller_vat_id', 'iban'],
     least: 2,
   },
   {
-    names: ['net_total', 'tax_total', 'grand_total', 'amount_due'],
-    shown: ['invoice_number', 'net_total', 'tax_total', 'grand_total', 'amount_due', 'seller_vat_id', 'iban'],
-    least: 2,
-  },
-  {
-    names: ['parties', 'effective_date', 'governing_law', 'term'],
+    names: new Set(['parties', 'effective_date', 'governing_law', 'term']),
     shown: ['parties', 'governing_law'],
     least: 1,
   },
   {
-    names: ['authors', 'abstract', 'keywords', 'references'],
+    names: new Set(['title', 'authors', 'abstract', 'keywords', 'references']),
     shown: ['abstract', 'keywords', 'references'],
     least: 1,
   },
+  { names: new Set(['name']), shown: ['entries'], least: 1 },
 ];
 
+const isOfEntries = ({ items }: JsonObject): boolean =>
+  isObject(items) &&
+  isObject(items['properties']) &&
+  ENTRIES.some((name) => isObject(items['properties']) && items['properties'][name] !== undefined);
+
+/** Works that are cited, and abstracts, are longer than names. */
+const LONG = 40;
+const LONG_ONES = new Set(['references', 'abstract']);
+/** The head of a paper or of a CV, where it is one, needs less to be sure. */
+const IN_HEADS = new Set(['title', 'abstract', 'name']);
+const SURE_IN_HEADS = 0.5;
+
+function isSure(name: string, found: Found): boolean {
+  const { confidence = 0 } = citationOf(found, name) ?? {};
+  const value = found.value[name];
+  const texts = Array.isArray(value) ? value : [value];
+  if (LONG_ONES.has(name) && !texts.some((text) => typeof text === 'string' && text.length > LONG))
+    return false;
+  if (name === 'issuer' && !isOrganization(String(value))) return false;
+  return confidence >= (IN_HEADS.has(name) ? SURE_IN_HEADS : SURE);
+}
+
 /** What was found besides, surely and with a value that no field has yet. */
-function newOf(own: Found, probed: Found): Found {
-  const said = new Set(Object.values(own.value).map(textOf));
-  const isSure = (name: string): boolean => {
-    const { confidence = 0 } = citationOf(probed, name) ?? {};
-    const value = probed.value[name];
-    return confidence >= SURE && (!Array.isArray(value) || value.length > 1 || isObject(value[0]) || name === 'authors');
-  };
-  const sure = new Set(Object.keys(probed.properties).filter(isSure));
+function newOf(own: Found, probed: Found, paid: boolean): Found {
+  const said = new Set(Object.keys(own.properties).map((name) => textOf(own.value[name] ?? null)));
+  const sure = new Set(Object.keys(probed.properties).filter((name) => isSure(name, probed)));
+  if (paid) sure.add('paid');
+  if (Object.values(own.properties).some(isOfEntries)) sure.add('entries');
   const isOfKind = (name: string): boolean =>
     KINDS.every(
-      ({ names, shown, least }) =>
-        !names.includes(name) || shown.filter((one) => sure.has(one)).length >= least,
+      ({ names, shown, least }) => !names.has(name) || shown.filter((one) => sure.has(one)).length >= least,
     );
   const kept = Object.entries(probed.properties).filter(([name]) => {
     const text = textOf(probed.value[name] ?? null);

@@ -1,4 +1,4 @@
-import { isSentence } from '../form/printed.ts';
+import { isItem, isLabelLike, isSentence } from '../form/printed.ts';
 import type { Pair } from '../form/pair.ts';
 import { titledSections } from '../lists/datedEntries.ts';
 import { isStamp } from '../parts/partOffers.ts';
@@ -10,15 +10,14 @@ import { statementsOf } from '../statements/statements.ts';
 import { datesIn } from '../values/dates.ts';
 import type { Properties } from './proposedSchema.ts';
 
-/** What a document names by its form rather than in its blocks: labels of forms, stamps, roles, sections, figures. */
-export function addParts(source: Source, properties: Properties): void {
-  addForm(source, properties);
+/** What a document names by its form rather than in its blocks: labels of forms, stamps, roles, figures. */
+export function addParts(source: Source, properties: Properties, isTold: (text: string) => boolean): void {
+  addForm(source, properties, isTold);
   addStamps(source, properties);
   for (const { role, isSeveral } of rolesSaid(source)) {
     if (isSeveral) properties.addTexts(capitalized(role));
     else properties.add(capitalized(role), []);
   }
-  addSections(source, properties);
   if (statementsOf(source).length > 0) properties.addRows('Figures', FIGURE);
 }
 
@@ -32,21 +31,24 @@ const FIGURE = {
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** A column of labels has no digits; so many of its texts are labels. */
+/** So many texts make a column of labels. */
 const LABELS_MIN = 3;
 
 /** Labels of a form with their values, the surest first; what is the label of one is the value of none. */
-function addForm(source: Source, properties: Properties): void {
+function addForm(source: Source, properties: Properties, isTold: (text: string) => boolean): void {
   const { form } = labelIndexOf(source);
   const columns = labelColumns(form.pairs);
   const isLabelled = ({ kind, at, label }: Pair): boolean =>
     kind === 'colon' || kind === 'cell' || /[:：]$/.test(label)
       ? !isInSentence(at, source)
-      : kind === 'below' || (kind === 'right' && columns.has(columnOf({ at })));
+      : isBegun(label) &&
+        (kind === 'below'
+          ? form.labels.has(at) || isItem(label)
+          : kind === 'right' && columns.has(columnOf({ at })));
   const values = new Set<unknown>();
   const labels = new Set<unknown>();
   const pairs = form.pairs
-    .filter((pair) => isLabelled(pair) && !isInSentence(pair.value.segment, source))
+    .filter((pair) => isLabelled(pair) && !isTold(pair.at.text) && !isInSentence(pair.value.segment, source))
     .map((pair, i) => ({ pair, i, rank: pair.kind === 'below' ? 2 : /[:：]$/.test(pair.label) ? 0 : 1 }))
     .sort((a, b) => a.rank - b.rank || a.i - b.i);
   for (const { pair } of pairs) {
@@ -59,15 +61,18 @@ function addForm(source: Source, properties: Properties): void {
   }
 }
 
+const isBegun = (label: string): boolean => !/^\p{Ll}/u.test(label);
+
 const columnOf = ({ at }: Pick<Pair, 'at'>): string => `${String(at.page)} ${String(Math.round(at.x0 / 4))}`;
 
-/** Columns of texts left of others none of which has a digit. */
+/** Columns of texts left of others few of which have a digit. */
 function labelColumns(pairs: readonly Pair[]): ReadonlySet<string> {
   const texts = new Map<string, Set<string>>();
   for (const pair of pairs.filter(({ kind }) => kind === 'right'))
     texts.set(columnOf(pair), (texts.get(columnOf(pair)) ?? new Set()).add(pair.at.text));
   const all = [...texts].filter(
-    ([, said]) => said.size >= LABELS_MIN && ![...said].some((text) => /\d/.test(text)),
+    ([, said]) =>
+      said.size >= LABELS_MIN && 3 * [...said].filter((text) => /\d/.test(text)).length <= said.size,
   );
   return new Set(all.map(([column]) => column));
 }
@@ -82,7 +87,7 @@ function isInSentence(segment: Pair['at'], source: Source): boolean {
 function addStamps({ layout, conventions }: Source, properties: Properties): void {
   for (const { text } of layout.segments) {
     const [date] = isStamp(text) ? datesIn(text, conventions.dayFirst) : [];
-    if (date !== undefined) properties.add(text.slice(0, date.from), [date.text]);
+    if (date !== undefined) properties.add(text.split(' ', 1)[0] ?? '', [date.text]);
   }
 }
 
@@ -98,18 +103,21 @@ const ENTRY = {
   description: { type: 'string', description: 'Description' },
 } as const;
 
-/** Sections whose entries tell their time, and those of short lines. */
-function addSections(source: Source, properties: Properties): void {
+/** Sections whose entries tell their time, and those of short lines; whether a line is told by one of them. */
+export function addSections(source: Source, properties: Properties): (line: string) => boolean {
   const sections = titledSections(source).filter(({ title }) => title.length <= TITLE_CHARACTERS);
   const isOfEntries = sections.some(({ isDated }) => isDated);
+  const told = new Set<string>();
   for (const { title, items, isDated } of sections) {
-    const isLower = title !== title.toUpperCase();
-    const name = isLower ? title : capitalized(title.toLowerCase());
+    const name = title === title.toUpperCase() ? capitalized(title.toLowerCase()) : title;
     const isListed =
       items.length >= ITEMS_MIN &&
+      (isOfEntries || items.every(({ isItem: isOne }) => isOne)) &&
       items.every(({ text }) => text.length <= ENTRY_CHARACTERS && !isSentence(text));
     if (isDated) properties.addRows(name, ENTRY);
-    else if (isListed && (isOfEntries || items.every(({ isItem }) => isItem))) properties.addTexts(name);
+    else if (isListed) properties.addTexts(name);
     else if (isOfEntries && items.length === 1) properties.add(name, [items[0]?.text ?? '']);
+    if (isDated || isListed) for (const { text } of items) told.add(text);
   }
+  return (line) => told.has(line.trim());
 }

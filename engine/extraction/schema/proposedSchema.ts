@@ -4,6 +4,7 @@ import { labelMatcher, type LabelMatcher } from '../fields/labels.ts';
 import { labelWords } from '../fields/words.ts';
 import { colonPairs } from '../form/colons.ts';
 import { isSentence } from '../form/printed.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import names from '../lexicon/names.json' with { type: 'json' };
 import { datesIn } from '../values/dates.ts';
 import { parseNumber } from '../values/numbers.ts';
@@ -50,8 +51,16 @@ const nameOf = (label: string): string =>
     .join('_')
     .slice(0, NAME_MAX);
 
-const isLabel = (text: string): boolean =>
-  /\p{L}{2}/u.test(text) && text.split(/\s+/).length <= LABEL_WORDS_MAX && !/[.!?]\s|@|:\/\//.test(text);
+/** Sentences, addresses, days and captions are none: "1938, as amended", "Figure 3". */
+const NO_LABEL = /^\d|[.!?]\s|@|:\/\/|\w\.\w{2,4}\/|(?<!\d)(?:19|20)\d\d(?!\d)|\p{Sm}|^[^(]*\)/u;
+const CAPTION = /^(?:fig(?:ure|\.)?|table?|tab(?:elle|leau|la|ella|\.)|abb(?:ildung|\.)|figura)\s?\d/iu;
+
+function isLabel(text: string, labels: LabelMatcher): boolean {
+  const words = text.split(/\s+/);
+  if (!/\p{L}{2}/u.test(text) || words.length > LABEL_WORDS_MAX || NO_LABEL.test(text) || CAPTION.test(text))
+    return false;
+  return words.length === 1 || !/^\p{Ll}/u.test(text) || labels.any(labelWords(text)) >= KNOWN;
+}
 
 /** A currency, unit or percent may stand beside a number; a code, whose letters touch its digits, is none. */
 const numberIn = (text: string): string =>
@@ -134,7 +143,7 @@ export class Properties {
       .replace(/ ?[:：]$/, '')
       .trim();
     const description = calledBy(shown, this.#labels);
-    if (!isLabel(description)) return;
+    if (!isLabel(description, this.#labels)) return;
     const ends = values.length === 1 ? endsOf(values[0] ?? '') : undefined;
     if (ends === undefined) this.#put(description, this.#fieldOf(description, values), values);
     else for (const [i, end] of ends.entries()) this.add(`${description} ${ENDS[i] ?? ''}`, [end]);
@@ -186,10 +195,15 @@ export class Properties {
 /** A longer text of sentences has labels at its beginning alone. */
 const PROSE_CHARACTERS = 160;
 
-function addLines(text: string, properties: Properties, labels: LabelMatcher): void {
+function addLines(
+  text: string,
+  properties: Properties,
+  { labels, isTold }: Parameters<typeof addBlocks>[2],
+): void {
   const lines = text.split('\n');
   const isProse = text.length > PROSE_CHARACTERS && isSentence(text);
   for (const [i, line] of lines.entries()) {
+    if (isTold?.(line) === true) continue;
     const pairs = isProse ? colonPairs(line).filter(({ label }) => text.startsWith(label)) : colonPairs(line);
     for (const { label, from, to } of pairs) properties.add(label, [line.slice(from, to)]);
     const known = pairs.length > 0 ? undefined : knownPair(line, labels);
@@ -242,36 +256,47 @@ const AMOUNTS = ['grand_total', 'amount_due', 'net_total'];
 export const proposedSchema = (blocks: readonly Block[]): ProposedSchema => {
   const labels = labelMatcher();
   const properties = new Properties(labels);
-  addBlocks(blocks, properties, labels);
+  addBlocks(blocks, properties, { labels });
   return { type: 'object', properties: withIssuer(blocks, properties.asObject(), labels) };
 };
 
 /** What the blocks of a document name: their labels with colons or known ones, and the columns of their tables. */
-export function addBlocks(blocks: readonly Block[], properties: Properties, labels: LabelMatcher): void {
+export function addBlocks(
+  blocks: readonly Block[],
+  properties: Properties,
+  {
+    labels,
+    isTold,
+  }: { readonly labels: LabelMatcher; readonly isTold?: ((line: string) => boolean) | undefined },
+): void {
   const tables = partsOf(blocks, labels);
   for (const [i, block] of blocks.entries()) {
     const table = tables.get(block);
     if (table !== undefined) addTable(table, properties, labels);
     else if (block.kind !== 'code' && block.kind !== 'table') {
-      addLines(withNext(block.text, blocks[i + 1]), properties, labels);
+      addLines(withNext(block.text, blocks[i + 1]), properties, { labels, isTold });
     }
   }
 }
 
-function withIssuer(
+/** Who is named above a letter with amounts sells. */
+export function withIssuer(
   blocks: readonly Block[],
   found: Readonly<Record<string, Field | ListField>>,
   labels: LabelMatcher,
 ): Readonly<Record<string, Field | ListField>> {
-  const isPaid = Object.values(found).some(
-    (field) =>
-      field.type === 'number' &&
-      AMOUNTS.some((id) => labels.concept(id, labelWords(field.description)) >= SURELY_KNOWN),
-  );
-  const issuer = isPaid && found['seller'] === undefined ? issuerIn(blocks) : undefined;
+  const issuer = found['seller'] === undefined && isPaid(found, labels) ? issuerIn(blocks) : undefined;
   const seller = { type: 'string', description: 'Seller' } as const;
   return issuer === undefined ? found : { seller, ...found };
 }
+
+/** Some number is called a total. */
+export const isPaid = (found: Readonly<Record<string, JsonObject>>, labels: LabelMatcher): boolean =>
+  Object.values(found).some(
+    ({ type, description }) =>
+      type === 'number' &&
+      AMOUNTS.some((id) => labels.concept(id, labelWords(String(description))) >= SURELY_KNOWN),
+  );
 
 /** "Bill to:" alone names what the next block says. */
 const withNext = (text: string, next: Block | undefined): string =>
