@@ -41,21 +41,28 @@ export function proposalFor(whole: Document, isLate: () => boolean = () => false
   const source = sourceOf(document);
   const named = new Named(source.labels);
   const isTold = addSections(source, named);
-  addBlocks(blocks, named, { labels: source.labels, isTold });
-  addParts(source, named, isTold);
+  const isOfRecord = addBlocks(blocks, named, { labels: source.labels, isTold });
+  addParts(source, named, (text) => isTold(text) || isOfRecord(text));
   const look = (properties: Properties): Found => {
     const { value, citations } = extract(document, schemaOf(properties), { isLate });
     return foundOf(properties, { value, citations });
   };
   const all = withIssuer(blocks, named.asObject(), source.labels);
   const own = distinct(look(all), (name) => named.valuesOf(name));
-  const more = newOf(own, look(probesFor(own)), isPaid(own.properties, source.labels));
-  if (Object.keys(more.properties).length === 0 || isLate()) return ordered(own);
+  const paid = isPaid(own.properties, source.labels);
+  const more = newOf(own, look(probesFor(own, paid)), paid);
+  const rest = more.isPaid && !paid ? probesFor(own, true) : {};
+  const asked = { ...own.properties, ...rest, ...more.properties };
+  if (isLate()) return ordered(own);
   // Lists do not depend on what else is asked for: they were found.
-  const [singles, lists] = parted({ ...own.properties, ...more.properties });
+  const known = { ...own.properties, ...more.properties };
+  const isFound = (name: string, property: JsonObject): boolean =>
+    isList(property) && known[name] !== undefined;
+  const [lists, singles] = parted(asked, isFound);
   const last = distinct(look(singles), (name) => named.valuesOf(name));
+  const sure = parted(last.properties, (name) => rest[name] === undefined || isSure(name, last))[0];
   return ordered({
-    properties: { ...last.properties, ...lists },
+    properties: { ...sure, ...lists },
     value: { ...own.value, ...more.value, ...last.value },
     citations: [...last.citations, ...own.citations, ...more.citations],
   });
@@ -71,11 +78,13 @@ interface Found {
 
 const isList = ({ type }: JsonObject): boolean => type === 'array';
 
-function parted(properties: Properties): readonly [singles: Properties, lists: Properties] {
+function parted(
+  properties: Properties,
+  test: (name: string, property: JsonObject) => boolean,
+): readonly [are: Properties, others: Properties] {
   const all = Object.entries(properties);
-  const of = (test: (property: JsonObject) => boolean): Properties =>
-    Object.fromEntries(all.filter(([, property]) => test(property)));
-  return [of((one) => !isList(one)), of(isList)];
+  const of = (is: boolean): Properties => Object.fromEntries(all.filter((one) => test(...one) === is));
+  return [of(true), of(false)];
 }
 
 /** The properties that an extraction found, of lists the members that some row has. */
@@ -106,8 +115,8 @@ function distinct(found: Found, valuesOf: (name: string) => readonly string[]): 
       : JSON.stringify([cited?.page, cited?.bbox ?? cited?.text, property['format'], property['type']]);
     if (places.has(place)) return false;
     const said = valuesOf(name);
-    const isThere =
-      isList(property) || said.length === 0 || said.some((one) => isPart(one, cited?.text ?? ''));
+    const isSaid = said.length === 0 || said.some((one) => isPart(one, cited?.text ?? ''));
+    const isThere = isList(property) || isSaid || (cited?.confidence ?? 0) >= SURE_ELSEWHERE;
     if (isThere) places.add(place);
     return isThere;
   });
@@ -123,14 +132,18 @@ function isPart(one: string, other: string): boolean {
 const citationOf = ({ citations }: Found, name: string): Citation | undefined =>
   citations.find(({ path }) => path === `/${name}` || path.startsWith(`/${name}/`));
 
-/** No names that the document has itself, and no list of items where it has one. */
-const probesFor = ({ properties }: Found): Properties =>
-  Object.fromEntries(
-    Object.entries(probes as Properties).filter(
-      ([name]) =>
-        properties[name] === undefined && (name !== 'items' || !Object.values(properties).some(hasRows)),
-    ),
-  );
+/**
+ * No names that the document has itself, and no list of items where it has one. Who sells and what a paper is called
+ * stand in the same place: a document that asks for money is asked for the one, others for the other.
+ */
+const probesFor = ({ properties }: Found, paid: boolean): Properties =>
+  parted(
+    probes,
+    (name) =>
+      properties[name] === undefined &&
+      !(paid ? HEADS : PAID).has(name) &&
+      (name !== 'items' || !Object.values(properties).some(hasRows)),
+  )[0];
 
 const hasRows = ({ items }: JsonObject): boolean => isObject(items) && items['properties'] !== undefined;
 
@@ -142,8 +155,7 @@ interface Kind {
 }
 
 const TOTALS = ['net_total', 'tax_total', 'grand_total', 'amount_due'];
-const PAID = [
-  'invoice_number',
+const PAID: ReadonlySet<string> = new Set([
   'invoice_date',
   'due_date',
   'seller',
@@ -151,12 +163,21 @@ const PAID = [
   'buyer',
   'items',
   'currency',
-];
+]);
+const HEADS: ReadonlySet<string> = new Set([
+  'title',
+  'authors',
+  'abstract',
+  'keywords',
+  'references',
+  'name',
+  'issuer',
+]);
 const ENTRIES = ['organization', 'from', 'to'];
 
 const KINDS: readonly Kind[] = [
   {
-    names: new Set([...PAID, ...TOTALS]),
+    names: new Set(['invoice_number', ...PAID, ...TOTALS]),
     shown: ['paid', 'invoice_number', ...TOTALS, 'seller_vat_id', 'iban'],
     least: 2,
   },
@@ -196,7 +217,7 @@ function isSure(name: string, found: Found): boolean {
 }
 
 /** What was found besides, surely and with a value that no field has yet. */
-function newOf(own: Found, probed: Found, paid: boolean): Found {
+function newOf(own: Found, probed: Found, paid: boolean): Found & { readonly isPaid: boolean } {
   const said = new Set(Object.keys(own.properties).map((name) => textOf(own.value[name] ?? null)));
   const sure = new Set(Object.keys(probed.properties).filter((name) => isSure(name, probed)));
   if (paid) sure.add('paid');
@@ -211,7 +232,7 @@ function newOf(own: Found, probed: Found, paid: boolean): Found {
     if (isNew) said.add(text);
     return isNew;
   });
-  return { ...probed, properties: Object.fromEntries(kept) };
+  return { ...probed, properties: Object.fromEntries(kept), isPaid: isOfKind('seller') };
 }
 
 const textOf = (value: Json): string =>
@@ -225,7 +246,7 @@ function ordered(found: Found): JsonObject {
     Object.keys(properties)
       .sort((a, b) => sureOf(b) - sureOf(a))
       .slice(0, most);
-  const [singles, lists] = parted(found.properties);
+  const [lists, singles] = parted(found.properties, (_name, property) => isList(property));
   const kept = [...surest(singles, FIELDS_MAX), ...surest(lists, LISTS_MAX)];
   const before = (a: string, b: string): number => {
     const [one, other] = [at.get(a), at.get(b)];

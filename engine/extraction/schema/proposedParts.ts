@@ -1,3 +1,4 @@
+import { opensBox } from '../form/boxes.ts';
 import { isItem, isLabelLike, isSentence } from '../form/printed.ts';
 import type { Pair } from '../form/pair.ts';
 import { titledSections } from '../lists/datedEntries.ts';
@@ -44,11 +45,17 @@ function addForm(source: Source, properties: Properties, isTold: (text: string) 
       : isBegun(label) &&
         (kind === 'below'
           ? form.labels.has(at) || isItem(label)
-          : kind === 'right' && columns.has(columnOf({ at })));
+          : /#$/.test(label) || isLabelLike(label) || (kind === 'right' && columns.has(columnOf({ at }))));
+  const isValue = ({ segment, from, to }: Pair['value']): boolean => {
+    const text = segment.text.slice(from, to).trim();
+    return (
+      !form.isPrinted(segment) && !opensBox(text) && !NO_VALUE.test(text) && !isInSentence(segment, source)
+    );
+  };
   const values = new Set<unknown>();
   const labels = new Set<unknown>();
   const pairs = form.pairs
-    .filter((pair) => isLabelled(pair) && !isTold(pair.at.text) && !isInSentence(pair.value.segment, source))
+    .filter((pair) => isLabelled(pair) && !isTold(pair.at.text) && isValue(pair.value))
     .map((pair, i) => ({ pair, i, rank: pair.kind === 'below' ? 2 : /[:：]$/.test(pair.label) ? 0 : 1 }))
     .sort((a, b) => a.rank - b.rank || a.i - b.i);
   for (const { pair } of pairs) {
@@ -60,6 +67,9 @@ function addForm(source: Source, properties: Properties, isTold: (text: string) 
     properties.add(pair.label, [value.segment.text.slice(value.from, value.to)]);
   }
 }
+
+/** A blank, the number of a line, or another label. */
+const NO_VALUE = /_{3}|\.{4}|^\(?\d{1,2}[a-z]?[.)]?$|[:：]$|^\(\d/;
 
 const isBegun = (label: string): boolean => !/^\p{Ll}/u.test(label);
 
@@ -94,6 +104,7 @@ function addStamps({ layout, conventions }: Source, properties: Properties): voi
 const ITEMS_MIN = 2;
 const ENTRY_CHARACTERS = 160;
 const TITLE_CHARACTERS = 40;
+const LINE_MIN = 4;
 
 const ENTRY = {
   title: { type: 'string', description: 'Title, position or degree' },
@@ -106,7 +117,7 @@ const ENTRY = {
 /** Sections whose entries tell their time, and those of short lines; whether a line is told by one of them. */
 export function addSections(source: Source, properties: Properties): (line: string) => boolean {
   const sections = titledSections(source).filter(({ title }) => title.length <= TITLE_CHARACTERS);
-  const isOfEntries = sections.some(({ isDated }) => isDated);
+  const isOfEntries = sections.filter(({ isDated }) => isDated).length > 1;
   const told = new Set<string>();
   for (const { title, items, isDated } of sections) {
     const name = title === title.toUpperCase() ? capitalized(title.toLowerCase()) : title;
@@ -114,10 +125,11 @@ export function addSections(source: Source, properties: Properties): (line: stri
       items.length >= ITEMS_MIN &&
       (isOfEntries || items.every(({ isItem: isOne }) => isOne)) &&
       items.every(({ text }) => text.length <= ENTRY_CHARACTERS && !isSentence(text));
-    if (isDated) properties.addRows(name, ENTRY);
+    if (isDated && isOfEntries) properties.addRows(name, ENTRY);
     else if (isListed) properties.addTexts(name);
     else if (isOfEntries && items.length === 1) properties.add(name, [items[0]?.text ?? '']);
-    if (isDated || isListed) for (const { text } of items) told.add(text);
+    if ((isDated && isOfEntries) || isListed) for (const { text } of items) told.add(text);
   }
-  return (line) => told.has(line.trim());
+  const all = [...told].join('\n');
+  return (line) => line.trim().length >= LINE_MIN && all.includes(line.trim());
 }

@@ -260,7 +260,10 @@ export const proposedSchema = (blocks: readonly Block[]): ProposedSchema => {
   return { type: 'object', properties: withIssuer(blocks, properties.asObject(), labels) };
 };
 
-/** What the blocks of a document name: their labels with colons or known ones, and the columns of their tables. */
+/**
+ * What the blocks of a document name: their labels with colons or known ones, and the columns of their tables; whether
+ * a text is a cell of such a table.
+ */
 export function addBlocks(
   blocks: readonly Block[],
   properties: Properties,
@@ -268,7 +271,7 @@ export function addBlocks(
     labels,
     isTold,
   }: { readonly labels: LabelMatcher; readonly isTold?: ((line: string) => boolean) | undefined },
-): void {
+): (text: string) => boolean {
   const tables = partsOf(blocks, labels);
   for (const [i, block] of blocks.entries()) {
     const table = tables.get(block);
@@ -277,7 +280,14 @@ export function addBlocks(
       addLines(withNext(block.text, blocks[i + 1]), properties, { labels, isTold });
     }
   }
+  const records = new Set(
+    [...tables].flatMap(([block, { columns }]) => (columns.length === 0 ? [] : cellsOf(block))),
+  );
+  return (text) => records.has(text.trim());
 }
+
+const cellsOf = (block: Block): readonly string[] =>
+  block.kind === 'table' ? block.cells.map(({ text }) => text.trim()) : [];
 
 /** Who is named above a letter with amounts sells. */
 export function withIssuer(
