@@ -3,7 +3,6 @@ import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Citation } from '../../ports/extractionEngine.ts';
 import { extract } from '../extract.ts';
 import probes from '../lexicon/proposals.json' with { type: 'json' };
-import { isOrganization } from '../parts/people.ts';
 import { sourceOf } from '../source.ts';
 import { addParts, addSections } from './proposedParts.ts';
 import {
@@ -48,14 +47,20 @@ export function proposalFor(whole: Document, isLate: () => boolean = () => false
     return foundOf(properties, { value, citations });
   };
   const all = withIssuer(blocks, named.asObject(), source.labels);
-  const own = distinct(look(all), (name) => named.valuesOf(name));
+  const own = withoutTables(distinct(look(all), (name) => named.valuesOf(name)));
   const paid = isPaid(own.properties, source.labels);
-  const more = newOf(own, look(probesFor(own, paid)), paid);
+  // Beside many other fields these are found in fewer documents.
+  const [heads, probed] = parted(probesFor(own, paid), (name) => IN_HEADS.has(name));
+  const more = newOf(own, joined(look(probed), look(heads)), paid);
   const rest = more.isPaid && !paid ? probesFor(own, true) : {};
-  const asked = { ...own.properties, ...rest, ...more.properties };
+  // What a paper names before a colon are the headings of its paragraphs.
+  const isHeading = (_name: string, { type, format }: JsonObject): boolean =>
+    type === 'string' && format === undefined;
+  const said = more.isPaper ? parted(own.properties, isHeading)[1] : own.properties;
+  const asked = { ...said, ...rest, ...more.properties };
   if (isLate()) return ordered(own);
   // Lists do not depend on what else is asked for: they were found.
-  const known = { ...own.properties, ...more.properties };
+  const known = { ...said, ...more.properties };
   const isFound = (name: string, property: JsonObject): boolean =>
     isList(property) && known[name] !== undefined;
   const [lists, singles] = parted(asked, isFound);
@@ -67,6 +72,12 @@ export function proposalFor(whole: Document, isLate: () => boolean = () => false
     citations: [...last.citations, ...own.citations, ...more.citations],
   });
 }
+
+const joined = (one: Found, other: Found): Found => ({
+  properties: { ...one.properties, ...other.properties },
+  value: { ...one.value, ...other.value },
+  citations: [...one.citations, ...other.citations],
+});
 
 const schemaOf = (properties: Properties): JsonObject => ({ type: 'object', properties });
 
@@ -123,6 +134,12 @@ function distinct(found: Found, valuesOf: (name: string) => readonly string[]): 
   return { ...found, properties: Object.fromEntries(kept) };
 }
 
+/** The tables of a document whose figures are told by line and period say nothing more. */
+function withoutTables(found: Found): Found {
+  if (found.properties['figures'] === undefined) return found;
+  return { ...found, properties: parted(found.properties, (name) => /^items(?:_\d+)?$/.test(name))[1] };
+}
+
 /** Either text has the other, but for marks and white. */
 function isPart(one: string, other: string): boolean {
   const [a, b] = [textOf(one), textOf(other)];
@@ -141,7 +158,9 @@ const probesFor = ({ properties }: Found, paid: boolean): Properties =>
     probes,
     (name) =>
       properties[name] === undefined &&
+      name !== (Object.values(properties).some(isOfEntries) ? 'title' : 'name') &&
       !(paid ? HEADS : PAID).has(name) &&
+      (properties['figures'] === undefined || !KINDS.some(({ names }) => names.has(name))) &&
       (name !== 'items' || !Object.values(properties).some(hasRows)),
   )[0];
 
@@ -171,7 +190,6 @@ const HEADS: ReadonlySet<string> = new Set([
   'keywords',
   'references',
   'name',
-  'issuer',
 ]);
 const ENTRIES = ['organization', 'from', 'to'];
 
@@ -187,11 +205,10 @@ const KINDS: readonly Kind[] = [
     least: 1,
   },
   {
-    names: new Set(['title', 'authors', 'abstract', 'keywords', 'references']),
+    names: new Set(['authors', 'abstract', 'keywords', 'references']),
     shown: ['abstract', 'keywords', 'references'],
     least: 1,
   },
-  { names: new Set(['name']), shown: ['entries'], least: 1 },
 ];
 
 const isOfEntries = ({ items }: JsonObject): boolean =>
@@ -212,16 +229,19 @@ function isSure(name: string, found: Found): boolean {
   const texts = Array.isArray(value) ? value : [value];
   if (LONG_ONES.has(name) && !texts.some((text) => typeof text === 'string' && text.length > LONG))
     return false;
-  if (name === 'issuer' && !isOrganization(String(value))) return false;
+  if (name === 'parties' && texts.length < 2) return false;
   return confidence >= (IN_HEADS.has(name) ? SURE_IN_HEADS : SURE);
 }
 
 /** What was found besides, surely and with a value that no field has yet. */
-function newOf(own: Found, probed: Found, paid: boolean): Found & { readonly isPaid: boolean } {
+function newOf(
+  own: Found,
+  probed: Found,
+  paid: boolean,
+): Found & Readonly<Record<'isPaid' | 'isPaper', boolean>> {
   const said = new Set(Object.keys(own.properties).map((name) => textOf(own.value[name] ?? null)));
   const sure = new Set(Object.keys(probed.properties).filter((name) => isSure(name, probed)));
   if (paid) sure.add('paid');
-  if (Object.values(own.properties).some(isOfEntries)) sure.add('entries');
   const isOfKind = (name: string): boolean =>
     KINDS.every(
       ({ names, shown, least }) => !names.has(name) || shown.filter((one) => sure.has(one)).length >= least,
@@ -232,7 +252,12 @@ function newOf(own: Found, probed: Found, paid: boolean): Found & { readonly isP
     if (isNew) said.add(text);
     return isNew;
   });
-  return { ...probed, properties: Object.fromEntries(kept), isPaid: isOfKind('seller') };
+  return {
+    ...probed,
+    properties: Object.fromEntries(kept),
+    isPaid: isOfKind('seller'),
+    isPaper: isOfKind('authors'),
+  };
 }
 
 const textOf = (value: Json): string =>

@@ -1,25 +1,30 @@
 import { opensBox } from '../form/boxes.ts';
 import { isItem, isLabelLike, isSentence } from '../form/printed.ts';
 import type { Pair } from '../form/pair.ts';
+import { groupedBy } from '../../kernel/lists.ts';
 import { titledSections } from '../lists/datedEntries.ts';
 import { isStamp } from '../parts/partOffers.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { rolesSaid } from '../prose/roles.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import type { Source } from '../source.ts';
-import { statementsOf } from '../statements/statements.ts';
+import { statementsOf, type Statement } from '../statements/statements.ts';
 import { datesIn } from '../values/dates.ts';
 import type { Properties } from './proposedSchema.ts';
 
 /** What a document names by its form rather than in its blocks: labels of forms, stamps, roles, figures. */
 export function addParts(source: Source, properties: Properties, isTold: (text: string) => boolean): void {
-  addForm(source, properties, isTold);
+  const figures = statementsOf(source)
+    .filter(isOfPeriods)
+    .flatMap(({ lines }) => lines);
+  const isOfFigures = figures.length >= LINES_MIN;
+  if (isOfFigures) properties.addRows('Figures', FIGURE);
+  else addForm(source, properties, isTold);
   addStamps(source, properties);
   for (const { role, isSeveral } of rolesSaid(source)) {
     if (isSeveral) properties.addTexts(capitalized(role));
     else properties.add(capitalized(role), []);
   }
-  if (statementsOf(source).length > 0) properties.addRows('Figures', FIGURE);
 }
 
 const FIGURE = {
@@ -29,6 +34,12 @@ const FIGURE = {
   unit: { type: 'string', description: 'Currency or %' },
   scale: { type: 'number', description: 'What the figure is multiplied by, such as 1000' },
 } as const;
+
+/** So many lines of figures make a document one of them: what it calls by labels else are headings of its lines. */
+const LINES_MIN = 12;
+
+const isOfPeriods = ({ columns }: Statement): boolean =>
+  columns.filter(({ period: { month, year } }) => month !== undefined && year !== undefined).length > 1;
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -69,22 +80,23 @@ function addForm(source: Source, properties: Properties, isTold: (text: string) 
 }
 
 /** A blank, the number of a line, or another label. */
-const NO_VALUE = /_{3}|\.{4}|^\(?\d{1,2}[a-z]?[.)]?$|[:：]$|^\(\d/;
+const NO_VALUE = /_{3}|\.{4}|^\(?\d{1,2}(?:[a-z][.)]?|[.)])$|[:：]$|^\(\d/;
 
 const isBegun = (label: string): boolean => !/^\p{Ll}/u.test(label);
 
 const columnOf = ({ at }: Pick<Pair, 'at'>): string => `${String(at.page)} ${String(Math.round(at.x0 / 4))}`;
 
-/** Columns of texts left of others few of which have a digit. */
+/** Columns of texts few of which have a digit, left of values that are not mostly numbers: these are a table's. */
 function labelColumns(pairs: readonly Pair[]): ReadonlySet<string> {
-  const texts = new Map<string, Set<string>>();
-  for (const pair of pairs.filter(({ kind }) => kind === 'right'))
-    texts.set(columnOf(pair), (texts.get(columnOf(pair)) ?? new Set()).add(pair.at.text));
-  const all = [...texts].filter(
-    ([, said]) =>
-      said.size >= LABELS_MIN && 3 * [...said].filter((text) => /\d/.test(text)).length <= said.size,
+  const columns = groupedBy(
+    pairs.filter(({ kind }) => kind === 'right'),
+    columnOf,
   );
-  return new Set(all.map(([column]) => column));
+  const areLabels = (own: readonly Pair[]): boolean =>
+    own.length >= LABELS_MIN &&
+    3 * own.filter(({ at }) => /\d/.test(at.text)).length <= own.length &&
+    2 * own.filter(({ value }) => !/\p{L}|\d\D\d\d?\D\d/u.test(value.segment.text)).length <= own.length;
+  return new Set([...columns].filter(([, own]) => areLabels(own)).map(([column]) => column));
 }
 
 /** Goes on in a text of sentences. */
@@ -97,9 +109,13 @@ function isInSentence(segment: Pair['at'], source: Source): boolean {
 function addStamps({ layout, conventions }: Source, properties: Properties): void {
   for (const { text } of layout.segments) {
     const [date] = isStamp(text) ? datesIn(text, conventions.dayFirst) : [];
-    if (date !== undefined) properties.add(text.split(' ', 1)[0] ?? '', [date.text]);
+    const isAll = date !== undefined && /^\p{Lu}/u.test(text) && text.length - date.to <= TIME_CHARACTERS;
+    if (isAll) properties.add(text.split(' ', 1)[0] ?? '', [date.text]);
   }
 }
+
+/** The time of day behind a date. */
+const TIME_CHARACTERS = 14;
 
 const ITEMS_MIN = 2;
 const ENTRY_CHARACTERS = 160;

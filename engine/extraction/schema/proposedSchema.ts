@@ -52,7 +52,7 @@ const nameOf = (label: string): string =>
     .slice(0, NAME_MAX);
 
 /** Sentences, addresses, days and captions are none: "1938, as amended", "Figure 3". */
-const NO_LABEL = /^\d|[.!?]\s|@|:\/\/|\w\.\w{2,4}\/|(?<!\d)(?:19|20)\d\d(?!\d)|\p{Sm}|^[^(]*\)/u;
+const NO_LABEL = /^[^\p{L}#(]|[.!?]\s|@|:\/\/|\w\.\w{2,4}\/|(?<!\d)(?:19|20)\d\d(?!\d)|\p{Sm}|^[^(]*\)/u;
 const CAPTION = /^(?:fig(?:ure|\.)?|table?|tab(?:elle|leau|la|ella|\.)|abb(?:ildung|\.)|figura)\s?\d/iu;
 
 function isLabel(text: string, labels: LabelMatcher): boolean {
