@@ -120,18 +120,26 @@ function withMembers(property: JsonObject, rows: readonly Json[]): JsonObject {
 function distinct(found: Found, valuesOf: (name: string) => readonly string[]): Found {
   const places = new Set<string>();
   const kept = Object.entries(found.properties).filter(([name, property]) => {
-    const cited = citationOf(found, name);
-    const place = isList(property)
-      ? JSON.stringify(found.value[name])
-      : JSON.stringify([cited?.page, cited?.bbox ?? cited?.text, property['format'], property['type']]);
-    if (places.has(place)) return false;
-    const said = valuesOf(name);
-    const isSaid = said.length === 0 || said.some((one) => isPart(one, cited?.text ?? ''));
-    const isThere = isList(property) || isSaid || (cited?.confidence ?? 0) >= SURE_ELSEWHERE;
-    if (isThere) places.add(place);
-    return isThere;
+    const place = placeOf(found, name);
+    const isNew =
+      !places.has(place) && (isList(property) || isBeside(citationOf(found, name), valuesOf(name)));
+    if (isNew) places.add(place);
+    return isNew;
   });
   return { ...found, properties: Object.fromEntries(kept) };
+}
+
+/** Of a list all that it has: two lists may begin in one place. */
+function placeOf(found: Found, name: string): string {
+  const { type, format } = found.properties[name] ?? {};
+  const cited = citationOf(found, name);
+  if (type === 'array' || cited === undefined) return JSON.stringify(found.value[name]);
+  return JSON.stringify([cited.page, cited.bbox ?? cited.text, format, type]);
+}
+
+function isBeside(cited: Citation | undefined, values: readonly string[]): boolean {
+  const { text = '', confidence = 0 } = cited ?? {};
+  return confidence >= SURE_ELSEWHERE || values.length === 0 || values.some((one) => isPart(one, text));
 }
 
 /** The tables of a document whose figures are told by line and period say nothing more. */
@@ -273,14 +281,10 @@ function ordered(found: Found): JsonObject {
       .slice(0, most);
   const [lists, singles] = parted(found.properties, (_name, property) => isList(property));
   const kept = [...surest(singles, FIELDS_MAX), ...surest(lists, LISTS_MAX)];
-  const before = (a: string, b: string): number => {
-    const [one, other] = [at.get(a), at.get(b)];
-    return (one?.page ?? 0) - (other?.page ?? 0) || (one?.bbox?.[1] ?? 0) - (other?.bbox?.[1] ?? 0);
-  };
-  const properties = found.properties;
-  return schemaOf(
-    Object.fromEntries(
-      kept.sort(before).flatMap((name) => (properties[name] === undefined ? [] : [[name, properties[name]]])),
-    ),
-  );
+  const topOf = (name: string): readonly [number, number] => [
+    at.get(name)?.page ?? 0,
+    at.get(name)?.bbox?.[1] ?? 0,
+  ];
+  const before = (a: string, b: string): number => topOf(a)[0] - topOf(b)[0] || topOf(a)[1] - topOf(b)[1];
+  return schemaOf(Object.fromEntries(kept.sort(before).map((name) => [name, found.properties[name] ?? {}])));
 }

@@ -134,18 +134,33 @@ const ENTRY = {
 export function addSections(source: Source, properties: Properties): (line: string) => boolean {
   const sections = titledSections(source).filter(({ title }) => title.length <= TITLE_CHARACTERS);
   const isOfEntries = sections.filter(({ isDated }) => isDated).length > 1;
-  const told = new Set<string>();
-  for (const { title, items, isDated } of sections) {
-    const name = title === title.toUpperCase() ? capitalized(title.toLowerCase()) : title;
-    const isListed =
-      items.length >= ITEMS_MIN &&
-      (isOfEntries || items.every(({ isItem: isOne }) => isOne)) &&
-      items.every(({ text }) => text.length <= ENTRY_CHARACTERS && !isSentence(text));
-    if (isDated && isOfEntries) properties.addRows(name, ENTRY);
-    else if (isListed) properties.addTexts(name);
-    else if (isOfEntries && items.length === 1) properties.add(name, [items[0]?.text ?? '']);
-    if ((isDated && isOfEntries) || isListed) for (const { text } of items) told.add(text);
+  const told: string[] = [];
+  for (const section of sections) {
+    const texts = section.items.map(({ text }) => text);
+    if (addSection(section, isOfEntries, properties)) told.push(...texts);
+    else if (isOfEntries && texts.length === 1) properties.add(nameOf(section), texts);
   }
-  const all = [...told].join('\n');
+  const all = told.join('\n');
   return (line) => line.trim().length >= LINE_MIN && all.includes(line.trim());
 }
+
+/** Adds the list of a section; false where it is none. */
+function addSection(section: Titled, isOfEntries: boolean, properties: Properties): boolean {
+  if (isOfEntries && section.isDated) properties.addRows(nameOf(section), ENTRY);
+  else if (isOfTexts(section, isOfEntries)) properties.addTexts(nameOf(section));
+  else return false;
+  return true;
+}
+
+type Titled = ReturnType<typeof titledSections>[number];
+
+const nameOf = ({ title }: Titled): string =>
+  title === title.toUpperCase() ? capitalized(title.toLowerCase()) : title;
+
+/** Short lines alone, marked as a list unless other sections show that the document is one of entries. */
+const isOfTexts = ({ items }: Titled, isOfEntries: boolean): boolean =>
+  items.length >= ITEMS_MIN &&
+  items.every(
+    ({ text, isItem: isMarked }) =>
+      (isOfEntries || isMarked) && text.length <= ENTRY_CHARACTERS && !isSentence(text),
+  );

@@ -204,13 +204,17 @@ function addLines(
   const isProse = text.length > PROSE_CHARACTERS && isSentence(text);
   for (const [i, line] of lines.entries()) {
     if (isTold?.(line) === true) continue;
-    const pairs = isProse ? colonPairs(line).filter(({ label }) => text.startsWith(label)) : colonPairs(line);
+    const pairs = colonPairs(line).filter(({ label }) => !isProse || text.startsWith(label));
     for (const { label, from, to } of pairs) properties.add(label, [line.slice(from, to)]);
     const known = pairs.length > 0 ? undefined : knownPair(line, labels);
     if (known !== undefined) properties.add(known.label, [known.value]);
-    if (/^[^:]+[:：]\s*$/.test(line) && (lines[i + 1] ?? '') !== '')
-      properties.add(line, [lines[i + 1] ?? '']);
+    addOpen(line, lines[i + 1], properties);
   }
+}
+
+/** A label alone on its line is that of the next. */
+function addOpen(line: string, next: string | undefined, properties: Properties): void {
+  if (/^[^:]+[:：]\s*$/.test(line) && next !== undefined && next !== '') properties.add(line, [next]);
 }
 
 /** A known label with a number, a date or a code behind it: "Total 757.20". */
@@ -305,7 +309,8 @@ export const isPaid = (found: Readonly<Record<string, JsonObject>>, labels: Labe
   Object.values(found).some(
     ({ type, description }) =>
       type === 'number' &&
-      AMOUNTS.some((id) => labels.concept(id, labelWords(String(description))) >= SURELY_KNOWN),
+      typeof description === 'string' &&
+      AMOUNTS.some((id) => labels.concept(id, labelWords(description)) >= SURELY_KNOWN),
   );
 
 /** "Bill to:" alone names what the next block says. */

@@ -49,28 +49,28 @@ export function statementRows(
   const scored = scoredLines(statements, members.line === undefined ? namesOf(called) : undefined);
   const rows = new Map<string, RowFindings>();
   let isOfDay: boolean | undefined;
-  for (const { statement, line, score } of scored)
-    for (const [column, number] of line.cells) {
-      const period = periodValue(members.period, column, ends);
-      const key = JSON.stringify([period?.value, members.line && line.label]);
-      if (period === undefined || rows.has(key)) continue;
-      const isDay = column.period.months === undefined;
-      if (isDay !== (isOfDay ?? isDay)) continue;
-      if (members.line === undefined) isOfDay = isDay;
-      const value = findingOf(number, { ...EVIDENCE, label: score * EVIDENCE.label }, amountOf(number, line));
-      rows.set(
-        key,
-        new Map([
-          [members.value.pointer, value],
-          [members.period.pointer, period],
-          ...saidAs(members.line, saidAt(line.at, line.label)),
-          ...saidOf(members, { statement, ...line }),
-          ...wholeOf(fields, value),
-        ]),
-      );
-    }
+  for (const { statement, line, score, column, number } of scored.flatMap(cellsOf)) {
+    const period = periodValue(members.period, column, ends);
+    if (period === undefined) continue;
+    const key = JSON.stringify([period.value, members.line && line.label]);
+    if (rows.has(key)) continue;
+    isOfDay = (members.line ?? isOfDay) === undefined ? isDay(column) : isOfDay;
+    if (isOfDay !== undefined && isOfDay !== isDay(column)) continue;
+    const value = findingOf(number, { ...EVIDENCE, label: score * EVIDENCE.label }, amountOf(number, line));
+    const said = [
+      ...saidAs(members.line, saidAt(line.at, line.label)),
+      ...saidOf(members, { statement, ...line }),
+    ];
+    const own = [[members.value.pointer, value] as const, [members.period.pointer, period] as const];
+    rows.set(key, new Map([...own, ...said, ...wholeOf(fields, value)]));
+  }
   return [...rows.values()];
 }
+
+const cellsOf = (one: ScoredLine) =>
+  [...one.line.cells].map(([column, number]) => ({ ...one, column, number }));
+
+const isDay = ({ period }: Statement['columns'][number]): boolean => period.months === undefined;
 
 interface ScoredLine {
   readonly statement: Statement;
