@@ -125,7 +125,7 @@ describe('the schema that a document suggests', () => {
     expect(properties).not.to.have.property('seller');
   });
 
-  it('calls nobody a seller, and no day one on which an agreement takes effect, where nothing shows either', async () => {
+  it('calls nobody a seller, and no day that of an agreement, where nothing shows either', async () => {
     const { properties } = proposed(
       await textFile('Grey Heron Society Ltd\n\n7 May 2031\n\nThe gate is painted green.\n', 'a.txt'),
     );
