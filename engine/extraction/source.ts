@@ -3,6 +3,7 @@ import { candidatesOf, conventionsOf, type Candidate, type Conventions } from '.
 import { labelMatcher, type LabelMatcher } from './fields/labels.ts';
 import { layoutOf, type Layout, type Row } from './places/layout.ts';
 import type { ValueKind } from './fields/lexicon.ts';
+import { once } from '../kernel/once.ts';
 
 /** A document as the extractor sees it: laid out, with its typed values. */
 export interface Source {
@@ -16,14 +17,15 @@ export interface Source {
 }
 
 /** `asked` are the words of the schema's names. */
-export function sourceOf(document: Document, asked: readonly (readonly string[])[] = []): Source {
+export const sourceOf = (document: Document, asked: readonly (readonly string[])[] = []): Source => ({
+  document,
+  ...laidOut(document),
+  labels: labelMatcher(asked),
+});
+
+/** What no schema changes: made once for a document, however many schemas are asked of it. */
+const laidOut = once((document: Document) => {
   const layout = layoutOf(document);
   const conventions = conventionsOf(layout);
-  return {
-    document,
-    layout,
-    conventions,
-    candidates: candidatesOf(layout, conventions),
-    labels: labelMatcher(asked),
-  };
-}
+  return { layout, conventions, candidates: candidatesOf(layout, conventions) };
+});

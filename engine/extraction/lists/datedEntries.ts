@@ -67,6 +67,10 @@ interface Section {
   readonly items: Item[];
 }
 
+/** The titles of what stands below each other in a document, and what they are the titles of. */
+export const titledSections = (source: Source): readonly (Section & { readonly isDated: boolean })[] =>
+  sectionsOf(source).map((section) => ({ ...section, isDated: entriesOf(section.items).length > 0 }));
+
 function sectionsOf({ document }: Source): readonly Section[] {
   const sections: Section[] = [];
   for (const item of document.pages.flatMap(itemsOfPage)) {

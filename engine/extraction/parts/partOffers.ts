@@ -78,6 +78,8 @@ function runInOffers(field: Field, source: Source): readonly Draft[] {
 }
 
 const STAMP = /^(\p{L}{4,20}),? (?:by|at|on|in|von|durch|am|par|le|por|el|da|il|door|op)(?:\s|$)/u;
+/** What was done with a document, and by whom, before its date: "Received by the Registry". */
+export const isStamp = (text: string): boolean => STAMP.test(text);
 const STAMP_CHARACTERS = 80;
 const STAMPED = 0.9;
 const SPELLED = 0.8;

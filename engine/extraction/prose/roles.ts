@@ -5,7 +5,7 @@ import { termsIn, weightOf } from '../matching/terms.ts';
 import { isOrganization } from '../parts/people.ts';
 import { overlap, type Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
-import type { Prose, Span } from './prose.ts';
+import { proseOf, type Prose, type Span } from './prose.ts';
 import { findingFor, HAS_FORM, knownParties, nameAt } from './proseParties.ts';
 import { once } from '../../kernel/once.ts';
 
@@ -104,6 +104,24 @@ function isNameLine({ text }: Segment): boolean {
 
 const LINES_MAX = 30_000;
 const NAMES_MAX = 40;
+
+const ROLES_MAX = 8;
+const ROLE_WORDS_MAX = 3;
+
+/** The roles that a document says parties have, each once, and whether several have it. */
+export function rolesSaid(source: Source): readonly { readonly role: string; readonly isSeveral: boolean }[] {
+  const prose = proseOf(source);
+  const called =
+    prose === undefined ? [] : knownParties(prose).flatMap(({ name }) => aliasOf(prose.text, name));
+  const roles = new Map(called.map((role) => [role, false]));
+  for (const { names, roles: said } of capacitiesOf(source))
+    for (const words of said.filter(({ length }) => length <= ROLE_WORDS_MAX))
+      roles.set(words.join(' '), names.length > 1 || roles.get(words.join(' ')) === true);
+  return [...roles].slice(0, ROLES_MAX).map(([role, isSeveral]) => ({ role, isSeveral }));
+}
+
+const aliasOf = (text: string, name: Span): readonly string[] =>
+  aliasesAfter(text, name).map((words) => words.join(' '));
 
 /** Covers and signatures: lines of names, then "as Joint Lead Arrangers". Made once for a document. */
 const capacitiesOf = once(capacitiesIn);

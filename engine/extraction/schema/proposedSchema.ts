@@ -3,6 +3,8 @@ import { concepts, type ValueKind } from '../fields/lexicon.ts';
 import { labelMatcher, type LabelMatcher } from '../fields/labels.ts';
 import { labelWords } from '../fields/words.ts';
 import { colonPairs } from '../form/colons.ts';
+import { isSentence } from '../form/printed.ts';
+import type { JsonObject } from '../../kernel/json.ts';
 import names from '../lexicon/names.json' with { type: 'json' };
 import { datesIn } from '../values/dates.ts';
 import { parseNumber } from '../values/numbers.ts';
@@ -15,10 +17,13 @@ type Field = {
   readonly description: string;
 };
 
-type ListField = {
-  readonly type: 'array';
-  readonly items: { readonly type: 'object'; readonly properties: Readonly<Record<string, Field>> };
-};
+type ListField =
+  | {
+      readonly type: 'array';
+      readonly items: { readonly type: 'object'; readonly properties: Readonly<Record<string, Field>> };
+      readonly description?: string;
+    }
+  | { readonly type: 'array'; readonly items: { readonly type: 'string' }; readonly description: string };
 
 /** A JSON Schema that `extract` takes. */
 export type ProposedSchema = {
@@ -26,8 +31,11 @@ export type ProposedSchema = {
   readonly properties: Readonly<Record<string, Field | ListField>>;
 };
 
-/** A form or register has fewer; a reader who wants more names them. */
-const FIELDS_MAX = 80;
+/** A reader who wants more names them. */
+export const FIELDS_MAX = 40;
+export const LISTS_MAX = 8;
+/** So many are looked for: not all are found. */
+const LOOKED_FOR = 80;
 const LABEL_WORDS_MAX = 6;
 const NAME_MAX = 60;
 
@@ -43,8 +51,16 @@ const nameOf = (label: string): string =>
     .join('_')
     .slice(0, NAME_MAX);
 
-const isLabel = (text: string): boolean =>
-  /\p{L}{2}/u.test(text) && text.split(/\s+/).length <= LABEL_WORDS_MAX && !/[.!?]\s|@|:\/\//.test(text);
+/** Sentences, addresses, days and captions are none: "1938, as amended", "Figure 3". */
+const NO_LABEL = /^[^\p{L}#(]|[.!?]\s|@|:\/\/|\w\.\w{2,4}\/|(?<!\d)(?:19|20)\d\d(?!\d)|\p{Sm}|^[^(]*\)/u;
+const CAPTION = /^(?:fig(?:ure|\.)?|table?|tab(?:elle|leau|la|ella|\.)|abb(?:ildung|\.)|figura)\s?\d/iu;
+
+function isLabel(text: string, labels: LabelMatcher): boolean {
+  const words = text.split(/\s+/);
+  if (!/\p{L}{2}/u.test(text) || words.length > LABEL_WORDS_MAX || NO_LABEL.test(text) || CAPTION.test(text))
+    return false;
+  return words.length === 1 || !/^\p{Ll}/u.test(text) || labels.any(labelWords(text)) >= KNOWN;
+}
 
 /** A currency, unit or percent may stand beside a number; a code, whose letters touch its digits, is none. */
 const numberIn = (text: string): string =>
@@ -61,6 +77,21 @@ const NAMED_BY: ReadonlySet<ValueKind> = new Set(['id', 'phone', 'vat_id', 'iban
 
 const isDate = (value: string): boolean =>
   datesIn(value, true).some(({ from, to }) => to - from === value.length);
+
+/** The number of a form's line before its label: "1. Name", "I. Name". */
+const NUMBERED = /^\(?(?:\d{1,2}|[IVXl])\s?[.,)]\s+(?=\p{L})/u;
+const ENDS = ['from', 'to'] as const;
+
+/** The two days that a value is: "02/07/20 - 02/13/20". */
+function endsOf(value: string): readonly string[] | undefined {
+  const [start, end, more] = datesIn(value.trim(), true);
+  if (start === undefined || end === undefined || more !== undefined) return undefined;
+  const rest = value.trim();
+  const isWhole = start.from === 0 && end.to === rest.length;
+  return isWhole && /^\s?(?:[-–—]|to|bis|au)\s?$/u.test(rest.slice(start.to, end.from))
+    ? [start.text, end.text]
+    : undefined;
+}
 
 function isNumber(value: string): boolean {
   const number = numberIn(value);
@@ -94,8 +125,9 @@ function calledBy(label: string, labels: LabelMatcher): string {
 }
 
 /** The fields by what their labels say, so that none is there twice under two spellings. */
-class Properties {
+export class Properties {
   readonly #found = new Map<string, Field | ListField>();
+  readonly #values = new Map<string, string[]>();
   readonly #said = new Set<string>();
   readonly #labels: LabelMatcher;
 
@@ -103,14 +135,23 @@ class Properties {
     this.#labels = labels;
   }
 
-  /** The first field of a name stays: forms name what is most important first. */
+  /** The first field of a name stays: forms name what is most important first. A range is two fields. */
   add(label: string, values: readonly string[]): void {
     const shown = label
       .replace(/\s+/g, ' ')
+      .replace(NUMBERED, '')
       .replace(/ ?[:：]$/, '')
       .trim();
     const description = calledBy(shown, this.#labels);
-    if (isLabel(description)) this.#put(description, this.#fieldOf(description, values));
+    if (!isLabel(description, this.#labels)) return;
+    const ends = values.length === 1 ? endsOf(values[0] ?? '') : undefined;
+    if (ends === undefined) this.#put(description, this.#fieldOf(description, values), values);
+    else for (const [i, end] of ends.entries()) this.add(`${description} ${ENDS[i] ?? ''}`, [end]);
+  }
+
+  /** Where the value of a field stands, as its document has it. */
+  valuesOf(name: string): readonly string[] {
+    return this.#values.get(name) ?? [];
   }
 
   addList(name: string, items: Properties): void {
@@ -119,12 +160,23 @@ class Properties {
       this.#put(name, { type: 'array', items: { type: 'object', properties } });
   }
 
-  #put(description: string, field: Field | ListField): void {
+  /** A list of rows with members that are known. */
+  addRows(name: string, properties: Readonly<Record<string, Field>>): void {
+    this.#put(name, { type: 'array', items: { type: 'object', properties }, description: name });
+  }
+
+  addTexts(name: string): void {
+    this.#put(name, { type: 'array', items: { type: 'string' }, description: name });
+  }
+
+  #put(description: string, field: Field | ListField, values: readonly string[] = []): void {
     const name = nameOf(description) || `field_${String(this.#found.size + 1)}`;
     const said = labelWords(description).join(' ') || name;
-    if (this.#found.size >= FIELDS_MAX || this.#found.has(name) || this.#said.has(said)) return;
+    if (this.#found.has(name)) this.#values.get(name)?.push(...values);
+    if (this.#found.size >= LOOKED_FOR || this.#found.has(name) || this.#said.has(said)) return;
     this.#said.add(said);
     this.#found.set(name, field);
+    this.#values.set(name, [...values]);
   }
 
   #fieldOf(description: string, values: readonly string[]): Field {
@@ -140,16 +192,29 @@ class Properties {
   }
 }
 
-function addLines(text: string, properties: Properties, labels: LabelMatcher): void {
+/** A longer text of sentences has labels at its beginning alone. */
+const PROSE_CHARACTERS = 160;
+
+function addLines(
+  text: string,
+  properties: Properties,
+  { labels, isTold }: Parameters<typeof addBlocks>[2],
+): void {
   const lines = text.split('\n');
+  const isProse = text.length > PROSE_CHARACTERS && isSentence(text);
   for (const [i, line] of lines.entries()) {
-    const pairs = colonPairs(line);
+    if (isTold?.(line) === true) continue;
+    const pairs = colonPairs(line).filter(({ label }) => !isProse || text.startsWith(label));
     for (const { label, from, to } of pairs) properties.add(label, [line.slice(from, to)]);
     const known = pairs.length > 0 ? undefined : knownPair(line, labels);
     if (known !== undefined) properties.add(known.label, [known.value]);
-    if (/^[^:]+[:：]\s*$/.test(line) && (lines[i + 1] ?? '') !== '')
-      properties.add(line, [lines[i + 1] ?? '']);
+    addOpen(line, lines[i + 1], properties);
   }
+}
+
+/** A label alone on its line is that of the next. */
+function addOpen(line: string, next: string | undefined, properties: Properties): void {
+  if (/^[^:]+[:：]\s*$/.test(line) && next !== undefined && next !== '') properties.add(line, [next]);
 }
 
 /** A known label with a number, a date or a code behind it: "Total 757.20". */
@@ -195,24 +260,58 @@ const AMOUNTS = ['grand_total', 'amount_due', 'net_total'];
 export const proposedSchema = (blocks: readonly Block[]): ProposedSchema => {
   const labels = labelMatcher();
   const properties = new Properties(labels);
+  addBlocks(blocks, properties, { labels });
+  return { type: 'object', properties: withIssuer(blocks, properties.asObject(), labels) };
+};
+
+/**
+ * What the blocks of a document name: their labels with colons or known ones, and the columns of their tables; whether
+ * a text is a cell of such a table.
+ */
+export function addBlocks(
+  blocks: readonly Block[],
+  properties: Properties,
+  {
+    labels,
+    isTold,
+  }: { readonly labels: LabelMatcher; readonly isTold?: ((line: string) => boolean) | undefined },
+): (text: string) => boolean {
   const tables = partsOf(blocks, labels);
   for (const [i, block] of blocks.entries()) {
     const table = tables.get(block);
     if (table !== undefined) addTable(table, properties, labels);
     else if (block.kind !== 'code' && block.kind !== 'table') {
-      addLines(withNext(block.text, blocks[i + 1]), properties, labels);
+      addLines(withNext(block.text, blocks[i + 1]), properties, { labels, isTold });
     }
   }
-  const found = properties.asObject();
-  const isPaid = Object.values(found).some(
-    (field) =>
-      field.type === 'number' &&
-      AMOUNTS.some((id) => labels.concept(id, labelWords(field.description)) >= SURELY_KNOWN),
+  const records = new Set(
+    [...tables].flatMap(([block, { columns }]) => (columns.length === 0 ? [] : cellsOf(block))),
   );
-  const issuer = isPaid && found['seller'] === undefined ? issuerIn(blocks) : undefined;
+  return (text) => records.has(text.trim());
+}
+
+const cellsOf = (block: Block): readonly string[] =>
+  block.kind === 'table' ? block.cells.map(({ text }) => text.trim()) : [];
+
+/** Who is named above a letter with amounts sells. */
+export function withIssuer(
+  blocks: readonly Block[],
+  found: Readonly<Record<string, Field | ListField>>,
+  labels: LabelMatcher,
+): Readonly<Record<string, Field | ListField>> {
+  const issuer = found['seller'] === undefined && isPaid(found, labels) ? issuerIn(blocks) : undefined;
   const seller = { type: 'string', description: 'Seller' } as const;
-  return { type: 'object', properties: issuer === undefined ? found : { seller, ...found } };
-};
+  return issuer === undefined ? found : { seller, ...found };
+}
+
+/** Some number is called a total. */
+export const isPaid = (found: Readonly<Record<string, JsonObject>>, labels: LabelMatcher): boolean =>
+  Object.values(found).some(
+    ({ type, description }) =>
+      type === 'number' &&
+      typeof description === 'string' &&
+      AMOUNTS.some((id) => labels.concept(id, labelWords(description)) >= SURELY_KNOWN),
+  );
 
 /** "Bill to:" alone names what the next block says. */
 const withNext = (text: string, next: Block | undefined): string =>

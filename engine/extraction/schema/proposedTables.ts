@@ -63,6 +63,7 @@ const textsOf = ({ rows, columns, cells }: TableBlock): Texts => {
 
 function partOf(table: TableBlock, title: string, labels: LabelMatcher): ProposedTable {
   const rows = textsOf(table);
+  if (isForm(rows)) return { pairs: [], columns: [], title };
   if (table.columns === 2 && (table.headerRows === 0 || arePairs(rows)))
     return {
       pairs: rows.flatMap(([label = '', value = '']) => (value === '' ? [] : [[label, value]])),
@@ -78,24 +79,41 @@ function partOf(table: TableBlock, title: string, labels: LabelMatcher): Propose
   return { pairs: sums.flatMap(sumPair), columns: named, title };
 }
 
+/** So many of the cells of a form end in a colon: its labels stand in any of its columns. */
+const COLONS = 0.25;
+
+function isForm(rows: Texts): boolean {
+  const cells = rows.flat().filter((text) => text !== '');
+  return (
+    (rows[0]?.length ?? 0) > 2 && cells.filter((text) => /[:：]$/.test(text)).length >= COLONS * cells.length
+  );
+}
+
 const hasDigits = (text: string): boolean => /\d{2}/.test(text);
+
+/** A day in digits, or a number of five and more: no header has it. */
+const VALUE = /\d[./-]\d{1,2}[./-]\d|^\D?\d[\d.,]{4,}$/;
 
 /** Words rather than values. */
 const isHeader = (cells: readonly string[]): boolean => {
   const filled = cells.filter((text) => text !== '');
   return (
     filled.length > 1 &&
+    !filled.some((text) => VALUE.test(text)) &&
     2 * filled.filter((text) => /\p{L}/u.test(text) && !hasDigits(text)).length > filled.length
   );
 };
 
-/** Labels with colons, or a first row that is a label and a value as those below it are. */
+/** Longer tables of two columns are records. */
+const PAIRS_MAX = 12;
+
+/** Labels with colons, or a few rows whose values are not all numbers. */
 function arePairs(rows: Texts): boolean {
   const labels = rows.map(([label = '']) => label).filter((label) => label !== '');
   if (labels.filter((label) => /[:：]$/.test(label)).length > 0.6 * labels.length) return true;
   const values = rows.map(([, value = '']) => value).filter((value) => value !== '');
-  const kinds = new Set(values.map(kindOf));
-  return /\d/.test(rows[0]?.[1] ?? '') && kinds.size > 1 && labels.every((label) => !hasDigits(label));
+  const isOfNumbers = values.slice(1).every((value) => kindOf(value) === 'number');
+  return !isOfNumbers && rows.length <= PAIRS_MAX && labels.every((label) => !hasDigits(label));
 }
 
 const kindOf = (text: string): string =>

@@ -4,7 +4,7 @@ import { formOf, type Form } from '../form/form.ts';
 import type { Pair } from '../form/pair.ts';
 import { likeness, likeWord } from '../matching/likeness.ts';
 import { bothOf, initialsOf, termsIn, type Terms } from '../matching/terms.ts';
-import { wordsIn, type Segment } from '../places/layout.ts';
+import { wordsIn, type Layout, type Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Source } from '../source.ts';
 import { addTo } from '../../kernel/lists.ts';
@@ -43,9 +43,11 @@ export interface LabelIndex {
 }
 
 /** Made once for a document. */
-export const labelIndexOf = once(indexOf);
+export const labelIndexOf = ({ layout }: Source): LabelIndex => indexed(layout);
 
-function indexOf({ layout }: Source): LabelIndex {
+const indexed = once(indexOf);
+
+function indexOf(layout: Layout): LabelIndex {
   const form = formOf(layout);
   const labels = labelsOf(form.pairs);
   const byWord = wordIndex(labels.map(({ ways }) => ways.flatMap(({ words }) => words)));

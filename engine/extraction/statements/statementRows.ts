@@ -11,7 +11,7 @@ import type { Source } from '../source.ts';
 import type { RowFindings } from '../tables/rowValues.ts';
 import { fiscalEnd, fiscalName, lastDay, statementsOf, type Statement } from './statements.ts';
 
-type Member = 'value' | 'period' | 'unit' | 'scale';
+type Member = 'value' | 'period' | 'unit' | 'scale' | 'line';
 
 /** The members of an entry that a statement's form gives. */
 type Members = Readonly<Partial<Record<Member, Field>>> & { readonly value: Field; readonly period: Field };
@@ -26,16 +26,18 @@ const EVIDENCE = { label: 0.75, strictness: 0.6, margin: 0.2, agreement: 0 };
 export function statementMembers(fields: readonly Field[]): Members | undefined {
   const called = (member: Member): Field | undefined =>
     fields.find(({ pointer }) => nameWords(pointer).some((word) => lexicon[member].includes(word)));
-  const [value, period, unit, scale] = [called('value'), called('period'), called('unit'), called('scale')];
+  const [value, period, line] = [called('value'), called('period'), called('line')];
+  const [unit, scale] = [called('unit'), called('scale')];
   if (value === undefined || period === undefined || (unit === undefined && scale === undefined))
     return undefined;
-  return { value, period, ...(unit && { unit }), ...(scale && { scale }) };
+  return { value, period, ...(unit && { unit }), ...(scale && { scale }), ...(line && { line }) };
 }
 
 /**
  * The entries of a list that asks for one figure by period, with unit and scale: the numbers of the line that names
  * the list, one a column. What the column's head, the title and marks of currency say are members of each. A figure is
- * of a day or of a time, never of both: inventories are no change in inventories.
+ * of a day or of a time, never of both: inventories are no change in inventories. A list whose rows name their line has
+ * those of all lines.
  */
 export function statementRows(
   { fields, called }: Listed,
@@ -44,33 +46,48 @@ export function statementRows(
 ): readonly RowFindings[] {
   const statements = statementsOf(source);
   const ends = fiscalEnd(statements.flatMap(({ columns }) => columns.map(({ period }) => period)));
-  const names = namesOf(called);
+  const scored = scoredLines(statements, members.line === undefined ? namesOf(called) : undefined);
+  const rows = new Map<string, RowFindings>();
+  let isOfDay: boolean | undefined;
+  for (const { statement, line, score, column, number } of scored.flatMap(cellsOf)) {
+    const period = periodValue(members.period, column, ends);
+    if (period === undefined) continue;
+    const key = JSON.stringify([period.value, members.line && line.label]);
+    if (rows.has(key)) continue;
+    isOfDay = (members.line ?? isOfDay) === undefined ? isDay(column) : isOfDay;
+    if (isOfDay !== undefined && isOfDay !== isDay(column)) continue;
+    const value = findingOf(number, { ...EVIDENCE, label: score * EVIDENCE.label }, amountOf(number, line));
+    const said = [
+      ...saidAs(members.line, saidAt(line.at, line.label)),
+      ...saidOf(members, { statement, ...line }),
+    ];
+    const own = [[members.value.pointer, value] as const, [members.period.pointer, period] as const];
+    rows.set(key, new Map([...own, ...said, ...wholeOf(fields, value)]));
+  }
+  return [...rows.values()];
+}
+
+const cellsOf = (one: ScoredLine) =>
+  [...one.line.cells].map(([column, number]) => ({ ...one, column, number }));
+
+const isDay = ({ period }: Statement['columns'][number]): boolean => period.months === undefined;
+
+interface ScoredLine {
+  readonly statement: Statement;
+  readonly line: Statement['lines'][number];
+  readonly score: number;
+}
+
+/** The lines that a list's names say best; all lines where it has none, for its rows say which line they are of. */
+function scoredLines(statements: readonly Statement[], names: Names | undefined): readonly ScoredLine[] {
   const scored = statements.flatMap((statement) =>
-    statement.lines.map((line) => ({ statement, line, score: lineScore(line.words, names) })),
+    statement.lines.map((line) => ({
+      ...{ statement, line },
+      score: names === undefined ? 1 : lineScore(line.words, names),
+    })),
   );
   const best = scored.reduce((most, { score }) => Math.max(most, score), 0);
-  const rows = new Map<string, RowFindings>();
-  if (best < NAMED) return [];
-  let isOfDay: boolean | undefined;
-  for (const { statement, line, score } of scored.filter((one) => one.score >= Math.max(NAMED, best - NEAR)))
-    for (const [column, number] of line.cells) {
-      const period = periodValue(members.period, column, ends);
-      if (period === undefined || rows.has(JSON.stringify(period.value))) continue;
-      isOfDay ??= column.period.months === undefined;
-      if (isOfDay !== (column.period.months === undefined)) continue;
-      const said = saidOf(members, { statement, ...line });
-      const value = findingOf(number, { ...EVIDENCE, label: score * EVIDENCE.label }, amountOf(number, line));
-      rows.set(
-        JSON.stringify(period.value),
-        new Map([
-          [members.value.pointer, value],
-          [members.period.pointer, period],
-          ...said,
-          ...wholeOf(fields, value),
-        ]),
-      );
-    }
-  return [...rows.values()];
+  return scored.filter(({ score }) => score >= Math.max(NAMED, best - NEAR));
 }
 
 /**

@@ -105,6 +105,7 @@ interface Column {
 /** A line of a statement: what it is called, and its numbers by column. */
 interface Line {
   readonly label: string;
+  readonly at: Segment;
   /** The words of the label, and those before what is told after a comma, or behind "total". */
   readonly words: readonly (readonly string[])[];
   readonly cells: ReadonlyMap<Column, Candidate>;
@@ -203,7 +204,7 @@ function statementOf({ head, body }: Stretch, source: Source): readonly Statemen
     {
       title: about.map(({ text }) => text).join(' '),
       columns,
-      lines: body.map((row) => lineOf(row, { places, columns }, source)),
+      lines: body.flatMap((row) => lineOf(row, { places, columns }, source)),
       scale: firstSaid([...about].reverse(), scaleIn),
       currency: firstSaid([...about, ...body.flatMap(({ segments }) => segments)], currencyIn),
     },
@@ -245,7 +246,8 @@ function lineOf(
   { segments: [label, ...cells] }: Row,
   { places, columns }: { readonly places: readonly number[]; readonly columns: readonly Column[] },
   { conventions }: Source,
-): Line {
+): readonly Line[] {
+  if (label === undefined) return [];
   const found = new Map<Column, Candidate>();
   for (const cell of cells.filter(isNumber)) {
     const at = places.findLastIndex((edge) => cell.x1 >= edge - 1);
@@ -254,8 +256,7 @@ function lineOf(
     if (column !== undefined && number !== undefined) found.set(column, number);
   }
   const isPercent = cells.some(({ text }) => text.includes('%'));
-  const text = label?.text ?? '';
-  return { label: text, words: wordsOf(text), cells: found, isPercent };
+  return [{ label: label.text, at: label, words: wordsOf(label.text), cells: found, isPercent }];
 }
 
 function wordsOf(label: string): readonly (readonly string[])[] {

@@ -292,6 +292,13 @@ describe('records on pages', () => {
       ...{ value: 2.36, unit: 'USD', scale: 1, period: 'FY2031 Q2' },
     });
     expect(value).not.to.have.property('goodwill');
+    const all = read(drawnDocument([page]), { figures: listOf({ line: text, ...figure }) }).value[
+      'figures'
+    ] as object[];
+    expect(all[0]).to.include.keys('line', 'value', 'period');
+    expect(new Set(all.map((one) => JSON.stringify(one))).size).to.be.above(
+      (value['net_earnings'] as object[]).length,
+    );
   });
 
   it('of a statement are of a day or of a time, the total of what is asked for, and amounts of what is paid', () => {
