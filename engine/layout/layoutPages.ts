@@ -15,6 +15,7 @@ import { gridTable, type GridTable } from './tables/gridTables.ts';
 import { headingLevels, looksOfHeadings, type LooksOfHeadings } from './headingLevels.ts';
 import { headingsOf, stylesOfHeadings, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
+import { withoutLineNumbers } from './lineNumbers.ts';
 import { outlinedPassages, type OutlineTitle } from './outlined.ts';
 import { passageBlock } from './passageBlocks.ts';
 import { passagesOf, textLine, type Passage } from './paragraphs.ts';
@@ -95,7 +96,8 @@ interface LaidOut {
 }
 
 /** The pages in pieces; what words tell of the whole document is known, or is told by these pages. */
-function laidOut(pages: readonly PageContent[], known?: LayoutTraits): LaidOut {
+function laidOut(numbered: readonly PageContent[], known?: LayoutTraits): LaidOut {
+  const pages = withoutLineNumbers(numbered);
   const own = documentLook(pages);
   const look = known?.look ?? own;
   const compounds = known === undefined ? own.compounds : new Set([...look.compounds, ...own.compounds]);

@@ -4,6 +4,9 @@ import { coveredSpans, type Span } from './tableCells.ts';
 /** One row may cross a gap for each three that leave it free: titles, group rows, merged headers. */
 const CROSSING_MAX = 0.34;
 
+/** Of the font's height: what stands closer is one word. A space covers no gap that other lines leave free. */
+const WORDS_GAP = 0.2;
+
 interface Edge {
   readonly x: number;
   readonly free: number;
@@ -33,8 +36,13 @@ export function votedColumns(rows: readonly Row[]): readonly Span[] {
 function edgesOf(rows: readonly Row[]): readonly Edge[] {
   const edges: Edge[] = [];
   for (const { segments } of rows) {
-    segments.forEach(({ box }, index) => {
-      edges.push({ x: box[0], free: 0, covered: 1 }, { x: box[2], free: 0, covered: -1 });
+    segments.forEach(({ box, words, size }, index) => {
+      const spans = coveredSpans(
+        words.map((word) => word.box),
+        WORDS_GAP * size,
+      );
+      for (const { from, to } of spans)
+        edges.push({ x: from, free: 0, covered: 1 }, { x: to, free: 0, covered: -1 });
       const next = segments[index + 1];
       if (next === undefined || next.box[0] <= box[2]) return;
       edges.push({ x: box[2], free: 1, covered: 0 }, { x: next.box[0], free: -1, covered: 0 });

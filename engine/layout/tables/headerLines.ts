@@ -13,9 +13,12 @@ const LINES_MAX = 8;
  * None where no line has numbers.
  */
 export function headerLines(lines: readonly CellLine[], rules: readonly Rule[]): number {
+  const wide = lines.some(({ cells }) => cells.length > 2);
   const first = lines.findIndex(
     (line) =>
-      line.cells.filter(isNumber).length >= Math.max(1, 0.3 * line.cells.length) && !isYearHeader(line),
+      line.cells.filter(isNumber).length >= Math.max(1, 0.3 * line.cells.length) &&
+      !(wide && line.cells.length === 1) &&
+      !isYearHeader(line),
   );
   if (first < 2 || first > LINES_MAX) return 0;
   const all = around(lines.map(({ box }) => box));

@@ -118,13 +118,17 @@ const areSurelyTwo = (group: Group, line: CellLine, { common, known, rules }: Be
   common.some(areNumbers);
 
 /**
- * Whether lines that hold only a label begin what the next line goes on with, rather than to go on with the
+ * Whether lines that hold only labels begin what the line below them goes on with, rather than to go on with the
  * line above: a text goes on in lower case, and begins in upper case.
  */
 function doLabelsEndLevel(lines: readonly CellLine[]): boolean {
   const goesOnLow = (line: CellLine | undefined): boolean =>
     line?.cells[0]?.column === 0 && /^[\p{Ll})\]]/u.test(textOf(line.cells[0]));
-  const labels = lines.flatMap((line, index) => (isLabel(line) ? [{ line, next: lines[index + 1] }] : []));
+  const labels = lines.flatMap((line, index) => {
+    const before = lines[index - 1];
+    if (!isLabel(line) || (before !== undefined && isLabel(before))) return [];
+    return [{ line, next: lines.slice(index).find((one) => !isLabel(one)) }];
+  });
   const below = labels.filter(({ next }) => goesOnLow(next)).length;
   return below >= 2 && below > 2 * labels.filter(({ line }) => goesOnLow(line)).length;
 }
