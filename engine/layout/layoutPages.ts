@@ -8,6 +8,7 @@ import {
   type PageContent,
   type PlacedWord,
   type Row,
+  type Rule,
   type Segment,
 } from './content.ts';
 import { keyOf, runningRows } from './furniture.ts';
@@ -135,6 +136,9 @@ const asideBlock = ({ text, box }: AsideText): Block => ({
   box,
 });
 
+/** Points from the edge of the paper. */
+const EDGE = 1;
+
 interface Prepared {
   readonly height: number;
   readonly tables: readonly GridTable[];
@@ -142,7 +146,13 @@ interface Prepared {
   readonly rows: readonly Row[];
 }
 
-function prepare({ words, rules, height }: PageContent): Prepared {
+/** What is filled up to the edge of the paper or beyond bounds no table: such an edge is no rule. */
+const isOnPaper = ({ width, height }: PageContent, [x0, y0, x1, y1]: Rule): boolean =>
+  x1 > EDGE && x0 < width - EDGE && y1 > EDGE && y0 < height - EDGE;
+
+function prepare(page: PageContent): Prepared {
+  const { words, height } = page;
+  const rules = page.rules.filter((rule) => isOnPaper(page, rule));
   const tables: GridTable[] = [];
   const taken = new Set<PlacedWord>();
   for (const region of ruledRegions(rules, wordsByHeight(words))) {

@@ -1,3 +1,4 @@
+import type { Segment } from '../content.ts';
 import { middleX, textOf, type CellLine } from './cellLines.ts';
 import type { PlacedCell } from './tableCells.ts';
 
@@ -45,3 +46,25 @@ const edgeOf = ({ words }: PlacedCell, side: 0 | 2): number => {
   const edges = words.map(({ box }) => box[side]);
   return side === 0 ? Math.min(...edges) : Math.max(...edges);
 };
+
+/** Columns before those of groups: what the rows are called. */
+const LEAD_MAX = 2;
+/** Points that a name may reach over the edge of its group. */
+const OVER = 2;
+
+/**
+ * The columns under each of several names that head as many groups of columns alike: each stands within its own.
+ * undefined where they do not. `edges`: where the columns begin, and where the last one ends.
+ */
+export function groupsUnder(names: readonly Segment[], edges: readonly number[]): readonly number[] | undefined {
+  for (let lead = 0; names.length > 1 && lead <= LEAD_MAX; lead += 1) {
+    const span = (edges.length - 1 - lead) / names.length;
+    if (!Number.isInteger(span) || span < PERIOD_MIN) continue;
+    const starts = names.map((_, i) => lead + i * span);
+    const isWithin = ({ box }: Segment, i: number): boolean =>
+      box[0] > (edges[lead + i * span] ?? Infinity) - OVER &&
+      box[2] < (edges[lead + (i + 1) * span] ?? -Infinity) + OVER;
+    if (names.every(isWithin)) return [...starts, edges.length - 1];
+  }
+  return undefined;
+}
