@@ -29,7 +29,19 @@ export function votedColumns(rows: readonly Row[]): readonly Span[] {
     columns.push({ from: start, to: strip.from });
     start = strip.to;
   }
-  return segments.length === 0 ? [] : [...columns, { from: start, to }];
+  return segments.length === 0 ? [] : withWords([...columns, { from: start, to }], segments);
+}
+
+/** Columns that words stand in: between two gaps may lie a piece of a word that is wider than its column. */
+function withWords(columns: readonly Span[], segments: readonly Segment[]): readonly Span[] {
+  const middles = segments
+    .flatMap(({ words }) => words.map(({ box }) => (box[0] + box[2]) / 2))
+    .sort((a, b) => a - b);
+  let at = 0;
+  return columns.filter(({ from, to }) => {
+    while ((middles[at] ?? Infinity) < from - 1) at += 1;
+    return (middles[at] ?? Infinity) <= to + 1;
+  });
 }
 
 /** Where segments and the gaps between them begin and end. */

@@ -74,14 +74,11 @@ const distinct = (places: readonly number[]): readonly number[] =>
 
 /** Names of groups of columns, below each of which the same headings come again. */
 function headsGroups({ segments }: Row, below: Row | undefined, edges: readonly number[]): boolean {
-  const groups = groupsUnder(segments, edges);
-  const texts = (below?.segments ?? []).map(textOf);
-  const own = groups === undefined ? [] : texts.slice(-((groups.at(-1) ?? 0) - (groups[0] ?? 0)));
-  const span = own.length / segments.length;
-  return own.length > 0 && own.every((text, at) => text === own[at % span]);
+  const from = edges[groupsUnder(segments, edges)?.[0] ?? edges.length] ?? Infinity;
+  const words = (below?.segments ?? []).flatMap((segment) => segment.words.filter(({ box }) => box[0] > from - OFF));
+  const span = words.length / segments.length;
+  return words.length > 0 && words.every(({ text }, at) => text === words[at % span]?.text);
 }
-
-const textOf = ({ words }: Segment): string => words.map(({ text }) => text).join(' ');
 
 /**
  * A region without lines down its sides whose rules stand below each row has its first row above its first

@@ -23,6 +23,43 @@ export function overRepeated(line: CellLine, below: CellLine | undefined): CellL
   return { ...line, cells: [...others, ...spread.flatMap((cell) => cell ?? [])] };
 }
 
+/**
+ * A line of names of groups in which those that stand over one column head as many as their neighbours do, where the
+ * same headings stand below them.
+ */
+export function overLikeHeadings(line: CellLine, below: CellLine | undefined): CellLine {
+  const headings = new Map(below?.cells.map((cell) => [cell.column, cell]));
+  const under = ({ column, columnSpan }: Pick<PlacedCell, 'column' | 'columnSpan'>): string =>
+    headingsFrom(column, columnSpan)
+      .map((one) => (one === undefined ? '' : textOf(one)))
+      .join('\n');
+  const headingsFrom = (column: number, span: number): readonly (PlacedCell | undefined)[] =>
+    Array.from({ length: span }, (_, at) => headings.get(column + at));
+  const known = line.cells.filter(({ columnSpan }) => columnSpan > 1);
+  const widened = (cell: PlacedCell): PlacedCell => {
+    if (cell.columnSpan > 1) return cell;
+    for (const like of known) {
+      for (let column = cell.column - like.columnSpan + 1; column <= cell.column; column += 1) {
+        const own = headingsFrom(column, like.columnSpan).flatMap((one) => one ?? []);
+        const isAlike = under({ column, columnSpan: like.columnSpan }) === under(like);
+        const place = own.length === like.columnSpan && isAlike ? over(cell, own) : undefined;
+        if (place !== undefined && isFree(place, line)) return place;
+      }
+    }
+    return cell;
+  };
+  return known.length === 0 ? line : { ...line, cells: line.cells.map(widened) };
+}
+
+/** Whether no other cell of the line stands over columns of a cell. */
+const isFree = ({ words, column, columnSpan }: PlacedCell, { cells }: CellLine): boolean =>
+  cells.every(
+    (other) =>
+      other.words === words ||
+      other.column >= column + columnSpan ||
+      other.column + other.columnSpan <= column,
+  );
+
 function repeatedIn(cells: readonly PlacedCell[], times: number): readonly PlacedCell[] | undefined {
   const period = cells.length / times;
   if (!Number.isInteger(period) || period < PERIOD_MIN) return undefined;
