@@ -1,5 +1,5 @@
 import { heightOf, median, middleY, type PageContent, type PlacedWord } from './content.ts';
-import { rowsOf } from './segments.ts';
+import { rowsOf, segmentsOf } from './segments.ts';
 
 /** So many numbers that count on show that lines are numbered. */
 const NUMBERED_MIN = 10;
@@ -11,6 +11,9 @@ const STEP_OFF = 0.3;
 const FULL = 0.8;
 /** So many lines that go on with the one above show that they are lines of text, not items. */
 const GO_ON_MIN = 2;
+
+/** Of the font's height: a wider gap parts cells. */
+const CELL_GAP = 2;
 
 type Line = readonly PlacedWord[];
 
@@ -80,8 +83,11 @@ function goOn(lines: readonly Line[], numbers: ReadonlySet<PlacedWord>): boolean
   const texts = lines.map((line) => line.filter((word) => !numbers.has(word)));
   const right = Math.max(...texts.flat().map(({ box }) => box[2]));
   const onward = texts.filter((line, at) => {
-    const isFull = rightOf(texts[at - 1]?.at(-1)) >= FULL * right;
-    return isFull && /^\p{Ll}/u.test(line[0]?.text ?? '');
+    const above = texts[at - 1] ?? [];
+    const isFull = rightOf(above.at(-1)) >= FULL * right;
+    return isFull && /^\p{Ll}/u.test(line[0]?.text ?? '') && [above, line].every(isOneText);
   });
   return onward.length >= GO_ON_MIN;
 }
+
+const isOneText = (line: Line): boolean => segmentsOf(line, CELL_GAP).length === 1;

@@ -1,11 +1,9 @@
-import type { Row, Segment } from '../content.ts';
+import type { PlacedWord, Row, Segment } from '../content.ts';
+import { isNumberText } from './cellLines.ts';
 import { coveredSpans, type Span } from './tableCells.ts';
 
 /** One row may cross a gap for each three that leave it free: titles, group rows, merged headers. */
 const CROSSING_MAX = 0.34;
-
-/** Of the font's height: what stands closer is one word. A space covers no gap that other lines leave free. */
-const WORDS_GAP = 0.2;
 
 interface Edge {
   readonly x: number;
@@ -29,31 +27,15 @@ export function votedColumns(rows: readonly Row[]): readonly Span[] {
     columns.push({ from: start, to: strip.from });
     start = strip.to;
   }
-  return segments.length === 0 ? [] : withWords([...columns, { from: start, to }], segments);
-}
-
-/** Columns that words stand in: between two gaps may lie a piece of a word that is wider than its column. */
-function withWords(columns: readonly Span[], segments: readonly Segment[]): readonly Span[] {
-  const middles = segments
-    .flatMap(({ words }) => words.map(({ box }) => (box[0] + box[2]) / 2))
-    .sort((a, b) => a - b);
-  let at = 0;
-  return columns.filter(({ from, to }) => {
-    while ((middles[at] ?? Infinity) < from - 1) at += 1;
-    return (middles[at] ?? Infinity) <= to + 1;
-  });
+  return segments.length === 0 ? [] : [...columns, { from: start, to }];
 }
 
 /** Where segments and the gaps between them begin and end. */
 function edgesOf(rows: readonly Row[]): readonly Edge[] {
   const edges: Edge[] = [];
   for (const { segments } of rows) {
-    segments.forEach(({ box, words, size }, index) => {
-      const spans = coveredSpans(
-        words.map((word) => word.box),
-        WORDS_GAP * size,
-      );
-      for (const { from, to } of spans)
+    segments.forEach(({ box, words }, index) => {
+      for (const { from, to } of piecesOf(words))
         edges.push({ x: from, free: 0, covered: 1 }, { x: to, free: 0, covered: -1 });
       const next = segments[index + 1];
       if (next === undefined || next.box[0] <= box[2]) return;
@@ -61,6 +43,18 @@ function edgesOf(rows: readonly Row[]): readonly Edge[] {
     });
   }
   return edges.sort((a, b) => a.x - b.x);
+}
+
+/** What a segment covers: two numbers side by side are two cells, however near they stand. */
+function piecesOf(words: readonly PlacedWord[]): readonly Span[] {
+  const pieces: { from: number; to: number; last: string }[] = [];
+  for (const { box, text } of words) {
+    const piece = pieces.at(-1);
+    if (piece === undefined || (isNumberText(piece.last) && isNumberText(text)))
+      pieces.push({ from: box[0], to: box[2], last: text });
+    else Object.assign(piece, { to: box[2], last: text });
+  }
+  return pieces;
 }
 
 /** What enough rows leave free, and few cover. */
