@@ -117,7 +117,9 @@ const YEAR = /^(?:19|20)\d{2}$/;
 export function headerTexts(grid: Grid, header: number, depth: number): readonly string[] {
   const first = header - depth + 1;
   const rows = Array.from({ length: depth }, (_, i) =>
-    i < depth - 1 ? withoutTitles(grid.overColumns(first + i), grid.rows[first + i + 1]) : (grid.rows[header] ?? []),
+    i < depth - 1
+      ? withoutTitles(grid.overColumns(first + i), grid.rows[first + i + 1])
+      : (grid.rows[header] ?? []),
   );
   return Array.from({ length: grid.columns }, (_, column) => {
     const cells = new Set(rows.flatMap((row) => row[column] ?? []));

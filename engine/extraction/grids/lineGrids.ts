@@ -177,6 +177,8 @@ function goesOver(first: Row, rows: readonly Row[], body: readonly Row[]): boole
 /** Words alone, after rows with numbers: another table's header; a label before a text alone: the lines of a form. */
 const beginsAnother = (row: Row, next: Row | undefined, body: readonly Row[]): boolean =>
   (isAlone(row) && /\p{L}\s?:$/u.test(textOf(row)) && next !== undefined && isAlone(next)) ||
-  (row.segments.length > 1 && !/\d/.test(textOf(row)) && body.slice(-3).some((one) => /\d/.test(textOf(one))));
+  (row.segments.length > 1 &&
+    !/\d/.test(textOf(row)) &&
+    body.slice(-3).some((one) => /\d/.test(textOf(one))));
 
 const isAlone = ({ segments }: Row): boolean => segments.length === 1;

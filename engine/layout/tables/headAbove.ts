@@ -75,7 +75,9 @@ const distinct = (places: readonly number[]): readonly number[] =>
 /** Names of groups of columns, below each of which the same headings come again. */
 function headsGroups({ segments }: Row, below: Row | undefined, edges: readonly number[]): boolean {
   const from = edges[groupsUnder(segments, edges)?.[0] ?? edges.length] ?? Infinity;
-  const words = (below?.segments ?? []).flatMap((segment) => segment.words.filter(({ box }) => box[0] > from - OFF));
+  const words = (below?.segments ?? []).flatMap((segment) =>
+    segment.words.filter(({ box }) => box[0] > from - OFF),
+  );
   const span = words.length / segments.length;
   return words.length > 0 && words.every(({ text }, at) => text === words[at % span]?.text);
 }

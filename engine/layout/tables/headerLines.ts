@@ -13,7 +13,9 @@ const LINES_MAX = 8;
  * None where no line has numbers.
  */
 export function headerLines(lines: readonly CellLine[], rules: readonly Rule[]): number {
-  const top = lines.findIndex(({ cells }) => 2 * cells.length >= median(lines.map((line) => line.cells.length)));
+  const top = lines.findIndex(
+    ({ cells }) => 2 * cells.length >= median(lines.map((line) => line.cells.length)),
+  );
   const first = lines.findIndex(
     (line, at) =>
       at >= top &&

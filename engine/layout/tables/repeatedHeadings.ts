@@ -93,7 +93,10 @@ const OVER = 2;
  * The columns under each of several names that head as many groups of columns alike: each stands within its own.
  * undefined where they do not. `edges`: where the columns begin, and where the last one ends.
  */
-export function groupsUnder(names: readonly Segment[], edges: readonly number[]): readonly number[] | undefined {
+export function groupsUnder(
+  names: readonly Segment[],
+  edges: readonly number[],
+): readonly number[] | undefined {
   for (let lead = 0; names.length > 1 && lead <= LEAD_MAX; lead += 1) {
     const span = (edges.length - 1 - lead) / names.length;
     if (!Number.isInteger(span) || span < PERIOD_MIN) continue;

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { extract } from '../../../extraction/extract.ts';
+import type { TableBlock } from '../../../document/document.ts';
 import { laidOut, type Placed } from '../../support/laidOut.ts';
 
 const PLACES = [240, 290, 340, 400, 450, 500] as const;
@@ -37,4 +38,66 @@ describe('columns under names of groups', () => {
       { animal: 'Toads', week_to_date_2016: 8, year_to_date_2017: 26 },
     ]);
   });
+
+  it('are not told by a title that stands over parts of two groups', () => {
+    const texts = [
+      ['', '', 'Animals seen', 'Animals seen', ''],
+      ['', 'Week to date', 'Week to date', 'Year to date', 'Year to date'],
+      ['', '2017', '2016', '2017', '2016'],
+      ...counts.map(([label, [one = '', two = '', , three = '', four = '']]) => [
+        label,
+        one,
+        two,
+        three,
+        four,
+      ]),
+    ];
+    const blocks = [tableBetween(texts)];
+    const [page] = laidOut([[]]).pages;
+    const pages = page === undefined ? [] : [{ ...page, blocks }];
+    const items = {
+      type: 'object',
+      properties: {
+        animal: { type: 'string' },
+        week_2017: { type: 'integer', description: 'Week to date 2017' },
+        week_2016: { type: 'integer', description: 'Week to date 2016' },
+      },
+    };
+    const schema = { type: 'object', properties: { animals: { type: 'array', items } } };
+    const found = extract({ mimeType: 'application/pdf', pages, warnings: [] }, schema);
+    expect(found.value['animals']).to.deep.equal([
+      { animal: 'Frogs', week_2017: 1, week_2016: 2 },
+      { animal: 'Newts', week_2017: 5, week_2016: 6 },
+      { animal: 'Toads', week_2017: 9, week_2016: 8 },
+    ]);
+  });
+
+  it('end where lines of a form begin', () => {
+    const document = laidOut([
+      [
+        ...cells(80, ['Animal', 'Week', 'Year']),
+        ...counts.flatMap(([label, [one = '', , , two = '']], i) => cells(96 + 14 * i, [label, one, two])),
+        [40, 150, 'About the keeper:'],
+        [60, 164, 'Name Ada Low'],
+        [60, 178, 'Town Ely'],
+        ...cells(192, ['Seen', '4', '5']),
+      ],
+    ]);
+    const items = { type: 'object', properties: { animal: { type: 'string' }, week: { type: 'integer' }, year: { type: 'integer' } } }; // prettier-ignore
+    const schema = { type: 'object', properties: { seen: { type: 'array', items } } };
+    expect(extract(document, schema).value['seen']).to.have.length(3);
+  });
 });
+
+/** A table whose neighbours of one text in a row are one cell. */
+function tableBetween(texts: readonly (readonly string[])[]): TableBlock {
+  const found = texts.flatMap((row, at) =>
+    row.flatMap((text, column) => {
+      if (text === '' || row[column - 1] === text) return [];
+      const columnSpan = row.filter((one) => one === text).length;
+      return [{ text, markdown: text, box: null, row: at, column, rowSpan: 1, columnSpan }];
+    }),
+  );
+  const columns = texts[0]?.length ?? 0;
+  return { kind: 'table', rows: texts.length, columns, headerRows: 1, cells: found, box: null };
+}
