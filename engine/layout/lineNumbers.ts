@@ -57,20 +57,24 @@ const isNumber = ({ text }: PlacedWord): boolean => /^\d{1,3}$/.test(text);
 /** The first words of lines that count on, one below the other; nothing between them reaches farther to the left. */
 function countedOn(lines: readonly Line[]): readonly PlacedWord[] {
   let longest: readonly PlacedWord[] = [];
-  let counted: PlacedWord[] = [];
-  for (const [first, second] of lines) {
-    if (first === undefined) continue;
-    const last = counted.at(-1);
-    const isApart = second === undefined || second.box[0] - first.box[2] >= heightOf(first.box) / 2;
-    if (isNumber(first) && isApart) {
-      const isNext = last !== undefined && Number(first.text) === Number(last.text) + 1;
-      const isBelow = last !== undefined && Math.abs(first.box[2] - last.box[2]) <= OFF;
-      counted = isNext && isBelow ? [...counted, first] : [first];
-    } else if (last !== undefined && first.box[0] < last.box[2]) counted = [];
+  let counted: readonly PlacedWord[] = [];
+  for (const line of lines) {
+    counted = withNext(counted, line);
     if (counted.length > longest.length) longest = counted;
   }
   return longest;
 }
+
+function withNext(counted: readonly PlacedWord[], [first, second]: Line): readonly PlacedWord[] {
+  const last = counted.at(-1);
+  if (first === undefined) return counted;
+  const isApart = second === undefined || second.box[0] - first.box[2] >= heightOf(first.box) / 2;
+  if (isNumber(first) && isApart) return isNext(last, first) ? [...counted, first] : [first];
+  return first.box[0] < rightOf(last) ? [] : counted;
+}
+
+const isNext = (last: PlacedWord | undefined, { text, box }: PlacedWord): boolean =>
+  last !== undefined && Number(text) === Number(last.text) + 1 && Math.abs(box[2] - last.box[2]) <= OFF;
 
 function areEven(numbers: readonly PlacedWord[]): boolean {
   const steps = numbers.slice(1).map(({ box }, i) => middleY(box) - middleY(numbers[i]?.box ?? box));

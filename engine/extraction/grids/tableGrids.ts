@@ -132,7 +132,6 @@ function gridOf(table: TableBlock, { page, lines, ...around }: Placing): Grid {
 function groupsOver(at: number, rows: readonly GridRow[], table: TableBlock): GridRow {
   const row = rows[at] ?? [];
   const own = table.cells.filter((cell) => cell.row === at && cell.text.trim() !== '');
-  if (own.length === 1 && own.every(({ columnSpan }) => columnSpan > 1)) return row;
   if (own.some(({ columnSpan, box }) => columnSpan > 1 || box === null)) return fromTheLeft(row);
   const columns = columnPlaces(table, at);
   if (columns === undefined) return fromTheLeft(row);
