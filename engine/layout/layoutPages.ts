@@ -8,6 +8,7 @@ import {
   type PageContent,
   type PlacedWord,
   type Row,
+  type Rule,
   type Segment,
 } from './content.ts';
 import { keyOf, runningRows } from './furniture.ts';
@@ -15,6 +16,7 @@ import { gridTable, type GridTable } from './tables/gridTables.ts';
 import { headingLevels, looksOfHeadings, type LooksOfHeadings } from './headingLevels.ts';
 import { headingsOf, stylesOfHeadings, type DocumentLook } from './headings.ts';
 import { documentLook } from './look.ts';
+import { withoutLineNumbers } from './lineNumbers.ts';
 import { outlinedPassages, type OutlineTitle } from './outlined.ts';
 import { passageBlock } from './passageBlocks.ts';
 import { passagesOf, textLine, type Passage } from './paragraphs.ts';
@@ -95,7 +97,8 @@ interface LaidOut {
 }
 
 /** The pages in pieces; what words tell of the whole document is known, or is told by these pages. */
-function laidOut(pages: readonly PageContent[], known?: LayoutTraits): LaidOut {
+function laidOut(numbered: readonly PageContent[], known?: LayoutTraits): LaidOut {
+  const pages = withoutLineNumbers(numbered);
   const own = documentLook(pages);
   const look = known?.look ?? own;
   const compounds = known === undefined ? own.compounds : new Set([...look.compounds, ...own.compounds]);
@@ -133,6 +136,9 @@ const asideBlock = ({ text, box }: AsideText): Block => ({
   box,
 });
 
+/** Points from the edge of the paper. */
+const EDGE = 1;
+
 interface Prepared {
   readonly height: number;
   readonly tables: readonly GridTable[];
@@ -140,7 +146,13 @@ interface Prepared {
   readonly rows: readonly Row[];
 }
 
-function prepare({ words, rules, height }: PageContent): Prepared {
+/** What is filled up to the edge of the paper or beyond bounds no table: such an edge is no rule. */
+const isOnPaper = ({ width, height }: PageContent, [x0, y0, x1, y1]: Rule): boolean =>
+  x1 > EDGE && x0 < width - EDGE && y1 > EDGE && y0 < height - EDGE;
+
+function prepare(page: PageContent): Prepared {
+  const { words, height } = page;
+  const rules = page.rules.filter((rule) => isOnPaper(page, rule));
   const tables: GridTable[] = [];
   const taken = new Set<PlacedWord>();
   for (const region of ruledRegions(rules, wordsByHeight(words))) {

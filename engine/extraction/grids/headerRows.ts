@@ -117,13 +117,24 @@ const YEAR = /^(?:19|20)\d{2}$/;
 export function headerTexts(grid: Grid, header: number, depth: number): readonly string[] {
   const first = header - depth + 1;
   const rows = Array.from({ length: depth }, (_, i) =>
-    i < depth - 1 ? grid.overColumns(first + i) : (grid.rows[header] ?? []),
+    i < depth - 1
+      ? withoutTitles(grid.overColumns(first + i), grid.rows[first + i + 1])
+      : (grid.rows[header] ?? []),
   );
   return Array.from({ length: grid.columns }, (_, column) => {
     const cells = new Set(rows.flatMap((row) => row[column] ?? []));
     return [...cells].map(({ text }) => text).join(' ');
   });
 }
+
+/** A name of a group heads each column of the groups below it: what stands over a part of one is a title. */
+const withoutTitles = (row: GridRow, below: GridRow = []): GridRow =>
+  row.map((cell) => {
+    if (cell === undefined) return undefined;
+    const [from, to] = [row.indexOf(cell), row.lastIndexOf(cell)];
+    const isCut = [from, to + 1].some((at) => below[at] !== undefined && below[at] === below[at - 1]);
+    return isCut ? undefined : cell;
+  });
 
 interface Pair extends Place {
   readonly field: Field;

@@ -148,7 +148,7 @@ function bodyBelow(header: Row, rows: readonly Row[], starts: ReadonlySet<Row>):
   let last = header;
   for (const row of rows.slice(header.index + 1, header.index + 1 + BODY_MAX)) {
     const isNext = starts.has(row) && (body.length > BAND_MAX || body.some((one) => /\d/.test(textOf(one))));
-    if (isNext || beginsAnother(row, body)) break;
+    if (isNext || beginsAnother(row, rows[row.index + 1], body)) break;
     if (row.page === last.page ? top(row) - top(last) > WHITE_MAX * height(row) : !goesOver(row, rows, body))
       break;
     body.push(row);
@@ -174,6 +174,11 @@ function goesOver(first: Row, rows: readonly Row[], body: readonly Row[]): boole
   return usual > 2 && 2 * alike.length >= next.length;
 }
 
-/** Words alone, after rows with numbers: another table's header. */
-const beginsAnother = (row: Row, body: readonly Row[]): boolean =>
-  row.segments.length > 1 && !/\d/.test(textOf(row)) && body.slice(-3).some((one) => /\d/.test(textOf(one)));
+/** Words alone, after rows with numbers: another table's header; a label before a text alone: the lines of a form. */
+const beginsAnother = (row: Row, next: Row | undefined, body: readonly Row[]): boolean =>
+  (isAlone(row) && /\p{L}\s?:$/u.test(textOf(row)) && next !== undefined && isAlone(next)) ||
+  (row.segments.length > 1 &&
+    !/\d/.test(textOf(row)) &&
+    body.slice(-3).some((one) => /\d/.test(textOf(one))));
+
+const isAlone = ({ segments }: Row): boolean => segments.length === 1;

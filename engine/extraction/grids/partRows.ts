@@ -1,6 +1,7 @@
 import type { Word } from '../../document/document.ts';
 import type { Headed, Place } from '../columns/headed.ts';
 import type { Called, Field } from '../fields/fields.ts';
+import { wholeScore } from '../fields/labels.ts';
 import { folded, labelWords } from '../fields/words.ts';
 import type { Finding } from '../finding.ts';
 import { cellValue } from './cellValues.ts';
@@ -40,10 +41,38 @@ export function rowsOf(part: Part, reading: Reading): readonly RowFindings[] {
     if (named !== undefined) group = named;
     else {
       const found = rowFindings(row, { ...asked, group, before: rows.at(-1) });
-      if (found !== undefined) rows.push(found);
+      if (found !== undefined && !isSum(found, labelOf(row, mapped), { ...reading, rows })) rows.push(found);
     }
   }
   return rows;
+}
+
+/** What sums are called besides: "Net amount", "VAT 19 %" below the items that they are of. */
+const SUMS = ['net_total', 'tax_total', 'grand_total'] as const;
+const CALLED = 0.8;
+
+/** A row that says less than those above it, and is called as the sums of a document are, or ends as a sum does. */
+function isSum(found: RowFindings, label: string, { rows, choice, source }: Reading & RowsAbove): boolean {
+  if (choice.asksTotals || rows.length === 0 || rows.every(({ size }) => size <= found.size)) return false;
+  if (TOTALS.has(wordsOf(label).at(-1) ?? '') && [...found].some((one) => addsUp(one, rows))) return true;
+  const plain = label.replace(/[:\d.,%()]+/g, ' ');
+  return SUMS.some((id) => wholeScore(plain, (one) => source.labels.concept(id, one)) >= CALLED);
+}
+
+/** Half a cent and what floating point adds. */
+const TOLERANCE = 0.0051;
+
+/** Whether a number is the sum of those right above it, two at least. */
+function addsUp([pointer, { value }]: readonly [string, Finding], rows: readonly RowFindings[]): boolean {
+  let sum = 0;
+  return rows.toReversed().some((row, at) => {
+    sum += Number(row.get(pointer)?.value ?? 0);
+    return at > 0 && typeof value === 'number' && Math.abs(sum - value) <= TOLERANCE;
+  });
+}
+
+interface RowsAbove {
+  readonly rows: readonly RowFindings[];
 }
 
 /** Rows above a header of the same grid that may name what stands below it. */

@@ -1,4 +1,5 @@
-import type { Row, Segment } from '../content.ts';
+import type { PlacedWord, Row, Segment } from '../content.ts';
+import { isNumberText } from './cellLines.ts';
 import { coveredSpans, type Span } from './tableCells.ts';
 
 /** One row may cross a gap for each three that leave it free: titles, group rows, merged headers. */
@@ -33,14 +34,27 @@ export function votedColumns(rows: readonly Row[]): readonly Span[] {
 function edgesOf(rows: readonly Row[]): readonly Edge[] {
   const edges: Edge[] = [];
   for (const { segments } of rows) {
-    segments.forEach(({ box }, index) => {
-      edges.push({ x: box[0], free: 0, covered: 1 }, { x: box[2], free: 0, covered: -1 });
+    segments.forEach(({ box, words }, index) => {
+      for (const { from, to } of piecesOf(words))
+        edges.push({ x: from, free: 0, covered: 1 }, { x: to, free: 0, covered: -1 });
       const next = segments[index + 1];
       if (next === undefined || next.box[0] <= box[2]) return;
       edges.push({ x: box[2], free: 1, covered: 0 }, { x: next.box[0], free: -1, covered: 0 });
     });
   }
   return edges.sort((a, b) => a.x - b.x);
+}
+
+/** What a segment covers: two numbers side by side are two cells, however near they stand. */
+function piecesOf(words: readonly PlacedWord[]): readonly Span[] {
+  const pieces: { from: number; to: number; last: string }[] = [];
+  for (const { box, text } of words) {
+    const piece = pieces.at(-1);
+    if (piece === undefined || (isNumberText(piece.last) && isNumberText(text)))
+      pieces.push({ from: box[0], to: box[2], last: text });
+    else Object.assign(piece, { to: box[2], last: text });
+  }
+  return pieces;
 }
 
 /** What enough rows leave free, and few cover. */

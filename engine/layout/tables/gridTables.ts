@@ -1,9 +1,10 @@
-import type { PlacedWord, Row, Rule } from '../content.ts';
+import type { PlacedWord, Row, Rule, Segment } from '../content.ts';
 import { heightOf, median, middleY, widthOf } from '../content.ts';
 import { segmentsOf } from '../segments.ts';
 import { votedColumns } from './columnVotes.ts';
 import { rowsTold } from './logicalRows.ts';
 import { linesOfRegion, openCells } from './openTables.ts';
+import { groupsUnder } from './repeatedHeadings.ts';
 import { ruledCells } from './ruledCells.ts';
 import type { RuledRegion } from './ruledRegion.ts';
 import { distinctPlaces } from './ruledTables.ts';
@@ -133,8 +134,11 @@ function isFrame(cells: readonly PlacedCell[], words: number): boolean {
 function splitSpans(cells: readonly PlacedCell[], columnEdges: readonly number[]): readonly PlacedCell[] {
   return cells.flatMap((cell): readonly PlacedCell[] => {
     if (cell.columnSpan < 2 || cell.words.length < 2) return [cell];
+    const segments = segmentsOf(cell.words, WORDS_APART);
+    const groups = groupsUnder(segments, columnEdges.slice(cell.column, cell.column + cell.columnSpan + 1));
+    if (groups !== undefined) return overGroups(cell, segments, groups);
     const parts = new Map<number, PlacedWord[]>();
-    for (const { words, box } of segmentsOf(cell.words, WORDS_APART)) {
+    for (const { words, box } of segments) {
       const from = columnEdges.findLastIndex((edge) => edge <= box[0] + NEAR);
       const to = columnEdges.findIndex((edge) => edge >= box[2] - NEAR);
       if (from < 0 || to !== from + 1) return [cell];
@@ -144,6 +148,19 @@ function splitSpans(cells: readonly PlacedCell[], columnEdges: readonly number[]
     return [...parts].map(([column, words]) => ({ ...cell, column, columnSpan: 1, words }));
   });
 }
+
+/** Names of groups in one cell, each over the columns of its group. */
+const overGroups = (
+  cell: PlacedCell,
+  names: readonly Segment[],
+  groups: readonly number[],
+): readonly PlacedCell[] =>
+  names.map(({ words }, i) => ({
+    ...cell,
+    words,
+    column: cell.column + (groups[i] ?? 0),
+    columnSpan: (groups[i + 1] ?? 0) - (groups[i] ?? 0),
+  }));
 
 /** A region with more lines than this for each band between its rules may hold rows that no rule parts. */
 const LINES_PER_BAND = 2.5;

@@ -1,6 +1,7 @@
 import type { Box } from '../../document/document.ts';
 import { heightOf, median, type Row, type Rule, type Segment } from '../content.ts';
 import { linesIn, type WordsByHeight } from './looseRules.ts';
+import { groupsUnder } from './repeatedHeadings.ts';
 
 interface Region {
   readonly box: Box;
@@ -37,7 +38,8 @@ function withHeadOverGrid(region: Region, words: WordsByHeight): Region {
   if (head === undefined || box[1] - head.box[3] > pitch - heightOf(head.box)) return region;
   const shown = heightBetween(horizontal[0], horizontal[ROWS_LOOKED_AT]) || heightOf(box);
   const below = linesIn(words, [box[0], box[1], box[2], box[1] + shown]);
-  return hasOwnColumns(head, edges) && standsLevel(head, below)
+  const isHead = hasOwnColumns(head, edges) && standsLevel(head, below);
+  return isHead || headsGroups(head, below[0], distinct([box[0], ...edges, box[2]]))
     ? { ...region, box: [box[0], head.box[1] - 1, box[2], box[3]] }
     : region;
 }
@@ -65,8 +67,20 @@ function standsLevel({ segments }: Row, below: readonly Row[]): boolean {
   return level.length >= LEVEL_SHARE * segments.length;
 }
 
-const distinctEdges = (rules: readonly Rule[]): readonly number[] =>
-  rules.map((rule) => rule[0]).filter((x, at, all) => at === 0 || x - (all[at - 1] ?? 0) > OFF);
+const distinctEdges = (rules: readonly Rule[]): readonly number[] => distinct(rules.map((rule) => rule[0]));
+
+const distinct = (places: readonly number[]): readonly number[] =>
+  places.filter((x, at, all) => at === 0 || x - (all[at - 1] ?? 0) > OFF);
+
+/** Names of groups of columns, below each of which the same headings come again. */
+function headsGroups({ segments }: Row, below: Row | undefined, edges: readonly number[]): boolean {
+  const from = edges[groupsUnder(segments, edges)?.[0] ?? edges.length] ?? Infinity;
+  const words = (below?.segments ?? []).flatMap((segment) =>
+    segment.words.filter(({ box }) => box[0] > from - OFF),
+  );
+  const span = words.length / segments.length;
+  return words.length > 0 && words.every(({ text }, at) => text === words[at % span]?.text);
+}
 
 /**
  * A region without lines down its sides whose rules stand below each row has its first row above its first

@@ -1,7 +1,7 @@
 import type { Box } from '../../document/document.ts';
-import { around, heightOf, middleY, widthOf, type Rule } from '../content.ts';
+import { around, heightOf, median, middleY, widthOf, type Rule } from '../content.ts';
 import { boxOf, isLabel, isNumber, isYearHeader, type CellLine } from './cellLines.ts';
-import { overRepeated } from './repeatedHeadings.ts';
+import { overLikeHeadings, overRepeated } from './repeatedHeadings.ts';
 import type { PlacedCell, Span } from './tableCells.ts';
 
 /** A header has no more lines. */
@@ -13,16 +13,23 @@ const LINES_MAX = 8;
  * None where no line has numbers.
  */
 export function headerLines(lines: readonly CellLine[], rules: readonly Rule[]): number {
-  const first = lines.findIndex(
-    (line) =>
-      line.cells.filter(isNumber).length >= Math.max(1, 0.3 * line.cells.length) && !isYearHeader(line),
+  const top = lines.findIndex(
+    ({ cells }) => 2 * cells.length >= median(lines.map((line) => line.cells.length)),
   );
+  const first = lines.findIndex(
+    (line, at) =>
+      at >= top &&
+      line.cells.filter(isNumber).length >= Math.max(1, 0.3 * line.cells.length) &&
+      !isYearHeader(line),
+  );
+
   if (first < 2 || first > LINES_MAX) return 0;
   const all = around(lines.map(({ box }) => box));
   const edges = rules.filter((rule) => widthOf(rule) >= 0.8 * widthOf(all)).map((rule) => rule[1]);
   const last = lines[first - 1];
   const edge = edges.findLast((y) => last !== undefined && y < middleY(last.box) + 2 * heightOf(last.box));
-  let count = edge === undefined ? first : lines.filter(({ box }) => middleY(box) < edge).length;
+  const isWhole = edge === undefined || (last !== undefined && isYearHeader(last));
+  let count = isWhole ? first : lines.filter(({ box }) => middleY(box) < edge).length;
   count = Math.min(count, first);
   while (count > 0 && edge === undefined && lines.slice(count - 1, count).some(isLabel)) count -= 1;
   return count < 2 ? 0 : count;
@@ -46,14 +53,15 @@ export function withHeaderSpans(
   return lines.map((line, index) => {
     const repeated = overRepeated(line, lines[index + 1]);
     if (repeated !== undefined) return repeated;
-    const below = new Set(lines.slice(index + 1).flatMap(({ cells }) => cells.map(({ column }) => column)));
+    const headed = new Set(lines.slice(index + 1).flatMap(({ cells }) => cells.map(({ column }) => column)));
     const taken = new Set(line.cells.flatMap(placesOf));
     const spread = (off: number): readonly PlacedCell[] =>
-      line.cells.map((cell) => widened(cell, { columns, below, taken, off }));
+      line.cells.map((cell) => widened(cell, { columns, below: headed, taken, off }));
     const isOver = line.cells.some((cell) => isWiderThanColumn(cell, columns) || isUnderlined(cell, rules));
     if (isOver) return { ...line, cells: spread(OFF_CENTRE) };
     const groups = spread(OFF_GROUP);
-    return areGroups(groups, lines[index + 1]) ? { ...line, cells: groups } : line;
+    const below = lines[index + 1];
+    return areGroups(groups, below) ? { ...line, cells: groups } : overLikeHeadings(line, below);
   });
 }
 

@@ -47,12 +47,13 @@ export function logicalRows(rows: readonly Row[], { columns, rules }: RowHints):
   const headers = headerLines(placed, rules);
   const lines = [...withHeaderSpans(placed.slice(0, headers), columns, rules), ...placed.slice(headers)];
   const widths = columns.map((_, column) => widestIn(lines, column));
+  const labelsEndLevel = doLabelsEndLevel(lines);
   const place: Place = {
     widths,
-    tight: tightGap(lines, widths),
+    tight: labelsEndLevel ? undefined : tightGap(lines, widths),
     isRuled: isRuledByRow(lines, rules),
     rules,
-    labelsEndLevel: doLabelsEndLevel(lines),
+    labelsEndLevel,
   };
   const groups: Group[] = [];
   for (const [index, line] of lines.entries()) {
@@ -91,14 +92,16 @@ function goesOn(group: Group, line: CellLine, place: Place & { readonly isFirst:
   const ended = endedOf(common, place.widths);
   const gap = line.box[1] - group.bottom;
   const limit = place.isRuled ? Infinity : place.tight;
-  if (limit !== undefined) return gap < limit && !areEnded(group, common, ended);
+  if (limit !== undefined) return gap < limit && !areEnded(group, common, place);
   if (gap > WRAPPED_GAP * heightOf(line.box) || ended > 0) return false;
   return place.labelsEndLevel ? group.lines.every(isLabel) : areOneBySense(line, known, place);
 }
 
 /** One cell alone may have been broken on purpose; but a label alone that had room names the rows below it. */
-const areEnded = (group: Group, common: readonly Pair[], ended: number): boolean =>
-  ended > 0.5 * common.length && (ended > 1 || group.lines.every(isLabel));
+function areEnded(group: Group, common: readonly Pair[], { widths, labelsEndLevel }: Place): boolean {
+  const ended = endedOf(common, widths);
+  return ended > 0.5 * common.length && (ended > 1 || (!labelsEndLevel && group.lines.every(isLabel)));
+}
 
 /** Lines of a header that stand close are one row of it, however they were broken. */
 const goesOnInHeader = (group: Group, line: CellLine, { rules }: Place): boolean =>
@@ -118,13 +121,17 @@ const areSurelyTwo = (group: Group, line: CellLine, { common, known, rules }: Be
   common.some(areNumbers);
 
 /**
- * Whether lines that hold only a label begin what the next line goes on with, rather than to go on with the
+ * Whether lines that hold only labels begin what the line below them goes on with, rather than to go on with the
  * line above: a text goes on in lower case, and begins in upper case.
  */
 function doLabelsEndLevel(lines: readonly CellLine[]): boolean {
   const goesOnLow = (line: CellLine | undefined): boolean =>
     line?.cells[0]?.column === 0 && /^[\p{Ll})\]]/u.test(textOf(line.cells[0]));
-  const labels = lines.flatMap((line, index) => (isLabel(line) ? [{ line, next: lines[index + 1] }] : []));
+  const labels = lines.flatMap((line, index) => {
+    const before = lines[index - 1];
+    if (!isLabel(line) || (before !== undefined && isLabel(before))) return [];
+    return [{ line, next: lines.slice(index).find((one) => !isLabel(one)) }];
+  });
   const below = labels.filter(({ next }) => goesOnLow(next)).length;
   return below >= 2 && below > 2 * labels.filter(({ line }) => goesOnLow(line)).length;
 }

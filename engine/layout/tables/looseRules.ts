@@ -24,6 +24,9 @@ const EMPTY_BAND = 1.6;
 /** In points: a header of several lines is no higher. */
 const HEADER_HEIGHT = 60;
 
+/** Lines down through a table that has columns of its own. */
+const GRID_LINES_MIN = 3;
+
 /** Words of a page by height, so that a band of them is found without a look at all. */
 export interface WordsByHeight {
   readonly words: readonly PlacedWord[];
@@ -74,6 +77,7 @@ export function withLooseRules(groups: readonly Rule[][], words: WordsByHeight):
     );
     if (
       host !== undefined &&
+      !kept.some((other) => isGridBetween(other, host.box, box)) &&
       isTabular(words, [Math.min(host.box[0], box[0]), host.box[3], Math.max(host.box[2], box[2]), box[1]])
     ) {
       host.rules.push(...group);
@@ -97,6 +101,13 @@ function isOfOne({ box: host, rules }: Joined, box: Box, isLoose: boolean): bool
     isLoose && box[1] - host[3] < HEADER_HEIGHT && (isWithin || ((isLeft || isRight) && rules.length <= 2))
   );
 }
+
+/** A table with lines of its own down through it, between rules that stand around it on the page. */
+const isGridBetween = ({ box, rules, isLoose }: Joined, above: Box, below: Box): boolean =>
+  !isLoose &&
+  box[1] > above[3] - NEAR &&
+  box[3] < below[1] + NEAR &&
+  rules.filter((rule) => heightOf(rule) > widthOf(rule)).length >= GRID_LINES_MIN;
 
 /** Whether what stands between two rules are rows of a table: not prose, a caption or empty space. */
 function isTabular(words: WordsByHeight, band: Box): boolean {

@@ -41,7 +41,7 @@ export function openCells(region: RuledRegion, lines: readonly Row[]): readonly 
   if (multi.length < 2 || multi.length < 0.3 * lines.length) return undefined;
   const records = recordCells(lines);
   if (records !== undefined) return records;
-  const columns = votedColumns(lines);
+  const columns = votedColumns(withoutTitles(lines));
   if (columns.length < 2) return undefined;
   const size = median(lines.map(({ box }) => heightOf(box)));
   const inner = region.horizontal.filter(
@@ -49,4 +49,14 @@ export function openCells(region: RuledRegion, lines: readonly Row[]): readonly 
       rule[1] > region.box[1] + 0.5 * size && rule[1] < region.box[3] - 0.5 * size && widthOf(rule) > size,
   );
   return logicalRows(lines, { columns, rules: inner });
+}
+
+/** Of the cells that lines usually have: lines with fewer at the top are titles, and tell no columns. */
+const TITLE_CELLS = 0.5;
+const BELOW_TITLES_MIN = 3;
+
+function withoutTitles(lines: readonly Row[]): readonly Row[] {
+  const usual = median(lines.map(({ segments }) => segments.length));
+  const first = lines.findIndex(({ segments }) => segments.length >= TITLE_CELLS * usual);
+  return lines.length - first < BELOW_TITLES_MIN ? lines : lines.slice(first);
 }

@@ -1,5 +1,6 @@
 import { around, heightOf, widthOf, type Rule } from '../content.ts';
 import { withHeadAbove } from './headAbove.ts';
+import { withBodies } from './headStrips.ts';
 import type { RuledRegion } from './ruledRegion.ts';
 import { stackedRegions } from './stackedRegions.ts';
 import { withLooseRules, type WordsByHeight } from './looseRules.ts';
@@ -41,18 +42,17 @@ export function ruledRegions(rules: readonly Rule[], words: WordsByHeight): read
     if (members === undefined) regions.set(key, [rule]);
     else members.push(rule);
   });
-  return withLooseRules([...regions.values()], words)
-    .flatMap((members) =>
-      stackedRegions(
-        {
-          box: around(members),
-          horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
-          vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
-        },
-        words,
-      ),
-    )
-    .map((region) => withHeadAbove(region, words));
+  const tables = withLooseRules([...regions.values()], words).flatMap((members) =>
+    stackedRegions(
+      {
+        box: around(members),
+        horizontal: members.filter(isHorizontal).sort((a, b) => a[1] - b[1]),
+        vertical: members.filter((rule) => !isHorizontal(rule)).sort((a, b) => a[0] - b[0]),
+      },
+      words,
+    ),
+  );
+  return withBodies(tables, words).map((region) => withHeadAbove(region, words));
 }
 
 const touch = (a: Rule, b: Rule): boolean =>

@@ -56,6 +56,28 @@ describe('rows of a register', () => {
     ]);
   });
 
+  it('are without the sums of groups and of the whole, whatever these are called', async () => {
+    const document = await flowOf(
+      tableOf(
+        [
+          ['Pond', 'Keeper', 'No. of frogs (a)', 'Depth'],
+          ['Mill', 'Ada Low', '12', '1.2'],
+          ['Church', 'Bo Renn', '30', '0.8'],
+          ['Ponds of the north, total', '', '42', '2.0'],
+          ['Lake Total', 'Cy Hill', '7', '3.1'],
+          ['Net amount', '', '49', '1.5'],
+          ['Tax amount', '', '9', '0.2'],
+        ],
+        1,
+      ),
+    );
+    expect(rowsOf(document, listOf(pond))).to.deep.equal([
+      { pond: 'Mill', keeper: 'Ada Low', frogs: 12 },
+      { pond: 'Church', keeper: 'Bo Renn', frogs: 30 },
+      { pond: 'Lake Total', keeper: 'Cy Hill', frogs: 7 },
+    ]);
+  });
+
   it('have headers on two levels', async () => {
     const document = await flowOf(
       tableOf(
