@@ -69,7 +69,8 @@ export const nameWords = (name: string): readonly string[] =>
 export function wordSimilarity(phraseWord: string, labelWord: string): number {
   if (phraseWord === labelWord) return 1;
   const isCompound = labelWord.length > phraseWord.length;
-  const [short, long] = isCompound ? [phraseWord, labelWord] : [labelWord, phraseWord];
+  const short = isCompound ? phraseWord : labelWord;
+  const long = isCompound ? labelWord : phraseWord;
   if (short.length < 5) return 0;
   if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
   const isNear = isCompound || long.length - short.length <= 3;

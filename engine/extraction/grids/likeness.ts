@@ -100,7 +100,8 @@ const STEM = 0.9;
 /** 1: one word; less where they are spelled alike, or one shortens the other: "dept" or "dpt", "department". */
 export function sameStem(a: string, b: string): number {
   const alike = likeWord(a, b);
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  const short = a.length <= b.length ? a : b;
+  const long = short === a ? b : a;
   if (alike >= ALIKE || isOtherEnd(short, long)) return Math.max(STEM, alike);
   return alike < CONTRACTED && isContracted(short, long) ? CONTRACTED : alike;
 }
@@ -113,8 +114,8 @@ const isOtherEnd = (short: string, long: string): boolean =>
 const CONTRACTED = 0.7;
 /** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
 function isContracted(short: string, long: string): boolean {
-  if (!/^[^aeiou\P{L}]{2,4}$/u.test(short) || long.length < short.length + 2) return false;
   if (short.charAt(0) !== long.charAt(0) || short.at(-1) !== long.at(-1)) return false;
+  if (long.length < short.length + 2 || !/^[^aeiou\P{L}]{2,4}$/u.test(short)) return false;
   let at = 0;
   for (const letter of short) {
     at = long.indexOf(letter, at) + 1;
