@@ -103,7 +103,8 @@ export function drafting(spans: readonly Span[], places: Places): Drafting {
 
 function poolOf(asked: Asked, all: readonly Span[]): Pool {
   const [spans, values, keys]: [Span[], Json[], string[]] = [[], [], []];
-  const [numbers, places, last]: [Map<string, number>, number[], number[]] = [new Map(), [], []];
+  const numbers = new Map<string, number>();
+  const [places, last]: [number[], number[]] = [[], []];
   const beside = new Map<number, number[]>();
   let [segments, segment] = [0, -1];
   for (const span of all) {

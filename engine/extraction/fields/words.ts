@@ -68,9 +68,12 @@ export const nameWords = (name: string): readonly string[] =>
  */
 export function wordSimilarity(phraseWord: string, labelWord: string): number {
   if (phraseWord === labelWord) return 1;
-  const isCompound = labelWord.length > phraseWord.length;
-  const short = isCompound ? phraseWord : labelWord;
-  const long = isCompound ? labelWord : phraseWord;
+  return labelWord.length > phraseWord.length
+    ? partLikeness(phraseWord, labelWord, true)
+    : partLikeness(labelWord, phraseWord, false);
+}
+
+function partLikeness(short: string, long: string, isCompound: boolean): number {
   if (short.length < 5) return 0;
   if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
   const isNear = isCompound || long.length - short.length <= 3;
