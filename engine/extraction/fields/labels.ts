@@ -1,4 +1,4 @@
-import { remembered } from '../../kernel/once.ts';
+import { memoryOf, remembered } from '../../kernel/once.ts';
 import { tellingWords } from '../matching/synonyms.ts';
 import type { Field } from './fields.ts';
 import { concepts, type Concept, type ValueKind, isOnlyRowConcept, isRowConcept } from './lexicon.ts';
@@ -134,13 +134,8 @@ const withoutNumbers = (text: string): string =>
   text.replace(/\S+(?:\s*%)?/g, (word) => (/\d/.test(word) ? ' ' : word));
 
 /** The words of labels, kept for the labels met last: every field asks for the same ones. */
-const WORDS = new Map<string, readonly string[]>();
-const WORDS_MAX = 20_000;
-
-function wordsOf(text: string): readonly string[] {
-  if (WORDS.size > WORDS_MAX) WORDS.clear();
-  return remembered(WORDS, text, () => labelWords(withoutNumbers(text)));
-}
+const split = memoryOf<readonly string[]>(20_000);
+const wordsOf = (text: string): readonly string[] => split(text, () => labelWords(withoutNumbers(text)));
 
 /** How labels are judged: for one field, and for whatever they may name. */
 export interface Judged {

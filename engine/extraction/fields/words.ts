@@ -86,7 +86,8 @@ const isHeadOf = (short: string, long: string): boolean =>
 const ALIKE = 0.85;
 const PART = 0.3;
 
-function oneLetterOff(short: string, long: string): boolean {
+/** Two words of six letters and more that differ in one, or of which one has one more. */
+export function oneLetterOff(short: string, long: string): boolean {
   if (short.length < 6 || long.length - short.length > 1) return false;
   let i = 0;
   while (i < short.length && short[i] === long[i]) i += 1;
