@@ -1,3 +1,4 @@
+import { once } from '../kernel/once.ts';
 import type { Json } from '../kernel/json.ts';
 import { voteDayFirst, compactDatesIn, datesIn } from './values/dates.ts';
 import {
@@ -49,8 +50,13 @@ export function candidatesOf(
   return groupedBy(all, ({ kind }) => kind);
 }
 
-/** The values of one segment. A part of a date is no number, a part of an IBAN no telephone. */
-export function inSegment(segment: Segment, conventions: Conventions): readonly Candidate[] {
+/** The values of one segment, read once. A part of a date is no number, a part of an IBAN no telephone. */
+export const inSegment = (segment: Segment, conventions: Conventions): readonly Candidate[] =>
+  readBy(conventions)(segment);
+
+const readBy = once((conventions: Conventions) => once((segment: Segment) => readIn(segment, conventions)));
+
+function readIn(segment: Segment, conventions: Conventions): readonly Candidate[] {
   const { text } = segment;
   const ibans = ibansIn(text);
   const vatIds = vatIdsIn(text);

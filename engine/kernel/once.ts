@@ -20,10 +20,12 @@ export function remembered<K, V>(known: Map<K, V>, key: K, compute: () => V): V 
 }
 
 /** Values by their keys, each computed when it is asked for first; beyond `most` of them all are forgotten. */
-export function memoryOf<V>(most: number): (key: string, compute: () => V) => V {
+export function memoryOf<V>(most: number): (key: string, compute: (key: string) => V) => V {
   const known = new Map<string, V>();
   return (key, compute) => {
+    const earlier = known.get(key);
+    if (earlier !== undefined) return earlier;
     if (known.size >= most && !known.has(key)) known.clear();
-    return remembered(known, key, compute);
+    return remembered(known, key, () => compute(key));
   };
 }

@@ -1,16 +1,14 @@
 import type { Json } from '../kernel/json.ts';
 import type { Finding } from '../extraction/finding.ts';
 import { WANTS, type Asked } from './asked.ts';
-import { isPartly, isSame, textOf, valueFor } from './candidates.ts';
-import { fitOf, formOf, isAfterColon, type Form } from './forms.ts';
+import { isPartly, isSame } from './candidates.ts';
+import { formOf, isAfterColon, type Form } from './forms.ts';
 import { likenessesOf, scoreAt, SIDE_COUNT, type Likeness } from './likeness.ts';
+import { drafting, FIRST_OF, NEAR, type Draft, type Drafting, type Standing } from './pools.ts';
 import { RELATIONS, type Places, type Relation } from './places.ts';
 import { CUTS, type Span, type SpanKind } from './spans.ts';
 import { wordsOf } from './words.ts';
 
-/** The relations that name a value. */
-const NEAR: readonly Relation[] = ['own', 'left', 'above', 'colhead', 'rowhead', 'before', 'below'];
-const FIRST_OF: readonly Relation[] = ['own', 'left', 'before', 'above'];
 const KINDS: readonly (SpanKind | undefined)[] = [
   undefined, 'number', 'percent', 'date', 'id', 'phone', 'email', 'url', 'iban', 'bic', 'vat_id', 'currency',
   'duration', 'time',
@@ -79,6 +77,7 @@ interface Ready extends Scene {
   readonly ranks: Ranks;
   readonly spanRows: WeakMap<Span, Float32Array>;
   readonly selves: WeakMap<Span, number>;
+  readonly draft: Drafting;
 }
 
 /** So many candidates of a field are weighed, and of all fields together. */
@@ -103,6 +102,7 @@ export function candidatesOf(
     ranks: ranksOf(spans),
     spanRows: new WeakMap(),
     selves,
+    draft: drafting(spans, places),
   };
   const kept = Math.max(20, Math.min(KEPT_MAX, Math.floor(WEIGHED_MAX / Math.max(1, asked.length))));
   return asked.map((_, i) => candidatesFor(ready, i, { kept, ruled: answers[i] }));
@@ -133,10 +133,10 @@ function rivalsOf(likenesses: readonly Likeness[], labels: number): Rivals {
     ownerBoth: new Int16Array(labels).fill(-1),
   };
   for (const [field, likeness] of likenesses.entries())
-    for (let label = 1; label < labels; label += 1) {
+    for (const label of likeness.labels) {
       const { best, second, owner, bestBoth, secondBoth, ownerBoth } = rivals;
       note({ best, second, owner }, label, { field, score: scoreAt(likeness, label) });
-      const both = likeness[label * SIDE_COUNT] ?? 0;
+      const both = likeness.shares[label * SIDE_COUNT] ?? 0;
       note({ best: bestBoth, second: secondBoth, owner: ownerBoth }, label, { field, score: both });
     }
   return rivals;
@@ -180,100 +180,23 @@ function ranksOf(spans: readonly Span[]): Ranks {
   };
 }
 
-interface Draft {
-  readonly span: Span;
-  readonly value: Json;
-  readonly key: string;
-  readonly fit: number;
-  readonly near: number;
-  /** How well the labels around it say the field. */
-  readonly told: number;
-  readonly rough: number;
-}
-
 interface Wanted {
   readonly kept: number;
   readonly ruled: Ruled | undefined;
 }
 
-const nearestOf = ({ labels }: Span): number => {
-  const relation = FIRST_OF.find((one) => labels[one] !== 0);
-  return relation === undefined ? 0 : labels[relation];
-};
-
 function candidatesFor(ready: Ready, index: number, { kept, ruled }: Wanted): readonly Candidate[] {
   const asked = ready.asked[index];
   const likeness = ready.likenesses[index];
   if (asked === undefined || likeness === undefined) return [];
-  const drafts: Draft[] = [];
-  const all = ruled?.span === undefined ? ready.spans : [...ready.spans, ruled.span];
-  for (const span of all) {
-    const value = span === ruled?.span ? ruled.finding.value : valueFor(asked, span);
-    if (value !== undefined) drafts.push(draftOf(span, value, { asked, likeness, ready }));
-  }
-  drafts.sort((a, b) => b.rough - a.rough || a.span.segment.index - b.span.segment.index);
-  const best = drafts.filter(({ span }, i) => i < kept || span === ruled?.span);
-  const standing = standingOf(drafts, best);
+  const own = ruled?.span && { span: ruled.span, value: ruled.finding.value };
+  const { best, standing } = ready.draft(asked, likeness, { kept, own });
   return best.map((draft) => ({
     span: draft.span,
     value: draft.value,
     key: draft.key,
-    row: rowOf(draft, { ready, index, asked, likeness, standing, ruled, drafts: drafts.length }),
+    row: rowOf(draft, { ready, index, asked, likeness, standing, ruled }),
   }));
-}
-
-interface For {
-  readonly asked: Asked;
-  readonly likeness: Likeness;
-  readonly ready: Ready;
-}
-
-function draftOf(span: Span, value: Json, { asked, likeness, ready }: For): Draft {
-  const form = formOf(span);
-  const fit = fitOf(asked, span, form);
-  const near = nearestOf(span);
-  let [any, phrase] = [0, 0];
-  for (const relation of NEAR) {
-    const label = span.labels[relation];
-    if (label === 0) continue;
-    any = Math.max(any, scoreAt(likeness, label));
-    phrase = Math.max(phrase, likeness[label * SIDE_COUNT + 3] ?? 0);
-  }
-  const told = Math.max(scoreAt(likeness, near), 0.9 * any);
-  const section = scoreAt(likeness, span.labels.section);
-  const rough = told + 0.25 * fit + 0.15 * section + 0.15 * phrase + headStart(span, ready, asked);
-  return { span, value, key: textOf(value).toLowerCase(), fit, near, told, rough };
-}
-
-/** What stands early, or as a heading, is likelier; long texts are not, unless they are asked for. */
-function headStart(span: Span, { places }: Ready, { wants }: Asked): number {
-  const { segment, place } = span;
-  const top = segment.page === 1 ? 0.1 - (0.1 * segment.y0) / places.sizeOf(1)[1] : 0;
-  const isLong = wants.long === 0 && formOf(span).words > 30;
-  return top + (place.block === 'heading' ? 0.1 : 0) - (isLong ? 0.3 : 0);
-}
-
-/** How the candidates of a field stand to each other. */
-interface Standing {
-  readonly top: number;
-  readonly tied: number;
-  readonly rankOf: ReadonlyMap<number, number>;
-  readonly same: ReadonlyMap<string, { readonly places: ReadonlySet<number>; readonly told: number }>;
-}
-
-/** Of the same value elsewhere only what is `asked` of it: most values are not weighed any further. */
-function standingOf(drafts: readonly Draft[], asked: readonly Draft[]): Standing {
-  const top = drafts.reduce((most, { told }) => Math.max(most, told), 0);
-  const order = [...new Set(drafts.map(({ told }) => told))].sort((a, b) => b - a);
-  const same = new Map(asked.map(({ key }) => [key, { places: new Set<number>(), told: 0 }]));
-  for (const { key, told, span } of drafts) {
-    const one = same.get(key);
-    if (one === undefined) continue;
-    one.places.add(span.segment.index);
-    one.told = Math.max(one.told, told);
-  }
-  const first = drafts.filter(({ told }) => told > top - 1e-6).map(({ span }) => span.segment.index);
-  return { top, tied: new Set(first).size, rankOf: new Map(order.map((told, i) => [told, i])), same };
 }
 
 interface Row {
@@ -283,12 +206,15 @@ interface Row {
   readonly likeness: Likeness;
   readonly standing: Standing;
   readonly ruled: Ruled | undefined;
-  readonly drafts: number;
 }
 
 function rowOf(draft: Draft, row: Row): Float32Array {
   const { span } = draft;
-  const { ready, asked, likeness } = row;
+  const {
+    ready,
+    asked,
+    likeness: { shares },
+  } = row;
   const features = new Float32Array(FEATURES.length);
   const own = ready.spanRows.get(span) ?? Float32Array.from(spanFeatures(span, ready));
   ready.spanRows.set(span, own);
@@ -303,16 +229,16 @@ function rowOf(draft: Draft, row: Row): Float32Array {
   put(ruleFeatures(draft, row.ruled));
   for (const relation of RELATIONS) {
     const label = span.labels[relation] * SIDE_COUNT;
-    features[at] = likeness[label] ?? 0;
-    for (let side = 2; side < SIDE_COUNT; side += 1) features[at + side - 1] = likeness[label + side] ?? 0;
+    features[at] = shares[label] ?? 0;
+    for (let side = 2; side < SIDE_COUNT; side += 1) features[at + side - 1] = shares[label + side] ?? 0;
     at += SIDE_COUNT - 1;
   }
   const near = draft.near * SIDE_COUNT;
   for (let side = 0; side < SIDE_COUNT; side += 1) {
-    features[at + side] = likeness[near + side] ?? 0;
+    features[at + side] = shares[near + side] ?? 0;
     let most = 0;
     for (const relation of NEAR)
-      most = Math.max(most, likeness[span.labels[relation] * SIDE_COUNT + side] ?? 0);
+      most = Math.max(most, shares[span.labels[relation] * SIDE_COUNT + side] ?? 0);
     features[at + SIDE_COUNT + side] = most;
   }
   return features;
@@ -329,12 +255,12 @@ const fieldFeatures = ({ form, wants, name, depth }: Asked, fields: number): rea
 const UNITED: readonly Relation[] = ['own', 'left', 'above', 'colhead', 'rowhead', 'before', 'section'];
 
 /** Shares of the field that its name alone and all its words are said by all labels around together. */
-function united(span: Span, { likeness }: Row): readonly [number, number] {
+function united(span: Span, { likeness: { shares } }: Row): readonly [number, number] {
   let [name, all] = [1, 1];
   for (const relation of UNITED) {
     const at = span.labels[relation] * SIDE_COUNT;
-    name *= 1 - (likeness[at + 1] ?? 0);
-    all *= 1 - (likeness[at + 2] ?? 0);
+    name *= 1 - (shares[at + 1] ?? 0);
+    all *= 1 - (shares[at + 2] ?? 0);
   }
   return [1 - name, 1 - all];
 }
@@ -361,8 +287,8 @@ function pairFeatures({ span, fit, near, told, key }: Draft, row: Row): readonly
     fit,
     Math.sign(asked.wants.start - asked.wants.end) * SIDE_OF_RANGE[span.range],
     ...united(span, row),
-    likeness[self * SIDE_COUNT] ?? 0,
-    likeness[self * SIDE_COUNT + 2] ?? 0,
+    likeness.shares[self * SIDE_COUNT] ?? 0,
+    likeness.shares[self * SIDE_COUNT + 2] ?? 0,
     otherThan(both, self, index),
     rival,
     scoreAt(likeness, near) - rival,
@@ -371,9 +297,9 @@ function pairFeatures({ span, fit, near, told, key }: Draft, row: Row): readonly
     standing.top - told,
     Math.min(20, standing.tied),
     rank / standing.rankOf.size,
-    Math.min(10, same?.places.size ?? 0),
+    Math.min(10, same?.places ?? 0),
     same?.told ?? 0,
-    Math.log(row.drafts),
+    Math.log(standing.drafts),
   ];
 }
 

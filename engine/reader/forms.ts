@@ -105,12 +105,10 @@ const ANSWERS: readonly (readonly [keyof Asked['wants'], (kind: SpanKind | undef
   ['title', (_, form) => (form.words >= 2 && form.capitals > 0.4 ? 0.6 : 0)],
 ]; // prettier-ignore
 
-/** How well a span's form fits what a field wants: -1..2; 0 where the field wants no form. */
-export function fitOf({ form: wanted, wants }: Asked, { kind }: Span, form: Form): number {
-  if (wanted !== 'string') return 1;
+/** How well the forms of spans fit what a field wants: -1..2; 0 where the field wants no form. */
+export function fitFor({ form: wanted, wants }: Asked): (span: Span) => number {
   const fits = ANSWERS.filter(([want]) => wants[want] > 0);
-  return fits.reduce(
-    (most, [want, fit]) => Math.max(most, wants[want] * fit(kind, form)),
-    fits.length === 0 ? 0 : -1,
-  );
+  if (wanted !== 'string' || fits.length === 0) return () => (wanted === 'string' ? 0 : 1);
+  return (span) =>
+    fits.reduce((most, [want, fit]) => Math.max(most, wants[want] * fit(span.kind, formOf(span))), -1);
 }

@@ -8,14 +8,19 @@ import { addTo } from '../kernel/lists.ts';
 export const SIDES = ['both', 'name', 'all', 'phrase', 'lexicon'] as const;
 export const SIDE_COUNT = SIDES.length;
 
-/** Of one field to every label: five shares, 0..1, a label, in the order of `SIDES`. */
-export type Likeness = Float32Array;
+/** Of one field to every label. */
+export interface Likeness {
+  /** Five shares, 0..1, a label, in the order of `SIDES`. */
+  readonly shares: Float32Array;
+  /** The labels that say anything of the field: all shares of the others are 0. */
+  readonly labels: readonly number[];
+}
 
 /** A label's score as a whole, 0..1. */
-export const scoreAt = (likeness: Likeness, label: number): number => {
+export const scoreAt = ({ shares }: Likeness, label: number): number => {
   const at = label * SIDE_COUNT;
-  const [both = 0, , all = 0, phrase = 0, lexicon = 0] = likeness.subarray(at, at + SIDE_COUNT);
-  return Math.max(both, 0.95 * lexicon, 0.85 * phrase, 0.6 * all);
+  const [both, all] = [shares[at] ?? 0, shares[at + 2] ?? 0];
+  return Math.max(both, 0.95 * (shares[at + 4] ?? 0), 0.85 * (shares[at + 3] ?? 0), 0.6 * all);
 };
 
 interface Weighted {
@@ -34,7 +39,11 @@ export function likenessesOf(fields: readonly Asked[], book: LabelBook): readonl
     remembered(rows, word, () => Float32Array.from(book.words, (other) => wordLikeness(word, other)));
   const numbers = new Map(book.words.map((word, i) => [word, i]));
   const weights = Float32Array.from(book.words, weightOf);
-  return fields.map((asked) => likenessOf(asked, { book, weights, weigh: weighing(rowOf, book), numbers }));
+  const saidIn: number[][] = book.words.map(() => []);
+  for (const [number, label] of book.labels.entries())
+    for (const word of new Set(label)) saidIn[word]?.push(number);
+  const weigh = weighing(rowOf, book);
+  return fields.map((asked) => likenessOf(asked, { book, weights, weigh, numbers, saidIn }));
 }
 
 const weighing =
@@ -53,34 +62,44 @@ interface Book {
   readonly weights: Float32Array;
   readonly weigh: (words: readonly string[]) => Weighted;
   readonly numbers: ReadonlyMap<string, number>;
+  /** The labels that each word stands in. */
+  readonly saidIn: readonly (readonly number[])[];
 }
 
-function likenessOf(asked: Asked, { book, weights, weigh, numbers }: Book): Likeness {
+/** Only labels that share a word with the field, or one that is like it, are weighed. */
+function likenessOf(asked: Asked, { book, weights, weigh, numbers, saidIn }: Book): Likeness {
   const [name, all] = [weigh(asked.name), weigh(asked.all)];
   const phrases = asked.phrases.map(weigh);
   const known = knownPhrases(asked, numbers);
-  const likeness = new Float32Array(book.labels.length * SIDE_COUNT);
-  for (const [number, label] of book.labels.entries()) {
-    const said = label.reduce((sum, word) => sum + (weights[word] ?? 0), 0);
-    if (said === 0) continue;
+  const shares = new Float32Array(book.labels.length * SIDE_COUNT);
+  const tells = (_: unknown, word: number): boolean =>
+    known.has(word) || [all, ...phrases].some(({ best }) => (best[word] ?? 0) > 0);
+  const labels = [...new Set(saidIn.filter(tells).flat())];
+  for (const number of labels) {
+    const label = book.labels[number] ?? [];
+    const said = share(label, weights);
     const at = number * SIDE_COUNT;
-    likeness[at + 4] = byLexicon(label, said, { known, weights });
-    const share = (best: Float32Array): number =>
-      label.reduce((sum, word) => sum + (weights[word] ?? 0) * (best[word] ?? 0), 0) / said;
-    const told = share(all.best);
+    shares[at + 4] = byLexicon(label, said, { known, weights });
+    const told = share(label, weights, all.best) / said;
     if (told > 0) {
       const own = covered(name, label);
-      likeness[at] = harmonic(own, share(name.best));
-      likeness[at + 1] = own;
-      likeness[at + 2] = told;
+      shares[at] = harmonic(own, share(label, weights, name.best) / said);
+      shares[at + 1] = own;
+      shares[at + 2] = told;
     }
     for (const phrase of phrases) {
-      const back = share(phrase.best);
-      if (back > 0)
-        likeness[at + 3] = Math.max(likeness[at + 3] ?? 0, harmonic(covered(phrase, label), back));
+      const back = share(label, weights, phrase.best) / said;
+      if (back > 0) shares[at + 3] = Math.max(shares[at + 3] ?? 0, harmonic(covered(phrase, label), back));
     }
   }
-  return likeness;
+  return { shares, labels };
+}
+
+/** What the words of a label weigh, each as much as it is like the best. */
+function share(label: readonly number[], weights: Float32Array, best?: Float32Array): number {
+  let sum = 0;
+  for (const word of label) sum += (weights[word] ?? 0) * (best === undefined ? 1 : (best[word] ?? 0));
+  return sum;
 }
 
 /** Share of a phrase that a label says. */

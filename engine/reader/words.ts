@@ -1,21 +1,16 @@
-import { nameWords } from '../extraction/fields/words.ts';
+import { nameWords, oneLetterOff } from '../extraction/fields/words.ts';
+import { memoryOf } from '../kernel/once.ts';
 import { areSynonyms } from '../extraction/matching/synonyms.ts';
 
-const KNOWN = new Map<string, readonly string[]>();
-/** Texts whose words are remembered; then they are forgotten together. */
-const KNOWN_MAX = 20_000;
+const known = memoryOf<readonly string[]>(20_000);
 
 /** The words of a text as labels and fields are compared: folded, unified, without endings; no numbers. */
-export function wordsOf(text: string): readonly string[] {
-  const known = KNOWN.get(text);
-  if (known !== undefined) return known;
-  const words = nameWords(text)
+export const wordsOf = (text: string): readonly string[] => known(text, stemsIn);
+
+const stemsIn = (text: string): readonly string[] =>
+  nameWords(text)
     .filter((word) => !/^\d/.test(word))
     .map(stemOf);
-  if (KNOWN.size >= KNOWN_MAX) KNOWN.clear();
-  KNOWN.set(text, words);
-  return words;
-}
 
 const ENDINGS: readonly (readonly [RegExp, string])[] = [
   [/^(.{2,})ies$/, '$1y'],
@@ -41,13 +36,6 @@ export const weightOf = (word: string): number => {
   return word.length <= 1 ? 0.3 : 1;
 };
 
-function oneOff(short: string, long: string): boolean {
-  if (short.length < 6 || long.length - short.length > 1) return false;
-  let i = 0;
-  while (i < short.length && short[i] === long[i]) i += 1;
-  return short.slice(short.length === long.length ? i + 1 : i) === long.slice(i + 1);
-}
-
 const ALIKE = 0.85;
 const STEMMED = 0.7;
 const PART = 0.6;
@@ -70,7 +58,7 @@ function spelledLike(a: string, b: string): number {
   if (a === b) return 1;
   const [short, long] = a.length < b.length ? [a, b] : [b, a];
   if (short.length < 5) return isShortened(short, long) ? PART : 0;
-  if (oneOff(short, long)) return ALIKE;
+  if (oneLetterOff(short, long)) return ALIKE;
   if (long.startsWith(short)) return long.length - short.length <= 4 ? ALIKE : PART;
   return long.endsWith(short) ? PART : begunAlike(short, long);
 }

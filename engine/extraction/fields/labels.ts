@@ -1,4 +1,4 @@
-import { remembered, once } from '../../kernel/once.ts';
+import { memoryOf, remembered } from '../../kernel/once.ts';
 import { tellingWords } from '../matching/synonyms.ts';
 import type { Field } from './fields.ts';
 import { concepts, type Concept, type ValueKind, isOnlyRowConcept, isRowConcept } from './lexicon.ts';
@@ -36,14 +36,22 @@ const RIVALS: Readonly<Record<ValueKind, readonly ValueKind[]>> = {
   boolean: ['boolean'],
 };
 const RIVAL_WEIGHT = 0.8;
+
+/** What is known of a field. */
+interface Known {
+  readonly tells: (number: number) => boolean;
+  readonly rivals: readonly Concept[];
+  readonly scores: Map<string, number>;
+}
+
 /** A matcher for one document; `asked` are the names of a schema's fields, labels too. */
 export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelMatcher {
   const known = vocabulary();
   const byLabel = new Map<string, ReadonlyMap<string, number>>();
-  const byField = new Map<Field, { rivals: readonly Concept[]; scores: Map<string, number> }>();
+  const byField = new Map<Field, Known>();
   const scoresOf = (label: readonly string[]): ReadonlyMap<string, number> =>
     remembered(byLabel, label.join(' '), () => conceptScores(known, label));
-  const { tells } = tellingWords(isLikeOwn);
+  const { numberOf, tellingTo } = tellingWords((own, word) => wordSimilarity(own, word) > 0);
   const byAny = new Map<string, number>();
   const askedLike = phrasesLike(asked);
   const compute = (field: Field, rivals: readonly Concept[], label: readonly string[]): number => {
@@ -62,11 +70,12 @@ export function labelMatcher(asked: readonly (readonly string[])[] = []): LabelM
       }),
     concept: (id, label) => scoresOf(label).get(id) ?? 0,
     score: (field, label) => {
-      if (!label.some((word) => tells(field, word))) return 0;
       const ofField = remembered(byField, field, () => ({
+        tells: tellingTo(namesOf(field)),
         rivals: rivalsOf(field),
         scores: new Map<string, number>(),
       }));
+      if (!label.some((word) => ofField.tells(numberOf(word)))) return 0;
       return remembered(ofField.scores, label.join(' '), () => compute(field, ofField.rivals, label));
     },
   };
@@ -90,12 +99,9 @@ function phrasesLike(
 }
 
 /** A label without a word like one of the field's names, or of its concept's, says the field not at all. */
-const isLikeOwn = (field: Field, word: string): boolean =>
-  namesOf(field).some((own) => wordSimilarity(own, word) > 0);
-
-const namesOf = once(({ phrases, concept }: Field): readonly string[] => [
+const namesOf = ({ phrases, concept }: Field): readonly string[] => [
   ...new Set([...phrases, ...(concept?.phrases ?? [])].flat()),
-]);
+];
 
 function conceptScores(known: Vocabulary, label: readonly string[]): ReadonlyMap<string, number> {
   const scores = new Map<string, number>();
@@ -128,13 +134,8 @@ const withoutNumbers = (text: string): string =>
   text.replace(/\S+(?:\s*%)?/g, (word) => (/\d/.test(word) ? ' ' : word));
 
 /** The words of labels, kept for the labels met last: every field asks for the same ones. */
-const WORDS = new Map<string, readonly string[]>();
-const WORDS_MAX = 20_000;
-
-function wordsOf(text: string): readonly string[] {
-  if (WORDS.size > WORDS_MAX) WORDS.clear();
-  return remembered(WORDS, text, () => labelWords(withoutNumbers(text)));
-}
+const split = memoryOf<readonly string[]>(20_000);
+const wordsOf = (text: string): readonly string[] => split(text, () => labelWords(withoutNumbers(text)));
 
 /** How labels are judged: for one field, and for whatever they may name. */
 export interface Judged {

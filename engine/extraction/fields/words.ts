@@ -68,8 +68,12 @@ export const nameWords = (name: string): readonly string[] =>
  */
 export function wordSimilarity(phraseWord: string, labelWord: string): number {
   if (phraseWord === labelWord) return 1;
-  const isCompound = labelWord.length > phraseWord.length;
-  const [short, long] = isCompound ? [phraseWord, labelWord] : [labelWord, phraseWord];
+  return labelWord.length > phraseWord.length
+    ? partLikeness(phraseWord, labelWord, true)
+    : partLikeness(labelWord, phraseWord, false);
+}
+
+function partLikeness(short: string, long: string, isCompound: boolean): number {
   if (short.length < 5) return 0;
   if (!long.endsWith(short) && !long.startsWith(short)) return oneLetterOff(short, long) ? ALIKE : 0;
   const isNear = isCompound || long.length - short.length <= 3;
@@ -82,7 +86,8 @@ const isHeadOf = (short: string, long: string): boolean =>
 const ALIKE = 0.85;
 const PART = 0.3;
 
-function oneLetterOff(short: string, long: string): boolean {
+/** Two words of six letters and more that differ in one, or of which one has one more. */
+export function oneLetterOff(short: string, long: string): boolean {
   if (short.length < 6 || long.length - short.length > 1) return false;
   let i = 0;
   while (i < short.length && short[i] === long[i]) i += 1;

@@ -21,27 +21,47 @@ const LABEL_WORDS_MAX = 4;
 
 /** Judges headers by the schema's own words first, and by what is known of labels. */
 export const headerMatcher: (labels: LabelMatcher) => HeaderMatcher = once((labels) => {
-  const known = new Map<Field, Map<string, number>>();
-  const words = new Map<string, readonly string[]>();
-  const { tells } = tellingWords(isLikeOwn);
+  const known = new Map<Field, Known>();
+  const headers = new Map<string, Header>();
+  const { numberOf, tellingTo } = tellingWords(isLikeOwn);
+  const headerOf = (text: string): Header => {
+    const words = headerWords(text);
+    return { words, numbers: words.map(numberOf), run: words.join('') };
+  };
   return (field, text) => {
     if (text === '' || text.length > HEADER_CHARACTERS_MAX) return 0;
-    const header = remembered(words, text, () => headerWords(text));
-    if (!header.some((word) => tells(field, word)) && !runsOf(field).has(header.join(''))) return 0;
-    const scores = remembered(known, field, () => new Map<string, number>());
-    return remembered(scores, text, () => likeness(field, header, labels));
+    const header = remembered(headers, text, () => headerOf(text));
+    const own = remembered(known, field, () => ({
+      tells: tellingTo(ownWords(field)),
+      runs: new Set(field.phrases.map((one) => one.join(''))),
+      scores: new Map<Header, number>(),
+    }));
+    if (!header.numbers.some(own.tells) && !own.runs.has(header.run)) return 0;
+    return remembered(own.scores, header, () => likeness(field, header.words, labels));
   };
 });
 
+interface Header {
+  readonly words: readonly string[];
+  readonly numbers: readonly number[];
+  /** Its letters in one. */
+  readonly run: string;
+}
+
+interface Known {
+  readonly tells: (number: number) => boolean;
+  readonly runs: ReadonlySet<string>;
+  readonly scores: Map<Header, number>;
+}
+
 /** All words that may make a header name a field: of its names, its description, and what its concept is called. */
-const ownWords = once(({ phrases, about, concept }: Field): readonly string[] => [
+const ownWords = ({ phrases, about, concept }: Field): readonly string[] => [
   ...new Set([...phrases, ...about, ...(concept?.phrases ?? [])].flat()),
-]);
-const runsOf = once(({ phrases }: Field): ReadonlySet<string> => new Set(phrases.map((one) => one.join(''))));
+];
 
 /** A header without such a word names the field not at all. */
-const isLikeOwn = (field: Field, word: string): boolean =>
-  ownWords(field).some((own) => sameStem(own, word) > 0 || wordSimilarity(own, word) > 0);
+const isLikeOwn = (own: string, word: string): boolean =>
+  sameStem(own, word) > 0 || wordSimilarity(own, word) > 0;
 
 function likeness(field: Field, words: readonly string[], labels: LabelMatcher): number {
   const named = namedBy(field, words);
@@ -100,7 +120,8 @@ const STEM = 0.9;
 /** 1: one word; less where they are spelled alike, or one shortens the other: "dept" or "dpt", "department". */
 export function sameStem(a: string, b: string): number {
   const alike = likeWord(a, b);
-  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  const short = a.length <= b.length ? a : b;
+  const long = short === a ? b : a;
   if (alike >= ALIKE || isOtherEnd(short, long)) return Math.max(STEM, alike);
   return alike < CONTRACTED && isContracted(short, long) ? CONTRACTED : alike;
 }
@@ -113,8 +134,8 @@ const isOtherEnd = (short: string, long: string): boolean =>
 const CONTRACTED = 0.7;
 /** A few letters without a vowel, in the order of a longer word that begins and ends alike: "wt" for weight. */
 function isContracted(short: string, long: string): boolean {
-  if (!/^[^aeiou\P{L}]{2,4}$/u.test(short) || long.length < short.length + 2) return false;
   if (short.charAt(0) !== long.charAt(0) || short.at(-1) !== long.at(-1)) return false;
+  if (long.length < short.length + 2 || !/^[^aeiou\P{L}]{2,4}$/u.test(short)) return false;
   let at = 0;
   for (const letter of short) {
     at = long.indexOf(letter, at) + 1;

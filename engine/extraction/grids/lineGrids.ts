@@ -1,3 +1,4 @@
+import { once } from '../../kernel/once.ts';
 import type { Row, Segment } from '../places/layout.ts';
 import { labelWords } from '../fields/words.ts';
 import type { Cell, Grid } from './grid.ts';
@@ -33,7 +34,7 @@ export function lineGrids(asked: Asked): readonly Grid[] {
 
 /** Fields that the row names; in a text that stands alone each by words of its own, for it may be a title. */
 const hitsOf = (row: Row, { fields, matcher }: Asked): number => {
-  const runs = row.segments.filter(({ text }) => /\p{L}/u.test(text)).flatMap(runsOf);
+  const runs = wordsRun(row);
   const named = fields.flatMap((field) => bestRun(runs, (run) => matcher(field, run)) ?? []);
   return row.segments.length > 1 ? named.length : new Set(named).size;
 };
@@ -54,6 +55,10 @@ function isHeader(row: Row, asked: Asked): boolean {
   if (2 * named.length < row.segments.length || placedWords(row).length > 40) return false;
   return hitsOf(row, asked) >= Math.min(2, asked.fields.length);
 }
+
+const wordsRun = once(({ segments }: Row): readonly string[] =>
+  segments.filter(({ text }) => /\p{L}/u.test(text)).flatMap(runsOf),
+);
 
 function runsOf({ words }: Segment): readonly string[] {
   const texts = words.slice(0, SEGMENT_WORDS_MAX).map(({ text }) => text);

@@ -18,16 +18,17 @@ const SYNONYM = 0.8;
 const PART = 0.3;
 
 /** How far a label's word says a field's word, 0..1: by its letters, or as another word for the same thing. */
-export const likeWord = (own: string, other: string): number =>
-  Math.max(spelledLike(own, other), areSynonyms(own, other) ? SYNONYM : 0);
+export const likeWord = (own: string, other: string): number => {
+  const spelled = spelledLike(own, other);
+  return spelled < SYNONYM && areSynonyms(own, other) ? SYNONYM : spelled;
+};
 
 /** By its letters alone: in sentences other words for a thing stand for too much else. */
 export function spelledLike(own: string, other: string): number {
   if (own === other) return 1;
-  if (/\d/.test(own + other)) return 0;
   const alike = wordSimilarity(own, other);
-  if (alike >= SHORTENED) return alike;
-  return begunLike(own, other) || (alike > PART ? alike : 0);
+  const most = alike >= SHORTENED ? alike : begunLike(own, other) || (alike > PART ? alike : 0);
+  return most > 0 && (/\d/.test(own) || /\d/.test(other)) ? 0 : most;
 }
 
 /** Words that begin alike: of one stem, shortened, or a short one in the plural; 0 where they are none of these. */

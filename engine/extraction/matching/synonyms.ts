@@ -1,3 +1,4 @@
+import { memoryOf, remembered } from '../../kernel/once.ts';
 import rings from './synonyms.json' with { type: 'json' };
 
 /** The rings of words that may stand for each other in forms and registers, by each of their words. */
@@ -12,17 +13,13 @@ const CASES = ['u', 'a', 'y', 'i', 'em', 'ow', 'ie', 'ho', 'ego'];
 const STEM_MIN = 5;
 
 /** The rings of the words that were asked for last: every field asks for the words of the same labels. */
-const KNOWN = new Map<string, ReadonlySet<number> | undefined>();
-const KNOWN_MAX = 50_000;
+const known = memoryOf<ReadonlySet<number>>(50_000);
+const NONE: ReadonlySet<number> = new Set();
 
-function ringsOf(word: string): ReadonlySet<number> | undefined {
-  const known = KNOWN.get(word);
-  if (known !== undefined || KNOWN.has(word)) return known;
-  if (KNOWN.size >= KNOWN_MAX) KNOWN.clear();
-  const rings = ringsWithout(word, ENDINGS, 0) ?? ringsWithout(word, CASES, STEM_MIN);
-  KNOWN.set(word, rings);
-  return rings;
-}
+const ringsOf = (word: string): ReadonlySet<number> => known(word, ringsFor);
+
+const ringsFor = (word: string): ReadonlySet<number> =>
+  ringsWithout(word, ENDINGS, 0) ?? ringsWithout(word, CASES, STEM_MIN) ?? NONE;
 
 function ringsWithout(
   word: string,
@@ -40,45 +37,47 @@ function ringsWithout(
 /** Words that name the same thing in forms, in one language or in two: "tenant", "occupant", "Mieter". */
 export function areSynonyms(one: string, other: string): boolean {
   const own = ringsOf(one);
-  const theirs = own === undefined ? undefined : ringsOf(other);
-  if (own === undefined || theirs === undefined) return false;
+  if (own.size === 0) return false;
+  const theirs = ringsOf(other);
   for (const ring of own) if (theirs.has(ring)) return true;
   return false;
 }
 
-/** Whether a word tells anything, asked of many words by many: each is answered once, and remembered in a byte. */
-export interface TellingWords<Asker extends object> {
-  readonly tells: (asker: Asker, word: string) => boolean;
+/** Which words tell anything, asked of many words by many: each pair of words is judged once. */
+export interface TellingWords {
+  readonly numberOf: (word: string) => number;
+  /** Whether the word of a number tells anything to who has these words of his own. */
+  readonly tellingTo: (own: readonly string[]) => (number: number) => boolean;
 }
 
 const [UNKNOWN, NO, YES] = [0, 1, 2];
 const FIRST_SIZE = 1024;
 
-/** `judge` says it of a word; what it says must not change. Make one for each document, for it keeps its words. */
-export function tellingWords<Asker extends object>(
-  judge: (asker: Asker, word: string) => boolean,
-): TellingWords<Asker> {
-  const numbers = new Map<string, number>();
-  const answers = new WeakMap<Asker, Uint8Array>();
-  const numberOf = (word: string): number => {
-    const known = numbers.get(word) ?? numbers.size;
-    numbers.set(word, known);
-    return known;
+/** Remembers in a byte each what `judge` says of the word of a number; what it says must not change. */
+function bytesOf(judge: (number: number) => boolean): (number: number) => boolean {
+  let said = new Uint8Array(FIRST_SIZE);
+  return (number) => {
+    if (number >= said.length) {
+      const grown = new Uint8Array(2 * number);
+      grown.set(said);
+      said = grown;
+    }
+    if (said[number] === UNKNOWN) said[number] = judge(number) ? YES : NO;
+    return said[number] === YES;
   };
-  const roomFor = (asker: Asker, number: number): Uint8Array => {
-    const known = answers.get(asker);
-    if (known !== undefined && number < known.length) return known;
-    const grown = new Uint8Array(Math.max(FIRST_SIZE, 2 * number));
-    grown.set(known ?? []);
-    answers.set(asker, grown);
-    return grown;
-  };
+}
+
+/** `judge` holds a word of one's own against another. Make one for each document, for it keeps its words. */
+export function tellingWords(judge: (own: string, word: string) => boolean): TellingWords {
+  const [numbers, words] = [new Map<string, number>(), [] as string[]];
+  const byOwn = new Map<string, (number: number) => boolean>();
+  const told = (own: string): ((number: number) => boolean) =>
+    remembered(byOwn, own, () => bytesOf((number) => judge(own, words[number] ?? '')));
   return {
-    tells: (asker, word) => {
-      const number = numberOf(word);
-      const said = roomFor(asker, number);
-      if (said[number] === UNKNOWN) said[number] = judge(asker, word) ? YES : NO;
-      return said[number] === YES;
+    numberOf: (word) => remembered(numbers, word, () => words.push(word) - 1),
+    tellingTo: (own) => {
+      const each = own.map(told);
+      return bytesOf((number) => each.some((tells) => tells(number)));
     },
   };
 }

@@ -1,6 +1,7 @@
 import forms from '../lexicon/forms.json' with { type: 'json' };
 import { withoutEnd } from '../../kernel/text.ts';
 import type { Json } from '../../kernel/json.ts';
+import { once, remembered } from '../../kernel/once.ts';
 import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
 import type { Field } from '../fields/fields.ts';
 import type { ValueKind } from '../fields/lexicon.ts';
@@ -110,8 +111,17 @@ function typed({ segment, from, to }: Spot, { conventions }: Asked, shape: Shape
 }
 
 /** Numbers and, where the field asks for a share, percentages; with "k" and "million" multiplied. */
-function numbers(spot: Spot, { field, conventions }: Asked): readonly Reading[] {
-  const { segment, from, to } = spot;
+function numbers({ segment, from, to }: Spot, { field, conventions }: Asked): readonly Reading[] {
+  const known = numbersRead(conventions)(segment);
+  return remembered(known, `${from} ${to} ${isShare(field)}`, () =>
+    numbersAt({ segment, from, to }, { field, conventions }),
+  );
+}
+
+/** Most fields ask for the numbers of the same places. */
+const numbersRead = once((_by: Conventions) => once((_of: Segment) => new Map<string, readonly Reading[]>()));
+
+function numbersAt({ segment, from, to }: Spot, { field, conventions }: Asked): readonly Reading[] {
   const scaled = scaledIn(segment.text, conventions.decimalMark).filter(
     (one) => one.from >= from && one.to <= to,
   );

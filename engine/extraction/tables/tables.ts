@@ -1,3 +1,4 @@
+import { once } from '../../kernel/once.ts';
 import type { Field } from '../fields/fields.ts';
 import { wholeScore } from '../fields/labels.ts';
 import type { Row } from '../places/layout.ts';
@@ -51,19 +52,19 @@ function apart(headers: readonly Header[]): readonly Header[] {
 
 function headerOf(row: Row, fields: readonly Field[], { labels }: Source): Header | undefined {
   if (row.segments.length < 2) return undefined;
-  const words = row.segments.filter(({ text }) => !isNumeric(text)).map(({ text }) => text);
-  const hits = fields.filter((field) =>
-    words.some((text) => headerScore(text, field, labels) >= HEADER_HIT),
-  ).length;
+  const runs = runsIn(row);
+  const hits = fields.filter((field) => runs.some((run) => labels.score(field, run) >= HEADER_HIT)).length;
   return hits >= 2 ? { row, hits } : undefined;
 }
 
 /** A header's segment may say more than one column: each word and pair of words is tried. */
-function headerScore(text: string, field: Field, labels: Source['labels']): number {
-  const words = labelWords(text);
-  const runs = words.flatMap((_, i) => [words.slice(i, i + 1), words.slice(i, i + 2), words.slice(i, i + 3)]);
-  return [words, ...runs].reduce((best, run) => Math.max(best, labels.score(field, run)), 0);
-}
+const runsIn = once(({ segments }: Row): readonly (readonly string[])[] =>
+  segments.flatMap(({ text }) => {
+    const words = isNumeric(text) ? [] : labelWords(text);
+    const from = (i: number) => [words.slice(i, i + 1), words.slice(i, i + 2), words.slice(i, i + 3)];
+    return [words, ...words.flatMap((_, i) => from(i))];
+  }),
+);
 
 const top = (row: Row): number => Math.min(...row.segments.map(({ y0 }) => y0));
 
