@@ -33,25 +33,25 @@ const isPlainText = (field: Field): boolean =>
   shapeOf(field) === 'text' && field.kind === 'text' && field.choices.length === 0;
 
 const VALUES_MAX = 24;
+/** Letters before three digits belong to a code, unless they say that it is one: "CCA 418227", "No 418227". */
+const CODES = new RegExp(
+  String.raw`(?<![\p{L}\p{N}])(?:(?!(?:N[OR]|NUM|ID|REF|KEY|CODE|PIN|TEL)\s)\p{Lu}{2,4}\s(?=\d{3}))?` +
+    String.raw`(?:[\p{L}\p{N}]+[-/.])*[\p{L}\p{N}]*\d[\p{L}\p{N}]*(?:[-/.][\p{L}\p{N}]+)*`,
+  'gu',
+);
 
 function valuesIn(field: Field, segment: Segment, source: Source): readonly Reading[] {
   const spot = { segment, from: 0, to: segment.text.length };
   if (shapeOf(field) !== 'code' && !isPlainText(field))
     return valuesAt(spot, { field, conventions: source.conventions }).slice(0, VALUES_MAX);
-  return [
-    ...segment.text.matchAll(
-      /(?<![\p{L}\p{N}])(?:(?!(?:N[OR]|NUM|ID|REF|KEY|CODE|PIN|TEL)\s)\p{Lu}{2,4}\s(?=\d{3}))?(?:[\p{L}\p{N}]+[-/.])*[\p{L}\p{N}]*\d[\p{L}\p{N}]*(?:[-/.][\p{L}\p{N}]+)*/gu,
-    ),
-  ]
-    .slice(0, VALUES_MAX)
-    .map(({ 0: text, index }) => ({
-      segment,
-      from: index,
-      to: index + text.length,
-      value: text,
-      text,
-      strictness: 0.6,
-    }));
+  return [...segment.text.matchAll(CODES)].slice(0, VALUES_MAX).map(({ 0: text, index }) => ({
+    segment,
+    from: index,
+    to: index + text.length,
+    value: text,
+    text,
+    strictness: 0.6,
+  }));
 }
 
 function mentionOf(field: Field, value: Reading, source: Source): Draft | undefined {
