@@ -148,6 +148,10 @@ export function choiceIn({ choices }: Field, text: string): string | undefined {
   const words = labelWords(text);
   const exact = choices.find((choice) => folded(choice) === folded(text.trim()));
   if (exact !== undefined) return exact;
+  const initial = /^\p{Lu}$/u.test(text.trim())
+    ? choices.filter((one) => folded(one).startsWith(folded(text.trim())))
+    : [];
+  if (initial.length > 0) return onlyOne(initial.map((choice) => ({ choice })));
   const named = choices.map((choice) => ({ choice, own: nameWords(choice) }));
   const scored = named
     .map(({ choice, own }) => ({ choice, score: phraseSimilarity(own, words) }))

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, parse, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { deserialize, serialize } from 'node:v8';
 import { sha256 } from '@quire/engine/kernel/canonicalJson';
@@ -92,6 +92,39 @@ const listedItems = (manifest: string, suffix: string): readonly Item[] => {
       strict: false,
     }));
 };
+
+/** A name with and without its ending: the schema and the truth may be named by either. */
+const besides = (folder: string, name: string): string | undefined =>
+  [`${name}.json`, `${parse(name).name}.json`].map((one) => join(folder, one)).find(existsSync);
+
+/**
+ * Everything of a folder with documents/, schemas/ and truth/, the last two with a JSON file of the same name for each
+ * document; one `schema.json` in the folder serves those that have none, and `match.json` says by document and path
+ * which texts are compared leniently. They are one set, of the folder's name.
+ */
+export function itemsIn(folder: string): readonly Item[] {
+  const lenient = besides(folder, 'match');
+  const match = (lenient === undefined ? {} : json(lenient)) as Readonly<Record<string, Item['match']>>;
+  return readdirSync(join(folder, 'documents'))
+    .toSorted()
+    .flatMap((name) => {
+      const schema = besides(join(folder, 'schemas'), name) ?? besides(folder, 'schema');
+      const truth = besides(join(folder, 'truth'), name);
+      if (schema === undefined || truth === undefined) return [];
+      return [
+        {
+          id: name,
+          set: basename(resolve(folder)),
+          file: join(folder, 'documents', name),
+          schema: json(schema) as JsonObject,
+          truth: json(truth) as JsonObject,
+          match: match[name] ?? {},
+          ignore: [],
+          strict: false,
+        },
+      ];
+    });
+}
 
 /** Schemas of the benchmark say beside each member how it is scored. */
 const withoutScoring = (value: unknown): unknown => {

@@ -1,4 +1,5 @@
 // How well the embedded engine reads, set by set: npm run engine:eval -- [--only general,adbuy] [--untaught]
+// Documents of one's own, one folder with documents/, schemas/ and truth/: npm run engine:eval -- --folder <folder>
 // What examples teach, by their number: npm run engine:eval -- --only sroie --curve 3,10,30 [--plot <file>.svg]
 // Schemas in one language over pages in another: npm run engine:eval -- --pairs [--only "en over de"] [--seed 2]
 // What proposed schemas are worth: npm run engine:eval -- --proposals [--only general]
@@ -11,7 +12,16 @@ import { proposalFor } from '../../engine/extraction/schema/proposal.ts';
 import { unpacked } from '../../engine/isolation/children/packing.ts';
 import { openDocumentWorkers, type DocumentWorkers } from '../../engine/isolation/documentWorkers.ts';
 import type { LocalArtifact } from '../../engine/learning/artifact.ts';
-import { CORPUS, corpusItems, readItem, scorer, strictCounts, type Item, type Scorer } from './corpus.ts';
+import {
+  CORPUS,
+  corpusItems,
+  itemsIn,
+  readItem,
+  scorer,
+  strictCounts,
+  type Item,
+  type Scorer,
+} from './corpus.ts';
 import { plotOf, type Curve } from './curves.ts';
 import {
   proposedOf,
@@ -32,6 +42,8 @@ const { values: options } = parseArgs({
   options: {
     /** Parts of the names of sets. */
     only: { type: 'string' },
+    /** Folders of documents with their schemas and truth, in place of the corpus. */
+    folder: { type: 'string', multiple: true },
     untaught: { type: 'boolean', default: false },
     seeds: { type: 'string', default: '3' },
     /** How many examples teach; without it all there are. */
@@ -229,7 +241,7 @@ const evaluate = async (items: readonly Item[], run: Run): Promise<void> => {
   const isWanted = (set: string): boolean =>
     options.only?.split(',').some((part) => set.includes(part)) ?? true;
   const names = [...new Set(items.map(({ set }) => set))].filter((set) => !set.endsWith(' learn'));
-  const rows: Row[] = isWanted(GENERATED) ? [generatedRow(run.by)] : [];
+  const rows: Row[] = isWanted(GENERATED) && options.folder === undefined ? [generatedRow(run.by)] : [];
   const curves: Curve[] = [];
   for (const set of names.filter(isWanted)) {
     const found = await rowsOf(set, items, run);
@@ -295,7 +307,7 @@ const oracle = async (items: readonly Item[], workers: DocumentWorkers): Promise
 
 const scoring = async (): Promise<Scoring> => ({ scorer: await scorer(), strict: await strictCounts() });
 
-const items = corpusItems();
+const items = options.folder?.flatMap(itemsIn) ?? corpusItems();
 if (items === undefined) {
   console.log(`There is no corpus at ${CORPUS}: nothing was evaluated.`);
 } else if (options.pairs) {

@@ -152,12 +152,18 @@ export const judgedFor = (field: Field, labels: LabelMatcher): Judged => ({
 /** What a whole run of words says is not said of its end: "payable by" is no "by". */
 const SAID = 0.95;
 
+/** What such a word stands before is left out: rent "hors charges" is no charge. */
+const WITHOUT: ReadonlySet<string> = new Set(
+  'without excluding excl ohne exkl hors sin senza zonder bez sem'.split(' '),
+);
+
 /** Best score of any run of words that ends the label: "as agreed, invoice no." ends in "invoice no.". */
 export function endingScore(text: string, { scoreOf, anyOf }: Judged): number {
   const words = wordsOf(text.slice(-LABEL_CHARACTERS_MAX)).slice(-LABEL_WORDS_MAX);
   let best = 0;
   for (let length = 1; length <= words.length; length += 1) {
     const run = words.slice(-length);
+    if (WITHOUT.has(words.at(-length - 1) ?? '')) continue;
     const score = scoreOf(run) - DROPPED * (words.length - length);
     if (length > 1 && score < best && anyOf(run) >= SAID) best = score;
     else best = Math.max(best, score);

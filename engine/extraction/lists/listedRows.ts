@@ -8,6 +8,7 @@ import { numberedRows } from './numberedRows.ts';
 import { recordRows } from './recordRows.ts';
 import type { Listed } from './rowMembers.ts';
 import type { Source } from '../source.ts';
+import { typedLines } from './typedLines.ts';
 import { statementMembers, statementRows } from '../statements/statementRows.ts';
 import { findRows, type RowFindings } from '../tables/rowValues.ts';
 
@@ -34,7 +35,9 @@ function waysFor({
 }: Listed): readonly ((listed: Listed, source: Source) => readonly RowFindings[])[] {
   if (outer.size > 0) return [byGrids];
   const goods = fields.filter(({ concept }) => OF_GOODS.has(concept?.id ?? '')).length;
-  return goods >= 2 ? [byLines, byGrids] : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers];
+  return goods >= 2
+    ? [byLines, byGrids]
+    : [byGrids, byRecords, datedEntries, byLines, byLabel, byNumbers, typedLines];
 }
 
 const rowsFor = once((source: Source) => once((fields: readonly Field[]) => findRows(fields, source)));

@@ -11,6 +11,7 @@ type Asked = Exclude<
   | 'academic'
   | 'particles'
   | 'kinds'
+  | 'offices'
   | 'authors'
   | 'affiliation'
   | 'period'

@@ -10,6 +10,8 @@ import type { Segment } from '../places/layout.ts';
 import { shapeOf } from '../singles/shapes.ts';
 import type { Draft } from '../singles/values.ts';
 import type { Source } from '../source.ts';
+import { isStreet, postalLine } from '../parties/postal.ts';
+import { phonesIn } from '../values/identifiers.ts';
 import { asksOnly } from './asked.ts';
 import { headOf, type Run } from './head.ts';
 import { isOrganization, personIn } from './people.ts';
@@ -19,6 +21,7 @@ const ALIKE = 0.85;
 /** What a field may have from the head of the document: who issued it, its title, whose it is. */
 export function headOffers(field: Field, source: Source): readonly Draft[] {
   const shape = shapeOf(field);
+  if (shape === 'code') return titleNumbers(field, source);
   if (shape !== 'text' && shape !== 'name') return [];
   return [
     ...issuers(field, source),
@@ -40,7 +43,7 @@ function issuers(field: Field, source: Source): readonly Draft[] {
   const isTrade = asksOnly(field, 'trade');
   if (!isAny && !isTrade && !asksOnly(field, 'issuer_kind')) return [];
   const head = headOf(source).segments.flatMap((segment) => organizationIn(segment) ?? []);
-  const named = head.length > 0 ? head : onlyCompany(source);
+  const [named = []] = [head, letterhead(source), onlyCompany(source)].filter(({ length }) => length > 0);
   return named.slice(0, 4).map((one, i): Draft => {
     const words = termsIn(one.text);
     const isOwn = field.terms.name.some(
@@ -96,9 +99,40 @@ const PIECE_ENDS = /\s[·•|–—]\s|\s{2,}|,\s(?=[^,]*\d)|\s-\s/u;
 
 function organizationIn(segment: Segment): Named | undefined {
   const text = segment.text.split(PIECE_ENDS)[0]?.trim() ?? '';
-  const isOne = text.includes(' ') && isOrganization(text) && isName(text) && readsAsName(text);
+  const isOne =
+    text.includes(' ') &&
+    !termsIn(text).includes('nr') &&
+    isOrganization(text) &&
+    isName(text) &&
+    readsAsName(text) &&
+    !isHeadedByKind(text);
   return isOne ? { segment, from: 0, to: text.length, text } : undefined;
 }
+
+/** How far below a letterhead's name its street, town or telephone stands. */
+const CONTACT_WITHIN = 3;
+
+/** Who a letterhead names without a word for what they are: the first text, with an address or a telephone below. */
+function letterhead(source: Source): readonly Named[] {
+  const [first, ...more] = headOf(source).segments.slice(0, CONTACT_WITHIN + 1);
+  if (first === undefined) return [];
+  const text = first.text.split(PIECE_ENDS)[0]?.trim() ?? '';
+  const isOne =
+    text.includes(' ') &&
+    isName(text) &&
+    readsAsName(text) &&
+    !saysKind(text) &&
+    personIn(text) === undefined;
+  const rest = [first.text.slice(text.length), ...more.map((one) => one.text)].flatMap((one) =>
+    one.split(PIECE_ENDS),
+  );
+  return isOne && rest.some(isContactLine) ? [{ segment: first, from: 0, to: text.length, text }] : [];
+}
+
+const isContactLine = (text: string): boolean =>
+  postalLine(text.trim()) !== undefined ||
+  (/\d/.test(text) && isStreet(text.trim())) ||
+  phonesIn(text).length > 0;
 
 /** Begins large, as most of its words do, and is no title, sentence or blank. */
 const readsAsName = (text: string): boolean =>
@@ -131,11 +165,46 @@ function titles(source: Source): readonly Draft[] {
   });
 }
 
+const NUMBERED = /^(?:no|nr|n[°º]|№|núm|num)\.?\s?:?\s(\S{3,40})$/iu;
+
+/** "No. 25-11873" in the head of a "Certificate of …" is the number of the certificate. */
+function titleNumbers({ terms: { name } }: Field, source: Source): readonly Draft[] {
+  const { large, segments } = headOf(source);
+  const kind = name.filter((word) => word !== 'nr' && weightOf(word) === 1);
+  const titles = [...large.flatMap((run) => run.segments), ...segments].filter(({ text }) => saysKind(text));
+  const isOwn = titles.some(({ text }) =>
+    kind.every((word) => termsIn(text).some((other) => likeWord(word, other) >= ALIKE)),
+  );
+  if (!name.includes('nr') || kind.length === 0 || !isOwn) return [];
+  return segments.flatMap((segment): readonly Draft[] => {
+    const [, text = ''] = NUMBERED.exec(segment.text) ?? [];
+    const from = segment.text.length - text.length;
+    return !/\d/.test(text)
+      ? []
+      : [
+          {
+            segment,
+            from,
+            to: segment.text.length,
+            text,
+            value: text,
+            kind: 'head',
+            strictness: 0.8,
+            score: 0.97,
+          },
+        ];
+  });
+}
+
 /** What a sheet, an advertisement or a recipe is about stands as its title, unless that says what kind it is. */
 const headings = (source: Source): readonly Draft[] =>
   titles(source)
     .slice(0, 1)
     .filter(({ text }) => !saysKind(text));
+
+/** "Certificate of Veterinary Health": the first word says what kind of document it is. */
+const isHeadedByKind = (text: string): boolean =>
+  !LEGAL_FORM.test(text) && saysKind(text.split(' ', 1)[0] ?? '');
 
 const KIND_LETTERS_MIN = 5;
 

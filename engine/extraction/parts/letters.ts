@@ -11,6 +11,8 @@ import type { Source } from '../source.ts';
 import { asks, asksOnly } from './asked.ts';
 import { isOrganization, personIn } from './people.ts';
 import { once } from '../../kernel/once.ts';
+import { spelledLike } from '../matching/likeness.ts';
+import { termsIn } from '../matching/terms.ts';
 
 const SALUTATION = new RegExp(`^${oneOf(parts.salutations)}(?![\\p{L}\\p{N}]).{0,60}$`, 'iu');
 const CLOSING = new RegExp(`^${oneOf(parts.closings)}[,.!]?$`, 'iu');
@@ -23,6 +25,7 @@ export function letterOffers(field: Field, source: Source): readonly Draft[] {
   return [
     ...(asksOnly(field, 'recipient') ? recipients(segments) : []),
     ...(asks(field, 'signer') || asks(field, 'role') ? signatures(field, source) : []),
+    ...titled(field, source),
   ];
 }
 
@@ -72,6 +75,15 @@ const closingsOf = once(({ layout: { segments } }: Source) =>
     .slice(0, CLOSINGS_MAX),
 );
 
+/** A letter or receipt without a formula ends with its date line, or with a name. */
+const TAIL = 3;
+
+const endsOf = (source: Source): readonly Segment[] => {
+  const closings = closingsOf(source);
+  const { segments } = source.layout;
+  return closings.length > 0 ? closings : segments.slice(-TAIL - 1, -TAIL);
+};
+
 /** "/s/ Jane Doe" stands for a signature in what is filed with authorities of the United States. */
 const typedSignature = (segment: Segment): readonly Draft[] => {
   const name = personIn(/^\/s\/\s?(.{3,60})$/u.exec(segment.text)?.[1] ?? '');
@@ -84,7 +96,7 @@ function signatures(field: Field, source: Source): readonly Draft[] {
   const isSigner = asks(field, 'signer') && !asks(field, 'role');
   const typed = isSigner ? segments.flatMap(typedSignature).slice(0, 1) : [];
   if (typed.length > 0) return typed;
-  return closingsOf(source).flatMap(({ index, page }): readonly Draft[] => {
+  return endsOf(source).flatMap(({ index, page }): readonly Draft[] => {
     const after = segments.slice(index + 1, index + 1 + SIGNATURE_LINES).filter((one) => one.page === page);
     const at = after.findIndex(({ text }) => personIn(text) !== undefined);
     const [line, next] = [after[at], after[at + 1]];
@@ -94,6 +106,24 @@ function signatures(field: Field, source: Source): readonly Draft[] {
     return isRole ? [{ ...whole(next), kind: 'closing', score: asksOnly(field, 'role') ? 0.87 : 0.97 }] : [];
   });
 }
+
+const TITLED = /^(.{4,60}?),\s(\p{Lu}[^,]{3,60})$/u;
+const SAYS_TITLE = 0.95;
+
+/** "Marlene Sykes, Notary Public": persons with what they are. */
+const titledIn = once(({ layout: { segments } }: Source) =>
+  segments.flatMap((segment) => {
+    const [, before = '', title = ''] = TITLED.exec(segment.text) ?? [];
+    const name = personIn(before);
+    return name === undefined ? [] : [{ segment, name, title: termsIn(title) }];
+  }),
+);
+
+/** The person whose title says the field. */
+const titled = ({ terms }: Field, source: Source): readonly Draft[] =>
+  titledIn(source)
+    .filter(({ title }) => terms.name.every((word) => title.some((other) => spelledLike(word, other) > 0)))
+    .map(({ segment, name }) => ({ ...whole(segment, name), kind: 'inline', score: SAYS_TITLE }));
 
 const isShort = ({ text }: Segment): boolean =>
   text.length < 60 &&

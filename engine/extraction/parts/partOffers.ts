@@ -6,7 +6,8 @@ import type { Segment } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import type { Draft } from '../singles/values.ts';
-import { shapeOf } from '../singles/shapes.ts';
+import { impliedBy, shapeOf, type Shape } from '../singles/shapes.ts';
+import { bicsIn, emailsIn, ibansIn, phonesIn, urlsIn, type Found } from '../values/identifiers.ts';
 import type { Source } from '../source.ts';
 import { datesIn } from '../values/dates.ts';
 import { aboutOffers, contactOffers } from './contacts.ts';
@@ -25,6 +26,7 @@ export const partOffers = (field: Field, source: Source): readonly Draft[] => [
   ...identifierOffers(field, source),
   ...contactOffers(field, source),
   ...aboutOffers(field, source),
+  ...onlyOfKind(field, source),
   ...runInOffers(field, source),
   ...stampOffers(field, source),
 ];
@@ -36,6 +38,25 @@ const FORMS: ReadonlyMap<string, RegExp> = new Map([
   ['issn', /(?<![\d-])\d{4}-\d{3}[\dX](?![\d-])/u],
   ['arxiv', /(?<![\d.])\d{4}\.\d{4,5}(?:v\d{1,2})?(?![\d.])/u],
 ]);
+
+/** Kinds that show what they are, where a document has but one. */
+const KINDS: Readonly<Partial<Record<Shape, (text: string) => readonly Found[]>>> = {
+  iban: ibansIn, email: emailsIn, phone: phonesIn, url: urlsIn, bic: bicsIn,
+}; // prettier-ignore
+
+/** The only one of its kind in the document, for a field that asks for nothing else: `phone`, `iban`. */
+function onlyOfKind(field: Field, { layout }: Source): readonly Draft[] {
+  const shape = shapeOf(field);
+  const among = KINDS[shape];
+  if (among === undefined || !field.terms.name.every((word) => impliedBy(shape).has(word) || word === shape))
+    return [];
+  const all = paragraphsOf(layout)
+    .all.slice(0, TEXTS_MAX)
+    .flatMap((segment) => among(segment.text).map((one) => ({ ...one, segment })));
+  const [one] = all;
+  const isOnly = new Set(all.map(({ value }) => value)).size === 1;
+  return one !== undefined && isOnly ? [{ ...one, strictness: 1, kind: 'form', score: SHOWN }] : [];
+}
 
 const SHOWN = 0.97;
 const TEXTS_MAX = 4000;

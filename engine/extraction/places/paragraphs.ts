@@ -94,8 +94,22 @@ const OPENS = /^(?:\(?\p{L}?\d{0,3}[.)]|§|[-•–*▪■☐☒☑])\s/u;
 /** Up to four words before a colon are a label, not the end of a sentence. */
 const IS_LABEL = /^\p{Lu}\S*(?:\s\S+){0,3}\s?:$/u;
 
+/** Lines of labels and values stand under each other, and none goes on in the next. */
+const HAS_LABEL = /(?:^|\s)\p{Lu}[\p{L}\s]{1,30}:\s/u;
+const OPENS_LABELLED = /^\p{Lu}\S*(?:\s\S+){0,3}:\s/u;
+
+/** A heading differs from its text by its weight. */
+const isBold = ({ words }: Segment): boolean => words.length > 0 && words.every(({ bold }) => bold);
+
+const beginsAnew = (line: Segment, next: Segment): boolean =>
+  OPENS.test(next.text) ||
+  /[:;]$/.test(line.text) ||
+  IS_LABEL.test(next.text) ||
+  isBold(line) !== isBold(next) ||
+  (HAS_LABEL.test(line.text) && OPENS_LABELLED.test(next.text));
+
 function goesOn(line: Segment, next: Segment, right: number): boolean {
-  if (OPENS.test(next.text) || /[:;]$/.test(line.text) || IS_LABEL.test(next.text)) return false;
+  if (beginsAnew(line, next)) return false;
   const letter = (next.x1 - next.x0) / Math.max(1, next.text.length);
   const word = (next.text.split(' ', 1)[0]?.length ?? 0) + 1;
   if (line.x1 + word * letter < right - letter) return false;

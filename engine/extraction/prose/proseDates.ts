@@ -52,8 +52,12 @@ const EXPIRY: readonly Cue[] = [
 
 const wordsOf = ({ phrases }: Field): string => phrases.flat().join(' ');
 
+/** A period has ends of its own, whenever the document was made. */
+const OF_PERIOD = /period|zeitraum|p[ée]riode|per[ií]odo/;
+
 function cuesFor(field: Field): readonly Cue[] {
   const words = wordsOf(field);
+  if (OF_PERIOD.test(words)) return /end|until|fin|bis/.test(words) ? EXPIRY : EFFECTIVE;
   if (/effective|start|commenc|begin|kraft|effet|vigor|vigencia|decorrenza|ingang|valid from/.test(words))
     return [...EFFECTIVE, ...weaker(MADE)];
   if (/expir|end|terminat|until|ablauf|fin|vencimiento|scadenza|eind/.test(words)) return EXPIRY;

@@ -6,7 +6,7 @@ import { termsIn, weightOf } from '../matching/terms.ts';
 import type { Segment } from '../places/layout.ts';
 import type { Source } from '../source.ts';
 import { labelIndexOf } from './labelIndex.ts';
-import { type Draft, isReference, valuesAt, type Reading } from './values.ts';
+import { type Draft, isPartOfText, isReference, valuesAt, type Reading } from './values.ts';
 import { unitAfter, unitNamed } from '../values/numbers.ts';
 import { datesIn } from '../values/dates.ts';
 import { impliedBy, isShare, shapeOf, type Shape } from './shapes.ts';
@@ -33,25 +33,25 @@ const isPlainText = (field: Field): boolean =>
   shapeOf(field) === 'text' && field.kind === 'text' && field.choices.length === 0;
 
 const VALUES_MAX = 24;
+/** Letters before three digits belong to a code, unless they say that it is one: "CCA 418227", "No 418227". */
+const CODES = new RegExp(
+  String.raw`(?<![\p{L}\p{N}])(?:(?!(?:N[OR]|NUM|ID|REF|KEY|CODE|PIN|TEL)\s)\p{Lu}{2,4}\s(?=\d{3}))?` +
+    String.raw`(?:[\p{L}\p{N}]+[-/.])*[\p{L}\p{N}]*\d[\p{L}\p{N}]*(?:[-/.][\p{L}\p{N}]+)*`,
+  'gu',
+);
 
 function valuesIn(field: Field, segment: Segment, source: Source): readonly Reading[] {
   const spot = { segment, from: 0, to: segment.text.length };
   if (shapeOf(field) !== 'code' && !isPlainText(field))
     return valuesAt(spot, { field, conventions: source.conventions }).slice(0, VALUES_MAX);
-  return [
-    ...segment.text.matchAll(
-      /(?<![\p{L}\p{N}])(?:[\p{L}\p{N}]+[-/.])*[\p{L}\p{N}]*\d[\p{L}\p{N}]*(?:[-/.][\p{L}\p{N}]+)*/gu,
-    ),
-  ]
-    .slice(0, VALUES_MAX)
-    .map(({ 0: text, index }) => ({
-      segment,
-      from: index,
-      to: index + text.length,
-      value: text,
-      text,
-      strictness: 0.6,
-    }));
+  return [...segment.text.matchAll(CODES)].slice(0, VALUES_MAX).map(({ 0: text, index }) => ({
+    segment,
+    from: index,
+    to: index + text.length,
+    value: text,
+    text,
+    strictness: 0.6,
+  }));
 }
 
 function mentionOf(field: Field, value: Reading, source: Source): Draft | undefined {
@@ -91,10 +91,15 @@ function codeBehindName(field: Field, value: Reading): Draft | undefined {
     { ...field.terms, calls: [{ words: name, weight: 1 }] },
     { label, context: [], implied: new Set() },
   );
-  if (text.length < CODE_MIN || score < SAYS_NAME || isInDate(segment.text, from)) return undefined;
+  if (text.length < CODE_MIN || score < SAYS_NAME || isInDate(segment.text, from) || isMeasure(value))
+    return undefined;
   return { ...value, kind: 'inline', score };
 }
 const CODE_MIN = 3;
+/** A share, or a decimal in brackets, measures something. */
+const isMeasure = ({ segment, from, to, text }: Reading): boolean =>
+  /^\s?%/.test(segment.text.slice(to)) ||
+  (/^\d+[.,]\d+$/.test(text) && isPartOfText(segment.text, { from, to }));
 const isInDate = (text: string, at: number): boolean =>
   datesIn(text, true).some(({ from, to }) => from <= at && at < to);
 
@@ -107,7 +112,7 @@ function saidAround(field: Field, { segment, from, to }: Reading, { layout }: So
   const joined = previous !== undefined && Math.abs(previous.x0 - segment.x0) < 30 ? `${previous.text} ` : '';
   const before = termsIn(sentenceEnd(joined + segment.text.slice(0, from)).slice(-BEFORE_CHARACTERS));
   const after = termsIn(sentenceStart(segment.text.slice(to)).slice(0, AFTER_CHARACTERS));
-  const isAsked = inUnit(field, segment.text.slice(to));
+  const isAsked = inUnit(field, segment.text.slice(from, to).includes('%') ? '%' : segment.text.slice(to));
   const isMeasured = isAsked !== undefined || isAmount(segment.text, { from, to });
   const near =
     isAsked === true ? [...before.slice(-WIDER), ...after] : nearest({ shape, isMeasured }, before, after);
@@ -178,7 +183,9 @@ function nearest(
 ): readonly string[] {
   if (shape === 'code') return before.filter((word) => word !== 'nr').slice(-1);
   const isCount = !isMeasured && (shape === 'integer' || shape === 'number');
-  return isCount && after.length > 0 ? after.slice(0, 1) : [...before.slice(-2), ...after.slice(0, 1)];
+  if (isCount && after.length > 0) return after.slice(0, 1);
+  const words = before.filter((word) => /\p{L}/u.test(word));
+  return [...(isMeasured ? words : before).slice(-2), ...after.slice(0, 1)];
 }
 
 const sentenceEnd = (text: string): string => text.split(/[.;!?]\s+(?=\p{Lu})/u).at(-1) ?? '';

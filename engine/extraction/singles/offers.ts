@@ -11,6 +11,7 @@ import { isOtherEnd } from '../parts/ranges.ts';
 import { wordsIn } from '../places/layout.ts';
 import { partOffers } from '../parts/partOffers.ts';
 import { isValue } from '../texts.ts';
+import { datesIn } from '../values/dates.ts';
 import { mentions } from './mentions.ts';
 import { labelIndexOf, type ScoredLabel } from './labelIndex.ts';
 import { impliedBy, shapeOf } from './shapes.ts';
@@ -148,15 +149,26 @@ const isNumbered = ({ text }: Reading, { kind, score }: Pick<Draft, 'kind' | 'sc
 
 const isNoText = (text: string): boolean => !/\p{L}/u.test(text) || CONTINUES.test(text);
 
+/** A date beside a label that says a text but nearly, is the value of another: "Date filed by registrar". */
+const isDateAlone = (text: string): boolean =>
+  datesIn(text, true).some(({ from, to }) => from === 0 && to === text.length);
+
+/** A row of boxes answers a question of its own. */
+const HAS_BOX = /[☐☑☒]/u;
+
 /** Right of a label that says the field so well a text may be a number: "Version 3.2", "Floor 4". */
 const NUMBERED = 0.85;
 const IS_NUMBER = /^\d[\d./-]{0,30}$/;
+
+const isOthers = (text: string, score: number): boolean =>
+  HAS_BOX.test(text) || (score < OWN_NAME && isDateAlone(text));
 
 /** A text that says a label, of this field or of another, is none of its values. */
 function isLabelText(value: Reading, { pair: { kind }, score }: ScoredPair, source: Source): boolean {
   if (isNumbered(value, { kind, score }) || kind === 'colon') return false;
   if (!isValue({ ...value.segment, text: value.text }, source)) return true;
   if (kind !== 'cell' && isNoText(value.text)) return true;
+  if (isOthers(value.text, score)) return true;
   const isPlain = kind === 'beside' || kind === 'under';
   return isPlain && (isLabelLike(value.text) || labelIndexOf(source).form.labels.has(value.segment));
 }

@@ -21,7 +21,7 @@ const PERSON = words(
     'signatory signer signed chair chairman president secretary director manager teacher doctor physician patient ' +
     'applicant employee recipient sender superintendent maire naam achternaam voornaam by',
 );
-const PERCENT = words('percent percentage pct share rate quote anteil taux tasa');
+const PERCENT = words('percent percentage pct cent share rate quote anteil taux tasa');
 
 const says = ({ terms: { all } }: Field, some: ReadonlySet<string>): boolean =>
   [...all].some((word) => some.has(word));

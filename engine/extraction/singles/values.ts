@@ -1,5 +1,7 @@
 import forms from '../lexicon/forms.json' with { type: 'json' };
-import { withoutEnd } from '../../kernel/text.ts';
+import names from '../lexicon/names.json' with { type: 'json' };
+import parts from '../lexicon/parts.json' with { type: 'json' };
+import { oneOf, withoutEnd } from '../../kernel/text.ts';
 import type { Json } from '../../kernel/json.ts';
 import { once, remembered } from '../../kernel/once.ts';
 import { inSegment, type Candidate, type Conventions } from '../candidates.ts';
@@ -224,8 +226,22 @@ function unaddressed(one: Reading): Reading {
 
 const TEXT_MAX = 2000;
 
+/** "Jane Doe, Technical Manager": what a person is, by words that only say so. */
+const BEFORE_ROLE = new RegExp(
+  `,\\s(?=(?:\\p{L}+\\s){0,3}${oneOf(parts.offices)}(?:\\s\\p{L}+){0,3}$)`,
+  'iu',
+);
+/** A company's name ends with its legal form: "Hadley Castings Ltd, Foundry Way". */
+const BEHIND_FORM = new RegExp(`(?<=[\\s,]${oneOf(names.legal_forms)}),\\s(?=\\p{Lu}|\\d)`, 'u');
+
 /** Where a name ends: at a description in small letters, another piece of a line, an address of mail. */
-const NAME_ENDS: readonly RegExp[] = [/,\s(?=\p{Ll})/u, /\s[·•|–—]\s/u, /\s[(<]?[^\s(<@]{1,80}@/u];
+const NAME_ENDS: readonly RegExp[] = [
+  /,\s(?=\p{Ll})/u,
+  /\s[·•|–—]\s/u,
+  /\s[(<]?[^\s(<@]{1,80}@/u,
+  BEFORE_ROLE,
+  BEHIND_FORM,
+];
 const TEXT_ENDS: readonly RegExp[] = [/\s[·•|]\s/u];
 
 function texts(spot: Spot, ends: readonly RegExp[], isOne: (text: string) => boolean): readonly Reading[] {

@@ -105,10 +105,17 @@ export const urlsIn = (text: string): readonly Found[] =>
 export const bicsIn = (text: string): readonly Found[] =>
   all(text, /(?<![\p{L}\p{N}])[A-Z]{6}[A-Z2-9][A-NP-Z\d](?:[A-Z\d]{3})?(?![\p{L}\p{N}])/gu, (raw) => raw);
 export const phonesIn = (text: string): readonly Found[] =>
-  all(text, /(?<![\p{L}\p{N}.,/-])(?:\+|\(0?\d|0|\(\d{3})[\d\s()/.-]{5,22}\d(?![\p{L}\p{N}])/gu, (raw) => {
+  [
+    ...text.matchAll(/(?<![\p{L}\p{N}.,/-])(?:\+|\(0?\d|0|\(\d{3})[\d\s()/.-]{5,22}\d(?![\p{L}\p{N}])/gu),
+  ].flatMap((match) => {
+    const [raw = ''] = match[0].split(UNCLOSED);
     const digits = raw.replace(/\D/g, '').length;
-    return digits >= 7 && digits <= 15 ? raw.trim() : undefined;
+    if (digits < 7 || digits > 15) return [];
+    return [{ value: raw.trim(), text: raw, from: match.index, to: match.index + raw.length }];
   });
+
+/** A bracket that opens behind a number and does not close in it: "(24 h)". */
+const UNCLOSED = /\s\([^)]*$/u;
 
 /** Tokens like numbers of documents and customers: with a digit, perhaps in groups joined by marks. */
 export const idsIn = (text: string): readonly Found[] =>

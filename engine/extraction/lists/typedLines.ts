@@ -1,0 +1,134 @@
+import { inSegment } from '../candidates.ts';
+import type { Field } from '../fields/fields.ts';
+import { wholeScore } from '../fields/labels.ts';
+import { textFinding, type Finding } from '../finding.ts';
+import { isSentence } from '../form/printed.ts';
+import { below } from '../form/neighbours.ts';
+import type { Segment } from '../places/layout.ts';
+import { shapeOf } from '../singles/shapes.ts';
+import type { Source } from '../source.ts';
+import type { RowFindings } from '../tables/rowValues.ts';
+import { timesIn } from '../values/numbers.ts';
+import type { Listed } from './rowMembers.ts';
+
+/** So many lines of one form are a list. */
+const LINES_MIN = 3;
+const LINES_MAX = 400;
+const TEXT_MAX = 100;
+/** Points that what is set under each other may stand apart. */
+const EDGE = 6;
+const EVIDENCE = { label: 0.7, strictness: 0.6, margin: 0.2, agreement: 0 };
+/** A list that no header and no label names. */
+const LABELLED = 0.85;
+
+interface Part {
+  readonly segment: Segment;
+  readonly from: number;
+  readonly to: number;
+}
+
+interface TypedLine {
+  readonly typed: Finding;
+  readonly text: Part;
+  /** Where the line's edge must agree with the others'. */
+  readonly edge: number;
+}
+
+/**
+ * Lines without a header that all have one form: a time before a text, as programmes have them, or a price at the
+ * end of the line, as price lists do. A second text is the line right below.
+ */
+export function typedLines({ fields, outer }: Listed, source: Source): readonly RowFindings[] {
+  const [typed, ...others] = fields.filter((field) => isTime(field) || field.type === 'number');
+  const [text, more, ...rest] = fields.filter((field) => field !== typed && field.type === 'string');
+  if (typed === undefined || text === undefined || outer.size > 0 || others.length + rest.length > 0)
+    return [];
+  if (isTime(typed)) return withMore(timed(source), [typed, text, more], source);
+  return more === undefined ? withMore(priced(source), [typed, text, undefined], source) : [];
+}
+
+const isTime = (field: Field): boolean => shapeOf(field) === 'time';
+
+type Asked = readonly [typed: Field, text: Field, more: Field | undefined];
+
+function withMore(
+  lines: readonly TypedLine[],
+  [typed, text, more]: Asked,
+  source: Source,
+): readonly RowFindings[] {
+  const begun = new Set(lines.map((line) => line.text.segment));
+  return lines.map((line) => {
+    const found = new Map([[typed.pointer, line.typed]]);
+    const own = textFinding([line.text], EVIDENCE);
+    if (own !== undefined) found.set(text.pointer, own);
+    const next = more === undefined ? undefined : goesOnBelow(line.text.segment, begun, source);
+    if (more !== undefined && next !== undefined) found.set(more.pointer, next);
+    return found;
+  });
+}
+
+/** What stands right below a line, up to its first comma. */
+function goesOnBelow(segment: Segment, begun: ReadonlySet<Segment>, { layout }: Source): Finding | undefined {
+  const next = below(segment, layout, segment.y1 - segment.y0);
+  if (next === undefined || Math.abs(next.x0 - segment.x0) >= EDGE) return undefined;
+  if (begun.has(next) || isSentence(next.text)) return undefined;
+  const [name = ''] = next.text.split(', ', 1);
+  return textFinding([{ segment: next, from: 0, to: name.length }], EVIDENCE);
+}
+
+const BEFORE_TEXT = /^\s?(?:[-–—:|]\s?)?(?=\p{L})/u;
+
+/** "09:00 Registration and coffee". */
+const timed = ({ layout }: Source): readonly TypedLine[] =>
+  aligned(
+    layout.segments.flatMap((segment): readonly TypedLine[] => {
+      const [time] = timesIn(segment.text);
+      const gap = time?.from === 0 ? BEFORE_TEXT.exec(segment.text.slice(time.to)) : null;
+      const typed =
+        time === undefined ? undefined : textFinding([{ segment, from: 0, to: time.to }], EVIDENCE);
+      if (time === undefined || gap === null || typed === undefined || !isName(segment.text.slice(time.to)))
+        return [];
+      const from = time.to + gap[0].length;
+      return [{ typed, text: { segment, from, to: segment.text.length }, edge: segment.x0 }];
+    }),
+  );
+
+/** "Charcuterie board   £8.25": two texts in a line, the second a price. */
+const priced = (source: Source): readonly TypedLine[] =>
+  aligned(
+    source.layout.rows.flatMap(({ segments: [segment, last, ...others] }): readonly TypedLine[] => {
+      if (segment === undefined || last === undefined || others.length > 0 || !isName(segment.text))
+        return [];
+      if (wholeScore(segment.text, (words) => source.labels.any(words)) >= LABELLED) return [];
+      const price = inSegment(last, source.conventions).find(
+        ({ kind, from, to }) => kind === 'number' && isAll(last.text, { from, to }),
+      );
+      const typed =
+        price === undefined || !PRICE.test(price.text)
+          ? undefined
+          : textFinding([{ segment: last, from: 0, to: last.text.length }], EVIDENCE);
+      if (price === undefined || typed === undefined) return [];
+      return [
+        {
+          typed: { ...typed, value: price.value },
+          text: { segment, from: 0, to: segment.text.length },
+          edge: segment.x0,
+        },
+      ];
+    }),
+  );
+
+const PRICE = /\d[.,]\d{2}\D*$/u;
+const isAll = (text: string, { from, to }: Pick<Part, 'from' | 'to'>): boolean =>
+  !/[\p{L}\p{N}]/u.test(text.slice(0, from) + text.slice(to));
+const isName = (text: string): boolean =>
+  /\p{L}{3}/u.test(text) && text.length <= TEXT_MAX && !/:\s*$/.test(text) && !isSentence(text);
+
+/** Lines whose edge so many others share that they are a list, column by column. */
+function aligned(lines: readonly TypedLine[]): readonly TypedLine[] {
+  const some = lines.slice(0, LINES_MAX);
+  const areOf = (one: TypedLine, other: TypedLine): boolean => Math.abs(other.edge - one.edge) < EDGE;
+  return some
+    .filter((one) => some.filter((other) => areOf(one, other)).length >= LINES_MIN)
+    .sort((a, b) => a.typed.page - b.typed.page || (areOf(a, b) ? 0 : a.edge - b.edge));
+}
