@@ -4,6 +4,7 @@ import { isLabelLike, isSentence, wordCount } from '../form/printed.ts';
 import { spelledLike } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
 import { withoutEnd } from '../../kernel/text.ts';
+import { isFax } from '../values/identifiers.ts';
 import { wordsIn } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Draft } from '../singles/values.ts';
@@ -61,9 +62,8 @@ function inHead({ form }: Contact, source: Source): readonly Found[] {
       const before = segment.text.slice(0, index);
       const digits = text.replace(/\D/g, '').length;
       if (form === PHONE && (digits < PHONE_DIGITS[0] || digits > PHONE_DIGITS[1])) return [];
-      const after = segment.text.slice(index + text.length);
-      if (/fax\W*$/iu.test(before) || /^\W{0,3}fax/iu.test(after) || isLabelLike(before.trim())) return [];
-      return [{ segment, from: index, to: index + text.length, text }];
+      const found = { segment, from: index, to: index + text.length, text };
+      return isFax(segment.text, found) || isLabelLike(before.trim()) ? [] : [found];
     }),
   );
 }

@@ -7,7 +7,7 @@ import { paragraphsOf } from '../places/paragraphs.ts';
 import { labelIndexOf } from '../singles/labelIndex.ts';
 import type { Draft } from '../singles/values.ts';
 import { impliedBy, shapeOf, type Shape } from '../singles/shapes.ts';
-import { bicsIn, emailsIn, ibansIn, phonesIn, urlsIn, type Found } from '../values/identifiers.ts';
+import { bicsIn, emailsIn, ibansIn, isFax, phonesIn, urlsIn, type Found } from '../values/identifiers.ts';
 import type { Source } from '../source.ts';
 import { datesIn } from '../values/dates.ts';
 import { aboutOffers, contactOffers } from './contacts.ts';
@@ -52,7 +52,8 @@ function onlyOfKind(field: Field, { layout }: Source): readonly Draft[] {
     return [];
   const all = paragraphsOf(layout)
     .all.slice(0, TEXTS_MAX)
-    .flatMap((segment) => among(segment.text).map((one) => ({ ...one, segment })));
+    .flatMap((segment) => among(segment.text).map((one) => ({ ...one, segment })))
+    .filter((one) => !isFax(one.segment.text, one));
   const [one] = all;
   const isOnly = new Set(all.map(({ value }) => value)).size === 1;
   return one !== undefined && isOnly ? [{ ...one, strictness: 1, kind: 'form', score: SHOWN }] : [];

@@ -9,6 +9,10 @@ export interface Found {
   readonly to: number;
 }
 
+/** Whether what stands there is called a fax, before or behind it: `Fax: 555 0100`, `555 0100 (fax)`. */
+export const isFax = (text: string, { from, to }: Pick<Found, 'from' | 'to'>): boolean =>
+  /fax\W*$/iu.test(text.slice(0, from)) || /^\W{0,3}fax/iu.test(text.slice(to));
+
 const found = (match: RegExpExecArray, value: string): Found => ({
   value,
   text: match[0],
