@@ -64,12 +64,8 @@ const textsOf = ({ rows, columns, cells }: TableBlock): Texts => {
 function partOf(table: TableBlock, title: string, labels: LabelMatcher): ProposedTable {
   const rows = textsOf(table);
   if (isForm(rows)) return { pairs: [], columns: [], title };
-  if (table.columns === 2 && (table.headerRows === 0 || arePairs(rows)))
-    return {
-      pairs: rows.flatMap(([label = '', value = '']) => (value === '' ? [] : [[label, value]])),
-      columns: [],
-      title,
-    };
+  const pairs = pairsOf(rows, table);
+  if (pairs.length > 0) return { pairs, columns: [], title };
   const [header = [], ...below] = rows.slice(Math.max(0, table.headerRows - 1));
   if (table.headerRows === 0 || !isHeader(header)) return { pairs: [], columns: [], title };
   const sums = sumsOf(below, labels);
@@ -88,6 +84,44 @@ function isForm(rows: Texts): boolean {
     (rows[0]?.length ?? 0) > 2 && cells.filter((text) => /[:：]$/.test(text)).length >= COLONS * cells.length
   );
 }
+
+/** Labels with their values, where a table has nothing else. */
+function pairsOf(rows: Texts, { columns, headerRows }: TableBlock): ProposedTable['pairs'] {
+  const isOfPairs = columns === 2 ? headerRows === 0 || arePairs(rows) : areSideBySide(rows);
+  const pairs = isOfPairs ? rows.flatMap(pairsAcross) : [];
+  return pairs.flatMap(([label = '', value = '']) => (value === '' ? [] : [[label, value] as const]));
+}
+
+/** A row's cells as pairs of label and value. */
+const pairsAcross = (row: readonly string[]): Texts =>
+  row.flatMap((label, i) => (i % 2 === 0 ? [[label, row[i + 1] ?? '']] : []));
+
+/** Every other column has labels, no two alike; the others have several forms each, below what may be their heads. */
+function areSideBySide(rows: Texts): boolean {
+  const [first = [], ...below] = rows;
+  if (first.length % 2 === 1) return false;
+  const labels = rows.flatMap(pairsAcross).flatMap(([label = '']) => (label === '' ? [] : [label]));
+  const columns = first.flatMap((_cell, at) =>
+    at % 2 === 0 ? [] : [new Set(below.flatMap((row) => (row[at] ? [formOf(row[at])] : [])))],
+  );
+  return (
+    rows.length <= PAIRS_MAX &&
+    new Set(labels).size === labels.length &&
+    labels.every((label) => kindOf(label) !== 'number' && !hasDigits(label)) &&
+    columns.every((forms) => forms.size > 1) &&
+    columns.some((forms) => forms.size >= MIXED)
+  );
+}
+
+/** Values of labels have so many forms, columns of records fewer. */
+const MIXED = 3;
+const FORMS: readonly (readonly [form: string, RegExp])[] = [
+  ['date', /^\d{1,4}([./-])\d{1,2}\1\d{1,4}$/],
+  ['mail', /@/],
+  ['money', /^\p{Sc}|\p{Sc}$/u],
+];
+
+const formOf = (text: string): string => FORMS.find(([, form]) => form.test(text))?.[0] ?? kindOf(text);
 
 const hasDigits = (text: string): boolean => /\d{2}/.test(text);
 
@@ -112,6 +146,7 @@ function arePairs(rows: Texts): boolean {
   const labels = rows.map(([label = '']) => label).filter((label) => label !== '');
   if (labels.filter((label) => /[:：]$/.test(label)).length > 0.6 * labels.length) return true;
   const values = rows.map(([, value = '']) => value).filter((value) => value !== '');
+  if (rows.length <= PAIRS_MAX && new Set(values.map(formOf)).size > MIXED) return true;
   const isOfNumbers = values.slice(1).every((value) => kindOf(value) === 'number');
   return !isOfNumbers && rows.length <= PAIRS_MAX && labels.every((label) => !hasDigits(label));
 }

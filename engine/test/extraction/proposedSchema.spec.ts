@@ -74,6 +74,41 @@ describe('a proposed schema', () => {
     });
   });
 
+  it('has labels and values side by side as fields, which a register of like columns are not', () => {
+    const pairs = table(
+      [
+        ['Surname', 'MCALLISTER', 'Given name', 'IAN'],
+        ['Mobile', '+44 7700 900815', 'E-mail', 'ian@mail.example'],
+        ['Tag', '0047 TP', 'Weight', '19.5 kg'],
+        ['Due', '2025-10-07', 'Route', 'EDI - LIS'],
+      ],
+      1,
+    );
+    expect(Object.keys(proposed(pairs))).to.deep.equal([
+      ...['surname', 'given_name', 'mobile', 'e_mail', 'tag', 'weight', 'due', 'route'],
+    ]);
+    const wages = table(
+      [
+        ['Personnel number', '00318'],
+        ['Date of birth', '16-05-1990'],
+        ['Wages', '€ 38,416.00'],
+        ['Tax credit applied from 01-01-2025', 'yes'],
+      ],
+      1,
+    );
+    expect(Object.keys(proposed(wages))).to.include.members(['personnel_number', 'date_of_birth', 'wages']);
+    const staff = table(
+      [
+        ['Name', 'Born', 'Post', 'Room'],
+        ['Ada Low', '1990-02-01', 'Clerk', '12a'],
+        ['Ben Renn', '1988-07-21', 'Head', '3'],
+        ['Cy Fox', '1979-11-30', 'Driver', '14'],
+      ],
+      1,
+    );
+    expect(proposed(staff)['items']).to.have.nested.property('items.properties.room');
+  });
+
   it('names a field of letters that have no Latin form by its place', () => {
     expect(proposed(text('Σύνολο: 12,50'))).to.deep.equal({
       field_1: { type: 'number', description: 'Σύνολο' },
