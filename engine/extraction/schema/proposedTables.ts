@@ -146,7 +146,7 @@ function arePairs(rows: Texts): boolean {
   const labels = rows.map(([label = '']) => label).filter((label) => label !== '');
   if (labels.filter((label) => /[:：]$/.test(label)).length > 0.6 * labels.length) return true;
   const values = rows.map(([, value = '']) => value).filter((value) => value !== '');
-  if (rows.length <= PAIRS_MAX && new Set(values.map(formOf)).size > MIXED) return true;
+  if (rows.length <= PAIRS_MAX && new Set(values.slice(1).map(formOf)).size >= MIXED) return true;
   const isOfNumbers = values.slice(1).every((value) => kindOf(value) === 'number');
   return !isOfNumbers && rows.length <= PAIRS_MAX && labels.every((label) => !hasDigits(label));
 }

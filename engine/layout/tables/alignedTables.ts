@@ -4,7 +4,7 @@ import { segmentOf } from '../segments.ts';
 import { cellLine, grownRun, sharedRun, spansOf } from './alignedRuns.ts';
 import { votedColumns } from './columnVotes.ts';
 import { OFF_GROUP } from './headerLines.ts';
-import { labelRows } from './labelBlocks.ts';
+import { addressRows, labelRows } from './labelBlocks.ts';
 import { logicalRows } from './logicalRows.ts';
 import { recordCells } from './recordLines.ts';
 import { tableBlock, type Span, type TableBlock } from './tableCells.ts';
@@ -21,6 +21,12 @@ export function withAlignedTables(rows: readonly Row[]): readonly Flowing[] {
   const flow: Flowing[] = [];
   let at = 0;
   while (at < prepared.length) {
+    const addresses = addressRows(prepared, at);
+    if (addresses !== undefined) {
+      flow.push(...addresses.rows.map((row) => ({ kind: 'row', row }) as const));
+      at += addresses.taken;
+      continue;
+    }
     const labels = labelRows(prepared, at);
     const found = labels > 0 ? undefined : tableFrom(prepared, at);
     if (found !== undefined) {

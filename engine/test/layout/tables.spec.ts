@@ -130,6 +130,29 @@ describe('tables', () => {
     expect(markdown(pageOf(words))).to.contain(`${row('North', '12', '3.5')}\n${row('South', '13', '4.5')}`);
   });
 
+  it('takes the sender and the recipient of a letter, side by side, for no table', () => {
+    const head = [
+      ['Harbour Clinic of Elm Bay', 'Mr Cy Renn'],
+      ['Department of Imaging', '17 Mill Lane'],
+      ['Call 555 0147', '2681 LC Elm Bay'],
+    ];
+    const words = head.map(([sender = '', recipient = ''], i) =>
+      rowAt(100 + 13 * i, [[54, sender], [330, recipient]]),
+    ); // prettier-ignore
+    const read = markdown(pageOf([...words, rowAt(190, [[54, 'Invitation to your examination']])]));
+    expect(read).not.to.contain('|');
+    expect(read).to.match(/Call 555 0147\s+Mr Cy Renn\s+17 Mill Lane\s+2681 LC Elm Bay\s+Invitation/);
+    const register = [
+      ['Ada Low', '2681 LC Elm Bay'],
+      ['Ben Renn', '2682 LC Oak Hill'],
+      ['Cy Fox', '2683 LC Ash Field'],
+    ];
+    const rows = register.map(([name = '', place = ''], i) =>
+      rowAt(100 + 13 * i, [[54, name], [330, place]]),
+    ); // prettier-ignore
+    expect(markdown(pageOf(rows))).to.contain(row('Ben Renn', '2682 LC Oak Hill'));
+  });
+
   it('takes lines that stand closer than rows do as one row', () => {
     const cells = (y: number, name: string, i: number): readonly (readonly PlacedWord[])[] => [
       rowAt(y, [[54, name], [150, 'a longer text on what'], [300, 'a second text of the']]),
