@@ -1,6 +1,6 @@
 import type { PlacedWord, Row, Segment } from '../content.ts';
 import { segmentOf } from '../segments.ts';
-import { isNumberText } from './cellLines.ts';
+import { areTwoNumbers } from './cellLines.ts';
 import { columnsUnder, type PlacedCell, type Span } from './tableCells.ts';
 
 /** The cells of one line under given columns; all are of row 0. */
@@ -41,7 +41,7 @@ function parted(segment: Segment, columns: readonly Span[]): readonly Segment[] 
   for (const word of segment.words) {
     const isNext =
       before !== undefined &&
-      (word.box[0] - before.box[2] >= gap || areNumbers(before, word)) &&
+      (word.box[0] - before.box[2] >= gap || areTwoNumbers(before, word)) &&
       columnsUnder(columns, word.box).from > columnsUnder(columns, before.box).from;
     if (isNext || parts.length === 0) parts.push([word]);
     else parts.at(-1)?.push(word);
@@ -49,7 +49,3 @@ function parted(segment: Segment, columns: readonly Span[]): readonly Segment[] 
   }
   return parts.length < 2 ? [segment] : parts.map(segmentOf);
 }
-
-/** Two numbers are two cells, however near they stand. */
-const areNumbers = (before: PlacedWord, { text }: PlacedWord): boolean =>
-  isNumberText(before.text) && isNumberText(text);

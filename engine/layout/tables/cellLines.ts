@@ -1,5 +1,5 @@
 import type { Box } from '../../document/document.ts';
-import { around, middleY, widthOf, type Rule } from '../content.ts';
+import { around, middleY, widthOf, type PlacedWord, type Rule } from '../content.ts';
 import type { PlacedCell } from './tableCells.ts';
 
 /** A line of a table with its cells. */
@@ -47,6 +47,17 @@ export const isNumber = (cell: PlacedCell): boolean => isNumberText(textOf(cell)
 /** Digits without letters, and what stands for a number where there is none. */
 export const isNumberText = (text: string): boolean =>
   /^[-–—−*.]{1,3}$/.test(text) || (/\d/.test(text) && !/\p{L}/u.test(text));
+
+/** Of a font's height: groups of one number stand no further apart. */
+const GROUPS_APART = 0.45;
+const GROUPS = /^[(+]{0,2}\d{1,4}\)? \d[\d-]{1,8}(?:[.,]\d{1,3})?\D{0,2}$|^[-–−] \d/;
+
+/** Two numbers and not groups of one: "1 -100.0", but neither "2 590,7" nor "+44 7700 900815" nor "- 590". */
+export function areTwoNumbers(before: PlacedWord, word: PlacedWord): boolean {
+  if (!isNumberText(before.text) || !isNumberText(word.text)) return false;
+  const isNear = word.box[0] - before.box[2] < GROUPS_APART * word.size;
+  return !isNear || !GROUPS.test(`${before.text} ${word.text}`);
+}
 
 /** Years alone, right of an empty corner: they head columns as words do. */
 export function isYearHeader({ cells }: CellLine): boolean {

@@ -1,5 +1,5 @@
 import type { PlacedWord, Row, Segment } from '../content.ts';
-import { isNumberText } from './cellLines.ts';
+import { areTwoNumbers } from './cellLines.ts';
 import { coveredSpans, type Span } from './tableCells.ts';
 
 /** One row may cross a gap for each three that leave it free: titles, group rows, merged headers. */
@@ -47,13 +47,13 @@ function edgesOf(rows: readonly Row[]): readonly Edge[] {
 
 /** What a segment covers: two numbers side by side are two cells, however near they stand. */
 function piecesOf(words: readonly PlacedWord[]): readonly Span[] {
-  const pieces: { from: number; to: number; last: string }[] = [];
-  for (const { box, text } of words) {
-    const piece = pieces.at(-1);
-    if (piece === undefined || (isNumberText(piece.last) && isNumberText(text)))
-      pieces.push({ from: box[0], to: box[2], last: text });
-    else Object.assign(piece, { to: box[2], last: text });
-  }
+  const pieces: { from: number; to: number }[] = [];
+  words.forEach((word, i) => {
+    const [before, piece] = [words[i - 1], pieces.at(-1)];
+    if (before === undefined || piece === undefined || areTwoNumbers(before, word))
+      pieces.push({ from: word.box[0], to: word.box[2] });
+    else piece.to = word.box[2];
+  });
   return pieces;
 }
 

@@ -130,6 +130,20 @@ describe('tables', () => {
     expect(markdown(pageOf(words))).to.contain(`${row('North', '12', '3.5')}\n${row('South', '13', '4.5')}`);
   });
 
+  it('keeps the groups of a number in one cell', () => {
+    const rows = [
+      ['Cash', '2 590,7', '+44 7700 900815'],
+      ['Debts', '3 687,6', '+44 7700 900816'],
+      ['Stock', '1 899,4', '+44 7700 900817'],
+    ];
+    const words = rows.map((cells, i) =>
+      rowAt(100 + 16 * i, cells.map((text, at) => [[54, 200, 300][at] ?? 0, text] as const)),
+    ); // prettier-ignore
+    expect(markdown(pageOf(words))).to.contain(
+      `${row('Debts', '3 687,6', '+44 7700 900816')}\n${row('Stock', '1 899,4', '+44 7700 900817')}`,
+    );
+  });
+
   it('takes the sender and the recipient of a letter, side by side, for no table', () => {
     const head = [
       ['Harbour Clinic of Elm Bay', 'Mr Cy Renn'],
