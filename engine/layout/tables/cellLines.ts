@@ -49,7 +49,7 @@ export const isNumberText = (text: string): boolean =>
   /^[-–—−*.]{1,3}$/.test(text) || (/\d/.test(text) && !/\p{L}/u.test(text));
 
 /** Of a font's height: groups of one number stand no further apart. */
-const GROUPS_APART = 0.45;
+const GROUPS_APART = 0.55;
 const GROUPS = /^[(+]{0,2}\d{1,4}\)? \d[\d-]{1,8}(?:[.,]\d{1,3})?\D{0,2}$|^[-–−] \d/;
 
 /** Two numbers and not groups of one: "1 -100.0", but neither "2 590,7" nor "+44 7700 900815" nor "- 590". */
