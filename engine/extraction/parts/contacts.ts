@@ -4,7 +4,7 @@ import { isLabelLike, isSentence, wordCount } from '../form/printed.ts';
 import { spelledLike } from '../matching/likeness.ts';
 import { termsIn, weightOf } from '../matching/terms.ts';
 import { withoutEnd } from '../../kernel/text.ts';
-import { isFax } from '../values/identifiers.ts';
+import { EMAIL, isFax } from '../values/identifiers.ts';
 import { wordsIn } from '../places/layout.ts';
 import { paragraphsOf } from '../places/paragraphs.ts';
 import type { Draft } from '../singles/values.ts';
@@ -18,7 +18,6 @@ interface Contact {
   readonly form: RegExp;
 }
 
-const MAIL = /[^\s@<>()|,;:]{1,64}@[^\s@<>()|,;]{1,120}\.\p{L}{2,12}/gu;
 const LINK = new RegExp(
   String.raw`(?<![\p{L}\p{N}@.])(?:(?:https?:\/\/|www\.)[^\s|,;()<>]{3,200}|` +
     String.raw`(?:[a-z0-9-]{1,40}\.){1,3}[a-z]{2,6}\/[^\s|,;()<>]{1,150})`,
@@ -31,7 +30,7 @@ const PHONE = new RegExp(
 );
 
 const CONTACTS: readonly Contact[] = [
-  { words: ['email', 'mail', 'emails', 'address', 'contact'], form: MAIL },
+  { words: ['email', 'mail', 'emails', 'address', 'contact'], form: EMAIL },
   {
     words: ['phone', 'phones', 'telephone', 'mobile', 'cell', 'contact', 'telefono', 'telefon', 'numbers'],
     form: PHONE,

@@ -100,8 +100,8 @@ const VAT = new RegExp(
 
 export const vatIdsIn = (text: string): readonly Found[] =>
   all(text, VAT, (raw) => raw.replace(/[\s.-]/g, ''));
-export const emailsIn = (text: string): readonly Found[] =>
-  all(text, /(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.)+\p{L}{2,24}(?![\w-])/gu, (raw) => raw.toLowerCase());
+export const EMAIL = /(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.)+\p{L}{2,24}(?![\w-])/gu;
+export const emailsIn = (text: string): readonly Found[] => all(text, EMAIL, (raw) => raw.toLowerCase());
 export const urlsIn = (text: string): readonly Found[] =>
   all(text, /(?:https?:\/\/|(?<![\w@.])www\.)[^\s<>"']{3,2000}[^\s<>"'.,;:)\]]/g, (raw) =>
     /^https?:/.test(raw) ? raw : `https://${raw}`,
