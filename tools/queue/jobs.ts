@@ -1,0 +1,167 @@
+import { fork, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Job, Outcome } from './queue.ts';
+
+/** A file that takes longer is given up with its worker, ms. */
+const GIVEN_UP_MS = 20 * 60_000;
+
+/** Seconds of wall clock and of CPU that a job is guessed to take before it was run once. */
+const GUESS: Seconds = [10, 5];
+
+/** Seconds of wall clock and of CPU. */
+export type Seconds = readonly [wall: number, cpu: number];
+
+/** Where the seconds of all jobs are kept. */
+export const SECONDS_FILE = resolve('tools/queue/seconds.json');
+
+/** What each job took when that was kept last, by its ID. */
+export const remembered = JSON.parse(readFileSync(SECONDS_FILE, 'utf8')) as Readonly<Record<string, Seconds>>;
+
+const expected = (id: string): { readonly wall: number; readonly cpu: number } => {
+  const [wall, cpu] = remembered[id] ?? GUESS;
+  return { wall, cpu };
+};
+
+/** A release of Node: its program, and its name where there are two. */
+export interface Release {
+  readonly node: string;
+  readonly label: string;
+}
+
+/** Folders of specs whose subject differs between releases: isolation, permissions, processes, the start. */
+const OF_A_RELEASE = ['engine/test/isolation/', 'test/adapters/', 'test/composition/', 'test/contracts/'];
+
+const dependsOnRelease = (file: string): boolean =>
+  OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
+  /from 'node:(?:child_process|worker_threads|vm)'/u.test(readFileSync(file, 'utf8'));
+
+/**
+ * The releases that a file runs on: all where it depends on them, else one, by a bit of its name and the number of
+ * commits, so that it has run on both within two commits.
+ */
+export const releasesFor = (
+  file: string,
+  releases: readonly Release[],
+  commits: number,
+): readonly Release[] => {
+  if (dependsOnRelease(file)) return releases;
+  const bit = (createHash('sha256').update(file).digest()[0] ?? 0) & 1;
+  return releases.filter((_, index) => index === (bit + commits) % releases.length);
+};
+
+interface Worker {
+  readonly run: (file: string) => Promise<Outcome & { readonly isLost: boolean }>;
+  readonly end: () => Promise<void>;
+}
+
+/** Workers without a file now, by release and environment. */
+const idle = new Map<string, Worker[]>();
+
+const LOST = { passed: 0, wall: 0, cpu: 0, isLost: true };
+
+const newWorker = async (node: string, env: NodeJS.ProcessEnv): Promise<Worker> => {
+  const child = fork(fileURLToPath(new URL('./worker.js', import.meta.url)), {
+    execPath: node,
+    execArgv: ['--enable-source-maps'],
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-4_000)));
+  const ended = once(child, 'exit').then(([code, signal]) => String(signal ?? code));
+  const answer = () => Promise.race([once(child, 'message').then(([message]) => message as Outcome), ended]);
+  await answer();
+  return {
+    run: async (file) => {
+      const answered = answer();
+      if (child.connected) child.send({ file });
+      const late = setTimeout(() => child.kill('SIGKILL'), GIVEN_UP_MS);
+      const outcome = await answered;
+      clearTimeout(late);
+      if (typeof outcome !== 'string') return { ...outcome, isLost: false };
+      return { ...LOST, printed: said, failed: [{ title: file, text: `its process ended with ${outcome}` }] };
+    },
+    end: async () => {
+      if (child.connected) child.send({ file: null });
+      await ended;
+    },
+  };
+};
+
+/** Ends the workers; what their specs shared is closed. */
+export const endWorkers = async (): Promise<void> => {
+  await Promise.all([...idle.values()].flat().map((worker) => worker.end()));
+};
+
+/** A spec file on a release of Node; `env` is added to its environment. */
+export const specJob = (
+  file: string,
+  kind: string,
+  { node, label, env }: Release & { readonly env: NodeJS.ProcessEnv },
+): Job => ({
+  id: file,
+  name: label === '' ? file : `${file} (${label})`,
+  kind,
+  ...expected(file),
+  run: async () => {
+    const key = JSON.stringify([node, env]);
+    const free = idle.get(key) ?? [];
+    idle.set(key, free);
+    const worker = free.pop() ?? (await newWorker(node, env));
+    const { isLost, ...outcome } = await worker.run(resolve('.test', file.replace(/ts$/u, 'js')));
+    if (!isLost) free.push(worker);
+    return outcome;
+  },
+});
+
+/** The shell says at the end, on a pipe of its own, what its children computed. */
+const WITH_TIMES = '"$@"; code=$?; times >&3; exit $code';
+
+/** CPU seconds of the children in what `times` prints: its second line, as `1m2.345s 0m1.000s`. */
+const cpuIn = (times: string): number =>
+  [...(times.split('\n')[1] ?? '').matchAll(/(\d+)m([\d.]+)s/gu)].reduce(
+    (sum, [, minutes, seconds]) => sum + Number(minutes) * 60 + Number(seconds),
+    0,
+  );
+
+/** The counts that mocha prints of passed specs. */
+const passedIn = (said: string): number =>
+  [...said.matchAll(/^ +(\d+) passing/gmu)].reduce((sum, [, count]) => sum + Number(count), 0);
+
+/** A command; without counts of mocha it counts as one that passed or failed. */
+export const commandJob = (
+  id: string,
+  kind: string,
+  {
+    args,
+    env,
+    took,
+  }: { readonly args: readonly string[]; readonly env?: NodeJS.ProcessEnv; readonly took?: Seconds },
+): Job => ({
+  id,
+  name: id,
+  kind,
+  ...(took === undefined ? expected(id) : { wall: took[0], cpu: took[1] }),
+  run: async () => {
+    const began = performance.now();
+    const child = spawn('bash', ['-c', WITH_TIMES, 'job', ...args], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    let [said, times] = ['', ''];
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-100_000)));
+    child.stdio[3]?.on('data', (chunk: Buffer) => (times += chunk.toString()));
+    const [code] = (await once(child, 'close')) as [number | null];
+    const wall = (performance.now() - began) / 1000;
+    const failed = code === 0 ? [] : [{ title: `ended with ${String(code)}`, text: said.slice(-12_000) }];
+    const counted = passedIn(said);
+    const passed = counted === 0 && code === 0 ? 1 : counted;
+    return { passed, failed, printed: said.slice(-2_000), wall, cpu: cpuIn(times) };
+  },
+});
