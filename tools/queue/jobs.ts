@@ -155,7 +155,7 @@ export const commandJob = (
     });
     let [said, times] = ['', ''];
     for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-100_000)));
+      stream?.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-100_000)));
     child.stdio[3]?.on('data', (chunk: Buffer) => (times += chunk.toString()));
     const [code] = (await once(child, 'close')) as [number | null];
     const wall = (performance.now() - began) / 1000;
