@@ -19,7 +19,7 @@ COPY domain domain
 COPY projections projections
 COPY adapters adapters
 COPY src src
-RUN npm run build && npm prune --omit=dev
+RUN npm run build -- --smallest && npm prune --omit=dev
 
 FROM ${NODE_IMAGE}
 # Reached from outside of the container, with a folder that is kept: the image runs without more settings.

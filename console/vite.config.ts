@@ -19,8 +19,11 @@ const withoutStyleTag: Plugin = {
   },
 };
 
-/** Notes of packages for another bundler: whoever starts the service could mend nothing of them. */
-const QUIET = { invalidAnnotation: false };
+/**
+ * Notes of packages for another bundler, and times of plugins on a machine that does more than build: whoever starts
+ * the service could mend nothing of either.
+ */
+const QUIET = { invalidAnnotation: false, bundlerTimings: false };
 
 const PDFJS = dirname(createRequire(import.meta.url).resolve('pdfjs-dist/package.json'));
 const { version } = JSON.parse(readFileSync(join(PDFJS, 'package.json'), 'utf8')) as { version: string };

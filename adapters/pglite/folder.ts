@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,17 +13,25 @@ const OPEN_MARK = 'quire.open';
 const textAt = (tar: Buffer, start: number, length: number): string =>
   tar.toString('utf8', start, start + length).split('\0', 1)[0] ?? '';
 
-/** Writes the files of a tar archive below `folder`. Only plain files and folders: others are skipped. */
-const untar = async (tar: Buffer, folder: string): Promise<void> => {
+/**
+ * Writes the files of a tar archive below `folder`. Only plain files and folders: others are skipped. A thousand small
+ * files cost half the CPU time without promises, and this process has nothing else to do.
+ */
+const untar = (tar: Buffer, folder: string): void => {
+  const made = new Set<string>();
+  const make = (path: string): void => {
+    if (!made.has(path)) mkdirSync(path, { recursive: true, mode: 0o700 });
+    made.add(path);
+  };
   for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0;) {
     const prefix = textAt(tar, at + 345, 155);
     const path = join(folder, prefix, textAt(tar, at, 100));
     const bytes = Number.parseInt(textAt(tar, at + 124, 12).trim() || '0', 8);
     const kind = textAt(tar, at + 156, 1);
-    if (kind === '5') await mkdir(path, { recursive: true, mode: 0o700 });
+    if (kind === '5') make(path);
     if (kind === '0' || kind === '') {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await writeFile(path, tar.subarray(at + BLOCK, at + BLOCK + bytes), { mode: 0o600 });
+      make(dirname(path));
+      writeFileSync(path, tar.subarray(at + BLOCK, at + BLOCK + bytes), { mode: 0o600 });
     }
     at += BLOCK + Math.ceil(bytes / BLOCK) * BLOCK;
   }
@@ -61,7 +69,7 @@ export const unpackDatabase = async (folder: string): Promise<void> => {
   await rm(fresh, { recursive: true, force: true });
   await mkdir(fresh, { recursive: true, mode: 0o700 });
   const archive = Buffer.from(await (await dataDir()).arrayBuffer());
-  await untar(archive[0] === 0x1f && archive[1] === 0x8b ? gunzipSync(archive) : archive, fresh);
+  untar(archive[0] === 0x1f && archive[1] === 0x8b ? gunzipSync(archive) : archive, fresh);
   await rm(folder, { recursive: true, force: true });
   await rename(fresh, folder);
 };

@@ -225,6 +225,10 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
       on.logTrouble?.(reason);
     };
     const log = opened.keep(await openLog(config, { onTrouble }), (part) => part.close());
+    const { ocrLanguages, ocrEngines } = config;
+    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
+    // A process tries what confines parsers, while the database opens. Its answer is asked for again before the banner.
+    void workers.protection().catch(() => undefined);
     const { sql, recreated, projections } = await openServiceSql(config);
     opened.keep(sql, (part) => part.close());
     const wait = {
@@ -238,8 +242,6 @@ export const openParts = async (config: Config, on: PartEvents): Promise<Parts> 
     const baseUrl = baseUrlOf(config, address);
     const uploads = await openUploads(config, baseUrl);
     const [limiter, limits] = await openLimiter(config, opened, on.redisOutage);
-    const { ocrLanguages, ocrEngines } = config;
-    const workers = opened.keep(openDocumentWorkers({ ocrLanguages, ocrEngines }), (part) => part.close());
     const names = { ...storeNames(config), objects: objectsName, limits };
     return {
       log,

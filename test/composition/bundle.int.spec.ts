@@ -35,13 +35,15 @@ describe('the bundle that is started', function () {
     data.remove();
   });
 
-  it('is fresh when it was just made', async () => {
+  it('is fresh when it was just made, and its console too', async () => {
     const { stdout } = await node(
       '--input-type=module',
       '--eval',
-      "const { isFresh } = await import('./tools/build/bundle.js'); console.log(isFresh());",
+      "const { isFresh } = await import('./tools/build/bundle.js');" +
+        "const { isConsoleFresh } = await import('./tools/build/console.js');" +
+        'console.log(isFresh(), isConsoleFresh());',
     );
-    expect(stdout.trim()).to.equal('true');
+    expect(stdout.trim()).to.equal('true true');
   });
 
   it('serves what lies beside the code: the pages of problems, the reference', async () => {
@@ -50,6 +52,19 @@ describe('the bundle that is started', function () {
       await answer.arrayBuffer();
       expect(answer.status, path).to.equal(200);
     }
+  });
+
+  it('serves the console, compressed both ways and plain alike', async () => {
+    const page = await (await fetch(service.url)).text();
+    const script = /src="(\/app\/assets\/[^"]+\.js)"/.exec(page)?.[1] ?? '';
+    const sent = async (encoding: string) => {
+      const answer = await fetch(service.url + script, { headers: { 'Accept-Encoding': encoding } });
+      return [answer.headers.get('content-encoding'), await answer.text()];
+    };
+    const [coding, text] = await sent('identity');
+    expect(coding).to.equal(null);
+    expect(text?.length).to.be.greaterThan(1_000);
+    for (const encoding of ['br', 'gzip']) expect(await sent(encoding)).to.deep.equal([encoding, text]);
   });
 
   it('extracts from a document in a process that it bundled', async () => {

@@ -53,13 +53,16 @@ const INSTALLED = [
   '@opentelemetry/exporter-trace-otlp-http',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-trace-node',
+  '@pydantic/genai-prices',
   'ai',
   'iconv-lite',
   'ioredis',
   'libsql',
   'minio',
   'pg',
+  'rate-limiter-flexible',
   'sharp',
+  'undici',
 ];
 
 /** Packages written for `require` find it, and the folder that they believe to lie in. */

@@ -111,6 +111,16 @@ describe('the console’s page and files', () => {
     expect((await get('/app/assets/look-1.css')).headers.get('content-type')).to.match(/css/);
   });
 
+  it('are sent as they are where the build left no compressed copy', async () => {
+    await build('<p>console</p>');
+    const css = await get('/app/assets/look-1.css', { 'accept-encoding': 'gzip, br' });
+    expect([css.status, css.headers.get('content-encoding'), await css.text()]).to.deep.equal([
+      200,
+      null,
+      'css',
+    ]);
+  });
+
   it('are those of the folder, whatever a path says', async () => {
     for (const name of ['../index.html', '..%2f..%2fsecret.txt', '%2e%2e/secret.txt', 'no-1.js', '', '.'])
       expect(await (await get(`/app/assets/${name}`)).text(), name).to.not.include('for nobody');
