@@ -19,22 +19,22 @@ const built = async (script, ...args) => {
   return code;
 };
 
-// Each looks at the times of hundreds of files: once.
-const isNew = { service: !isFresh(), console: !isConsoleFresh() };
+// Asked once: each answer takes the times of hundreds of files.
+const isStale = { service: !isFresh(), console: !isConsoleFresh() };
 
 const buildService = async () => {
-  if (isNew.service && (await built('build.js', '--service')) !== 0) process.exit(1);
+  if (isStale.service && (await built('build.js', '--service')) !== 0) process.exit(1);
 };
 
 const buildConsole = async () => {
-  if (isNew.console && (await built('console.js')) !== 0)
+  if (isStale.console && (await built('console.js')) !== 0)
     writeSync(2, 'The console could not be built: the service starts without it.\n');
 };
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 const end = () => process.exit(0);
 for (const signal of SIGNALS) process.on(signal, end);
-if (isNew.service || isNew.console) writeSync(1, 'Building what is newer than the last build …\n');
+if (isStale.service || isStale.console) writeSync(1, 'Building what is newer than the last build …\n');
 await Promise.all([buildService(), buildConsole()]);
 for (const signal of SIGNALS) process.off(signal, end);
 await import('../../dist/main.js');
