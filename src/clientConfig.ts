@@ -5,17 +5,21 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** Of programs that call a service, `quire mcp` among them; a service beside them does not mind. */
-const clientEnvironment = z.object({
+/** Variables of programs that call a service, `quire mcp` among them; a service knows and does not read them. */
+export const CLIENT_VARIABLES = {
   QUIRE_URL: z
     .url({ protocol: /^https?$/, error: 'must be a URL of http or https' })
-    .default('http://127.0.0.1:8080'),
-  QUIRE_API_KEY: z.string().min(1).optional(),
-  QUIRE_TENANT: z.string().min(1).optional(),
-});
+    .default('http://127.0.0.1:8080')
+    .describe('the service’s address'),
+  QUIRE_API_KEY: z.string().min(1).optional().describe('the key that it is called with'),
+  QUIRE_TENANT: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ description: 'the tenant that it is called for', unset: 'each call names its own' }),
+};
 
-/** Variables that a service knows and does not read. */
-export const CLIENT_VARIABLES: readonly string[] = Object.keys(clientEnvironment.shape);
+const clientEnvironment = z.object(CLIENT_VARIABLES);
 
 /** Which service is called, and as whom. */
 export interface ClientConfig {

@@ -1,39 +1,11 @@
-import { isIP } from 'node:net';
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
-import { z } from 'zod';
 import { withoutEnd } from '@quire/engine/kernel/text';
-import { RECOGNITION_ENGINES, type RecognitionEngine } from '@quire/engine/document/document';
-import { modelNamed } from '@quire/engine/ports/modelProvider';
+import type { RecognitionEngine } from '@quire/engine/document/document';
 import { ConfigError, CLIENT_VARIABLES } from './clientConfig.ts';
+import { environment, type Environment, type Role } from './environment.ts';
 import { platformModelsFrom, type PlatformModels } from './platformModels.ts';
 import { READ_BY_DRIVERS, redactor, SECRET_VARIABLES, URL_VARIABLES } from './redact.ts';
-
-const LOOPBACK = /^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/;
-
-const issuer = z
-  .string()
-  .refine((url) => URL.canParse(url) && (url.startsWith('https://') || LOOPBACK.test(url)), {
-    error: 'must be a URL that starts with https://, or http:// on this machine',
-  });
-
-/** A secret of 32 bytes. */
-const base64Of32 = z
-  .string()
-  .refine((value) => Buffer.from(value, 'base64').length === 32, { error: 'must be 32 bytes in base64' });
-
-/** Variables of signing in with a browser. */
-const signInVariables = {
-  SESSION_SECRET: base64Of32.optional(),
-  OIDC_ISSUER: issuer.optional(),
-  OIDC_CLIENT_ID: z.string().min(1).optional(),
-  OIDC_CLIENT_SECRET: z.string().min(1).optional(),
-  OIDC_TENANT_CLAIM: z.string().min(1).default('tenant'),
-  OIDC_ROLE_CLAIM: z.string().min(1).default('role'),
-};
-
-type SignInVariables = z.output<z.ZodObject<typeof signInVariables>>;
 
 /** The service's settings of an OpenID provider. */
 interface OidcConfig {
@@ -52,7 +24,7 @@ interface SignInConfig {
 const NEEDED = ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'] as const;
 
 /** Throws ConfigError where a provider is named in part. */
-const signInFrom = (given: SignInVariables): SignInConfig => {
+const signInFrom = (given: Environment): SignInConfig => {
   const missing = NEEDED.filter((name) => given[name] === undefined);
   if (missing.length === NEEDED.length) return { oidc: undefined };
   if (missing.length > 0)
@@ -66,25 +38,6 @@ const signInFrom = (given: SignInVariables): SignInConfig => {
   };
 };
 
-const httpUrl = z.string().refine((value) => /^https?:\/\//.test(value) && URL.canParse(value), {
-  error: 'must be a URL that starts with http:// or https://',
-});
-
-const ratio = z
-  .string()
-  .regex(/^(0|1|0?\.\d+|1\.0*)$/, 'must be a share from 0 to 1, like 0.1')
-  .transform(Number);
-
-/** OpenTelemetry's own variables, as far as this service has them. */
-const tracingVariables = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: httpUrl.optional(),
-  OTEL_SERVICE_NAME: z.string().min(1).max(255).default('quire'),
-  OTEL_TRACES_SAMPLER_ARG: ratio.default(1),
-};
-
-type TracingVariables = z.output<z.ZodObject<typeof tracingVariables>>;
-
 /** Where traces go, and how many. */
 interface TracingConfig {
   readonly url: string;
@@ -93,34 +46,12 @@ interface TracingConfig {
 }
 
 /** undefined: no exporter is configured, nothing is recorded. The endpoint of all signals gets OTLP's path. */
-const tracingFrom = (given: TracingVariables): TracingConfig | undefined => {
+const tracingFrom = (given: Environment): TracingConfig | undefined => {
   const { OTEL_EXPORTER_OTLP_ENDPOINT: all, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own } = given;
   const url = own ?? (all === undefined ? undefined : `${withoutEnd(all, /\//)}/v1/traces`);
   if (url === undefined) return undefined;
   return { url, serviceName: given.OTEL_SERVICE_NAME, sampleRatio: given.OTEL_TRACES_SAMPLER_ARG };
 };
-
-/** A prefix of 0 would be everybody: then a client that names another one is believed. */
-const isNetwork = (text: string): boolean => {
-  const [address = '', prefix, ...more] = text.split('/');
-  const bits = { 0: 0, 4: 32, 6: 128 }[isIP(address)] ?? 0;
-  if (bits === 0 || more.length > 0) return false;
-  return prefix === undefined || (/^[1-9]\d*$/.test(prefix) && Number(prefix) <= bits);
-};
-
-const HOPS = /^(?:[1-9]|10)$/;
-
-const error =
-  'must be the number of proxies before the service (1 to 10), or a list of their addresses and networks such as ' +
-  '10.0.0.0/8,::1';
-
-/** The proxies whose `X-Forwarded-For` and `X-Forwarded-Proto` count: how many, or which. */
-const proxies = z
-  .string()
-  .transform((text): number | readonly string[] =>
-    HOPS.test(text) ? Number(text) : text.split(',').map((one) => one.trim()),
-  )
-  .refine((value) => typeof value === 'number' || value.every(isNetwork), { error });
 
 /** Where `/proc/self/stat` says at which address the environment of the start lies, counted after the name. */
 const ENVIRONMENT_AT = 50 - 3;
@@ -169,109 +100,6 @@ const eraseInitialValues = (names: readonly string[]): boolean => {
     return false;
   }
 };
-
-const ROLES = ['api', 'projector', 'worker'] as const;
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-
-const wholeNumber = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d+$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.number().int().min(min, `must be at least ${min}`).max(max, `must be at most ${max}`));
-
-const flag = z
-  .enum(['true', 'false'], { error: 'must be true or false' })
-  .transform((value) => value === 'true');
-
-const urlOf = (...schemes: readonly string[]) =>
-  z.string().refine((value) => schemes.some((scheme) => value.startsWith(`${scheme}://`)), {
-    error: `must be a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
-  });
-
-/** The server's two names: the client knows the older one, and what stands behind it is the same. */
-const eventStoreUrl = urlOf('esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover').transform((value) =>
-  value.replace(/^kurrentdb/, 'esdb'),
-);
-
-/** Values between commas, spaces around them left out. */
-const listOf = <Item extends z.ZodType<unknown, string>>(item: Item, least = 0) =>
-  z
-    .string()
-    .transform((value) => value.split(',').map((one) => one.trim()))
-    .pipe(z.array(item).min(least));
-
-const origin = z
-  .string()
-  .regex(/^https?:\/\/[^/?#\s*]+$/, 'must be a list of origins like https://app.example.com, without a path');
-
-const language = z.string().regex(/^[a-z]{3}(?:_[a-z]+)?$/i, 'must be a list of languages like eng,deu');
-
-const oneOf = <const Name extends string>(names: readonly Name[]) =>
-  z.enum(names, { error: `must be a list of ${names.join(', ')}` });
-
-const modelText = z.string().refine((name) => modelNamed(name) !== undefined, {
-  error: 'must be a model as <provider>/<model>, like local/default or openai/gpt-5-mini',
-});
-
-/** Every variable of the service, its form and its default. */
-const environment = z.object({
-  PORT: wholeNumber(0, 65_535).default(8080),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  DATA_DIR: z.string().min(1).default('./data'),
-  EVENTSTORE_URL: eventStoreUrl.optional(),
-  DATABASE_URL: urlOf('postgres', 'postgresql').optional(),
-  REDIS_URL: urlOf('redis', 'rediss').optional(),
-  S3_ENDPOINT: urlOf('http', 'https').optional(),
-  S3_PUBLIC_ENDPOINT: urlOf('http', 'https').optional(),
-  S3_BUCKET: z.string().min(3).optional(),
-  S3_ACCESS_KEY: z.string().min(1).optional(),
-  S3_SECRET_KEY: z.string().min(1).optional(),
-  S3_REGION: z.string().min(1).default('us-east-1'),
-  ADMIN_API_KEY: z.string().min(24, 'must have at least 24 characters').optional(),
-  FIELD_ENCRYPTION_KEY: base64Of32.optional(),
-  FIELD_ENCRYPTION_KEYS_OLD: listOf(base64Of32).optional(),
-  EXTRACTION_MODEL: modelText.default('local/default'),
-  EXTRACTION_API_BASE: urlOf('http', 'https').optional(),
-  EXTRACTION_API_KEY: z.string().min(1).optional(),
-  OCR_MODEL: modelText.default('local/default'),
-  OCR_API_BASE: urlOf('http', 'https').optional(),
-  OCR_API_KEY: z.string().min(1).optional(),
-  OCR_LANGUAGES: listOf(language, 1).default(['eng', 'deu', 'fra', 'spa', 'ita']),
-  OCR_ENGINES: listOf(oneOf(RECOGNITION_ENGINES), 1).default([...RECOGNITION_ENGINES]),
-  OPENAI_API_KEY: z.string().min(1).optional(),
-  ANTHROPIC_API_KEY: z.string().min(1).optional(),
-  GOOGLE_API_KEY: z.string().min(1).optional(),
-  MISTRAL_API_KEY: z.string().min(1).optional(),
-  LOCAL_DEADLINE_FAST_SECONDS: wholeNumber(1, 3_600).default(30),
-  LOCAL_DEADLINE_STANDARD_SECONDS: wholeNumber(1, 3_600).default(120),
-  LOCAL_DEADLINE_ROBUST_SECONDS: wholeNumber(1, 3_600).default(300),
-  HEAVY_CONCURRENCY: wholeNumber(1, 1024).default(availableParallelism() * 2),
-  WORKER_PLACES: wholeNumber(1, 1024).default(3),
-  MAX_UPLOAD_BYTES: wholeNumber(1, 1_073_741_824).default(52_428_800),
-  UPLOAD_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(5_368_709_120),
-  UPLOAD_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
-  RESULT_RETENTION_DAYS: wholeNumber(1, 36_500).default(1),
-  EXAMPLE_RETENTION_DAYS: wholeNumber(0, 36_500).default(0),
-  DELIVERY_RETENTION_DAYS: wholeNumber(0, 36_500).default(30),
-  ...signInVariables,
-  PUBLIC_URL: urlOf('http', 'https').optional(),
-  TRUST_PROXY: proxies.optional(),
-  CORS_ORIGINS: listOf(origin).default([]),
-  LLM_ALLOW_PRIVATE_NETWORK: flag.default(false),
-  ALLOW_SOURCE_URLS: flag.default(false),
-  SOURCE_ALLOW_PRIVATE_NETWORK: flag.default(false),
-  WEBHOOKS_ALLOW_PRIVATE_NETWORK: flag.default(false),
-  START_WAIT_SECONDS: wholeNumber(0, 3600).default(60),
-  SEAL_EVERY_MINUTES: wholeNumber(1, 44_640).optional(),
-  SEAL_RETENTION_DAYS: wholeNumber(1, 36_500).optional(),
-  ...tracingVariables,
-  REBUILD_DIVERGED: z.enum(['auto', 'manual'], { error: 'must be auto or manual' }).optional(),
-  ROLES: listOf(oneOf(ROLES), 1).default([...ROLES]),
-  LOG_LEVEL: z.enum(LOG_LEVELS, { error: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
-});
-
-type Environment = z.output<typeof environment>;
 
 export { ConfigError } from './clientConfig.ts';
 
@@ -343,7 +171,7 @@ const OURS = new RegExp(
     String.raw`|OIDC_|SESSION_|WEBHOOKS_|QUIRE_)`,
 );
 
-const isKnown = (name: string): boolean => name in environment.shape || CLIENT_VARIABLES.includes(name);
+const isKnown = (name: string): boolean => name in environment.shape || name in CLIENT_VARIABLES;
 
 const unknownOf = (env: Readonly<Record<string, string | undefined>>): string[] =>
   Object.keys(env).filter((name) => OURS.test(name) && !isKnown(name));
@@ -416,7 +244,7 @@ const configOf = (checked: Environment, together: Together) => ({
   tracing: tracingFrom(checked),
   /** What becomes of read models that are of another log than the one that is there. */
   rebuildDiverged: checked.REBUILD_DIVERGED ?? (checked.EVENTSTORE_URL === undefined ? 'auto' : 'manual'),
-  roles: checked.ROLES as readonly (typeof ROLES)[number][],
+  roles: checked.ROLES as readonly Role[],
   logLevel: checked.LOG_LEVEL,
 });
 

@@ -82,7 +82,7 @@ export const quireProgram = (): Command => {
     .showHelpAfterError('(add --help to see the options)')
     .addHelpText(
       'after',
-      '\nConfiguration comes from the environment, as for the service: see README.\nExit ' +
+      '\nConfiguration comes from the environment, as for the service: see docs/reference/configuration.md.\nExit ' +
         'codes: 0 done, 1 failed, 2 wrong usage, 130 stopped by Ctrl-C.',
     );
   addServe(program);

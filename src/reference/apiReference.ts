@@ -25,7 +25,7 @@ export const routesReference = (routes: readonly NamedRoute[]): string => {
   return [
     '# Routes',
     '',
-    'Generated from the routes by `npm run docs:generate`. For requests and answers see ' +
+    'Generated from the routes by `npm run generate`. For requests and answers see ' +
       '[openapi.json](openapi.json), or `/docs` of a running service.',
     '',
     ...sections,
@@ -45,7 +45,7 @@ export const problemsReference = (routes: readonly NamedRoute[]): string => {
   return [
     '# Problems',
     '',
-    'Generated from the code by `npm run docs:generate`. Each code has a page that says what to do.',
+    'Generated from the code by `npm run generate`. Each code has a page that says what to do.',
     '',
     '| code | status | title | answered by |',
     '|---|---|---|---|',

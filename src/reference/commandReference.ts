@@ -16,7 +16,7 @@ export const commandReference = (): string =>
   [
     '# The `quire` command',
     '',
-    'Generated from the commands by `npm run docs:generate`. In the checkout, run it as `npx --no-install ' +
+    'Generated from the commands by `npm run generate`. In the checkout, run it as `npx --no-install ' +
       'quire`; `npm link` there makes it `quire` everywhere. Elsewhere plain `npx` would fetch a stranger’s ' +
       'package of that name. It takes its configuration from the environment, as the service does. Data goes ' +
       'to stdout, progress and messages to stderr. `quire completion bash`, `zsh` or `fish` prints a script that ' +

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { EVENT_CATALOGUE } from '../../domain/catalogue.ts';
 import { webhookMessages } from '../api/webhooks.ts';
-import { openApiDocument } from '../server/openapi.ts';
+import { openApiDocument, type Examples } from '../server/openapi.ts';
 import { apiRoutes } from '../api/routes.ts';
 import { problemsReference, routesReference } from './apiReference.ts';
 import { commandReference } from './commandReference.ts';
+import { configurationReference } from './configurationReference.ts';
 import { metricsReference } from './metricsReference.ts';
 import { personalDataReference } from './personalData.ts';
 
@@ -56,7 +57,7 @@ const eventsReference = (): string => {
   return [
     '# Events',
     '',
-    'Generated from the schemas in `domain/` by `npm run docs:generate`. The name of a ' +
+    'Generated from the schemas in `domain/` by `npm run generate`. The name of a ' +
       'stream is its category; if there are many of a kind, a hyphen and an ID follow. All ' +
       'events are version 1. Their metadata: `schema_version`, `correlation_id`, ' +
       '`causation_id`, `actor`, `tenant_id`, `recorded_at`, `prev_hash`, `hash_version` (2; ' +
@@ -73,13 +74,19 @@ const eventsReference = (): string => {
 
 const INTERFACE = { routes: apiRoutes, webhooks: webhookMessages };
 
-/** Reference documents by their path below the repository's root. */
-export const referenceDocuments = (): Readonly<Record<string, string>> => ({
-  'docs/reference/openapi.json': `${JSON.stringify(openApiDocument(INTERFACE, 'http://127.0.0.1:8080'), null, 2)}\n`,
+const openApiText = (examples: Examples | undefined): string => {
+  const described = examples === undefined ? INTERFACE : { ...INTERFACE, examples };
+  return `${JSON.stringify(openApiDocument(described, 'http://127.0.0.1:8080'), null, 2)}\n`;
+};
+
+/** Reference documents by their path below the repository's root; without examples, with those of this release. */
+export const referenceDocuments = (examples?: Examples): Readonly<Record<string, string>> => ({
+  'docs/reference/openapi.json': openApiText(examples),
   'docs/reference/events.md': `${eventsReference().trimEnd()}\n`,
   'docs/reference/routes.md': `${routesReference(apiRoutes).trimEnd()}\n`,
   'docs/reference/problems.md': `${problemsReference(apiRoutes)}\n`,
   'docs/reference/metrics.md': `${metricsReference()}\n`,
   'docs/reference/personal-data.md': `${personalDataReference()}\n`,
+  'docs/reference/configuration.md': `${configurationReference()}\n`,
   'docs/reference/cli.md': `${commandReference().trimEnd()}\n`,
 });

@@ -90,7 +90,7 @@ export const metricsReference = (): string => {
   return [
     '# Metrics',
     '',
-    'Generated from the code by `npm run docs:generate`. `GET /metrics` returns these ' +
+    'Generated from the code by `npm run generate`. `GET /metrics` returns these ' +
       'metrics for Prometheus, and those of every Node.js process: `process_*` (CPU, memory, ' +
       'file handles) and `nodejs_*` (event loop, heap, garbage collection). No label contains ' +
       'a tenant, a key or a document.',

@@ -84,18 +84,18 @@ const described = (schema: unknown, owner: string): unknown => {
   };
 };
 
-/** A spec's request to the real service, and its answer (`npm run docs:examples`). */
-interface Example {
+/** A request to the real service, and its answer (`npm run generate`). */
+export interface Example {
   readonly parameters?: Json;
   readonly body?: unknown;
   readonly status: number;
   readonly answer?: unknown;
 }
 
-const EXAMPLES: Readonly<Record<string, Example>> = examples;
+/** Examples by operation. */
+export type Examples = Readonly<Record<string, Example>>;
 
-/** The request in an operation's example, by field. */
-const exampleBodyOf = (operationId: string): Json => (EXAMPLES[operationId]?.body ?? {}) as Json;
+const EXAMPLES: Examples = examples;
 
 const inContent = (content: unknown, example: unknown): Json =>
   Object.fromEntries(
@@ -118,8 +118,7 @@ const shownAnswers = (responses: Json, { status, answer }: Example): Json => {
 };
 
 /** An operation with the request and the answer that a spec holds against the service. */
-const withExample = (operationId: string, operation: Json): Json => {
-  const example = EXAMPLES[operationId];
+const withExample = (operation: Json, example: Example | undefined): Json => {
   if (example === undefined) return operation;
   const body = operation['requestBody'] as Json | undefined;
   return {
@@ -216,14 +215,14 @@ const withExamples = (
   );
 
 /** The fields of a form with its file; a named form has it under its name. */
-const withFile = (operationId: string, form: Json, components: Components): Json => {
+const withFile = (form: Json, components: Components, example: Example | undefined): Json => {
   const id = (form['$ref'] as string | undefined)?.slice(COMPONENT.length);
   const fields = (id === undefined ? form : components[id]) as ObjectSchema;
   const whole = {
     ...fields,
     properties: {
       file: { type: 'string', format: 'binary', description: 'The document; or send `source_url`.' },
-      ...withExamples(fields.properties, exampleBodyOf(operationId)),
+      ...withExamples(fields.properties, (example?.body ?? {}) as Json),
     },
     anyOf: [{ required: ['file'] }, { required: ['source_url'] }],
   };
@@ -233,15 +232,16 @@ const withFile = (operationId: string, form: Json, components: Components): Json
 };
 
 const requestBody = (
-  { operationId, body, documentedBody = body, upload, bytes }: NamedRoute,
+  { body, documentedBody = body, upload, bytes }: NamedRoute,
   components: Components,
+  example: Example | undefined,
 ): Json => {
   if (bytes !== undefined) return { requestBody: { required: true, content: { '*/*': { schema: {} } } } };
   if (documentedBody === undefined) return {};
   const schema = schemaOf(documentedBody, 'input', components);
   const content =
     upload === true
-      ? { 'multipart/form-data': { schema: withFile(operationId, schema, components) } }
+      ? { 'multipart/form-data': { schema: withFile(schema, components, example) } }
       : { 'application/json': { schema } };
   return { requestBody: { required: true, content } };
 };
@@ -278,7 +278,7 @@ const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Com
   return Object.fromEntries([reply.status, ...alsoStatus].map((status) => [String(status), answer]));
 };
 
-const operation = (route: NamedRoute, components: Components): Json => ({
+const operation = (route: NamedRoute, components: Components, example: Example | undefined): Json => ({
   operationId: route.operationId,
   summary: route.summary,
   ...(route.description !== undefined && { description: route.description }),
@@ -290,18 +290,23 @@ const operation = (route: NamedRoute, components: Components): Json => ({
     ...idempotencyHeader(route),
     ...preferHeader(route),
   ],
-  ...requestBody(route, components),
+  ...requestBody(route, components, example),
   responses: { ...problemResponses(route), ...accepted(route, components), ...success(route, components) },
 });
 
-/** A schema of a request or an answer that is not a component, with members that say what they are. */
-const describedOperation = (route: NamedRoute, components: Components): Json => {
-  const whole = operation(route, components);
-  return {
+/** An operation with its example; members of schemas that are not components say what they are. */
+const describedOperation = (
+  route: NamedRoute,
+  components: Components,
+  example: Example | undefined,
+): Json => {
+  const whole = operation(route, components, example);
+  const described = {
     ...whole,
     ...('requestBody' in whole && { requestBody: withDescribed(whole['requestBody'], route.operationId) }),
     responses: withDescribed(whole['responses'], route.operationId),
   };
+  return withExample(described, example);
 };
 
 /** The same with each `schema` described, however deep it stands. */
@@ -328,6 +333,8 @@ interface Interface {
   readonly routes: readonly NamedRoute[];
   /** What receivers are sent, as OpenAPI describes webhooks. */
   readonly webhooks: (components: Components) => Json;
+  /** Those of this release if absent. */
+  readonly examples?: Examples;
 }
 
 /**
@@ -335,13 +342,17 @@ interface Interface {
  *
  * @param serverUrl where clients reach the service
  */
-export const openApiDocument = ({ routes, webhooks }: Interface, serverUrl: string): Json => {
+export const openApiDocument = (
+  { routes, webhooks, examples: shown = EXAMPLES }: Interface,
+  serverUrl: string,
+): Json => {
   const components: Components = { ...problemSchemas(routes) };
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of routes)
-    (paths[route.path] ??= {})[route.method] = withExample(
-      route.operationId,
-      describedOperation(route, components),
+    (paths[route.path] ??= {})[route.method] = describedOperation(
+      route,
+      components,
+      shown[route.operationId],
     );
   return {
     openapi: '3.1.0',

@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 
 describe('the generated reference', () => {
   for (const [path, text] of Object.entries(referenceDocuments()))
-    it(`${path} is as the code says; otherwise run npm run docs:generate`, async () => {
+    it(`${path} is as the code says; otherwise run npm run generate`, async () => {
       expect((await readFile(`${ROOT}${path}`, 'utf8')) === text).to.equal(true);
     });
 });

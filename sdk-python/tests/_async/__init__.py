@@ -1,1 +1,1 @@
-"""What both clients are held to; `_sync` is made by `npm run sdk:generate`."""
+"""What both clients are held to; `_sync` is made by `npm run generate`."""

@@ -1,4 +1,4 @@
-import type { Example } from './example.ts';
+import type { Example } from '../../../src/server/openapi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,11 @@
 import { expect } from 'chai';
 import { formOf, INVOICE, INVOICE_SCHEMA, type Reply } from '../support/client.ts';
 import { until } from '../../../engine/test/support/until.ts';
-import type { TestApi } from '../support/testApi.ts';
+import { startApi, type TestApi } from '../support/testApi.ts';
 import { presigned, put } from '../documents/uploads.suite.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
-import type { Example } from './example.ts';
+import type { Example, Examples } from '../../../src/server/openapi.ts';
+import { steady } from './steady.ts';
 import { shownAudit } from './shownAudit.ts';
 import { reviewIdOf } from '../../../domain/review.ts';
 import { workerOver } from '../../support/apiWorker.ts';
@@ -365,7 +366,7 @@ const report = async (walk: Walk): Promise<void> => {
 };
 
 /** Goes through all operations once and gives the example of each, by its name. */
-export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string, Example>>> => {
+const walkThrough = async (api: TestApi): Promise<Examples> => {
   const walk = new Walk(api);
   for (const part of [
     sell,
@@ -382,4 +383,17 @@ export const walkThrough = async (api: TestApi): Promise<Readonly<Record<string,
   ])
     await part(walk, api);
   return walk.examples;
+};
+
+/** Where the examples of the reference are kept. */
+export const EXAMPLES_FILE = 'src/server/examples.json';
+
+/** Every operation's request and answer, by a service that is started for it. */
+export const examplesNow = async (): Promise<Examples> => {
+  const api = await startApi({ FIELD_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') });
+  try {
+    return steady(await walkThrough(api)) as Examples;
+  } finally {
+    await api.stop();
+  }
 };

@@ -1,1 +1,1 @@
-"""The blocking half of the client is made of the asynchronous one by `npm run sdk:generate`."""
+"""The blocking half of the client is made of the asynchronous one by `npm run generate`."""
