@@ -98,4 +98,13 @@ describe('the house', () => {
     expect(PAGES).to.include('docs/explanation/security.md');
     expect(PAGES.flatMap(missingOn)).to.deep.equal([]);
   });
+
+  /** Lines that a reader takes in: what a newcomer needs, and the aims with today's table. */
+  for (const [page, most] of [
+    ['README.md', 80],
+    ['docs/reference/benchmarks.md', 150],
+  ] as const)
+    it(`keeps ${page} within ${String(most)} lines`, () => {
+      expect(readFileSync(ROOT + page, 'utf8').split('\n').length - 1).to.be.at.most(most);
+    });
 });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { cpuSince, ifThere } from '../../engine/test/bench/cpu.ts';
 import { median } from '../../engine/test/bench/measure.ts';
 import { CLI } from '../../test/support/program.ts';
+import { tellFigures } from './figures.ts';
 import { copyTradingLog, writeTradingLog } from './tradingLog.ts';
 
 /** What one `quire audit --log-only` took, and what it said. */
@@ -85,10 +86,12 @@ try {
   await rm(dataDir, { recursive: true, force: true });
 }
 
+const rateOf = ({ events: n, seconds }: Audited): number => n / seconds;
+
 const row = (all: readonly Audited[]) => {
   const of = (figure: (one: Audited) => number): number => median(all.map(figure));
   return {
-    'events/s': Math.round(of((one) => one.events / one.seconds)),
+    'events/s': Math.round(of(rateOf)),
     'CPU us an event': of((one) => (one.cpuMs / one.events) * 1000).toFixed(1),
     'memory at most, MB': Math.max(...all.map(({ mostMb }) => mostMb)).toFixed(0),
   };
@@ -96,4 +99,5 @@ const row = (all: readonly Audited[]) => {
 console.table(Object.fromEntries([...audits].map(([name, all]) => [name, row(all)])));
 const found = new Set([...audits.values()].flat().map(({ report }) => report));
 if (found.size !== 1) throw new Error('the audits do not say the same');
+tellFigures({ 'audit of the log, events/s': median((audits.get('this build') ?? []).map(rateOf)) });
 console.log('Nothing is wrong, and every audit says the same.');

@@ -17,6 +17,7 @@ import {
   type Load,
 } from './contestants.ts';
 import { medianRun, type Run } from '../../engine/test/bench/measure.ts';
+import { isAsked, tellFigures, tenantsName, type Figures } from './figures.ts';
 import { doubleEntry, emmettAccounts, redisLua } from './peers.ts';
 import { projectionsIn } from './live.ts';
 
@@ -132,8 +133,10 @@ interface BurnsBench {
   readonly rounds: number;
   /** Tenants where there are many. */
   readonly tenants: number;
-  /** Part of the titles of the loads that are run. */
-  readonly only?: string;
+  /** Parts of the titles of the loads that are run, between `|`. */
+  readonly only: string | undefined;
+  /** Parts of the names of those that Quire is compared with, between `|`. */
+  readonly against: string | undefined;
   readonly projections?: WriterBenchOptions['projections'];
 }
 
@@ -145,7 +148,11 @@ const loadsOf = (many: number) =>
     }),
   );
 
-const contestantsOf = async (bench: BurnsBench): Promise<readonly Contestant[]> => {
+/** Quire, and those that can be had here of those that were asked for. */
+const contestantsOf = async (bench: BurnsBench): Promise<readonly Contestant[]> =>
+  (await everyContestant(bench)).filter(({ name }) => /^Quire/.test(name) || isAsked(name, bench.against));
+
+const everyContestant = async (bench: BurnsBench): Promise<readonly Contestant[]> => {
   const { databaseUrl, redisUrl, emmett, folder, projections } = bench;
   const quire = writerContestants({ folder, ...(projections === undefined ? {} : { projections }) });
   const redis = redisUrl === undefined ? [] : [redisLua(redisUrl)];
@@ -169,11 +176,12 @@ const benchBurns = async (bench: BurnsBench): Promise<void> => {
   const each = bench.units === undefined ? `${bench.seconds} s` : `${bench.units} burns`;
   console.log(`${bench.rounds} rounds of ${each} each, log in ${bench.folder}`);
   for (const { title, ...load } of loadsOf(bench.tenants)) {
-    if (!title.includes(bench.only ?? '')) continue;
+    if (!isAsked(title, bench.only)) continue;
     const runs = await alternate(bench, [driverAlone, ...contestants], load);
     const driver = medianRun(runs.get(driverAlone.name) ?? []).cpuMs ?? 0;
     console.log(`\n${title}; CPU without the callers' own ${driver.toFixed(4)} ms a burn`);
     console.table(tableOf(contestants, runs, driver));
+    tellFigures(figuresOf(runs, load, driver));
   }
 };
 
@@ -229,6 +237,27 @@ const tableOf = (contestants: readonly Contestant[], runs: Runs, driverCpuMs: nu
   );
 };
 
+/** Quire's burns a second and CPU beside those of one SQL statement; none where there was no SQL. */
+const figuresOf = (
+  runs: Runs,
+  { tenants, inFlight }: Pick<Load, 'tenants' | 'inFlight'>,
+  driverCpuMs: number,
+): Figures => {
+  const runOf = (prefix: string) => {
+    const [, all] = [...runs].find(([name]) => name.startsWith(prefix)) ?? [];
+    return all && medianRun(all);
+  };
+  const [charge, hold, sql] = [runOf('Quire: keyed'), runOf('Quire: hold'), runOf('R1')];
+  if (charge === undefined || hold === undefined || sql === undefined) return {};
+  const load = `${tenantsName(tenants)}, ${inFlight} in flight`;
+  const cpu = (charge.cpuMs ?? Number.NaN) - driverCpuMs;
+  return {
+    [`burns ÷ one SQL statement: ${load}`]: charge.perSecond / sql.perSecond,
+    [`hold + settle ÷ one SQL statement: ${load}`]: hold.perSecond / sql.perSecond,
+    [`CPU of a burn ÷ the statement's: ${load}`]: cpu / ((sql.cpuMs ?? Number.NaN) - driverCpuMs),
+  };
+};
+
 /** All read models of the service, on the embedded database and in its thread, as `npm start` runs them. */
 const projectionsBeside = async (log: SqliteEventLog, folder: string): Promise<ProjectionsBeside> => {
   const { sql, runner } = await projectionsIn(folder);
@@ -251,7 +280,8 @@ await benchBurns({
   tenants: Number(env['BENCH_TENANTS'] ?? 1_000),
   seconds: Number(env['BENCH_SECONDS'] ?? (env['BENCH_UNITS'] === undefined ? 6 : 600)),
   ...(env['BENCH_UNITS'] !== undefined && { units: Number(env['BENCH_UNITS']) }),
-  ...(env['BENCH_ONLY'] !== undefined && { only: env['BENCH_ONLY'] }),
+  only: env['BENCH_ONLY'],
+  against: env['BENCH_AGAINST'],
   rounds: Number(env['BENCH_ROUNDS'] ?? 5),
   ...(env['BENCH_PROJECTIONS'] !== 'off' && { projections: projectionsBeside }),
 });

@@ -9,6 +9,7 @@ import { pagedPdf } from '../../engine/test/bench/pagedPdf.ts';
 import { reportPages } from '../../engine/test/bench/pdfPages.ts';
 import { scannedReport } from '../../engine/test/bench/scans.ts';
 import { wordFileOf } from '../../engine/test/bench/wordFile.ts';
+import { tellFigures } from './figures.ts';
 
 const { env } = process;
 const wanted = {
@@ -60,62 +61,84 @@ const shown = (run: Awaited<ReturnType<typeof takingTurns>>[number]) => {
 };
 const isRun = (run: PeerRun | { readonly missing: true }): run is PeerRun => !('missing' in run);
 
-const report = sampleOf('report.pdf', pagedPdf(reportPages(wanted.pages)), wanted.pages);
-const large = sampleOf('large.pdf', pagedPdf(reportPages(wanted.largePages)), wanted.largePages);
-const scans = sampleOf('scans.pdf', await scannedReport(wanted.scannedPages), wanted.scannedPages);
+const pdfOf = (name: string, pages: number): Sample => sampleOf(name, pagedPdf(reportPages(pages)), pages);
 
-const service = await startService(`${folder.path}/data`);
-try {
-  const caller = await openCaller(service);
-  const load = { inFlight: wanted.inFlight, seconds: wanted.seconds, warmUps: wanted.warmUps };
-  const digital = await convertingOver(caller, report, load);
-  const alone = await convertingOver(caller, report, { inFlight: 1, seconds: wanted.seconds, warmUps: 1 });
-  const scanned = await convertingOver(caller, scans, {
-    inFlight: 2,
-    seconds: 2 * wanted.seconds,
-    warmUps: 1,
-  });
-  const overHttp = ([what, pages, run]: readonly [string, number, typeof digital]) => ({
-    what,
-    'pages/s': Number((run.perSecond * pages).toFixed(1)),
-    's a page, of one document': (run.p50Ms / 1000 / pages).toFixed(3),
-    'p50/p99 ms': `${Math.round(run.p50Ms)} / ${Math.round(run.p99Ms)}`,
-    'processor ms a page': (run.processorMs / pages).toFixed(1),
-    documents: run.done,
-  });
-  console.log(`POST /v1/to-markdown, keep-alive, client and service on ${availableParallelism()} cores`);
-  console.table([
-    overHttp([`PDF of ${report.pages} pages, ${wanted.inFlight} in flight`, report.pages, digital]),
-    overHttp([`PDF of ${report.pages} pages, one at a time`, report.pages, alone]),
-    overHttp([`scan of ${scans.pages} pages with OCR, 2 in flight`, scans.pages, scanned]),
-  ]);
-} finally {
-  await service.stop('SIGTERM');
-}
+type Converted = Awaited<ReturnType<typeof convertingOver>>;
 
-const costs = [];
-for (const sample of [report, large, scans]) {
-  const { ms, peakMb, rendition } = await inOneWorker(sample);
-  costs.push({
-    what: `${sample.pages} pages, ${rendition.pages[0]?.source ?? ''}`,
-    'pages/s': ((sample.pages * 1000) / ms).toFixed(1),
-    'peak MB': Math.round(peakMb),
-  });
-}
-console.log('a fresh worker: its start included, and the most memory that it ever held');
-console.table(costs);
+const overHttp = (what: string, pages: number, run: Converted) => ({
+  what,
+  'pages/s': Number((run.perSecond * pages).toFixed(1)),
+  's a page, of one document': (run.p50Ms / 1000 / pages).toFixed(3),
+  'p50/p99 ms': `${Math.round(run.p50Ms)} / ${Math.round(run.p99Ms)}`,
+  'processor ms a page': (run.processorMs / pages).toFixed(1),
+  documents: run.done,
+});
+
+/** The whole service under load; gives the pages a second of the report. Without scans it takes half the time. */
+const benchService = async (report: Sample, scans: Sample | undefined): Promise<number> => {
+  const { inFlight, seconds, warmUps } = wanted;
+  const service = await startService(`${folder.path}/data`);
+  try {
+    const caller = await openCaller(service);
+    const digital = await convertingOver(caller, report, { inFlight, seconds, warmUps });
+    const alone = await convertingOver(caller, report, { inFlight: 1, seconds, warmUps: 1 });
+    const rows = [
+      overHttp(`PDF of ${report.pages} pages, ${inFlight} in flight`, report.pages, digital),
+      overHttp(`PDF of ${report.pages} pages, one at a time`, report.pages, alone),
+    ];
+    if (scans !== undefined) {
+      const scanned = await convertingOver(caller, scans, { inFlight: 2, seconds: 2 * seconds, warmUps: 1 });
+      rows.push(overHttp(`scan of ${scans.pages} pages with OCR, 2 in flight`, scans.pages, scanned));
+    }
+    console.log(`POST /v1/to-markdown, keep-alive, client and service on ${availableParallelism()} cores`);
+    console.table(rows);
+    return digital.perSecond * report.pages;
+  } finally {
+    await service.stop('SIGTERM');
+  }
+};
+
+const benchWorkers = async (samples: readonly Sample[]): Promise<void> => {
+  const costs = [];
+  for (const sample of samples) {
+    const { ms, peakMb, rendition } = await inOneWorker(sample);
+    costs.push({
+      what: `${sample.pages} pages, ${rendition.pages[0]?.source ?? ''}`,
+      'pages/s': ((sample.pages * 1000) / ms).toFixed(1),
+      'peak MB': Math.round(peakMb),
+    });
+  }
+  console.log('a fresh worker: its start included, and the most memory that it ever held');
+  console.table(costs);
+};
+
+const benchWordFile = async (report: Sample): Promise<void> => {
+  const file = { fileName: null, effort: 'standard', pagesMax: report.pages, languages: [] } as const;
+  const parsed = await readFileAsDocument({ ...file, bytes: await readFile(report.path) });
+  if (parsed.kind !== 'ok') throw new Error(JSON.stringify(parsed));
+  const word = sampleOf('report.docx', wordFileOf(parsed.document), report.pages);
+  console.log('the same text as a Word file: pandoc does not read PDF');
+  console.table((await takingTurns(OFFICE_PEERS, word, wanted)).map(shown));
+};
+
+/** `BENCH_ONLY=digital` leaves out scans, fresh workers and Word files. */
+const isWhole = env['BENCH_ONLY'] !== 'digital';
+const report = pdfOf('report.pdf', wanted.pages);
+const scans = isWhole
+  ? sampleOf('scans.pdf', await scannedReport(wanted.scannedPages), wanted.scannedPages)
+  : undefined;
+
+const pagesPerSecond = await benchService(report, scans);
+if (scans !== undefined) await benchWorkers([report, pdfOf('large.pdf', wanted.largePages), scans]);
 
 console.log(`one document at a time, medians of ${wanted.rounds} rounds, in turn`);
-console.table((await takingTurns(PDF_PEERS, report, wanted)).map(shown));
-const parsed = await readFileAsDocument({
-  bytes: await readFile(report.path),
-  fileName: null,
-  effort: 'standard',
-  pagesMax: report.pages,
-  languages: [],
-});
-if (parsed.kind !== 'ok') throw new Error(JSON.stringify(parsed));
-const word = sampleOf('report.docx', wordFileOf(parsed.document), report.pages);
-console.log('the same text as a Word file: pandoc does not read PDF');
-console.table((await takingTurns(OFFICE_PEERS, word, wanted)).map(shown));
+const peers = await takingTurns(PDF_PEERS, report, wanted);
+console.table(peers.map(shown));
+const [own, parser] = peers.filter(isRun);
+if (own !== undefined && parser !== undefined)
+  tellFigures({
+    "digital pages/s over HTTP ÷ the parser's own markdown": pagesPerSecond / parser.pagesPerSecond,
+    "the parser's CPU ÷ ours, a digital page in process": parser.cpuMsAPage / own.cpuMsAPage,
+  });
+if (isWhole) await benchWordFile(report);
 folder.remove();

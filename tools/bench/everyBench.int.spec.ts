@@ -108,6 +108,16 @@ describe('every benchmark runs', function () {
     expect(said).to.include('CPU ms a burn');
   });
 
+  it('bench, and its table says what it could not compare for want of a server', async () => {
+    const said = await ran('tools/bench/allMain', { BENCH_SMALL: '1' }, 'http', 'documents', 'audit');
+    expect(said).to.match(/\| audit of the log, events\/s \| [\d,.]+ \| ≥ 100,000 \| missed \|/);
+    expect(said).to.match(/own markdown \| [\d,.]+ \| ≥ 0.90 \|/);
+    expect(said).to.match(
+      /one hot tenant, 16 connections \| no server: BENCH_DATABASE_URL names none \| ≥ 1.30 \|/,
+    );
+    expect(said).not.to.match(/not told|failed/);
+  });
+
   if (DATABASE_URL !== undefined)
     describe('with PostgreSQL', () => {
       let database: TempDatabase;
@@ -143,6 +153,19 @@ describe('every benchmark runs', function () {
         const said = await ran('tools/bench/httpMain', { ...url, ...small });
         expect(said).to.include('All books balance.').and.include('burns:').and.include('balance reads:');
         expect(said).not.to.match(/unknown|NaN|[1-9] failed/);
+      });
+
+      it('bench, with what is compared with a server', async () => {
+        const args = ['burns', 'http', 'rebuild'];
+        const said = await ran('tools/bench/allMain', { ...url, BENCH_SMALL: '1' }, ...args);
+        for (const figure of [
+          'burns ÷ one SQL statement',
+          "CPU of a burn ÷ the statement's",
+          'HTTP burns ÷ Express',
+        ])
+          expect(said).to.match(new RegExp(`\\| ${figure}: one hot tenant, 16 [a-z ]+ \\| [\\d,.]+ \\|`));
+        expect(said).to.match(/\| rebuild ÷ bare load \| [\d.]+ \|/);
+        expect(said).not.to.include('failed');
       });
 
       it('bench:rebuild', async () => {

@@ -10,9 +10,13 @@ import { median, medianRun } from '../../engine/test/bench/measure.ts';
 import { ADMIN_KEY, startService } from '../../test/support/serviceProcess.ts';
 import { cpuSince, untilAtRest } from '../../engine/test/bench/cpu.ts';
 import { sideProcesses, prepareBurns, verifyBurns, serverSettings } from './contestants.ts';
+import { isAsked, tellFigures, tenantsName } from './figures.ts';
 import { startBare } from './reads.ts';
 import { postgresSql } from '../../adapters/postgres.ts';
 import { EMPTY_DATABASE } from './live.ts';
+
+/** The side that `npm start` is. */
+const EMBEDDED = 'Quire, embedded';
 
 /** Runs of one side, one a round. */
 interface SideRuns {
@@ -43,6 +47,12 @@ const comparison = (sides: readonly SideRuns[], base: readonly HttpRun[]) =>
       failed: runs.reduce((sum, run) => sum + run.failed, 0),
     };
   });
+
+/** What `npm start` makes of Express with one statement, by the median of the rounds. */
+const ofExpress = (sides: readonly SideRuns[], figure: 'perSecond' | 'p99Ms'): number => {
+  const [ours, theirs] = [sides.find(({ side }) => side === EMBEDDED)?.runs ?? [], sides.at(-1)?.runs ?? []];
+  return median(ours.map((run, n) => run[figure] / (theirs[n]?.[figure] ?? Number.NaN)));
+};
 
 const CLIENT = fileURLToPath(new URL('./httpClientMain.js', import.meta.url));
 
@@ -237,7 +247,7 @@ const compared = async (
     load,
   }: { sides: readonly HttpSide[]; ask: Ask; load: Omit<SideLoad, 'seconds' | 'units' | 'seed'> },
 ): Promise<void> => {
-  if (!title.includes(only ?? '')) return;
+  if (!isAsked(title, only)) return;
   const taking = sides.flatMap((side) => {
     const run = ask(side);
     return run === undefined ? [] : [{ side: side.name, run, runs: [] as HttpRun[] }];
@@ -248,12 +258,18 @@ const compared = async (
     for (const { run, runs } of taking) runs.push(await run({ ...load, ...limits, seed: round }));
   console.log(`\n${title}`);
   console.table(comparison(taking, taking.at(-1)?.runs ?? []));
+  const [kind = ''] = title.split(':');
+  const name = `${tenantsName(load.tenants)}, ${load.connections} connections`;
+  tellFigures({
+    [`HTTP ${kind} ÷ Express: ${name}`]: ofExpress(taking, 'perSecond'),
+    [`p99 of HTTP ${kind} ÷ Express's: ${name}`]: ofExpress(taking, 'p99Ms'),
+  });
 };
 
 const sql = postgresSql({ url: databaseUrl });
 await sql.script(EMPTY_DATABASE);
 const onPostgres = await quireSide('Quire, DATABASE_URL', { DATABASE_URL: databaseUrl }, tenantsMax);
-const embedded = await quireSide('Quire, embedded', {}, tenantsMax);
+const embedded = await quireSide(EMBEDDED, {}, tenantsMax);
 const bare = await bareSide(databaseUrl, tenantsMax);
 const sides = [onPostgres, embedded, bare];
 console.log(`PostgreSQL: ${await serverSettings(databaseUrl)}`);

@@ -12,6 +12,7 @@ import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { cpuSince } from '../../engine/test/bench/cpu.ts';
 import { postmasterOf } from './contestants.ts';
+import { tellFigures } from './figures.ts';
 import { EMPTY_DATABASE } from './live.ts';
 import { median } from '../../engine/test/bench/measure.ts';
 import { writeTradingLog } from './tradingLog.ts';
@@ -220,6 +221,7 @@ console.table(
     }),
   ),
 );
+tellFigures({ 'rebuild ÷ bare load': ours / bare, 'rebuild, events/s': ours });
 console.log(
   `Quire ÷ bare load: ${(ours / bare).toFixed(2)}; Quire ÷ a transaction an event: ${(ours / single).toFixed(1)}`,
 );

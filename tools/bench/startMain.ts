@@ -14,6 +14,7 @@ import {
   type Started,
 } from './grownLog.ts';
 import { median } from '../../engine/test/bench/measure.ts';
+import { tellFigures } from './figures.ts';
 
 interface Start {
   /** From the command until the service says that it is ready, and gives the console's page. */
@@ -152,4 +153,10 @@ const row = (starts: readonly Start[]) => {
     'other processes': Math.max(...memory.map((all) => all.length - 1)),
   };
 };
-console.table({ 'first start': row(first), 'later start': row(later) });
+const rows = { 'first start': row(first), 'later start': row(later) };
+console.table(rows);
+tellFigures({
+  'first start until ready, s': Number(rows['first start']['to ready, s']),
+  'later start until ready, s': Number(rows['later start']['to ready, s']),
+  'idle memory (RSS), MB': Number(rows['later start']['idle RSS, MB']),
+});
