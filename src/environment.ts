@@ -150,8 +150,7 @@ export const VARIABLES = {
         '32 bytes in base64 that encrypt own keys, passwords of waiting work and webhook secrets ' +
         '([harden](../how-to/harden.md))',
       unset:
-        'with an embedded event log, a key made in the data folder encrypts all of these but own keys in saved ' +
-        'configs',
+        'with an embedded event log, a key made in the data folder that encrypts these but own keys in saved configs',
     }),
     FIELD_ENCRYPTION_KEYS_OLD: listOf(base64Of32)
       .optional()
@@ -223,7 +222,8 @@ export const VARIABLES = {
     UPLOAD_RETENTION_DAYS: days(0)
       .default(30)
       .describe(
-        'uploads that were used; `0` keeps them permanently ([what is kept](../how-to/forget.md#how-long-things-are-kept))',
+        'uploads that were used; `0` keeps them permanently ' +
+          '([how long things are kept](../how-to/forget.md#how-long-things-are-kept))',
       ),
     RESULT_RETENTION_DAYS: days(1).default(1).describe('results of operations and batches'),
     EXAMPLE_RETENTION_DAYS: days(0)
@@ -247,12 +247,10 @@ export const VARIABLES = {
       .describe(
         'proxies that name the client and its scheme: how many, or their addresses ([how to](../how-to/sign-in.md))',
       ),
-    CORS_ORIGINS: listOf(origin)
-      .default([])
-      .meta({
-        description: 'web pages that may call the service from a browser: a list of origins',
-        unset: 'none',
-      }),
+    CORS_ORIGINS: listOf(origin).default([]).meta({
+      description: 'web pages that may call the service from a browser: a list of origins',
+      unset: 'none',
+    }),
     WEBHOOKS_ALLOW_PRIVATE_NETWORK: flag
       .default(false)
       .describe('allows webhooks over `http` and at addresses in private networks'),

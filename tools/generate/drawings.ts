@@ -92,7 +92,7 @@ const isLedTo = (imports: Reached, by: readonly string[], to: string): boolean =
     return next.includes(to) || isLedTo(imports, next, to);
   });
 
-/** Folders of `src`: an arrow leads to what is imported, but where a longer way leads there too. There are no circles. */
+/** Folders of `src`, which have no circles: an arrow to each that is imported and that no longer way leads to. */
 const folders = (): string => {
   const imports = foldersOf('src');
   const arrows = [...imports].flatMap(([from, all]) =>
