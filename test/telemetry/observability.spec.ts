@@ -77,11 +77,11 @@ describe('what operators are given', () => {
   });
 
   it('has an alert for each thing that needs a person, and a section on what to do', async () => {
-    const sections = [...(await textOf('docs/how-to/observe.md')).matchAll(/^### (\w+)$/gm)];
+    const sections = [...(await textOf('docs/reference/alerts.md')).matchAll(/^## (\w+)$/gm)];
     const names = rules().map(({ name }) => name);
     expect(names).to.have.length([...alerts.matchAll(/- alert:/g)].length);
     expect(sections.map(([, name = '']) => name).sort()).to.deep.equal([...names].sort());
-    for (const name of names) expect(alerts).to.contain(`docs/how-to/observe.md#${name.toLowerCase()}`);
+    for (const name of names) expect(alerts).to.contain(`docs/reference/alerts.md#${name.toLowerCase()}`);
   });
 
   it('asks the dashboard’s reader which Prometheus to use, in every panel', () => {
