@@ -115,6 +115,7 @@ const CHECKS = ['typecheck', 'lint', 'lint:rooms', 'lint:openapi', 'lint:sdk', '
 
 const checkJobs = (): readonly Job[] => [
   ...CHECKS.map((name) => check(name)),
+  check('generate', '--check'),
   check('audit:deps', '--allow-offline'),
   check('sbom', '.test/sbom.cdx.json'),
   simulator(SIMULATED_MIN),
