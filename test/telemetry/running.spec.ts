@@ -15,7 +15,7 @@ const get = async (url: string): Promise<{ readonly status: number; readonly tex
 
 /** A tenant with credits, and what it asks for. */
 const customer = async (url: string) => {
-  const api = await client(url);
+  const api = client(url);
   await api.sell('acme', 1_000);
   return { api, key: await api.newKey('acme'), form: formOf({ schema: INVOICE_SCHEMA }, INVOICE) };
 };

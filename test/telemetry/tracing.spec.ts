@@ -35,7 +35,7 @@ const startTraced = async (dataDir: string, env: Readonly<Record<string, string>
     opened.push(parts);
     return parts;
   });
-  return { quire, parts: opened[0]!, api: await client(quire.url) };
+  return { quire, parts: opened[0]!, api: client(quire.url) };
 };
 
 for (const log of ['embedded log', 'EventStoreDB double'] as const)
