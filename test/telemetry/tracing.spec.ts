@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { openParts, type Parts } from '../../src/service/parts.ts';
+import { prepareDataDir } from '../support/preparedData.ts';
 import { startQuire, type Quire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';
 import { client, type Client } from '../http/support/client.ts';
@@ -47,6 +48,7 @@ for (const log of ['embedded log', 'EventStoreDB double'] as const)
 
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), 'quire-traced-'));
+      await prepareDataDir(folder);
       receiver = await otlpReceiver();
       double = log === 'embedded log' ? undefined : await startEsdbDouble();
       service = await startTraced(folder, {
@@ -162,6 +164,7 @@ for (const log of ['embedded log', 'EventStoreDB double'] as const)
 describe('a collector that is away', () => {
   it('neither fails requests, nor keeps the service from ending in time', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'quire-traced-'));
+    await prepareDataDir(folder);
     const gone = await otlpReceiver();
     await gone.close();
     const { quire, api } = await startTraced(folder, {
