@@ -174,7 +174,7 @@ describe('a collector that is away', () => {
     for (let n = 0; n < 20; n += 1) expect((await api.call(...adjust('acme', 1))).status).to.equal(200);
     const began = performance.now();
     await quire.stop();
-    expect(performance.now() - began).to.be.lessThan(10_000);
+    expect(performance.now() - began).to.be.lessThan(25_000);
     await rm(folder, { recursive: true, force: true });
   });
 });
