@@ -64,14 +64,10 @@ describe('the reference', () => {
   });
 
   it('has no reference that leads nowhere', () => {
-    const refs = [...JSON.stringify(openapi).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
-      ([, ref]) => ref ?? '',
-    );
+    const refs = [...JSON.stringify(openapi).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, ref]) => ref ?? '');
     expect(refs.length).to.be.above(50);
     for (const ref of new Set(refs)) {
-      const found = ref
-        .split('/')
-        .reduce<unknown>((at, name) => (at as Json | undefined)?.[name], openapi);
+      const found = ref.split('/').reduce<unknown>((at, name) => (at as Json | undefined)?.[name], openapi);
       expect(found, ref).to.not.equal(undefined);
     }
   });

@@ -294,7 +294,10 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
     const timedOut = (): void => killWith({ kind: 'timed_out' });
     const starved = (): void => killWith({ kind: 'starved' });
     const hurry = (): void => void child.send({ kind: 'hurry' } satisfies ToldToChild, () => undefined);
-    const duesOf = (ms: number, over: () => void): readonly Due[] => [[HURRY_AFTER * ms, hurry], [ms, over]];
+    const duesOf = (ms: number, over: () => void): readonly Due[] => [
+      [HURRY_AFTER * ms, hurry],
+      [ms, over],
+    ];
     const patienceMs = Math.max(running.patienceMs, PATIENCE * deadlineMs);
     times.begin({ passed: [[START_MS + patienceMs, starved]] });
     void ready.then(() => {

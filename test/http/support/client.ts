@@ -62,7 +62,9 @@ const parsed = (text: string): unknown => {
 };
 
 /** The OpenAPI document that a service serves. */
-export const servedOpenapi = async ({ url }: Pick<Client, 'url'>): Promise<Readonly<Record<string, unknown>>> =>
+export const servedOpenapi = async ({
+  url,
+}: Pick<Client, 'url'>): Promise<Readonly<Record<string, unknown>>> =>
   (await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>;
 
 let contract: ReturnType<typeof contractOf> | undefined;
