@@ -52,8 +52,12 @@ function failureOf(
     case 'timed_out':
       return {
         kind: 'timed_out',
-        detail: `The document was not read within ${Math.round(deadlineMs / 1000)} s.`,
+        detail:
+          `The work on the document was not done in the ${Math.ceil(deadlineMs / 1000)} s that it may take. ` +
+          'Ask for fewer pages, or in a mode with more time.',
       };
+    case 'starved':
+      return { kind: 'starved', detail: 'The server has too much to do to work on the document now.' };
     case 'out_of_memory':
       return { kind: 'unreadable', detail: 'The document needs more memory than one document may use.' };
     case 'died':
@@ -113,9 +117,12 @@ export async function readWhole<K extends OnFile>(
   if (outcome.kind === 'answered') return outcome.answer as Answers[K];
   const failure = failureOf(outcome, deadlineMs);
   const { reading: pages = [], workedMs = 0 } = outcome;
-  if (pages.length < 2 || failure.kind === 'aborted') return failure;
+  if (pages.length < 2 || !isOfItself(failure)) return failure;
   return readAgain(pool, whole, { pages, failure, leftMs: deadlineMs - workedMs });
 }
+
+/** Whether it is the document's doing, so that its pages by themselves may do better. */
+const isOfItself = ({ kind }: ParseFailure): boolean => kind !== 'aborted' && kind !== 'starved';
 
 /** What the whole failed with, and the time that is left for its pages. */
 interface FailedWhole {
@@ -155,7 +162,7 @@ interface Parting {
   readonly partOf: (numbers: readonly number[]) => JobFile;
 }
 
-/** One part after the other, in the order of their pages; a failure only where nobody waits for them any more. */
+/** One part after the other, in the order of their pages; a failure only where that is not the document's doing. */
 async function readInParts(
   pool: ChildPool,
   { pages, limits, left, partOf }: Parting,
@@ -166,7 +173,7 @@ async function readInParts(
   let unreadParts = 0;
   for (let part = open.pop(); part !== undefined; part = open.pop()) {
     const read = await readPart(pool, { part, limits, left, partOf });
-    if (read.kind === 'aborted') return read;
+    if (read.kind === 'aborted' || read.kind === 'starved') return read;
     if (read.kind === 'ok') parts.push(read.document.packed);
     else {
       unreadParts += 1;

@@ -63,6 +63,8 @@ interface DocumentWorkersOptions {
   readonly entry?: string;
   /** How long a request's file is kept open for its next job. Default: 10 s. */
   readonly keptMs?: number;
+  /** How long a job may take at the least on a machine that has no time for it. Default: 10 s. */
+  readonly patienceMs?: number;
   /** How children are confined. Default: as well as this machine can. */
   readonly confinement?: () => Promise<Confinement>;
 }
@@ -107,6 +109,7 @@ export function openDocumentWorkers(options: DocumentWorkersOptions = {}): Docum
     memoryMb: options.memoryMb ?? 1024,
     idleMs,
     keptMs: options.keptMs,
+    patienceMs: options.patienceMs,
     entry,
     confinement,
   });
@@ -210,6 +213,8 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);
     if (outcome.kind === 'timed_out')
       return { kind: 'unavailable', detail: 'The schema takes too long to check: simplify its patterns.' };
+    if (outcome.kind === 'starved')
+      return { kind: 'unavailable', detail: 'The server has too much to do to check the schema now.' };
     return { kind: 'unavailable', detail: 'The schema could not be checked.' };
   };
   return {

@@ -4,8 +4,9 @@ import type { ChildPool } from '../isolation/children/childPool.ts';
 import type { JobOutcome } from '../isolation/children/jobs.ts';
 
 /** What a child that is killed for its time or its memory is called to the caller. */
-const FAILURES: Readonly<Record<'timed_out' | 'out_of_memory' | 'died', string>> = {
+const FAILURES: Readonly<Record<'timed_out' | 'starved' | 'out_of_memory' | 'died', string>> = {
   timed_out: 'The training did not end in time: give fewer or shorter examples.',
+  starved: 'The server had too much to do to train.',
   out_of_memory: 'The training needs more memory than one job may use: give fewer or shorter examples.',
   died: 'The training ended before its time.',
 };

@@ -31,7 +31,7 @@ export interface ParseRequest {
   readonly pages?: string | undefined;
   /** Opens an encrypted PDF. */
   readonly password?: string | undefined;
-  /** Of the work itself, not of waiting for a free process. */
+  /** Of the work itself: waiting for a free process, or for a processor, does not count. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
   /** Whose work it is, a tenant's ID in the service: processes are shared out by it. */
@@ -79,7 +79,10 @@ export type ParseFailure =
       readonly pagesMax: number;
       readonly detail: string;
     }
+  /** The work has had all the time of its deadline, and would take it again. */
   | { readonly kind: 'timed_out'; readonly detail: string }
+  /** The machine had too much else to do: it says nothing of the file. */
+  | { readonly kind: 'starved'; readonly detail: string }
   | { readonly kind: 'aborted' };
 
 export type ParseResult = { readonly kind: 'ok'; readonly document: Document } | ParseFailure;

@@ -50,11 +50,11 @@ export const recentFailures = <Failure>(nowMs: () => number, keepMs = KEEP_MS): 
 
 type TimedOut = Extract<ParseFailure, { readonly kind: 'timed_out' }>;
 
-/** Work that its deadline ended, by the file's digest and what was asked of it: it would take the time again. */
+/**
+ * Work that has had all its time, by the file's digest and what was asked of it: it would take the time again. Work
+ * that a busy machine did not let do its part is not among it.
+ */
 export type Overruns = RecentFailures<TimedOut>;
-
-/** How long it is remembered, ms: some multiple of the longest deadline, so that asking again gains nothing. */
-export const OVERRUN_KEPT_MS = 30 * 60_000;
 
 /** What work does with a file; whatever may change how long it takes is named. */
 interface FileWork {
@@ -143,7 +143,7 @@ class Aborted extends Error {
   override readonly name = 'Aborted';
 }
 
-/** There is no slot for the call now. */
+/** There is no slot for the call now, or the machine did not get to its work. */
 class Busy extends Error {
   override readonly name = 'Busy';
 }
@@ -194,6 +194,7 @@ const inspected = async (
     deps.parser.inspect({ ...asked, share: fetched.document.tenant_id }),
   );
   if (found.kind === 'aborted') throw new Aborted('the caller went away');
+  if (found.kind === 'starved') throw new Busy('the machine has too much to do');
   if (found.kind !== 'ok') return unsupported(found.kind === 'too_many_pages' ? found.pages : null);
   const meta = metaOf(deps, caller, correlation_id);
   const measured = { mime_type: found.mimeType, pages: found.pages, created_at: meta.now };

@@ -7,6 +7,10 @@ interface Explained<Code> {
   readonly kind: 'problem';
   readonly code: Code;
   readonly detail: string;
+  /** Before this there is no sense in asking again. Left out: a second, where asking again may help. */
+  readonly retry_after_seconds?: number;
+  /** The same work would end so again: who tries by itself does not. */
+  readonly is_lasting?: true;
 }
 
 /** A code of the interface whose answer needs no more than a sentence. */
@@ -57,7 +61,13 @@ export const tooMuchInFlight = (bytesMax: number): WorkProblem => ({
   retry_after_seconds: 1,
 });
 
-/** A parser's failure in the words of the interface. */
+/** How long work that has had all its time is remembered, ms: asking again gains nothing meanwhile. */
+export const OVERRUN_KEPT_MS = 30 * 60_000;
+
+/** A server with too much to do is asked again after this, seconds. */
+const STARVED_S = 10;
+
+/** A parser's failure in the words of the interface. A time-out of ours is never said of the file. */
 export const parseProblem = (failure: ParseFailure): WorkProblem => {
   switch (failure.kind) {
     case 'empty':
@@ -65,8 +75,13 @@ export const parseProblem = (failure: ParseFailure): WorkProblem => {
     case 'unsupported':
       return workProblem('unsupported_file_type', failure.detail);
     case 'unreadable':
-    case 'timed_out':
       return workProblem('unreadable_file', failure.detail);
+    case 'timed_out': {
+      const kept = { retry_after_seconds: OVERRUN_KEPT_MS / 1000, is_lasting: true } as const;
+      return { ...workProblem('busy', failure.detail), ...kept };
+    }
+    case 'starved':
+      return { ...workProblem('busy', failure.detail), retry_after_seconds: STARVED_S };
     case 'wrong_password':
       return workProblem('wrong_password', failure.detail);
     case 'no_such_page':

@@ -31,9 +31,12 @@ export const problem = <Code extends ProblemCode>(
   members: Readonly<Record<string, unknown>> = {},
 ): Problem<Code> => new Problem(code, { detail, members });
 
-/** 503 that a moment later may be none. */
-export const retryLater = (code: 'busy' | 'not_ready' | 'shutting_down', detail: string): Problem =>
-  new Problem(code, { detail, headers: { 'Retry-After': '1' } });
+/** 503 that a moment later, or after so many seconds, may be none. */
+export const retryLater = (
+  code: 'busy' | 'not_ready' | 'shutting_down',
+  detail: string,
+  afterSeconds = 1,
+): Problem => new Problem(code, { detail, headers: { 'Retry-After': String(afterSeconds) } });
 
 /** The first issue, and how many more there are. */
 const sentenceOf = ([first, ...more]: readonly RequestIssue[]): string => {
@@ -152,7 +155,7 @@ export const workFailure = (failure: WorkProblem): Problem => {
     case 'busy':
     case 'not_ready':
     case 'shutting_down':
-      return retryLater(code, detail);
+      return retryLater(code, detail, failure.retry_after_seconds);
     case 'rate_limited': {
       const headers = { 'Retry-After': String(failure.retry_after_seconds) };
       return new Problem(code, { detail, members: { bucket: failure.bucket }, headers });

@@ -73,7 +73,8 @@ const accepted = async (
     );
   });
   if (answer.kind !== 'problem') return 'fed';
-  if (answer.code === 'request_aborted' || PASSING.has(answer.code)) return 'later';
+  const mayPass = answer.is_lasting !== true && PASSING.has(answer.code);
+  if (answer.code === 'request_aborted' || mayPass) return 'later';
   return { code: answer.code, problem: answer };
 };
 

@@ -362,7 +362,7 @@ const giveUp = async (
   { problem, reason }: { readonly problem: WorkProblem; readonly reason: 'failed' | 'shutdown' },
 ): Promise<void> => {
   if (reason === 'failed') await operationProblems(deps.objects).put(name.operation_id, problem);
-  const lasting = !PASSING.has(problem.code);
+  const lasting = problem.is_lasting === true || !PASSING.has(problem.code);
   const meta = systemMeta(deps, name.operation_id);
   const retry_at = retryAt(meta.now, reason, attempt);
   const data = { lease_id, retry_at, reason, lasting, code: problem.code };

@@ -180,7 +180,7 @@ const readExample = async (
     if (parsed.kind === 'ok') return { document: parsed.document, expected };
     checkGoesOn(signal);
     const { code, detail } = parseProblem(parsed);
-    return failed(code, `${document_id}: ${detail}`, parsed.kind !== 'timed_out');
+    return failed(code, `${document_id}: ${detail}`, parsed.kind !== 'starved');
   } finally {
     await file.discard();
   }

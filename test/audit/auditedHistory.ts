@@ -429,7 +429,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
     return parts;
   });
   const [parts] = opened;
-  const api = await client(quire.url);
+  const api = client(quire.url);
   if (parts === undefined) throw new Error('no parts were opened');
   await publications(api, parts);
   await told(api, parts);

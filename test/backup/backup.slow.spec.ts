@@ -82,7 +82,7 @@ describe('backup and restore', () => {
 
   it(`made under load, has every command that was acknowledged before it began (SEED=${SEED})`, async () => {
     const running = await service(at('data'));
-    const api = await client(running.url);
+    const api = client(running.url);
     const random = seededRandom(SEED);
     const tenants: { tenant: string; key: string }[] = [];
     for (const tenant of ['one', 'two', 'three'])
@@ -134,7 +134,7 @@ describe('backup and restore', () => {
     );
 
     const running = await service(at('restored'));
-    const api = await client(running.url);
+    const api = client(running.url);
     const balance = (await api.call('get', `/v1/billing/balance/${RICH}`)).body;
     const live = await quire(dataDir, 'audit', '--as-of', '2999-12-31', '--tenant', RICH, '--json');
     const { balances } = JSON.parse(live.out) as { balances: { balance_credits: string }[] };
@@ -220,7 +220,7 @@ describe('backup and restore', () => {
   it('copies the log anew when a key that it refers to was removed meanwhile', async () => {
     const env = { FIELD_ENCRYPTION_KEY: randomBytes(32).toString('base64') };
     const running = await service(at('data'), env);
-    const api = await client(running.url);
+    const api = client(running.url);
     await api.newKey('acme');
     const json = {
       tenant_id: 'acme',

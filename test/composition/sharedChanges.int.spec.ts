@@ -44,7 +44,7 @@ describe('changes made on one replica', () => {
     symlinkSync(join(folder.path, 'one/objects'), join(folder.path, 'other/objects'));
     const env = { EVENTSTORE_URL: log.connectionString, DATABASE_URL: database.url };
     services = await Promise.all(['one', 'other'].map((name) => startService(join(folder.path, name), env)));
-    [one, other] = await Promise.all(services.map(({ url }) => client(url)));
+    [one, other] = services.map(({ url }) => client(url));
     sql = postgresSql({ url: database.url });
   });
   after(async () => {

@@ -118,7 +118,7 @@ describe('quire doctor', () => {
   it('says when saved keys cannot be opened', async () => {
     const key = randomBytes(32).toString('base64');
     service = await startService(at('data'), { FIELD_ENCRYPTION_KEY: key });
-    const api = await client(service.url);
+    const api = client(service.url);
     await api.newKey('acme');
     const llm = { provider_model: 'openai/gpt-5-mini', api_key: 'sk-own-key-0123456789' };
     const published = await api.call('post', '/v1/configs', { json: { tenant_id: 'acme', llm } });

@@ -1,7 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import { CANONICAL_OPERATIONS } from '../../src/api/canonical.ts';
+import { apiRoutes } from '../../src/api/routes.ts';
+import { webhookMessages } from '../../src/api/webhooks.ts';
+import { openApiDocument } from '../../src/server/openapi.ts';
 import members from '../../src/server/members.json' with { type: 'json' };
+import { servedOpenapi } from './support/client.ts';
 import { testApi, type TestApi } from './support/testApi.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -11,11 +15,11 @@ interface ObjectSchema {
   readonly required: readonly string[];
 }
 
-const schemaAt = (api: TestApi, pointer: string): ObjectSchema =>
+const schemaAt = (openapi: Json, pointer: string): ObjectSchema =>
   pointer
     .split('/')
     .slice(1)
-    .reduce<unknown>((at, name) => (at as Json)[name], api.openapi) as ObjectSchema;
+    .reduce<unknown>((at, name) => (at as Json)[name], openapi) as ObjectSchema;
 
 /** Every member of every schema, with the names on the way; what is a reference says it elsewhere. */
 function* membersIn(schema: unknown, at: string): Generator<readonly [string, Json]> {
@@ -38,14 +42,21 @@ function* membersIn(schema: unknown, at: string): Generator<readonly [string, Js
 
 describe('the reference', () => {
   let api: TestApi;
+  let openapi: Json;
   before(async () => {
     api = await testApi();
+    openapi = await servedOpenapi(api);
+  });
+
+  it('is what all answers of specs are held against', () => {
+    const ofCode = openApiDocument({ routes: apiRoutes, webhooks: webhookMessages }, api.url);
+    expect(openapi).to.deep.equal(JSON.parse(JSON.stringify(ofCode)));
   });
 
   it('is OpenAPI 3.1 with version 1.0.0 and every route', () => {
-    expect(api.openapi['openapi']).to.equal('3.1.0');
-    expect((api.openapi['info'] as Json)['version']).to.equal('1.0.0');
-    const paths = api.openapi['paths'] as Readonly<Record<string, Json>>;
+    expect(openapi['openapi']).to.equal('3.1.0');
+    expect((openapi['info'] as Json)['version']).to.equal('1.0.0');
+    const paths = openapi['paths'] as Readonly<Record<string, Json>>;
     const described = Object.entries(paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method} ${path}`),
     );
@@ -53,20 +64,16 @@ describe('the reference', () => {
   });
 
   it('has no reference that leads nowhere', () => {
-    const refs = [...JSON.stringify(api.openapi).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
-      ([, ref]) => ref ?? '',
-    );
+    const refs = [...JSON.stringify(openapi).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, ref]) => ref ?? '');
     expect(refs.length).to.be.above(50);
     for (const ref of new Set(refs)) {
-      const found = ref
-        .split('/')
-        .reduce<unknown>((at, name) => (at as Json | undefined)?.[name], api.openapi);
+      const found = ref.split('/').reduce<unknown>((at, name) => (at as Json | undefined)?.[name], openapi);
       expect(found, ref).to.not.equal(undefined);
     }
   });
 
   it('shows numbers and flags of queries and forms as what they are', () => {
-    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const paths = openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     const parameters = paths['/v1/billing/usage/{tenant_id}']!['get']!['parameters'] as Json[];
     expect(parameters.find(({ name }) => name === 'limit')!['schema']).to.deep.include({
       type: 'integer',
@@ -74,7 +81,7 @@ describe('the reference', () => {
       maximum: 1000,
       default: 100,
     });
-    const form = schemaAt(api, '/components/schemas/ExtractForm');
+    const form = schemaAt(openapi, '/components/schemas/ExtractForm');
     const { properties } = form;
     expect(properties['allow_partial']).to.include({ type: 'boolean', default: false });
     expect(properties['file']).to.include({ type: 'string', format: 'binary' });
@@ -83,7 +90,7 @@ describe('the reference', () => {
 
   it('lets through what the service takes: empty texts, and members of channels that do not run', () => {
     const ajv = new Ajv2020({ strict: false, formats: { binary: true } });
-    ajv.addSchema({ ...api.openapi, $id: 'openapi' });
+    ajv.addSchema({ ...openapi, $id: 'openapi' });
     const takes = (name: string, body: object) =>
       ajv.compile({ $ref: `openapi#/components/schemas/${name}` })(body);
     const empty = { provider_model: '', api_key: '', api_base: '', max_tokens: '', temperature: '' };
@@ -104,7 +111,7 @@ describe('the reference', () => {
   });
 
   it('says of every operation, parameter and member what it is, in a sentence', () => {
-    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const paths = openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
     const silent = [
       ...operations
@@ -115,7 +122,7 @@ describe('the reference', () => {
           .filter(({ description }) => description === undefined)
           .map(({ name }) => `${String(operationId)}?${String(name)}`),
       ),
-      ...[...membersIn(api.openapi, '')]
+      ...[...membersIn(openapi, '')]
         .filter(([, member]) => !('description' in member) && !('$ref' in member))
         .map(([at]) => at),
     ];
@@ -123,38 +130,38 @@ describe('the reference', () => {
   });
 
   it('has a sentence for nothing that is not there', () => {
-    const names = new Set([...membersIn(api.openapi, '')].map(([at]) => at.split('.').at(-1)));
-    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const names = new Set([...membersIn(openapi, '')].map(([at]) => at.split('.').at(-1)));
+    const paths = openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     for (const { parameters } of Object.values(paths).flatMap((methods) => Object.values(methods)))
       for (const { name } of parameters as Json[]) names.add(String(name));
     expect(Object.keys(members).filter((name) => !names.has(name.split('.').at(-1)))).to.deep.equal([]);
   });
 
   it('has a schema for each code, told apart by the code', () => {
-    const { properties } = schemaAt(api, '/components/schemas/InsufficientCreditsProblem');
+    const { properties } = schemaAt(openapi, '/components/schemas/InsufficientCreditsProblem');
     expect(properties['code']).to.include({ const: 'insufficient_credits' });
     expect(properties).to.include.keys('required_credits', 'available_credits');
-    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const paths = openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     const { 403: refused } = paths['/v1/extract']!['post']!['responses'] as Readonly<Record<string, Json>>;
     expect(JSON.stringify(refused)).to.include('"propertyName":"code"');
   });
 
   it('shows the envelope with the payload of each of its operations', () => {
-    const { oneOf } = schemaAt(api, '/components/schemas/CanonicalEnvelope') as unknown as {
+    const { oneOf } = schemaAt(openapi, '/components/schemas/CanonicalEnvelope') as unknown as {
       readonly oneOf: readonly { readonly $ref: string }[];
     };
     const shown = oneOf.map(
-      ({ $ref }) => schemaAt(api, $ref.slice(1)).properties['operation']!['const'] as string,
+      ({ $ref }) => schemaAt(openapi, $ref.slice(1)).properties['operation']!['const'] as string,
     );
     expect(shown).to.have.members(Object.keys(CANONICAL_OPERATIONS));
   });
 
   it('names the address that it was asked at', () => {
-    expect(api.openapi['servers']).to.deep.equal([{ url: api.url, description: 'This service.' }]);
+    expect(openapi['servers']).to.deep.equal([{ url: api.url, description: 'This service.' }]);
   });
 
   it('asks for the key, or a session, everywhere but where nobody needs one', () => {
-    const paths = api.openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
+    const paths = openapi['paths'] as Readonly<Record<string, Readonly<Record<string, Json>>>>;
     for (const { path, method, access } of api.routes)
       expect(paths[path]![method]!['security']).to.deep.equal(
         access === 'public' ? [] : [{ apiKey: [] }, { session: [] }],

@@ -28,7 +28,7 @@ describe('quire mcp', () => {
     folder = tempFolder();
     path = folder.file('invoice.txt', INVOICE);
     service = await startService(join(folder.path, 'data'));
-    key = await (await httpClient(service.url)).newKey('acme');
+    key = await httpClient(service.url).newKey('acme');
   });
   after(async () => {
     await service.stop('SIGKILL');

@@ -26,7 +26,7 @@ describe('quire mcp --http', () => {
   before(async () => {
     folder = tempFolder();
     service = await startService(join(folder.path, 'data'));
-    const admin = await httpClient(service.url);
+    const admin = httpClient(service.url);
     keys.push(await admin.newKey('acme'), await admin.newKey('globex'));
     child = spawn(process.execPath, [resolve('bin/quire.js'), 'mcp', '--http', '--port', '0'], {
       env: { PATH: process.env['PATH'], QUIRE_URL: service.url },

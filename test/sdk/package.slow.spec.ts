@@ -51,7 +51,7 @@ describe('the packed client', () => {
       mkdirSync(dirname(join(app.path, copy)), { recursive: true });
       copyFileSync('test/fixtures/invoice.pdf', join(app.path, copy));
     }
-    const operator = await client(service.url);
+    const operator = client(service.url);
     const key = await operator.newKey('acme');
     await operator.sell('acme', 10_000);
     const { PATH = '' } = process.env;

@@ -58,7 +58,7 @@ describe('the Python client, built and installed (needs Debian’s python3-httpx
     source = join(app.path, 'source');
     cpSync(CLIENT, source, { recursive: true });
     service = await startService(join(app.path, 'data'));
-    const operator = await client(service.url);
+    const operator = client(service.url);
     const key = await operator.newKey('acme');
     await operator.sell('acme', 10_000);
     const { PATH = '', HOME = '' } = process.env;

@@ -76,7 +76,7 @@ describe('least privilege on PostgreSQL', () => {
     await replica('projector', 'projector');
     const { url } = await replica('api', 'app');
     await replica('worker', 'app');
-    api = await client(url);
+    api = client(url);
     await api.newKey('rich');
     expect((await api.sell('rich', 5_000)).status).to.equal(200);
   });

@@ -132,7 +132,7 @@ describe('secrets of callers', () => {
     const folder = tempFolder();
     const service = await startService(folder.path, { LOG_LEVEL: 'trace' });
     try {
-      const api = await client(service.url);
+      const api = client(service.url);
       const key = await api.newKey('planting');
       const text = new Blob([`Invoice number: ${MARK}`], { type: 'text/plain' });
       const schema = JSON.stringify({
@@ -196,7 +196,7 @@ describe('files of the service', () => {
     await chmod(dataDir, 0o755);
     const service = await startService(dataDir);
     try {
-      const api = await client(service.url);
+      const api = client(service.url);
       const form = formOf({ schema: INVOICE_SCHEMA }, INVOICE);
       expect((await api.call('post', '/v1/extract', { form })).status).to.equal(200);
       const open: string[] = [];

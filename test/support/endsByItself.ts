@@ -1,3 +1,4 @@
+import '../../engine/test/support/tempSpace.ts';
 import { closeShared } from './processEnd.ts';
 
 /** How long the process may take to end after its last spec, ms. */

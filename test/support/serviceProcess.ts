@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { until } from '../../engine/test/support/until.ts';
+import { prepareDataDir } from './preparedData.ts';
 import { MAIN } from './program.ts';
 
 /** The admin key that services started here are given. */
@@ -48,7 +49,6 @@ export const startService = async (
   env: Readonly<Record<string, string>> = {},
   main: string = MAIN,
 ): Promise<ServiceProcess> => {
-  const began = performance.now();
   const { PATH = '', HOME = '' } = process.env;
   const all = {
     PATH,
@@ -59,6 +59,8 @@ export const startService = async (
     LOG_LEVEL: 'warn',
     ...env,
   };
+  if (!('DATABASE_URL' in env)) await prepareDataDir(dataDir);
+  const began = performance.now();
   const child = spawn(process.execPath, [main], {
     // An empty value takes a variable away.
     env: Object.fromEntries(Object.entries(all).filter(([, value]) => value !== '')),

@@ -5,6 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { prepareDataDir } from '../support/preparedData.ts';
 import { startQuire } from '../../src/service/quire.ts';
 import { ConfigError, configFrom } from '../../src/config.ts';
 import { ADMIN_KEY } from '../support/serviceProcess.ts';
@@ -12,6 +13,7 @@ import { runningRequests } from '../../src/server/metrics.ts';
 
 const started = async (env: Readonly<Record<string, string>>) => {
   const folder = await mkdtemp(join(tmpdir(), 'quire-drained-'));
+  await prepareDataDir(folder);
   const remove = () => rm(folder, { recursive: true, force: true });
   const common = { DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' };
   const quire = await startQuire(configFrom({ ...common, ...env })).catch(async (error: unknown) => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { prepareDataDir } from '../support/preparedData.ts';
 import { startQuire, type Quire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';
 
@@ -38,6 +39,7 @@ describe('what operators are given', () => {
   let dashboard: { readonly panels: readonly Panel[] };
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'quire-observed-'));
+    await prepareDataDir(folder);
     quire = await startQuire(configFrom({ DATA_DIR: folder, PORT: '0', LOG_LEVEL: 'silent' }));
     page = await (await fetch(`${quire.url}/metrics`)).text();
     series = seriesOf(page);

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { prepareDataDir } from '../support/preparedData.ts';
 import { startQuire, type Quire } from '../../src/service/quire.ts';
 import { configFrom } from '../../src/config.ts';
 import { until } from '../../engine/test/support/until.ts';
@@ -15,7 +16,7 @@ const get = async (url: string): Promise<{ readonly status: number; readonly tex
 
 /** A tenant with credits, and what it asks for. */
 const customer = async (url: string) => {
-  const api = await client(url);
+  const api = client(url);
   await api.sell('acme', 1_000);
   return { api, key: await api.newKey('acme'), form: formOf({ schema: INVOICE_SCHEMA }, INVOICE) };
 };
@@ -25,6 +26,7 @@ describe('a running service, as an operator sees it', () => {
   const running: Quire[] = [];
   const start = async (roles: string, dataDir: string): Promise<Quire> => {
     const env = { PORT: '0', ADMIN_API_KEY: ADMIN_KEY, LOG_LEVEL: 'silent', ROLES: roles };
+    await prepareDataDir(join(folder, dataDir));
     const quire = await startQuire(configFrom({ ...env, DATA_DIR: join(folder, dataDir) }));
     running.push(quire);
     return quire;

@@ -342,7 +342,8 @@ function end(pool: Pool, entry: Entry, outcome: JobOutcome): void {
     pool.line.end(piece.share, performance.now());
   }
   if (!pool.closed) handBack(pool, piece, outcome);
-  settle(pool.closed && outcome.kind === 'died' ? { kind: 'aborted' } : outcome);
+  const isGone = outcome.kind === 'died' || outcome.kind === 'starved';
+  settle(pool.closed && isGone ? { kind: 'aborted' } : outcome);
   dispatch(pool);
 }
 

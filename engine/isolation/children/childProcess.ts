@@ -6,6 +6,7 @@ import { statOf } from '../../kernel/tempFolders.ts';
 import { HURRY_AFTER, type ChildMessage, type Job, type JobOutcome, type ToldToChild } from './jobs.ts';
 import { confinementHere, type Confinement } from '../confinement/confinement.ts';
 import { sentTo, type Sending } from './fileBytes.ts';
+import { jobTimes, type Due, type JobTimes } from './jobTimes.ts';
 import { bytesOf, forget, newFolder, removed, spawned, type SpawnOptions } from './spawnChild.ts';
 
 const PERIOD_MS = 100;
@@ -46,37 +47,6 @@ async function residentBytes(pid: number): Promise<number> {
   } catch {
     return 0;
   }
-}
-
-/** A deadline of working time: it does not run while the work is paused. */
-interface WorkingTime {
-  readonly pause: () => void;
-  readonly resume: () => void;
-  /** `onOver` is not called any more. */
-  readonly stop: () => void;
-}
-
-function workingTime(deadlineMs: number, onOver: () => void): WorkingTime {
-  let leftMs = deadlineMs;
-  let since = performance.now();
-  let timer: NodeJS.Timeout | undefined = setTimeout(onOver, leftMs);
-  const stop = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-  };
-  return {
-    pause: () => {
-      if (timer === undefined) return;
-      stop();
-      leftMs = Math.max(0, leftMs - (performance.now() - since));
-    },
-    resume: () => {
-      if (timer !== undefined) return;
-      since = performance.now();
-      timer = setTimeout(onOver, leftMs);
-    },
-    stop,
-  };
 }
 
 /** Linux counts CPU time for user programs in hundredths of a second, whatever its own clock. */
@@ -162,10 +132,12 @@ function keepPaused(pid: number | undefined, isPaused: boolean): void {
 export interface ChildOptions extends SpawnOptions {
   /** Default: the best that this machine has. */
   readonly confinement?: (() => Promise<Confinement>) | undefined;
+  /** How long a job may take at the least on a machine that has no time for it. Default: 10 s. */
+  readonly patienceMs?: number | undefined;
 }
 
 export interface JobLimits {
-  /** Of the work itself: neither waiting nor being paused counts. */
+  /** Of the work itself, on a processor: neither waiting for one nor being paused counts. */
   readonly deadlineMs: number;
   /** For parsing the pages of a PDF, which nothing but its end interrupts. Left out: all of the deadline. */
   readonly parsingMs?: number | undefined;
@@ -192,15 +164,23 @@ export interface Child {
   readonly exited: Promise<void>;
 }
 
-/** A child that is not loaded by then is not waited for. */
+/** For loading a child, beside the time that its first job may take. */
 const START_MS = 30_000;
+
+/**
+ * Of the deadline: how long a job may take in all, and at the least. A machine with many times more to do than it has
+ * processors for lets a child work for a part of the time only; what is not done by then was kept from it by others.
+ */
+const PATIENCE = 4;
+const PATIENCE_MS = 10_000;
 
 /** The process is started as soon as it is known how this machine confines it. */
 export function startChild(options: ChildOptions): Child {
-  const { memoryMb, confinement = confinementHere } = options;
-  const times = jobTimes();
+  const { memoryMb, confinement = confinementHere, patienceMs = PATIENCE_MS } = options;
   let alive = true;
   let child: ChildProcess | undefined;
+  const cpuMs = (): number | undefined => cpuMsOf(child?.pid);
+  const times = jobTimes(cpuMs);
   const started = confinement().then(async (confined) => {
     const folder = await newFolder();
     if (!alive) await removed(folder);
@@ -228,7 +208,7 @@ export function startChild(options: ChildOptions): Child {
     run: async (job, limits) => {
       const running = await started;
       if (running === undefined) return { kind: 'died' };
-      return runJob({ child: running, ready, kill, memoryMb, times }, job as Job, limits);
+      return runJob({ child: running, ready, kill, memoryMb, patienceMs, times }, job as Job, limits);
     },
     alive: () => alive && child?.connected !== false,
     putAway: () => {
@@ -243,7 +223,7 @@ export function startChild(options: ChildOptions): Child {
       keepPaused(child?.pid, false);
       times.resume();
     },
-    cpuMs: () => cpuMsOf(child?.pid),
+    cpuMs,
     kill,
     exited,
   };
@@ -254,70 +234,13 @@ const stopFamily = (pid: number | undefined): void => {
   signalFamily(pid, 'SIGSTOP');
 };
 
-type Due = readonly [ms: number, happens: () => void];
-
-/** The time of the job that a child does now: it stands still while the child is paused. */
-interface JobTimes {
-  /** Ends what ran before, and begins anew: what is to happen after so many ms of work. */
-  readonly begin: (...due: readonly Due[]) => void;
-  /** Adds what is to happen unless the one that was added before is taken back; undefined: takes it back. */
-  readonly step: (due: Due | undefined) => void;
-  /** Since it began. */
-  readonly workedMs: () => number;
-  readonly stop: () => void;
-  readonly pause: () => void;
-  readonly resume: () => void;
-  readonly isPaused: () => boolean;
-}
-
-const jobTimes = (): JobTimes => {
-  let times: readonly WorkingTime[] = [];
-  let ofStep: WorkingTime | undefined;
-  let worked = { ms: 0, since: performance.now() };
-  let paused = false;
-  const all = (): readonly WorkingTime[] => (ofStep === undefined ? times : [...times, ofStep]);
-  const started = ([ms, happens]: Due): WorkingTime => {
-    const time = workingTime(ms, happens);
-    if (paused) time.pause();
-    return time;
-  };
-  const stop = (): void => {
-    for (const time of all()) time.stop();
-    [times, ofStep] = [[], undefined];
-  };
-  const workedMs = (): number => worked.ms + (paused ? 0 : performance.now() - worked.since);
-  return {
-    begin: (...due) => {
-      stop();
-      worked = { ms: 0, since: performance.now() };
-      times = due.map(started);
-    },
-    step: (due) => {
-      ofStep?.stop();
-      ofStep = due && started(due);
-    },
-    workedMs,
-    stop,
-    pause: () => {
-      worked = { ...worked, ms: workedMs() };
-      paused = true;
-      for (const time of all()) time.pause();
-    },
-    resume: () => {
-      if (paused) worked = { ...worked, since: performance.now() };
-      paused = false;
-      for (const time of all()) time.resume();
-    },
-    isPaused: () => paused,
-  };
-};
-
 interface Running {
   readonly child: ChildProcess;
   /** A child is loaded once, and that is no job's time. */
   readonly ready: Promise<void>;
   readonly kill: () => void;
   readonly memoryMb: number;
+  readonly patienceMs: number;
   readonly times: JobTimes;
 }
 
@@ -336,6 +259,7 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
   const { deadlineMs, parsingMs, signal, onProgress, isKept = false } = limits;
   return new Promise((resolve) => {
     let isSettled = false;
+    let isReady = false;
     let reading: readonly number[] | undefined;
     const settle = (ended: JobOutcome): void => {
       const outcome = { ...ended, reading, workedMs: times.workedMs() };
@@ -363,13 +287,23 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
       // not before the file is sent: what is left of one would be taken for the next
       else void sending.then(() => settle(outcomeOf(known)));
     };
-    const onExit = (): void => settle({ kind: 'died' });
+    // It has not seen the file before it is loaded.
+    const gone = (): JobOutcome => ({ kind: isReady ? 'died' : 'starved' });
+    const onExit = (): void => settle(gone());
     const onAbort = (): void => killWith({ kind: 'aborted' });
     const timedOut = (): void => killWith({ kind: 'timed_out' });
+    const starved = (): void => killWith({ kind: 'starved' });
     const hurry = (): void => void child.send({ kind: 'hurry' } satisfies ToldToChild, () => undefined);
-    times.begin([START_MS + deadlineMs, timedOut]);
+    const duesOf = (ms: number, over: () => void): readonly Due[] => [
+      [HURRY_AFTER * ms, hurry],
+      [ms, over],
+    ];
+    const patienceMs = Math.max(running.patienceMs, PATIENCE * deadlineMs);
+    times.begin({ passed: [[START_MS + patienceMs, starved]] });
     void ready.then(() => {
-      if (!isSettled) times.begin([HURRY_AFTER * deadlineMs, hurry], [deadlineMs, timedOut]);
+      isReady = true;
+      const passed = duesOf(patienceMs, starved);
+      if (!isSettled) times.begin({ worked: duesOf(deadlineMs, timedOut), passed });
     });
     const stopWatching = watchMemory(child.pid, memoryMb, () => killWith({ kind: 'out_of_memory' }));
 
@@ -379,7 +313,7 @@ function runJob(running: Running, job: Job, limits: JobLimits): Promise<JobOutco
     if (signal?.aborted === true) onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
     const sending = sent(child, { job, isKept, deadlineMs }).then((failure) => {
-      if (failure !== undefined) killWith(failure);
+      if (failure !== undefined) killWith(failure.kind === 'died' ? gone() : failure);
     });
   });
 }

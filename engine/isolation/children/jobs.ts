@@ -201,7 +201,7 @@ export type ToldToChild = SentJob | { readonly kind: 'putAway' } | { readonly ki
 
 /** How a job ended for the pool. Only `answered` comes from the child's own words. */
 export type JobOutcome = JobEnd & {
-  /** The time that it worked, ms; left out where it did not begin. */
+  /** The time that it worked, as its deadline counts it, ms; left out where it did not begin. */
   readonly workedMs?: number | undefined;
   /** The pages of the PDF that it read, if it had come to that. */
   readonly reading?: readonly number[] | undefined;
@@ -217,5 +217,8 @@ type JobEnd =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'died' }
   | { readonly kind: 'out_of_memory' }
+  /** It has worked for as long as it may. */
   | { readonly kind: 'timed_out' }
+  /** The machine did not let it work for as long as it may, or did not start its process: that says nothing of it. */
+  | { readonly kind: 'starved' }
   | { readonly kind: 'aborted' };

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openChildPool, type ChildPool, type PoolLimits } from '../../isolation/children/childPool.ts';
 import { familyOf } from '../../isolation/children/childProcess.ts';
 import { seededRandom } from '../support/random.ts';
+import { stoppedChildren } from '../support/stoppedChildren.ts';
 import type { JobOutcome } from '../../isolation/children/jobs.ts';
 
 const POOL = new URL('../../isolation/children/childPool.js', import.meta.url).href;
@@ -97,16 +98,6 @@ describe('processes given out by share', () => {
   });
 });
 
-/** Children of this process, and theirs, that are stopped where they are. */
-const stopped = (): readonly number[] =>
-  familyOf(process.pid).filter((pid) => {
-    try {
-      return /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-    } catch {
-      return false;
-    }
-  });
-
 describe('a paused process', () => {
   let pool: ChildPool;
   const opened = (processes: number) => {
@@ -129,13 +120,13 @@ describe('a paused process', () => {
     const long = job('acme', 'busy 600');
     const others = [job('bolt', 'busy 60'), job('crux', 'busy 60')];
     await untilPaused();
-    while (stopped().length === 0) await nextTurn();
+    while (stoppedChildren().length === 0) await nextTurn();
     await Promise.all(others);
     while (pool.pauses().jobs > 0) await nextTurn();
     const { totalMs } = pool.pauses();
     expect(totalMs).to.be.greaterThan(0);
     expect(await long).to.equal('answered');
-    expect([stopped(), pool.pauses()]).to.deep.equal([[], { jobs: 0, totalMs }]);
+    expect([stoppedChildren(), pool.pauses()]).to.deep.equal([[], { jobs: 0, totalMs }]);
   });
 
   for (const [how, other] of [
@@ -153,7 +144,7 @@ describe('a paused process', () => {
       }
       expect(await Promise.all(others)).not.to.include('answered');
       expect(await long).to.equal('answered');
-      expect([stopped(), pool.pauses().jobs]).to.deep.equal([[], 0]);
+      expect([stoppedChildren(), pool.pauses().jobs]).to.deep.equal([[], 0]);
     });
 
   it('always goes on, whatever comes and goes beside it', async () => {
@@ -171,7 +162,7 @@ describe('a paused process', () => {
     const kinds = new Set(await Promise.all(ends));
     expect([...kinds]).to.include('answered');
     expect(kinds.has('timed_out')).to.equal(false);
-    expect([stopped(), pool.pauses().jobs]).to.deep.equal([[], 0]);
+    expect([stoppedChildren(), pool.pauses().jobs]).to.deep.equal([[], 0]);
   });
 });
 

@@ -2,6 +2,8 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/documentWorkers.ts';
 import type { ParseRequest } from '../../ports/documentParser.ts';
+import { tellChildren } from '../support/stoppedChildren.ts';
+import { until } from '../support/until.ts';
 import { encryptedPdf, plainPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
@@ -26,8 +28,10 @@ describe('jobs in isolated processes', () => {
       ...more,
     });
 
+  const opened = (patienceMs?: number): DocumentWorkers =>
+    openDocumentWorkers({ processes: 2, memoryMb: 768, entry: HOSTILE, ...(patienceMs && { patienceMs }) });
   beforeEach(() => {
-    workers = openDocumentWorkers({ processes: 2, memoryMb: 768, entry: HOSTILE });
+    workers = opened();
   });
   afterEach(() => workers.close());
 
@@ -36,6 +40,39 @@ describe('jobs in isolated processes', () => {
     expect((await job('endless', { deadlineMs: 400 })).kind).to.equal('timed_out');
     expect(performance.now() - started).to.be.below(DEADLINE_MS);
     expect((await job('good')).kind).to.equal('ok');
+  });
+
+  /** Begins a job in a process that is there already, and keeps it from its work. */
+  const stoppedJob = async (deadlineMs: number) => {
+    await job('good');
+    const answer = job('good', { deadlineMs });
+    tellChildren('SIGSTOP');
+    return { answer };
+  };
+
+  it('do not lose their time while the machine has no processor for them', async () => {
+    const deadlineMs = 1_000;
+    const since = performance.now();
+    const { answer } = await stoppedJob(deadlineMs);
+    await until(() => performance.now() - since > 1.5 * deadlineMs);
+    tellChildren('SIGCONT');
+    expect((await answer).kind).to.equal('ok');
+  });
+
+  it('are given up when the machine never has one, which is not said of the file', async () => {
+    await workers.close();
+    workers = opened(500);
+    const { answer } = await stoppedJob(100);
+    expect((await answer).kind).to.equal('starved');
+    expect((await job('good')).kind).to.equal('ok');
+  });
+
+  it('say nothing of a file that no process could be started for', async () => {
+    const none = openDocumentWorkers({ processes: 1, entry: `${HOSTILE}.missing` });
+    const request = { path: file, fileName: null, effort: 'fast', pagesMax: 1, share: 't' } as const;
+    const inspected = await none.parser.inspect({ ...request, deadlineMs: DEADLINE_MS });
+    await none.close();
+    expect(inspected.kind).to.equal('starved');
   });
 
   it('tells a child to hurry before the deadline, and takes what it has by then', async () => {

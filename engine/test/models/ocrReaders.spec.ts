@@ -54,7 +54,7 @@ describe('readers of others', () => {
   beforeEach(() => void (server.requests.length = 0));
 
   const read = (model: string, more: object = {}) =>
-    providers.readPages({ access: accessTo(model, server.url), file: PDF, deadlineMs: 5_000, ...more });
+    providers.readPages({ access: accessTo(model, server.url), file: PDF, deadlineMs: 60_000, ...more });
 
   it('take the boxes, the kinds and the confidence of the blocks that Mistral places', async () => {
     server.script('*', reads(INVOICE));
@@ -232,18 +232,18 @@ describe('readers of others', () => {
   });
 
   const HOSTILE = [
-    ['nonsense', { do: 'nonsense' }, 'another form'],
-    ['half of one', { do: 'truncate' }, 'could not be reached|another form'],
-    ['a flood', { do: 'flood', bytes: 20_000_000 }, 'too large'],
-    ['a drip', { do: 'drip', everyMs: 50 }, 'in time'],
-    ['a page of HTML', { do: 'html' }, 'another form'],
+    ['nonsense', { do: 'nonsense' }, 'another form', 60_000],
+    ['half of one', { do: 'truncate' }, 'could not be reached|another form', 60_000],
+    ['a flood', { do: 'flood', bytes: 20_000_000 }, 'too large', 60_000],
+    ['a drip', { do: 'drip', everyMs: 50 }, 'in time', 1_500],
+    ['a page of HTML', { do: 'html' }, 'another form', 60_000],
   ] as const;
-  for (const [what, step, detail] of HOSTILE)
+  for (const [what, step, detail, deadlineMs] of HOSTILE)
     for (const model of ['mistral/mistral-ocr-latest', 'azure_di/prebuilt-layout', 'docling/standard'])
       it(`${model} answers with ${what}`, async () => {
         server.script('*', step);
         const access = accessTo(model, server.url, { retries: 0 });
-        const answer = await providers.readPages({ access, file: PDF, deadlineMs: 1_500 });
+        const answer = await providers.readPages({ access, file: PDF, deadlineMs });
         expect(answer).to.have.property('kind', 'failed');
         expect(answer).to.have.nested.property('failure.detail').that.matches(new RegExp(detail, 'u'));
         expect(answer).to.have.nested.property('usage.pages', null);
@@ -252,7 +252,7 @@ describe('readers of others', () => {
   it('a docling-serve in a private network is not asked for a caller', async () => {
     const shut = openProviders({ allowPrivateNetwork: false });
     const access = accessTo('docling/standard', server.url);
-    const answer = await shut.readPages({ access, file: PDF, deadlineMs: 5_000 });
+    const answer = await shut.readPages({ access, file: PDF, deadlineMs: 60_000 });
     expect(answer).to.have.nested.property('failure.kind', 'unsafe_api_base');
     expect(server.requests).to.deep.equal([]);
     await shut.close();

@@ -150,7 +150,7 @@ describe('model providers', () => {
   it('Mistral reads pages', async () => {
     server.script('*', reads({ markdown: '# One', size: [72, 144] }, { markdown: 'two' }));
     const access = accessTo('mistral/mistral-ocr-latest', server.url);
-    const answer = await providers.readPages({ access, file: PDF, deadlineMs: 5_000 });
+    const answer = await providers.readPages({ access, file: PDF, deadlineMs: 60_000 });
     expect(answer).to.deep.include({ kind: 'read', usage: { ...NO_TOKENS, pages: 2 } });
     const pages = answer.kind === 'read' ? answer.pages : [];
     expect(pages[0]).to.deep.equal({
@@ -163,7 +163,7 @@ describe('model providers', () => {
     });
     expect(pages[1]).to.include({ page: 2, markdown: 'two' });
     expect(last().text).to.include('document_url').and.include(PDF.bytes.toString('base64'));
-    await providers.readPages({ access, file: PNG, deadlineMs: 5_000 });
+    await providers.readPages({ access, file: PNG, deadlineMs: 60_000 });
     expect(last().text).to.include('image_url');
   });
 
@@ -174,7 +174,7 @@ describe('model providers', () => {
       running: 2,
     });
     const access = accessTo('azure_di/prebuilt-layout', server.url);
-    const answer = await providers.readPages({ access, file: PDF, deadlineMs: 5_000 });
+    const answer = await providers.readPages({ access, file: PDF, deadlineMs: 60_000 });
     expect(answer).to.deep.include({ kind: 'read', usage: { ...NO_TOKENS, pages: 2 } });
     const [one, two] = answer.kind === 'read' ? answer.pages : [];
     expect([one?.markdown, two?.markdown]).to.deep.equal(['# One', 'two']);
@@ -187,7 +187,7 @@ describe('model providers', () => {
   it('Azure says that it cannot read a file', async () => {
     server.script('*', { do: 'read_failed' });
     const access = accessTo('azure_di/prebuilt-layout', server.url);
-    const answer = await providers.readPages({ access, file: PDF, deadlineMs: 5_000 });
+    const answer = await providers.readPages({ access, file: PDF, deadlineMs: 60_000 });
     expect(answer).to.have.nested.property('failure.detail', 'azure_di could not read the document.');
   });
 });

@@ -4,8 +4,8 @@ import type { Job, SentFile } from '../../isolation/children/jobs.ts';
 
 /*
  * A child that does what a hostile file would make a parser do, by the name of the file: `endless`,
- * `memory`, `exit`, `throw`, `busy 50` (ms of CPU time), `hurried` (answers when it is told to hurry); any other name
- * is answered.
+ * `memory`, `exit`, `throw`, `busy 50` (ms of CPU time), `hurried` (works until it is told to hurry, and
+ * answers); any other name is answered.
  */
 const hoard: Buffer[] = [];
 const send = (message: unknown): void => {
@@ -22,6 +22,17 @@ function beBusy(ms: number): void {
   while (usedMs() < ms) for (let n = 0; n < 10_000; n += 1) Math.sqrt(n);
 }
 
+let isHurried = false;
+
+/** Works, and hears what it is told. */
+function workUntilHurried(): void {
+  if (isHurried) work('good');
+  else {
+    beBusy(5);
+    setImmediate(workUntilHurried);
+  }
+}
+
 function work(name: string | null): void {
   if (name?.startsWith('busy ') === true) beBusy(Number(name.slice('busy '.length)));
   switch (name) {
@@ -36,6 +47,7 @@ function work(name: string | null): void {
       send({ kind: 'failed', message: 'our own defect' });
       break;
     case 'hurried':
+      workUntilHurried();
       break;
     default:
       send({ kind: 'answer', answer: { kind: 'ok', mimeType: 'text/plain', pages: process.pid } });
@@ -45,9 +57,10 @@ function work(name: string | null): void {
 process.on('disconnect', () => process.exit(0));
 process.on('message', (sent) => {
   if ((sent as { readonly kind: string }).kind === 'hurry') {
-    work('good');
+    isHurried = true;
     return;
   }
+  isHurried = false;
   const job = received(sent as Job<SentFile>);
   work('file' in job ? job.file.fileName : null);
 });

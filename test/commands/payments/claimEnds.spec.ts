@@ -259,7 +259,7 @@ describe('a refusal whose release is not written', () => {
   it('is no refusal: the caller asks again, and may be given what it wants', async () => {
     const store = memoryEventStore();
     const writer = accountWriter({ store });
-    const options = { deadlineMs: 50 };
+    const options = { deadlineMs: 400 };
     const pay = payments({ store, writer, options });
     await pay.sellCredits(sale('t', 1000, 'p1'));
     const late: AccountWriter = {

@@ -245,7 +245,7 @@ describe('what a burn did', () => {
         return Promise.resolve({ kind: 'timed_out', detail: 'd' });
       },
     };
-    expect(await extract({ ...on, modelWork }, asked(1))).to.include({ code: 'unreadable_file' });
+    expect(await extract({ ...on, modelWork }, asked(1))).to.include({ code: 'busy' });
     // Its writer would go on trying to give the hold back.
     await on.accounts.close();
     away = false;

@@ -29,7 +29,8 @@ const failures: readonly [ParseFailure, WorkProblem['code']][] = [
   [{ kind: 'unsupported', detail: 'd' }, 'unsupported_file_type'],
   [{ kind: 'unreadable', detail: 'd' }, 'unreadable_file'],
   [{ kind: 'too_many_pages', pages: 101, pagesMax: 100, detail: 'd' }, 'too_many_pages'],
-  [{ kind: 'timed_out', detail: 'd' }, 'unreadable_file'],
+  [{ kind: 'timed_out', detail: 'd' }, 'busy'],
+  [{ kind: 'starved', detail: 'd' }, 'busy'],
   [{ kind: 'aborted' }, 'request_aborted'],
 ];
 
@@ -227,7 +228,7 @@ describe('delivered work', () => {
       const render = () => Promise.resolve({ kind: 'timed_out', detail: 'd' } as const);
       const on = (await setUp()).process({ parser: { ...parser, render } });
       expect(await convertDocument(on)({ ...asked(1), mode: 'default', form: {} })).to.include({
-        code: 'unreadable_file',
+        code: 'busy',
       });
       await untouched(on);
     });

@@ -14,7 +14,7 @@ describe('fifty extractions at once on a balance for twenty', () => {
   let key: string;
   before(async () => {
     service = await startService(folder.path, { HEAVY_CONCURRENCY: '64' });
-    api = await client(service.url);
+    api = client(service.url);
     key = await api.newKey(TENANT);
     await api.call('post', '/v1/billing/config', { json: { free_pages: 0 } });
     const json = { heavy: WIDE, general: WIDE };

@@ -68,7 +68,7 @@ describe('erasing a tenant, the process being killed', function () {
   });
   const start = async (): Promise<void> => {
     service = await startService(at('data'), { ...ENV, ...signIn() });
-    api = await client(service.url);
+    api = client(service.url);
   };
   const stopped = async (signal: NodeJS.Signals): Promise<void> => {
     await service.stop(signal);

@@ -35,7 +35,7 @@ describe('own keys of callers', () => {
   });
 
   it('are in no answer, no log line and no file, whatever becomes of the request', async () => {
-    const api = await client(service.url);
+    const api = client(service.url);
     const key = await api.newKey('secretive');
     const own = {
       schema: INVOICE_SCHEMA,

@@ -23,7 +23,9 @@ const SCHEMA = JSON.stringify({
 });
 const GOOD = answers({ invoice_number: 'Q-1001', total: 120.5 }, USAGE);
 const BAD = answers({ invoice_number: 'Q-1001', total: 'much' }, USAGE);
-const DEADLINE_MS = 4_000;
+/** Of `fast`, for what is beyond it; all else has as much as it takes on a busy machine. */
+const DEADLINE_MS = 6_000;
+const PATIENT_MS = 60_000;
 
 interface Costs {
   readonly calls: number;
@@ -123,7 +125,7 @@ const ROWS: readonly Row[] = [
   {
     fault: 'a drip beyond the deadline',
     steps: [{ do: 'drip', everyMs: 200 }],
-    fields: NO_RETRY,
+    fields: { ...NO_RETRY, mode: 'fast' },
     status: 502,
     code: 'provider_timeout',
     members: { provider: 'openai_compatible' },
@@ -171,7 +173,7 @@ describe('own models over HTTP', () => {
     provider = await startScriptedProvider();
     api = await startApi(
       { LLM_ALLOW_PRIVATE_NETWORK: 'true', HEAVY_CONCURRENCY: '8' },
-      { fast: DEADLINE_MS, standard: DEADLINE_MS, robust: 20_000 },
+      { fast: DEADLINE_MS, standard: PATIENT_MS, robust: PATIENT_MS },
     );
     await api.call('post', '/v1/billing/config', { json: { free_pages: 0 } });
   });

@@ -35,7 +35,7 @@ describe('the secret of saved configs', () => {
     const provider = await startScriptedProvider();
     provider.script(OWN_KEY, answers({ invoice_number: 'Q-1001' }, USAGE));
     let running = await service({ FIELD_ENCRYPTION_KEY: first });
-    let api = await client(running.url);
+    let api = client(running.url);
     const key = await api.newKey('rotating');
     const llm = { provider_model: 'openai_compatible/large', api_key: OWN_KEY, api_base: provider.url };
     const { body } = await publish(api, { tenant_id: 'rotating', schema: SCHEMA, llm });
@@ -49,7 +49,7 @@ describe('the secret of saved configs', () => {
       await running.stop('SIGTERM');
       outputs.push(running.output());
       running = await service(env);
-      api = await client(running.url);
+      api = client(running.url);
     };
     await restart({ FIELD_ENCRYPTION_KEY: second });
     expect((await extract(api, key, { config_id })).code).to.equal('field_encryption_not_configured');

@@ -112,7 +112,7 @@ describe('texts of old events', function () {
 
   const start = async (): Promise<void> => {
     service = await startService(at('data'), ENV);
-    api = await client(service.url);
+    api = client(service.url);
   };
   const stop = async (): Promise<void> => {
     await service?.stop('SIGTERM');

@@ -31,6 +31,7 @@ import type { EvaluationWorker } from '../../../src/worker/evaluations.ts';
 import type { QueueWorker } from '../../../src/worker/queue.ts';
 import type { WebhookSender } from '../../../src/worker/webhooks.ts';
 import { laterBy } from '../../../domain/kernel/amounts.ts';
+import { prepareDataDir } from '../../support/preparedData.ts';
 import { untilProcessEnds } from '../../support/processEnd.ts';
 import { ADMIN_KEY } from '../../support/serviceProcess.ts';
 import { toldWorkers } from './toldWorkers.ts';
@@ -118,6 +119,7 @@ export const startApi = async (
   { silentMs, unreadBytesMax, ...limits }: Partial<ConnectionLimits> & ReaderLimits = {},
 ): Promise<TestApi> => {
   const dataDir = await mkdtemp(join(tmpdir(), 'quire-http-'));
+  await prepareDataDir(dataDir);
   const config = configFrom({
     DATA_DIR: dataDir,
     PORT: '0',
@@ -208,7 +210,7 @@ export const startApi = async (
     await parts.close();
     await rm(dataDir, { recursive: true, force: true });
   };
-  const api = await client(server.url);
+  const api = client(server.url);
   const { uploadDir, objects, log, sql } = parts;
   return {
     ...api,

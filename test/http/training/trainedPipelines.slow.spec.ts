@@ -31,7 +31,7 @@ describe('a pipeline, from its examples to its use', function () {
   let key: string;
   before(async () => {
     service = await startService(folder.path);
-    api = await client(service.url);
+    api = client(service.url);
     key = await api.newKey(tenant_id);
   });
   after(async () => {

@@ -55,7 +55,7 @@ describe('a prompt, taught through a job', () => {
       LLM_ALLOW_PRIVATE_NETWORK: 'true',
       FIELD_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     });
-    api = await client(service.url);
+    api = client(service.url);
     key = await api.newKey(tenant_id);
     await api.sell(tenant_id, 100_000);
   });

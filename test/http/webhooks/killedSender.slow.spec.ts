@@ -34,7 +34,7 @@ describe('a sender that is killed', function () {
 
   const start = async (): Promise<void> => {
     service = await startService(folder.path, WEBHOOK_ENV);
-    api = await client(service.url);
+    api = client(service.url);
   };
   const adjust = async (tenant: string, credits: number): Promise<void> => {
     const json = { credits, reason: 'spec' };

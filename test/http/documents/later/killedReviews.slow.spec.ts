@@ -150,7 +150,7 @@ describe('reviews and runs of evaluations, whose process is killed', function ()
   const at = { api: undefined as unknown as Client };
   const start = async (): Promise<void> => {
     service = await startService(folder.path);
-    at.api = await client(service.url);
+    at.api = client(service.url);
   };
   before(start);
   after(async () => {

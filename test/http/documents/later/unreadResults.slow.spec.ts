@@ -33,7 +33,7 @@ describe('results that nobody reads', () => {
   before(async () => {
     folder = tempFolder();
     service = await startService(join(folder.path, 'data'));
-    admin = await client(service.url);
+    admin = client(service.url);
     key = await admin.newKey('acme');
     await admin.sell('acme', 1_000_000);
   });
