@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 import Mocha from 'mocha';
+import '../../engine/test/support/tempSpace.ts';
 import { closeShared } from '../../test/support/processEnd.ts';
 import type { Outcome } from './queue.ts';
 
