@@ -17,6 +17,8 @@ export interface Word {
   readonly box: Box | null;
   /** The box of what it stands in, such as a paragraph or a cell, where a provider placed that alone. */
   readonly within?: Box | undefined;
+  /** Where its text began on an earlier page than the word stands on. */
+  readonly page?: number | undefined;
   readonly confidence: number;
   /** Left out where the word was not recognised. */
   readonly readBy?: RecognitionEngine | undefined;
@@ -37,7 +39,11 @@ export interface Line {
 export interface TableCell {
   readonly text: string;
   /** With inline marks, where the format has them. */
-  readonly markdown?: string;
+  readonly markdown?: string | undefined;
+  /** As of a block. */
+  readonly whole?: string | undefined;
+  /** It is the lower part of the cell above it, at the end of the page before. */
+  readonly continues?: true | undefined;
   readonly box: Box | null;
   readonly row: number;
   readonly column: number;
@@ -45,25 +51,30 @@ export interface TableCell {
   readonly columnSpan: number;
 }
 
+/** A text that may run over the end of a page. */
+interface RunningText {
+  readonly text: string;
+  /** It goes on with the last block of the page before: in a new line of it, or amid a line. */
+  readonly continues?: 'line' | 'text' | undefined;
+  readonly box: Box | null;
+}
+
+interface InlineText extends RunningText {
+  readonly markdown: string;
+  /** As the stretch stands in the markdown of the whole text, where that is not `markdown`. */
+  readonly whole?: string | undefined;
+}
+
 /** Blocks in reading order. Markdown inline marks (`**`, links) live in `markdown` where known. */
 export type Block =
-  | {
-      readonly kind: 'heading';
-      readonly level: 1 | 2 | 3 | 4 | 5 | 6;
-      readonly text: string;
-      readonly markdown: string;
-      readonly box: Box | null;
-    }
-  | { readonly kind: 'paragraph'; readonly text: string; readonly markdown: string; readonly box: Box | null }
-  | {
+  | ({ readonly kind: 'heading'; readonly level: 1 | 2 | 3 | 4 | 5 | 6 } & InlineText)
+  | ({ readonly kind: 'paragraph' } & InlineText)
+  | ({
       readonly kind: 'list_item';
       readonly ordered: boolean;
       readonly number: number | null;
       readonly depth: number;
-      readonly text: string;
-      readonly markdown: string;
-      readonly box: Box | null;
-    }
+    } & InlineText)
   | {
       readonly kind: 'table';
       readonly rows: number;
@@ -71,19 +82,14 @@ export type Block =
       readonly headerRows: number;
       /**
        * It goes on with the last table of the page before, whose header its own header rows repeat; `row`: its
-       * first row below them goes on with the last row there.
+       * first row below them goes on with the last row there; `cell`: so does the text of each cell, amid a line.
        */
-      readonly continues?: 'table' | 'row' | undefined;
+      readonly continues?: 'table' | 'row' | 'cell' | undefined;
       readonly cells: readonly TableCell[];
       readonly box: Box | null;
     }
-  | {
-      readonly kind: 'code';
-      readonly language: string | null;
-      readonly text: string;
-      readonly box: Box | null;
-    }
-  | { readonly kind: 'image'; readonly text: string; readonly box: Box | null };
+  | ({ readonly kind: 'code'; readonly language: string | null } & RunningText)
+  | ({ readonly kind: 'image' } & RunningText);
 
 /** What became of a page, as answers tell it. */
 export interface PageSummary {

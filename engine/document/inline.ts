@@ -74,8 +74,10 @@ const TARGET = new RegExp(
   'y',
 );
 
-interface Found {
-  readonly link: InlineLink;
+/** A link or an image, and where it stands: from its first bracket or `!` to its last. */
+interface Found extends InlineLink {
+  readonly from: number;
+  readonly labelFrom: number;
   readonly to: number;
 }
 
@@ -84,18 +86,20 @@ function linkAt(markdown: string, { open, close }: { open: number; close: number
   TARGET.lastIndex = close + 1;
   const target = TARGET.exec(markdown);
   if (target === null) return undefined;
+  const isImage = markdown[open - 1] === '!';
   const label = markdown.slice(open + 1, close);
-  const link = { isImage: markdown[open - 1] === '!', label, destination: target[1] ?? '' };
-  return { link, to: TARGET.lastIndex };
+  const place = { from: open - Number(isImage), labelFrom: open + 1, to: TARGET.lastIndex };
+  return { isImage, label, destination: target[1] ?? '', ...place };
 }
 
 /**
- * Inline markdown with each link or image as `written` has it. The label begins at the first bracket after
- * the last one that closed, so that each character is looked at once.
+ * The links and images of inline markdown. The label begins at the first bracket after the last one that closed,
+ * so that each character is looked at once.
  */
-function replaceLinks(markdown: string, written: (link: InlineLink) => string): string {
-  if (!markdown.includes('](')) return markdown;
-  let [text, copied, open] = ['', 0, -1];
+function linksIn(markdown: string): readonly Found[] {
+  if (!markdown.includes('](')) return [];
+  const links: Found[] = [];
+  let open = -1;
   for (let at = 0; at < markdown.length; at += 1) {
     const char = markdown[at];
     if (char === '\\') at += 1;
@@ -103,14 +107,51 @@ function replaceLinks(markdown: string, written: (link: InlineLink) => string): 
     else if (char === ']') {
       const found = open < 0 ? undefined : linkAt(markdown, { open, close: at });
       if (found !== undefined) {
-        text += markdown.slice(copied, open - Number(found.link.isImage)) + written(found.link);
-        copied = found.to;
+        links.push(found);
         at = found.to - 1;
       }
       open = -1;
     }
   }
+  return links;
+}
+
+/** Inline markdown with each link or image as `written` has it. */
+function replaceLinks(markdown: string, written: (link: InlineLink) => string): string {
+  let [text, copied] = ['', 0];
+  for (const link of linksIn(markdown)) {
+    text += markdown.slice(copied, link.from) + written(link);
+    copied = link.to;
+  }
   return text + markdown.slice(copied);
+}
+
+/** A link, an image, an address in angle brackets or a code span, and where the text stands that it shows. */
+export interface InlineConstruct {
+  readonly kind: 'link' | 'code';
+  readonly from: number;
+  readonly to: number;
+  readonly innerFrom: number;
+  readonly innerTo: number;
+}
+
+/** What cannot be cut in two in inline markdown, in the order in which it begins. */
+export function inlineConstructs(markdown: string): readonly InlineConstruct[] {
+  const links = linksIn(markdown).map(({ from, labelFrom, label, to }) => ({
+    ...{ kind: 'link' as const, from, to },
+    ...{ innerFrom: labelFrom, innerTo: labelFrom + label.length },
+  }));
+  const spans = codeSpans(markdown).map(({ from, to, code }) => {
+    const ticks = (to - from - code.length) / 2;
+    return { kind: 'code' as const, from, to, innerFrom: from + ticks, innerTo: to - ticks };
+  });
+  const addresses = [AUTOLINK, MAIL_AUTOLINK].flatMap((pattern) =>
+    [...markdown.matchAll(pattern)].map(({ 0: { length }, index }) => ({
+      ...{ kind: 'link' as const, from: index, to: index + length },
+      ...{ innerFrom: index + 1, innerTo: index + length - 1 },
+    })),
+  );
+  return [...links, ...spans, ...addresses].sort((a, b) => a.from - b.from || b.to - a.to);
 }
 
 /** Destinations that a link may have. */

@@ -9,6 +9,7 @@ import {
 } from './document.ts';
 import { withoutEnd } from '../kernel/text.ts';
 import { escapeMarks, safeInline } from './inline.ts';
+import { withPageMarks, withWholeTables, withWholeTexts } from './wholeBlocks.ts';
 
 /** A merged cell stands in its first place; in the others stands nothing. */
 type Place = TableCell | 'covered' | undefined;
@@ -49,84 +50,6 @@ const escaped = (text: string): string =>
     .replace(/[&<>"]/g, (mark) => ENTITIES[mark] ?? mark)
     .replace(/\n+/g, '<br>');
 
-/** A table with those of the next pages that go on with it. */
-interface Chain {
-  /** Of the page that it begins on. */
-  readonly page: number;
-  readonly tables: TableBlock[];
-}
-
-/** Pages on which a table that runs over several stands whole where it begins, its header once. */
-function withJoinedTables(pages: readonly DocumentPage[]): readonly DocumentPage[] {
-  const chains: Chain[] = [];
-  const left: (readonly Block[])[] = [];
-  let open: Chain | undefined;
-  for (const [index, { blocks }] of pages.entries()) {
-    const at = open === undefined ? -1 : blocks.findIndex(goesOn);
-    const next = blocks[at];
-    if (open !== undefined && next?.kind === 'table') open.tables.push(next);
-    left.push(next === undefined ? blocks : blocks.filter((block) => block !== next));
-    const last = blocks.findLast(isTable);
-    if (last === undefined || last === next) continue;
-    open = { page: index, tables: [last] };
-    chains.push(open);
-  }
-  const joined = new Map(
-    chains.filter(({ tables }) => tables.length > 1).map((chain) => [chain.page, chain]),
-  );
-  return pages.map((page, index) => {
-    const chain = joined.get(index);
-    const blocks = left[index] ?? [];
-    if (chain === undefined) return blocks === page.blocks ? page : { ...page, blocks };
-    const whole = joinedTable(chain.tables);
-    return { ...page, blocks: blocks.map((block) => (block === chain.tables[0] ? whole : block)) };
-  });
-}
-
-const isTable = (block: Block): block is TableBlock => block.kind === 'table';
-const goesOn = (block: Block): boolean => isTable(block) && block.continues !== undefined;
-
-/** One table of several: headers that are repeated left out, a row that was cut in two made whole. */
-function joinedTable(tables: readonly TableBlock[]): TableBlock {
-  const [first, ...others] = tables;
-  if (first === undefined) throw new RangeError('There is no table to join.');
-  const cells: TableCell[] = [...first.cells];
-  let { rows } = first;
-  for (const table of others) {
-    const isCut = table.continues === 'row';
-    const from = table.headerRows;
-    const shift = rows - from - (isCut ? 1 : 0);
-    const own = table.cells.filter(({ row }) => row >= from);
-    if (isCut)
-      goOnWith(
-        cells,
-        rows - 1,
-        own.filter(({ row }) => row === from),
-      );
-    for (const cell of own) if (!isCut || cell.row > from) cells.push({ ...cell, row: cell.row + shift });
-    rows += table.rows - from - (isCut ? 1 : 0);
-  }
-  return { ...first, rows, cells };
-}
-
-/** Adds what a cut row has on the next page to its cells, which stand at the end. */
-function goOnWith(cells: TableCell[], row: number, rest: readonly TableCell[]): void {
-  for (let i = cells.length - 1; i >= 0 && rest.length > 0; i -= 1) {
-    const cell = cells[i];
-    if (cell === undefined || cell.row < row) break;
-    const more = rest.find(({ column }) => column === cell.column);
-    if (more !== undefined) cells[i] = withMore(cell, more);
-  }
-}
-
-const withMore = (cell: TableCell, more: TableCell): TableCell => ({
-  ...cell,
-  text: `${cell.text} ${more.text}`,
-  ...((cell.markdown ?? more.markdown) !== undefined && {
-    markdown: `${cell.markdown ?? cell.text} ${more.markdown ?? more.text}`,
-  }),
-});
-
 type TableForm = 'markdown' | 'html';
 
 export interface MarkdownForm {
@@ -141,16 +64,23 @@ export const markdownOfPage = (page: DocumentPage, { tables = 'markdown' }: Mark
 /**
  * GitHub-flavoured markdown: ATX headings, pipe tables with spans repeated in each cell, fenced code,
  * links to http, https and mailto only, no raw HTML, NFC, line feeds, one newline at the end. A document
- * of several pages has `<!-- page N -->` before each. A table that runs over pages is one, where it begins.
+ * of several pages has `<!-- page N -->` before each. A text that runs over pages is one, with these marks in it;
+ * so is a table or code, where it begins.
  */
-export const markdownOf = (document: Document, { tables = 'markdown' }: MarkdownForm = {}): string =>
-  markdownWith({ ...document, pages: withJoinedTables(document.pages) }, tableTextIn(tables));
+export const markdownOf = (document: Document, { tables = 'markdown' }: MarkdownForm = {}): string => {
+  const whole = withWholeTexts(withWholeTables(document.pages));
+  return markdownWith(whole, { isPaged: document.pages.length > 1, tableText: tableTextIn(tables) });
+};
 
-/** The same with tables as `tableText` writes them, each page's own. */
-function markdownWith({ pages }: Document, tableText: TableText): string {
+interface Written {
+  readonly isPaged: boolean;
+  readonly tableText: TableText;
+}
+
+function markdownWith(pages: readonly DocumentPage[], { isPaged, tableText }: Written): string {
   const parts = pages.map((page) => {
     const body = pageMarkdown(page, tableText);
-    return pages.length > 1 ? `<!-- page ${page.page} -->\n\n${body}`.trimEnd() : body;
+    return isPaged ? `<!-- page ${page.page} -->\n\n${body}`.trimEnd() : body;
   });
   return `${parts.join('\n\n').trim()}\n`;
 }
@@ -163,7 +93,7 @@ function pageMarkdown({ blocks }: DocumentPage, tableText: TableText): string {
   let markdown = '';
   let before: Block | null = null;
   for (const block of blocks) {
-    const text = block.kind === 'table' ? tableText(block) : blockMarkdown(block);
+    const text = block.kind === 'table' ? tableText(block) : withPageMarks(block, blockMarkdown(block));
     if (text === '') continue;
     if (before !== null) markdown += areOneList(before, block) ? '\n' : '\n\n';
     markdown += text;
@@ -175,6 +105,7 @@ function pageMarkdown({ blocks }: DocumentPage, tableText: TableText): string {
 const areOneList = (before: Block, block: Block): boolean =>
   before.kind === 'list_item' &&
   block.kind === 'list_item' &&
+  before.continues === undefined &&
   (block.depth > 0 || before.depth > 0 || before.ordered === block.ordered);
 
 function blockMarkdown(block: Exclude<Block, TableBlock>): string {
@@ -204,7 +135,8 @@ function trimLines(text: string): string {
 
 function listItemMarkdown(item: Extract<Block, { readonly kind: 'list_item' }>): string {
   const text = inlineOf(item.markdown);
-  if (text === '') return '';
+  // The rest of an item whose mark stands on the page before.
+  if (text === '' || item.continues !== undefined) return text;
   const mark = item.ordered ? `${item.number ?? 1}.` : '-';
   return `${'    '.repeat(Math.max(0, item.depth))}${mark} ${text}`;
 }
@@ -233,7 +165,10 @@ function codeMarkdown(language: string | null, code: string): string {
  * The text of a document as models are shown it: its markdown, but tables with merged cells as HTML with their
  * spans. Where the text of such a cell is repeated in each place, a model takes it for as many values.
  */
-export const modelTextOf = (document: Document): string =>
-  markdownWith(document, (table) => (table.cells.some(isMerged) ? htmlTable(table) : pipeTable(table)));
+export const modelTextOf = ({ pages }: Document): string =>
+  markdownWith(pages, {
+    isPaged: pages.length > 1,
+    tableText: (table) => (table.cells.some(isMerged) ? htmlTable(table) : pipeTable(table)),
+  });
 
 const isMerged = ({ rowSpan, columnSpan }: TableCell): boolean => rowSpan > 1 || columnSpan > 1;

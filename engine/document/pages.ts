@@ -14,12 +14,26 @@ type PageMeasure =
   | { readonly by: 'characters'; readonly characters: number };
 
 /**
- * Pages that a document bills = its pages, or characters / 3,000 rounded up; at least 1. A character is
- * a Unicode code point. This one rule serves quotes, page counts, bills and ledgers.
+ * Pages that a document has = its pages, or characters / 3,000 rounded up; at least 1. A character is
+ * a Unicode code point. Flowing text is cut into so many (`flowDocument`), and what it was cut into is counted,
+ * quoted, billed and delivered.
  */
 export function pagesOf(measure: PageMeasure): number {
   const pages = measure.by === 'pages' ? measure.pages : Math.ceil(measure.characters / CHARACTERS_PER_PAGE);
   return Math.max(1, pages);
+}
+
+/** A page of a text that is nearly all blank has at least so many characters, and there are fewer of them. */
+const SHARE_MIN = 300;
+
+/**
+ * Characters that stand on each of so many pages, of a text that has `characters` in all: 3,000, and equal parts
+ * where its pages are counted by other characters than those that it shows, such as marks and blank lines.
+ */
+export function shareOf(pages: number, characters: number): number {
+  const isFull =
+    characters > CHARACTERS_PER_PAGE * (pages - 1) && characters <= CHARACTERS_PER_PAGE * pages + 1;
+  return isFull ? CHARACTERS_PER_PAGE : Math.max(SHARE_MIN, characters / pages);
 }
 
 /** Whether a file of this type has pages that can be looked at, and so be read by a model: PDF and pictures. */

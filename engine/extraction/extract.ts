@@ -7,7 +7,7 @@ import { coerced, isInexact, readings } from './fields/coerced.ts';
 import { schemaTree, type Field, type ObjectNode, type SchemaNode } from './fields/fields.ts';
 import { authorRows, factFor, joinedFact } from './facts/bylines.ts';
 import { findingOf, type Finding } from './finding.ts';
-import { boxAround } from './places/layout.ts';
+import { boxAround, pageOf } from './places/layout.ts';
 import { listInProse } from './prose/proseValues.ts';
 import { LABELLED, ranked } from './ranking.ts';
 import type { RowFindings } from './tables/rowValues.ts';
@@ -293,7 +293,7 @@ function rowsOf(
 const cited = (path: string, { text, page, words, confidence }: Finding, inexact: boolean): Read => ({
   path,
   text,
-  page,
+  page: pageOf(page, words),
   bbox: boxAround(words),
   confidence,
   ...(inexact && { inexact }),

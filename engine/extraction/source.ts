@@ -1,4 +1,5 @@
 import type { Document } from '../document/document.ts';
+import { readThrough } from '../document/wholeBlocks.ts';
 import { candidatesOf, conventionsOf, type Candidate, type Conventions } from './candidates.ts';
 import { labelMatcher, type LabelMatcher } from './fields/labels.ts';
 import { layoutOf, type Layout, type Row } from './places/layout.ts';
@@ -16,12 +17,11 @@ export interface Source {
   readonly endsRows?: (row: Row) => boolean;
 }
 
-/** `asked` are the words of the schema's names. */
-export const sourceOf = (document: Document, asked: readonly (readonly string[])[] = []): Source => ({
-  document,
-  ...laidOut(document),
-  labels: labelMatcher(asked),
-});
+/** `asked` are the words of the schema's names. A text that runs over pages is read as one. */
+export function sourceOf(document: Document, asked: readonly (readonly string[])[] = []): Source {
+  const whole = readThrough(document);
+  return { document: whole, ...laidOut(whole), labels: labelMatcher(asked) };
+}
 
 /** What no schema changes: made once for a document, however many schemas are asked of it. */
 const laidOut = once((document: Document) => {

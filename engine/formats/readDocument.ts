@@ -1,12 +1,9 @@
 import {
-  charactersIn,
-  pagesOf,
   isOverfull,
   PAGE_CHARACTERS_MAX,
   chosenPages,
   PAGE_NUMBER_MAX,
 } from '../document/pages.ts';
-import type { Document } from '../document/document.ts';
 import type { Format, OpenedDocument, Opener, SourceFile } from './pieces/opened.ts';
 import { openImage } from './images/openImage.ts';
 import { openDoc } from './doc/openDoc.ts';
@@ -27,22 +24,10 @@ import { openPptx } from './slides/openPptx.ts';
 import { openHtml } from './text/html.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
+import { openedFlow } from './pieces/flow.ts';
 import type { Inspection, ParseFailure, ParseResult } from '../ports/documentParser.ts';
 import type { ReceivedFile } from '../isolation/children/jobs.ts';
 import { sniff, SUPPORTED } from './sniff.ts';
-
-const openText =
-  (read: (text: string, pages: number) => Document) =>
-  ({ text = '' }: SourceFile): Promise<OpenedDocument> => {
-    const pages = pagesOf({ by: 'characters', characters: charactersIn(text) });
-    const document = read(text, pages);
-    return Promise.resolve({
-      kind: 'open',
-      mimeType: document.mimeType,
-      pages,
-      read: () => Promise.resolve({ kind: 'ok', document }),
-    });
-  };
 
 /** How each format is opened. A format without an opener is told apart, and refused. */
 const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
@@ -71,8 +56,8 @@ const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   ics: openIcs,
   html: openHtml,
   rtf: openRtf,
-  markdown: openText(markdownDocument),
-  text: openText(textDocument),
+  markdown: ({ text = '' }) => Promise.resolve(openedFlow(markdownDocument(text))),
+  text: ({ text = '' }) => Promise.resolve(openedFlow(textDocument(text))),
 };
 
 /** Opens a file, or gives what is open of it already. */
@@ -96,7 +81,6 @@ export async function readFileAsDocument(
   const read = await opened.read();
   if (read.kind !== 'ok') return read;
   const { pages } = read.document;
-  // Together: a text that is one long paragraph stands on the page in which it begins.
   const isTooMuch = isOverfull(
     pages.flatMap(({ blocks }) => blocks),
     pages.length,

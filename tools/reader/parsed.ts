@@ -1,5 +1,5 @@
 import type { Block, Document, DocumentPage } from '../../engine/document/document.ts';
-import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../../engine/formats/pieces/flow.ts';
+import { flowDocument } from '../../engine/formats/pieces/flow.ts';
 import { pdfLines } from '../../engine/formats/pdf/pdfLines.ts';
 import { withNotes } from '../../engine/layout/footnotes.ts';
 import { layoutPages } from '../../engine/layout/layoutPages.ts';
@@ -24,25 +24,9 @@ export function asPdf(paper: Paper): Document {
   return { mimeType: 'application/pdf', pages: withContinuedTables(pages), warnings: [] };
 }
 
-const CHARACTERS_OF_A_PAGE = 3000;
-
 /** The same as a document without geometry, such as a DOCX: its blocks one after another. */
-export function asFlow(document: Document, mimeType: string): Document {
-  const placed: PlacedBlock[] = [];
-  let length = 0;
-  for (const block of document.pages.flatMap(({ blocks }) => blocks)) {
-    const bare = withoutBox(block);
-    const lines = linesOfBlock(bare);
-    placed.push({ offset: length, block: bare, lines });
-    for (const { text } of lines) length += text.length + 1;
-  }
-  return documentOfBlocks({
-    mimeType,
-    placed,
-    length,
-    pages: Math.max(1, Math.ceil(length / CHARACTERS_OF_A_PAGE)),
-  });
-}
+export const asFlow = (document: Document, mimeType: string): Document =>
+  flowDocument({ mimeType, blocks: document.pages.flatMap(({ blocks }) => blocks.map(withoutBox)) });
 
 const withoutBox = (block: Block): Block =>
   block.kind === 'table'

@@ -1,6 +1,7 @@
 import type { Field } from '../fields/fields.ts';
 import { folded } from '../fields/words.ts';
 import type { Finding } from '../finding.ts';
+import { linesOnPages } from '../../document/wholeBlocks.ts';
 import { type Cell, plainWords } from '../grids/grid.ts';
 import mail from '../lexicon/mail.json' with { type: 'json' };
 import type { Source } from '../source.ts';
@@ -106,24 +107,25 @@ const MAILS: ReadonlySet<string> = new Set(['message/rfc822', 'application/vnd.m
 function mailHeader({ mimeType, pages: [page] }: Document): MailHeader | undefined {
   if (!MAILS.has(mimeType) || page === undefined) return undefined;
   const header = new Map<MailPart, Cell>();
-  for (const [part, text] of partsOf(page))
-    if (part !== undefined && !header.has(part)) header.set(part, cellOf(text.trim(), page.page));
+  for (const [part, text, on = page.page] of partsOf(page))
+    if (part !== undefined && !header.has(part)) header.set(part, cellOf(text.trim(), on));
   return header;
 }
 
-function partsOf({
-  blocks: [first, second],
-  lines,
-}: DocumentPage): readonly (readonly [MailPart | undefined, string])[] {
+function partsOf({ blocks: [first, second], lines }: DocumentPage): readonly HeaderLine[] {
   const isTitled = first?.kind === 'heading';
   const shown = isTitled ? second : first;
-  const texts = shown?.kind === 'paragraph' ? shown.text.split('\n') : [];
-  const parts = [...linesBefore(lines), ...texts].map((line): readonly [MailPart | undefined, string] => {
-    const [, label = '', text = ''] = HEADER_LINE.exec(line) ?? [];
-    return [partNamed(folded(label).split('-')), text];
+  const shownLines = shown?.kind === 'paragraph' ? linesOnPages(shown) : [];
+  const before = linesBefore(lines).map((text) => ({ text }));
+  const parts = [...before, ...shownLines].map((line: { text: string; on?: number }): HeaderLine => {
+    const [, label = '', text = ''] = HEADER_LINE.exec(line.text) ?? [];
+    return [partNamed(folded(label).split('-')), text, line.on];
   });
-  return isTitled ? [['subject', first.text], ...parts] : parts;
+  return isTitled ? [['subject', first.text, undefined], ...parts] : parts;
 }
+
+/** A part of a header, its text, and the page that it stands on if that is not the first. */
+type HeaderLine = readonly [part: MailPart | undefined, text: string, on: number | undefined];
 
 /** As the reader of mails writes them. */
 const HEADER_LINE = /^(From|To|Cc|Date|Message-ID|Attachments): (.*)/;

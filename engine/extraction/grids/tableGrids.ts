@@ -8,6 +8,7 @@ import type {
   TableCell,
   Word,
 } from '../../document/document.ts';
+import { wordsOfCell } from '../../document/wholeBlocks.ts';
 import { fromTheLeft, plainWords, type Cell, type Grid, type GridRow } from './grid.ts';
 import { nearestOver, type PlacedCell, type Span } from './lineColumns.ts';
 import { firstPlace } from '../../kernel/lists.ts';
@@ -155,11 +156,13 @@ function columnPlaces({ cells, columns }: TableBlock, below: number): readonly S
 }
 
 function cellOf(
-  { text, box, columnSpan }: Pick<TableCell, 'text' | 'box' | 'columnSpan'>,
+  cell: TableCell | Pick<TableCell, 'text' | 'box' | 'columnSpan'>,
   page: number,
   lines: readonly PlacedLine[],
 ): Cell {
+  const { text, box, columnSpan } = cell;
   const plain = text.replace(/\s+/g, ' ').trim();
+  if (box === null && 'row' in cell) return { text: plain, page, columnSpan, words: wordsOfCell(cell) };
   const own = box === null ? [] : wordsWithin(box, lines);
   const isWhole = own.map((word) => word.text).join('') === plain.replace(/ /g, '');
   return { text: plain, page, columnSpan, words: isWhole ? own : plainWords(plain, box) };

@@ -1,6 +1,6 @@
 import type { Document } from '../../document/document.ts';
 import type { JsonObject } from '../../kernel/json.ts';
-import { boxAround } from '../places/layout.ts';
+import { boxAround, pageOf } from '../places/layout.ts';
 import { currencyOf } from '../values/numbers.ts';
 import type { ValueCitation } from '../../ports/extractionEngine.ts';
 import { chosenOf, memberOf, type Chosen, type Sought } from './groundingChoice.ts';
@@ -103,7 +103,7 @@ const citationOf = ({
   occurrence: { segment, text, words, exactness, grade },
   confidence,
 }: Chosen): ValueCitation => ({
-  ...{ path, text, page: segment.page, bbox: boxAround(words), confidence },
+  ...{ path, text, page: pageOf(segment.page, words), bbox: boxAround(words), confidence },
   grounding: grade ?? (exactness >= EXACT ? 'exact' : 'normalised'),
 });
 

@@ -1,4 +1,5 @@
 import type { Document } from '../../document/document.ts';
+import { readThrough } from '../../document/wholeBlocks.ts';
 import { layoutOf, overlap, type Layout, type Row, type Segment } from '../places/layout.ts';
 import { folded } from '../fields/words.ts';
 import { addTo, firstPlace } from '../../kernel/lists.ts';
@@ -70,7 +71,7 @@ export const compact = (text: string): string =>
     .join('');
 
 export function textIndexOf(document: Document): TextIndex {
-  const layout = layoutOf(document);
+  const layout = layoutOf(readThrough(document));
   const tokens = layout.segments.map((segment) =>
     keysOf(segment.text).map((key): Token => ({ ...key, segment })),
   );

@@ -1,4 +1,5 @@
 import type { Box } from '../../document/document.ts';
+import { linesOnPages } from '../../document/wholeBlocks.ts';
 import type { Json } from '../../kernel/json.ts';
 import type { Field } from '../fields/fields.ts';
 import { folded, labelWords, nameWords } from '../fields/words.ts';
@@ -83,11 +84,14 @@ function sectionsOf({ document }: Source): readonly Section[] {
 const itemsOfPage = ({ page, blocks }: Source['document']['pages'][number]): readonly Item[] =>
   blocks.flatMap((block): readonly Item[] => {
     if (block.kind === 'table' || block.kind === 'image') return [];
-    const { text, box, kind } = block;
+    const { box, kind } = block;
     const isHeading = kind === 'heading';
-    const isTitle = (isHeading && block.level <= 2) || isLoud(text);
+    const isTitle = (isHeading && block.level <= 2) || isLoud(block.text);
     const isItem = kind === 'list_item';
-    return text.split('\n').map((one) => ({ text: one.trim(), page, box, isTitle, isHeading, isItem }));
+    return linesOnPages(block).map(({ text, on = page }) => ({
+      ...{ text: text.trim(), page: on, box },
+      ...{ isTitle, isHeading, isItem },
+    }));
   });
 
 interface Entry {

@@ -1,4 +1,5 @@
 import type { Block, Box, Document, DocumentPage, Word } from '../../document/document.ts';
+import { linesOnPages } from '../../document/wholeBlocks.ts';
 import { plainWords } from '../grids/grid.ts';
 import { addTo } from '../../kernel/lists.ts';
 
@@ -7,6 +8,8 @@ export interface TextLine {
   readonly text: string;
   readonly page: DocumentPage;
   readonly block: Exclude<Block, { readonly kind: 'table' }>;
+  /** The page that it stands on, where its block begins on an earlier one. */
+  readonly on?: number | undefined;
   /** Its number in a list; null for other lines. */
   readonly number: number | null;
 }
@@ -27,18 +30,20 @@ export function textLines(document: Document): readonly TextLine[] {
 const linesOf = (block: Block, page: DocumentPage): readonly TextLine[] =>
   block.kind === 'table'
     ? []
-    : block.text
-        .split('\n')
-        .map((text) => text.replace(/\s+/g, ' ').trim())
-        .filter((text) => text !== '')
-        .map((text, i) => ({ text, page, block, number: i === 0 ? numberOf(block) : null }));
+    : linesOnPages(block)
+        .map(({ text, on }) => ({ text: text.replace(/\s+/g, ' ').trim(), on }))
+        .filter(({ text }) => text !== '')
+        .map((line, i) => ({ ...line, page, block, number: i === 0 ? numberOf(block) : null }));
 
 const numberOf = (block: Block): number | null => (block.kind === 'list_item' ? block.number : null);
 
 const TOKENS = new WeakMap<DocumentPage, ReadonlyMap<string, readonly number[]>>();
 
 /** The words of a page that a text is made of; where they are not found, the text in the block's box. */
-export function wordsOf(text: string, { page, block }: Pick<TextLine, 'page' | 'block'>): readonly Word[] {
+export function wordsOf(
+  text: string,
+  { page, block, on }: Pick<TextLine, 'page' | 'block' | 'on'>,
+): readonly Word[] {
   const words = page.lines.flatMap((line) => line.words);
   const index = indexOf(page, words);
   const parts = text
@@ -50,8 +55,12 @@ export function wordsOf(text: string, { page, block }: Pick<TextLine, 'page' | '
   const fitting = starts.filter((start) =>
     parts.every((part, i) => bare(words[start + i]?.text ?? '') === part),
   );
-  const start = fitting.find((one) => isInside(words[one]?.box ?? null, block.box)) ?? fitting[0];
-  return start === undefined ? plainWords(text, block.box) : words.slice(start, start + parts.length);
+  const onIt = fitting.filter((one) => words[one]?.page === on);
+  const own = onIt.length > 0 ? onIt : fitting.filter((one) => (words[one]?.page ?? 0) > (on ?? 0));
+  const start = own.find((one) => isInside(words[one]?.box ?? null, block.box)) ?? own[0];
+  return start === undefined
+    ? plainWords(text, block.box).map((word) => ({ ...word, ...(on !== undefined && { page: on }) }))
+    : words.slice(start, start + parts.length);
 }
 
 /** Places of a text's first word that are tried. */

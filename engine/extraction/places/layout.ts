@@ -143,7 +143,8 @@ function virtualGroups({ text, words }: Line, index: number): readonly (readonly
 
 /** Words by where they begin in a line's text, where something is known of them: few formats without geometry do. */
 function wordsByOffset(text: string, words: readonly Word[]): ReadonlyMap<number, Word> | undefined {
-  if (!words.some(({ within, confidence }) => within !== undefined || confidence < 1)) return undefined;
+  if (!words.some(({ within, page, confidence }) => (within ?? page) !== undefined || confidence < 1))
+    return undefined;
   const found = [...text.matchAll(/\S+/g)];
   if (found.length !== words.length) return undefined;
   return new Map(words.map((word, at) => [found[at]?.index ?? 0, word]));
@@ -160,8 +161,8 @@ function placedParts(part: string, { start, top, wordAt }: VirtualPlace): readon
   return [...part.matchAll(/\S+/g)].map(({ 0: text, index }) => {
     const x0 = start + index * width;
     const box: Box = [x0, top, x0 + text.length * width, top + ROW_TEXT_HEIGHT];
-    const { within, confidence = 1 } = wordAt(index) ?? {};
-    return { word: { text, box: null, within, confidence, fontSize: null, bold: false }, box };
+    const { within, page, confidence = 1 } = wordAt(index) ?? {};
+    return { word: { text, box: null, within, page, confidence, fontSize: null, bold: false }, box };
   });
 }
 
@@ -204,6 +205,9 @@ export function boxAround(words: readonly Word[]): Box | null {
   });
   return boxes.length === 0 ? null : aroundAll(boxes);
 }
+
+/** The page that words stand on, of a text that begins on `page`. */
+export const pageOf = (page: number, [first]: readonly Word[]): number => first?.page ?? page;
 
 /** The smallest box around all of at least one. */
 export const aroundAll = (boxes: readonly Box[]): Box =>

@@ -1,3 +1,4 @@
+import { readThrough } from '../../document/wholeBlocks.ts';
 import type { Document } from '../../document/document.ts';
 import { isObject, type Json, type JsonObject } from '../../kernel/json.ts';
 import type { Citation } from '../../ports/extractionEngine.ts';
@@ -34,7 +35,7 @@ type Properties = Readonly<Record<string, JsonObject>>;
  */
 export function proposalFor(whole: Document, isLate: () => boolean = () => false): JsonObject {
   const isLong = whole.pages.length > PAGES_MAX;
-  const document = isLong ? { ...whole, pages: whole.pages.slice(0, FIRST_PAGES) } : whole;
+  const document = readThrough(isLong ? { ...whole, pages: whole.pages.slice(0, FIRST_PAGES) } : whole);
   const blocks = document.pages.flatMap((page) => page.blocks);
   if (isLate()) return proposedSchema(blocks);
   const source = sourceOf(document);

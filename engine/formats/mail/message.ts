@@ -1,11 +1,12 @@
 import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import { lineOf, openFlow } from '../pieces/flow.ts';
+import { lineOf } from '../../document/markupLines.ts';
+import { openFlow } from '../pieces/flow.ts';
 import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { rtfText } from '../rtf/openRtf.ts';
-import { textDocument } from '../text/textDocument.ts';
+import { textBlocks } from '../text/textDocument.ts';
 import { htmlPieces } from '../text/html.ts';
 
 const DEPTH_MAX = 3;
@@ -112,8 +113,7 @@ function bodyOf({ html, text, rtf }: Mail): Body {
     const { pieces, hasHidden } = rtfText(rtf);
     return { blocks: blocksOf(pieces), warnings: hasHidden ? [HIDDEN_TEXT] : [] };
   }
-  const [page] = textDocument(text.replace(/\r\n?/g, '\n').trim(), 1).pages;
-  return { blocks: page?.blocks ?? [], warnings: [] };
+  return { blocks: textBlocks(text.replace(/\r\n?/g, '\n').trim()), warnings: [] };
 }
 
 interface Opened {

@@ -1,47 +1,9 @@
-import {
-  tableGrid,
-  type Block,
-  type Document,
-  type DocumentPage,
-  type DocumentWarning,
-  type Line,
-} from '../../document/document.ts';
-import { charactersIn, pagesOf } from '../../document/pages.ts';
+import type { Block, Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
+import { linesOfBlock } from '../../document/markupLines.ts';
+import { charactersIn, pagesOf, shareOf } from '../../document/pages.ts';
+import { stretchesOf } from './blockStretches.ts';
 import type { OpenedDocument } from './opened.ts';
-
-/** A block with the offset in the text at which it begins. */
-export interface PlacedBlock {
-  readonly offset: number;
-  readonly block: Block;
-  readonly lines: readonly Line[];
-}
-
-/** A document without pages of its own: a block stands on the virtual page in which it begins. */
-export function documentOfBlocks({
-  mimeType,
-  placed,
-  length,
-  pages,
-  warnings = [],
-}: {
-  readonly mimeType: string;
-  readonly placed: readonly PlacedBlock[];
-  readonly length: number;
-  readonly pages: number;
-  readonly warnings?: readonly DocumentWarning[];
-}): Document {
-  const perPage = Math.max(1, Math.ceil(length / pages));
-  const byPage = Array.from({ length: pages }, (): PlacedBlock[] => []);
-  for (const block of placed) byPage[Math.min(pages - 1, Math.floor(block.offset / perPage))]?.push(block);
-  const all = byPage.map((blocks, index) =>
-    markupPage({
-      page: index + 1,
-      blocks: blocks.map(({ block }) => block),
-      lines: blocks.flatMap(({ lines }) => lines),
-    }),
-  );
-  return { mimeType, pages: all, warnings };
-}
+import { pageCutsOf, type FlowBlock } from './pageCuts.ts';
 
 const READ = { status: 'ok', detail: null } as const;
 const NOTHING_ON_IT = { status: 'empty', detail: 'There is nothing on this page.' } as const;
@@ -64,54 +26,72 @@ export const markupPage = ({
 interface Flow {
   readonly mimeType: string;
   readonly blocks: readonly Block[];
+  /** The characters that its pages are counted by; left out: those of its blocks' text, each line's end as one. */
+  readonly characters?: number;
   readonly warnings?: readonly DocumentWarning[];
 }
 
 /**
- * Opens a document that is one flow of blocks. Its pages are one per started 3,000 characters of its
- * blocks' text, each block's end counted as one.
+ * A document that is one flow of blocks, cut where its pages end. They are one per started 3,000 characters, and
+ * fewer only where one would have nothing on it: their number is what is counted and billed.
  */
-export function openFlow({ mimeType, blocks, warnings = [] }: Flow): OpenedDocument {
-  const placed: PlacedBlock[] = [];
+export function flowDocument({ mimeType, blocks, characters, warnings = [] }: Flow): Document {
+  const flow: FlowBlock[] = [];
   let length = 0;
   for (const block of blocks) {
     const lines = linesOfBlock(block);
-    placed.push({ offset: length, block, lines });
+    flow.push({ block, lines });
     for (const { text } of lines) length += charactersIn(text) + 1;
     if (length > FLOW_CHARACTERS_MAX) break;
   }
-  const pages = pagesOf({ by: 'characters', characters: length });
-  const all = length === 0 ? [...warnings, NO_TEXT] : warnings;
-  return {
-    kind: 'open',
-    mimeType,
-    pages,
-    read: () =>
-      Promise.resolve({
-        kind: 'ok',
-        document: documentOfBlocks({ mimeType, placed, length, pages, warnings: all }),
-      }),
-  };
+  const pages = pagesOf({ by: 'characters', characters: characters ?? length });
+  const paged = pagedFlow(flow, { pages, share: shareOf(pages, length) });
+  const all = paged.map((own, index) =>
+    markupPage({
+      page: index + 1,
+      blocks: own.map(({ block }) => block),
+      lines: own.flatMap(({ lines }) => lines),
+    }),
+  );
+  return { mimeType, pages: all, warnings: length === 0 ? [...warnings, NO_TEXT] : warnings };
 }
+
+/** Opens a document that is one flow of blocks. */
+export const openFlow = (flow: Flow): OpenedDocument => openedFlow(flowDocument(flow));
+
+/** A document that is read and cut into its pages already. */
+export const openedFlow = (document: Document): OpenedDocument => ({
+  kind: 'open',
+  mimeType: document.mimeType,
+  pages: document.pages.length,
+  read: () => Promise.resolve({ kind: 'ok', document }),
+});
 
 /** Ten thousand pages, far more than an operation reads: of what has more, no more is laid out to be counted. */
 const FLOW_CHARACTERS_MAX = 30_000_000;
 
 const NO_TEXT: DocumentWarning = { code: 'no_text_found', message: 'The document has no text.' };
 
-/** The lines of a block without geometry: of a table one a row, with a tab between its cells. */
-export function linesOfBlock(block: Block): readonly Line[] {
-  if (block.kind === 'table')
-    return tableGrid(block).map((row) => lineOf(row.map((cell) => cell.replace(/\s+/g, ' ')).join('\t')));
-  return block.text.split('\n').map(lineOf);
+/** The blocks of each page. */
+function pagedFlow(
+  flow: readonly FlowBlock[],
+  of: { readonly pages: number; readonly share: number },
+): readonly (readonly FlowBlock[])[] {
+  const cuts = pageCutsOf(flow, of);
+  let page: FlowBlock[] = [];
+  const pages = [page];
+  let next = 0;
+  for (const [index, whole] of flow.entries()) {
+    const from = next;
+    while (cuts[next]?.block === index) next += 1;
+    const own = cuts.slice(from, next);
+    const [first] = own;
+    const isBefore = first?.line === 0 && first.at === 0;
+    if (isBefore) pages.push((page = []));
+    const amid = isBefore ? own.slice(1) : own;
+    const [head = whole, ...rest] = amid.length === 0 ? [] : stretchesOf(whole.block, amid);
+    page.push(head);
+    for (const stretch of rest) pages.push((page = [stretch]));
+  }
+  return pages;
 }
-
-/** A line of a format without geometry. */
-export const lineOf = (text: string): Line => ({
-  text,
-  box: null,
-  words: text
-    .split(/\s+/)
-    .filter((word) => word !== '')
-    .map((word) => ({ text: word, box: null, confidence: 1, fontSize: null, bold: false })),
-});

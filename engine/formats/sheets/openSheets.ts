@@ -1,5 +1,6 @@
 import type { Block, Line, DocumentPage, DocumentWarning } from '../../document/document.ts';
-import { lineOf, linesOfBlock, markupPage } from '../pieces/flow.ts';
+import { lineOf, linesOfBlock } from '../../document/markupLines.ts';
+import { markupPage } from '../pieces/flow.ts';
 import { sheetBlocks, type PlacedDrawing, type SheetTexts } from './sheetTables.ts';
 import { escapeText } from '../../document/inline.ts';
 import { isOverfull, PAGE_CHARACTERS_MAX, pagesOf } from '../../document/pages.ts';

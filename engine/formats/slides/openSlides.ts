@@ -1,7 +1,8 @@
 import type { Block, DocumentWarning } from '../../document/document.ts';
 import { isOverfull, PAGE_CHARACTERS_MAX, pagesOf } from '../../document/pages.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
-import { linesOfBlock, markupPage } from '../pieces/flow.ts';
+import { linesOfBlock } from '../../document/markupLines.ts';
+import { markupPage } from '../pieces/flow.ts';
 import type { OpenedDocument, Opener } from '../pieces/opened.ts';
 import { blocksOf, RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { odfContent } from '../odt/odfContent.ts';

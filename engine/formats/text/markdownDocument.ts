@@ -1,9 +1,10 @@
 import type { Block, Document, TableCell } from '../../document/document.ts';
 import { inlineText } from '../../document/inline.ts';
 import { withoutEnd } from '../../kernel/text.ts';
-import { blocksOf } from '../pieces/blocks.ts';
+import { charactersIn } from '../../document/pages.ts';
+import { blocksOf, COLUMNS_MAX } from '../pieces/blocks.ts';
 import { htmlPieces } from './html.ts';
-import { documentOfBlocks, linesOfBlock, type PlacedBlock } from '../pieces/flow.ts';
+import { flowDocument } from '../pieces/flow.ts';
 
 const FENCE_LINE = /^ {0,3}(?:`{3,}|~{3,})/;
 const CLOSING = /^ {0,3}(?:`{3,}|~{3,})[ \t]*$/;
@@ -183,20 +184,22 @@ function titleOf(rest: string): string {
 }
 
 /** Markdown as blocks: headings, lists, tables, code and paragraphs. Raw HTML tags are dropped, text stays. */
-export function markdownDocument(text: string, pages: number): Document {
+export function markdownBlocks(text: string): readonly Block[] {
   const { rest, blocks: html } = htmlBlocksOut(text);
   const source = changedOutsideCode(resolveReferences(rest), strippedTags);
   const cursor: Cursor = { lines: source.split('\n'), at: 0 };
-  const placed: PlacedBlock[] = [];
-  let offset = 0;
-  while (cursor.at < cursor.lines.length) {
-    const from = cursor.at;
-    const blocks = readHtml(cursor, html) ?? readBlocks(cursor);
-    for (const block of blocks) placed.push({ offset, block, lines: linesOfBlock(block) });
-    for (const line of cursor.lines.slice(from, cursor.at)) offset += line.length + 1;
-  }
-  return documentOfBlocks({ mimeType: 'text/markdown', placed, length: offset, pages });
+  const blocks: Block[] = [];
+  while (cursor.at < cursor.lines.length)
+    for (const block of readHtml(cursor, html) ?? readBlocks(cursor)) blocks.push(block);
+  return blocks;
 }
+
+/** Markdown on its pages. */
+export const markdownDocument = (text: string): Document =>
+  flowDocument({
+    ...{ mimeType: 'text/markdown', blocks: markdownBlocks(text) },
+    characters: charactersIn(text),
+  });
 
 /** The blocks of HTML that were taken out at this line, if it stands for any. */
 function readHtml(cursor: Cursor, html: readonly string[]): readonly Block[] | undefined {
@@ -267,7 +270,7 @@ function readTable(cursor: Cursor): Block | undefined {
   const rule = cursor.lines[cursor.at + 1] ?? '';
   if (!header.includes('|') || !isTableRule(rule)) return undefined;
   const columns = cellsOf(header).length;
-  if (cellsOf(rule).length !== columns) return undefined;
+  if (cellsOf(rule).length !== columns || columns > COLUMNS_MAX) return undefined;
   const rows = [cellsOf(header)];
   cursor.at += 2;
   for (let line = cursor.lines[cursor.at]; line !== undefined; line = cursor.lines[cursor.at]) {

@@ -13,8 +13,8 @@ import type { PageReading } from '../../ports/documentTools.ts';
 import type { ReadBlock, ReadPage } from '../../ports/modelProvider.ts';
 import type { PlacedWord } from '../../layout/content.ts';
 import { pdfLines } from '../pdf/pdfLines.ts';
-import { lineOf, linesOfBlock } from '../pieces/flow.ts';
-import { markdownDocument } from './markdownDocument.ts';
+import { lineOf, linesOfBlock } from '../../document/markupLines.ts';
+import { markdownBlocks } from './markdownDocument.ts';
 
 /**
  * A document from what a model read: the blocks are its markdown's, the lines its words' where it placed
@@ -33,8 +33,8 @@ function pageOf(reading: PageReading): DocumentPage {
     return { ...NOTHING, page: number, status, detail };
   }
   const { page, markdown, width, height, words } = reading.page;
-  const [read] = markdownDocument(withoutPictureNames(unfenced(markdown)), 1).pages;
-  const markup = { blocks: read?.blocks ?? [], lines: read?.lines ?? [] };
+  const own = markdownBlocks(withoutPictureNames(unfenced(markdown)));
+  const markup = { blocks: own, lines: own.flatMap(linesOfBlock) };
   const { blocks, lines } = placed(reading.page, markup);
   const base = { ...NOTHING, page, width, height };
   if (blocks.length === 0 && words.length === 0)

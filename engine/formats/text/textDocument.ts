@@ -1,9 +1,10 @@
 import chardet from 'chardet';
 import iconv from 'iconv-lite';
 import { cleanText } from '../../document/plainText.ts';
-import type { Block, Document, Line } from '../../document/document.ts';
+import type { Block, Document } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
-import { documentOfBlocks, lineOf, type PlacedBlock } from '../pieces/flow.ts';
+import { charactersIn } from '../../document/pages.ts';
+import { flowDocument } from '../pieces/flow.ts';
 
 const SAMPLE_BYTES = 64 * 1024;
 
@@ -92,32 +93,29 @@ function looksBinary(text: string): boolean {
   return odd * 50 > sample.length;
 }
 
-/** Plain text: a blank line parts paragraphs, and each line stays a line. */
-export function textDocument(text: string, pages: number): Document {
-  const placed: PlacedBlock[] = [];
+/** Plain text as blocks: a blank line parts paragraphs, and each line stays a line. */
+export function textBlocks(text: string): readonly Block[] {
+  const blocks: Block[] = [];
   let paragraph: string[] = [];
-  let start = 0;
-  let offset = 0;
   const flush = (): void => {
-    if (paragraph.length > 0) placed.push({ offset: start, ...paragraphOf(paragraph) });
+    if (paragraph.length > 0) blocks.push(paragraphOf(paragraph.join('\n')));
     paragraph = [];
   };
   for (const line of text.split('\n')) {
     if (line.trim() === '') flush();
-    else {
-      if (paragraph.length === 0) start = offset;
-      paragraph.push(line.trimEnd());
-    }
-    offset += line.length + 1;
+    else paragraph.push(line.trimEnd());
   }
   flush();
-  return documentOfBlocks({ mimeType: 'text/plain', placed, length: text.length, pages });
+  return blocks;
 }
 
-function paragraphOf(lines: readonly string[]): { block: Block; lines: readonly Line[] } {
-  const text = lines.join('\n');
-  return {
-    block: { kind: 'paragraph', text, markdown: escapeText(text), box: null },
-    lines: lines.map(lineOf),
-  };
-}
+/** Plain text on its pages. */
+export const textDocument = (text: string): Document =>
+  flowDocument({ mimeType: 'text/plain', blocks: textBlocks(text), characters: charactersIn(text) });
+
+const paragraphOf = (text: string): Block => ({
+  kind: 'paragraph',
+  text,
+  markdown: escapeText(text),
+  box: null,
+});

@@ -32,7 +32,6 @@ const ORDER = textDocument(
     'Customer: Northwind Ltd',
     'Contact email: ada@example.org',
   ].join('\n'),
-  1,
 );
 
 describe('a schema of any form', () => {
@@ -138,7 +137,7 @@ describe('a schema of any form', () => {
     const lines = ['Constructor: Ada', 'To string: Bob', 'Has own property: Cy', 'Proto: Di'];
     const text = JSON.stringify(asked(Object.fromEntries(names.map((name) => [name, { type: 'string' }]))));
     const schema = JSON.parse(text) as JsonObject;
-    const value = answered(textDocument(lines.join('\n'), 1), schema);
+    const value = answered(textDocument(lines.join('\n')), schema);
     expect(Object.entries(value)).to.have.deep.members([
       ['constructor', 'Ada'],
       ['toString', 'Bob'],
@@ -163,7 +162,6 @@ const SKILLS = markdownDocument(
     '| North | 10 | 20 |',
     '| South | 30 | 40 |',
   ].join('\n'),
-  1,
 );
 
 describe('values whose members or items the schema does not name', () => {

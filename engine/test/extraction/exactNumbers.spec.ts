@@ -8,7 +8,7 @@ import { parseNumber, scaledIn } from '../../extraction/values/numbers.ts';
 import type { Json } from '../../kernel/json.ts';
 
 const extracted = (text: string, properties: Record<string, Json>) =>
-  extract(textDocument(text, 1), { type: 'object', properties });
+  extract(textDocument(text), { type: 'object', properties });
 
 describe('a number that a text says', () => {
   it('is the number that is printed again, or none', () => {

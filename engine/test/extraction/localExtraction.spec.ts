@@ -8,7 +8,7 @@ import { emailsIn, ibansIn, vatIdsIn } from '../../extraction/values/identifiers
 import { numbersIn, parseNumber, voteDecimalMark } from '../../extraction/values/numbers.ts';
 
 const valuesOf = (text: string, properties: Record<string, Json>): Json =>
-  extract(textDocument(text, 1), { type: 'object', properties }).value;
+  extract(textDocument(text), { type: 'object', properties }).value;
 
 describe('numbers', () => {
   const cases: readonly (readonly [string, ',' | '.', number])[] = [
@@ -175,7 +175,7 @@ describe('extraction from text', () => {
         price: { type: 'number' },
       },
     };
-    const { value, citations } = extract(markdownDocument(markdown, 1), {
+    const { value, citations } = extract(markdownDocument(markdown), {
       type: 'object',
       properties: { lines: { type: 'array', items } },
     });
@@ -193,7 +193,7 @@ describe('extraction from text', () => {
       type: 'object',
       properties: { name: { type: 'string' }, child: { $ref: '#/$defs/node' } },
     };
-    const { value } = extract(textDocument('Name: A', 1), {
+    const { value } = extract(textDocument('Name: A'), {
       type: 'object',
       properties: { node: { $ref: '#/$defs/node' } },
       $defs: { node },

@@ -12,7 +12,7 @@ const object = (properties: Record<string, Json>): Json => ({ type: 'object', pr
 const valueOf = (document: Document, properties: Record<string, Json>): Json =>
   extract(document, { type: 'object', properties }).value;
 const said = (lines: string, properties: Record<string, Json>): Json =>
-  valueOf(textDocument(lines, 1), properties);
+  valueOf(textDocument(lines), properties);
 
 describe('parties and addresses', () => {
   const party = object({ name: text, address: object({ street: text, postal_code: text, city: text }) });

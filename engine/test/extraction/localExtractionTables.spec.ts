@@ -118,7 +118,7 @@ describe('items of a table', () => {
       '--------------------------------------------',
       'Total                                   2.50',
     ].join('\n');
-    expect(rowsOf(textDocument(text, 1))).to.deep.equal([bolt, nut]);
+    expect(rowsOf(textDocument(text))).to.deep.equal([bolt, nut]);
   });
 });
 

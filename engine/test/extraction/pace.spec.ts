@@ -21,7 +21,7 @@ const lateAt = (look: number) => {
 };
 
 describe('an extraction whose time is used up', () => {
-  const whole = extract(textDocument(TEXT, 1), SCHEMA);
+  const whole = extract(textDocument(TEXT), SCHEMA);
 
   it('is whole where it is not', () => {
     expect(whole.value).to.deep.equal({
@@ -39,7 +39,7 @@ describe('an extraction whose time is used up', () => {
     [4, ['/tags']],
   ] as const)
     it(`says at look ${look} what it found until then, as the whole one has it, and what it did not look for`, () => {
-      const cut = extract(textDocument(TEXT, 1), SCHEMA, { isLate: lateAt(look) });
+      const cut = extract(textDocument(TEXT), SCHEMA, { isLate: lateAt(look) });
       expect(cut.left).to.deep.equal(left);
       const kept = Object.entries(whole.value).filter(([name]) => !left.some((path) => path === `/${name}`));
       expect(cut.value).to.deep.equal(Object.fromEntries(kept));

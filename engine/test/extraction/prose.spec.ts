@@ -5,7 +5,7 @@ import { extract } from '../../extraction/extract.ts';
 import { CASES, date, names, text } from './proseCases.ts';
 
 const answer = (lines: readonly string[], properties: Record<string, Json>) =>
-  extract(textDocument(lines.join('\n'), 1), { type: 'object', properties });
+  extract(textDocument(lines.join('\n')), { type: 'object', properties });
 
 describe('extraction from running prose', () => {
   for (const { title, lines, properties, expected } of CASES)

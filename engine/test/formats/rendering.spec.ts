@@ -29,7 +29,7 @@ const document = (...pages: readonly (readonly Block[])[]): Document => ({
   warnings: [],
 });
 const paragraph = (text: string): Block => ({ kind: 'paragraph', text, markdown: text, box: null });
-const rendered = (markdown: string): string => markdownOf(markdownDocument(markdown, 1));
+const rendered = (markdown: string): string => markdownOf(markdownDocument(markdown));
 
 describe('the page rule', () => {
   it('bills the pages of a PDF', () => {
@@ -107,11 +107,11 @@ describe('markdown', () => {
 
   it('escapes plain text so that it stays text', () => {
     const text = '# no heading\n* no list\n1. no list\n<b>no tag</b>\n| no | table |\n[x](javascript:y)';
-    const markdown = markdownOf(textDocument(text, 1));
+    const markdown = markdownOf(textDocument(text));
     expect(markdown).to.equal(
       '\\# no heading\n\\* no list\n1\\. no list\n\\<b>no tag\\</b>\n\\| no | table |\n[x\\](javascript:y)\n',
     );
-    expect(plainTextOf(textDocument(text, 1))).to.equal(`${text}\n`);
+    expect(plainTextOf(textDocument(text))).to.equal(`${text}\n`);
   });
 
   it('parts the pages of plain text by form feeds', () => {
@@ -184,14 +184,14 @@ describe('any text, rendered', () => {
   ] as const)
     it(`has no raw HTML and no unsafe link, is normal and the same each time (${name})`, () => {
       fc.assert(
-        fc.property(wild, fc.integer({ min: 1, max: 3 }), (text, pages) => {
-          const markdown = markdownOf(parse(text.normalize('NFC'), pages));
+        fc.property(wild, (text) => {
+          const markdown = markdownOf(parse(text.normalize('NFC')));
           expect(bare(markdown)).not.to.match(/<[A-Za-z/!?]/);
           expect(bare(markdown)).not.to.match(/\]\((?!https?:\/\/|mailto:)/i);
           expect(markdown).to.equal(markdown.normalize('NFC'));
           expect(markdown).to.match(/[^\n]\n$|^\n$/);
           expect(markdown).not.to.match(/[\r\u0000]/);
-          expect(markdownOf(parse(text.normalize('NFC'), pages))).to.equal(markdown);
+          expect(markdownOf(parse(text.normalize('NFC')))).to.equal(markdown);
         }),
         { numRuns: 500, seed: 20311017 },
       );

@@ -44,7 +44,7 @@ const HIVE_SCHEMA: JsonObject = {
 };
 
 const textsOf = (text: string): readonly Span[] => {
-  const source = sourceOf(textDocument(text, 1));
+  const source = sourceOf(textDocument(text));
   return spansOf(source, placesOf(source));
 };
 
@@ -139,7 +139,7 @@ describe('what could be a value', () => {
     const tree = schemaTree({ type: 'object', properties: Object.fromEntries(names) });
     if (tree === undefined) throw new Error('no tree');
     const text = Array.from({ length: 300 }, (_, i) => `Field ${i}: value ${i}`).join('\n');
-    const { candidates } = weighed(fieldsOf(tree), sourceOf(textDocument(text, 1)), () => undefined);
+    const { candidates } = weighed(fieldsOf(tree), sourceOf(textDocument(text)), () => undefined);
     expect(candidates.length).to.equal(400);
     expect(candidates.reduce((sum, { length }) => sum + length, 0)).to.be.at.most(30_400);
   });

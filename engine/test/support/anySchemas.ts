@@ -66,7 +66,6 @@ export const smallDocuments = (): readonly Document[] => [
       ...['Kind of payment: Bank transfer (SEPA)', 'Starts at: 14:30', 'Notice period: 3 months'],
       ...['Constructor: Ada', 'To string: Bob', 'Proto: Di', 'Value of: 99999999999999999999'],
     ].join('\n'),
-    1,
   ),
   markdownDocument(
     [
@@ -75,10 +74,9 @@ export const smallDocuments = (): readonly Document[] => [
       ...['| Frog | 2 | 1.50 | x |', '| Toad | 3 | 2,50 | y |', '| Newt | many | - | z |', ''],
       ...['# Rates by region', '', '| Region | Low | High |', '|---|---|---|', '| North | 10 | 20 |'],
     ].join('\n'),
-    1,
   ),
-  markdownDocument('The quick brown fox jumps over the lazy dog.\n\n- one\n- two\n', 1),
-  textDocument('', 1),
+  markdownDocument('The quick brown fox jumps over the lazy dog.\n\n- one\n- two\n'),
+  textDocument(''),
 ];
 
 /** Which words of JSON Schema a generated schema has. */

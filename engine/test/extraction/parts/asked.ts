@@ -10,7 +10,7 @@ export const number = { type: 'number' };
 export const valueOf = (document: Document, properties: Record<string, Json>): Json =>
   extract(document, { type: 'object', properties }).value;
 export const said = (lines: string, properties: Record<string, Json>): Json =>
-  valueOf(textDocument(lines, 1), properties);
+  valueOf(textDocument(lines), properties);
 
 /** The page with some lines set larger than the rest. */
 export function setLarge(document: Document, large: readonly string[]): Document {

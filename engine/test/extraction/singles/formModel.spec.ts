@@ -11,7 +11,7 @@ const date = { type: 'string', format: 'date' };
 const valueOf = (document: Document, properties: Record<string, Json>): Json =>
   extract(document, { type: 'object', properties }).value;
 const said = (lines: string, properties: Record<string, Json>): Json =>
-  valueOf(textDocument(lines, 1), properties);
+  valueOf(textDocument(lines), properties);
 
 describe('a blank form', () => {
   const page: readonly Placed[] = [
