@@ -31,12 +31,14 @@ const blockOut = z
       .optional()
       .meta({ description: 'For a table: how many of its first rows are headers.' }),
     continues: z
-      .enum(['table', 'row'])
+      .enum(['table', 'row', 'cell', 'line', 'text'])
       .optional()
       .meta({
         description:
           'For a table that continues the last table of the previous page: its header rows repeat the header there. ' +
-          '`row`: its first row below them also continues the last row there.',
+          '`row`: its first row below them also continues the last row there; `cell`: within the text of its cells. ' +
+          'For other blocks that continue the last block of the previous page: `line`, on a new line; `text`, within ' +
+          'a line.',
       }),
     cells: z
       .array(

@@ -33,32 +33,25 @@ const cellAnswer = ({ text, box, row, column, rowSpan, columnSpan }: TableCell):
 
 /** A block in the words of the interface. */
 const blockAnswer = (block: Block): JsonObject => {
-  const { kind: type, box: bbox } = block;
+  const { kind: type, box: bbox, continues } = block;
+  return { type, bbox, ...contentAnswer(block), ...(continues !== undefined && { continues }) };
+};
+
+const contentAnswer = (block: Block): JsonObject => {
   switch (block.kind) {
     case 'heading':
-      return { type, bbox, text: block.text, level: block.level };
+      return { text: block.text, level: block.level };
     case 'list_item':
-      return {
-        type,
-        bbox,
-        text: block.text,
-        ordered: block.ordered,
-        number: block.number,
-        depth: block.depth,
-      };
+      return { text: block.text, ordered: block.ordered, number: block.number, depth: block.depth };
     case 'table': {
-      const { rows, columns, headerRows, continues, cells } = block;
-      return {
-        ...{ type, bbox, rows, columns, header_rows: headerRows },
-        ...(continues !== undefined && { continues }),
-        cells: cells.map(cellAnswer),
-      };
+      const { rows, columns, headerRows, cells } = block;
+      return { rows, columns, header_rows: headerRows, cells: cells.map(cellAnswer) };
     }
     case 'code':
-      return { type, bbox, text: block.text, language: block.language };
+      return { text: block.text, language: block.language };
     case 'paragraph':
     case 'image':
-      return { type, bbox, text: block.text };
+      return { text: block.text };
   }
 };
 

@@ -63,7 +63,7 @@ class Cutter {
       const isBefore = from === 0 && into <= share * (isRow ? ROW_REACH : REACH);
       const end = isBefore ? 0 : unitAt(into);
       const least = Math.max(from, end - Math.floor(share * REACH));
-      const at = isBefore ? 0 : boundaryIn(text, { least, end });
+      const at = isBefore ? 0 : boundaryIn(text, { from, least, end });
       this.turn({ ...place, at }, text.slice(from, at));
       from = at;
     }
@@ -96,19 +96,21 @@ function unitsOf(text: string, characters: number): (character: number) => numbe
 
 const SENTENCE_END = /[.!?…]["'”’»)\]]{0,3}\s+|[。！？]["'”’」』）]{0,3}/gu;
 const WORD_END = /\s+/gu;
-/** UTF-16 units around a cut that are looked at for what is one sign. */
+/** UTF-16 units behind a cut that are looked at for what is one sign. */
 const SIGN_UNITS = 64;
 
 interface Stretch {
+  /** Where the page began. */
+  readonly from: number;
   readonly least: number;
   readonly end: number;
 }
 
 /** The end of the last sentence in a stretch, else of the last word, else of the last sign. */
-function boundaryIn(text: string, { least, end }: Stretch): number {
+function boundaryIn(text: string, { from, least, end }: Stretch): number {
   const stretch = text.slice(least, end);
   const ends = lastEnd(stretch, SENTENCE_END) ?? lastEnd(stretch, WORD_END);
-  return ends === undefined ? signBefore(text, end) : least + ends;
+  return ends === undefined ? signBefore(text, from, end) : least + ends;
 }
 
 function lastEnd(text: string, pattern: RegExp): number | undefined {
@@ -120,9 +122,8 @@ function lastEnd(text: string, pattern: RegExp): number | undefined {
 const signs = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /** Where the sign begins that an offset lies in: letters with their accents, flags and families are one. */
-function signBefore(text: string, offset: number): number {
-  const from = Math.max(0, offset - SIGN_UNITS);
-  const around = text.slice(from, offset + SIGN_UNITS);
-  const index = signs.segment(around).containing(offset - from)?.index ?? 0;
+function signBefore(text: string, from: number, offset: number): number {
+  const page = text.slice(from, offset + SIGN_UNITS);
+  const index = signs.segment(page).containing(offset - from)?.index ?? 0;
   return index === 0 ? offset : from + index;
 }
