@@ -1013,9 +1013,11 @@ class Block(TypedDict):
     """For a table."""
     header_rows: NotRequired[int]
     """For a table: how many of its first rows are headers."""
-    continues: NotRequired[Literal["table", "row"]]
+    continues: NotRequired[Literal["table", "row", "cell", "line", "text"]]
     """For a table that continues the last table of the previous page: its header rows repeat the
-    header there. `row`: its first row below them also continues the last row there.
+    header there. `row`: its first row below them also continues the last row there; `cell`:
+    within the text of its cells. For other blocks that continue the last block of the previous
+    page: `line`, on a new line; `text`, within a line.
     """
     cells: NotRequired[list[BlockCells]]
     """For a table."""
@@ -3789,7 +3791,9 @@ class MarginReportResponseGapBreakdown(TypedDict):
 
 class MarkdownResult(TypedDict):
     markdown: str
-    """The document as markdown; pages are separated by `<!-- page N -->`."""
+    """The document as markdown; `<!-- page N -->` stands where a page begins, also within a
+    paragraph that runs over it.
+    """
     plain_text: str
     """The document as text without markup."""
     pages: NotRequired[list[PageContents]]
@@ -4305,7 +4309,9 @@ class PageContents(TypedDict):
     page: int
     """Starts at 1."""
     markdown: NotRequired[str]
-    """The document as markdown; pages are separated by `<!-- page N -->`."""
+    """The document as markdown; `<!-- page N -->` stands where a page begins, also within a
+    paragraph that runs over it.
+    """
     blocks: NotRequired[list[Block]]
     """In reading order."""
 

@@ -1694,9 +1694,9 @@ export type Block = {
      */
     header_rows?: number;
     /**
-     * For a table that continues the last table of the previous page: its header rows repeat the header there. `row`: its first row below them also continues the last row there.
+     * For a table that continues the last table of the previous page: its header rows repeat the header there. `row`: its first row below them also continues the last row there; `cell`: within the text of its cells. For other blocks that continue the last block of the previous page: `line`, on a new line; `text`, within a line.
      */
-    continues?: 'table' | 'row';
+    continues?: 'table' | 'row' | 'cell' | 'line' | 'text';
     /**
      * For a table.
      */
@@ -6284,7 +6284,7 @@ export type MarginReportResponse = {
 
 export type MarkdownResult = {
     /**
-     * The document as markdown; pages are separated by `<!-- page N -->`.
+     * The document as markdown; `<!-- page N -->` stands where a page begins, also within a paragraph that runs over it.
      */
     markdown: string;
     /**
@@ -7121,7 +7121,7 @@ export type PageContents = {
      */
     page: number;
     /**
-     * The document as markdown; pages are separated by `<!-- page N -->`.
+     * The document as markdown; `<!-- page N -->` stands where a page begins, also within a paragraph that runs over it.
      */
     markdown?: string;
     /**
