@@ -73,10 +73,12 @@ function withMarks(
 }
 
 const isSpace = (sign: string | undefined): boolean => sign !== undefined && /\s/.test(sign);
+const isSame = (sign: string | undefined, wanted: string | undefined): boolean =>
+  sign !== undefined && (sign === wanted || (isSpace(sign) && isSpace(wanted)));
 const isMark = (sign: string | undefined): boolean => sign === '*' || sign === '_' || sign === '~';
 const MARK_RUN = /\*+|_+|~+/y;
 /** Signs with which marks, escapes, links and code begin and end. */
-const SPECIAL: ReadonlySet<number> = new Set([...'\\*_~`[]()!<>^:'].map((sign) => sign.charCodeAt(0)));
+const SPECIAL: ReadonlySet<number> = new Set(Array.from('\\*_~`[]()!<>^:', (sign) => sign.charCodeAt(0)));
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
 /** Goes through a text and its markdown together; linear in both. */
@@ -132,22 +134,39 @@ class Walk {
     return true;
   }
 
+  /** Passes one sign, mark or space; false where text and markdown do not go together. */
   private step(): boolean {
-    const { markdown } = this;
-    if (this.open.at(-1)?.construct?.innerTo === this.at) return this.leave();
+    return this.passConstruct() || this.passSign();
+  }
+
+  private passConstruct(): boolean {
+    const inner = this.open.at(-1)?.construct;
+    if (inner?.innerTo === this.at) return this.leave();
     const construct = this.begins.get(this.at);
-    if (construct !== undefined && this.open.at(-1)?.construct !== construct) return this.enter(construct);
-    const [sign, wanted] = [markdown[this.at], this.text[this.read]];
-    const isCode = this.open.at(-1)?.construct?.kind === 'code';
-    if (!isCode && sign === '\\' && markdown[this.at + 1] === wanted && PUNCTUATION.test(wanted ?? ''))
-      return this.went(2, 1);
-    if (sign !== undefined && (sign === wanted || (isSpace(sign) && isSpace(wanted)))) return this.went(1, 1);
+    return construct !== undefined && construct !== inner && this.enter(construct);
+  }
+
+  private passSign(): boolean {
+    const [sign, wanted] = [this.markdown[this.at], this.text[this.read]];
+    const { isCode } = this;
+    if (!isCode && this.isEscape(sign, wanted)) return this.went(2, 1);
+    if (isSame(sign, wanted)) return this.went(1, 1);
     if (isSpace(wanted)) return this.went(0, 1);
     if (isSpace(sign)) return this.went(1, 0);
-    if (!isCode && isMark(sign)) return this.mark();
-    return (
-      (sign === '^' || sign === '\\' || (sign === ':' && markdown[this.at - 1] === ']')) && this.went(1, 0)
-    );
+    return !isCode && (isMark(sign) ? this.mark() : this.isSilent(sign) && this.went(1, 0));
+  }
+
+  private get isCode(): boolean {
+    return this.open.at(-1)?.construct?.kind === 'code';
+  }
+
+  private isEscape(sign: string | undefined, wanted: string | undefined): boolean {
+    return sign === '\\' && this.markdown[this.at + 1] === wanted && PUNCTUATION.test(wanted ?? '');
+  }
+
+  /** Signs of notes' marks, which the text does not have. */
+  private isSilent(sign: string | undefined): boolean {
+    return sign === '^' || sign === '\\' || (sign === ':' && this.markdown[this.at - 1] === ']');
   }
 
   private went(inMarkdown: number, inText: number): true {

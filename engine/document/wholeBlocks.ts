@@ -67,21 +67,33 @@ function wholeTable({ blocks: [first, ...others], pages }: Chain<TableBlock>): T
   let from = 0;
   for (const [index, table] of others.entries()) {
     for (; from < cells.length; from += 1) {
-      const cell = cells[from];
-      if (cell !== undefined && cell.row + cell.rowSpan >= rows) ends.set(cell.column, from);
+      const { row, rowSpan, column } = cells[from] ?? NO_CELL;
+      if (row + rowSpan >= rows) ends.set(column, from);
     }
-    const isCut = table.continues === 'row' || table.continues === 'cell';
-    const shift = rows - table.headerRows - (isCut ? 1 : 0);
-    const own = table.cells.filter(({ row }) => row >= table.headerRows);
-    const page = pages[index + 1];
-    if (isCut) goOnWith(cells, rows - 1, { table, own, page });
-    for (const cell of own)
-      if (cell.continues === true) lengthen(cells, ends.get(cell.column), cell);
-      else if (!isCut || cell.row > table.headerRows)
-        cells.push(turned({ ...cell, row: cell.row + shift }, [], page));
-    rows += table.rows - table.headerRows - (isCut ? 1 : 0);
+    rows = withRows({ cells, rows, ends }, table, pages[index + 1]);
   }
   return { ...first, rows, cells };
+}
+
+const NO_CELL = { row: 0, rowSpan: 0, column: -1 };
+
+interface Growing {
+  readonly cells: TableCell[];
+  readonly rows: number;
+  readonly ends: ReadonlyMap<number, number>;
+}
+
+/** Adds the rows of a table to those of the pages before, and says how many there are then. */
+function withRows({ cells, rows, ends }: Growing, table: TableBlock, page: number | undefined): number {
+  const isCut = table.continues === 'row' || table.continues === 'cell';
+  const shift = rows - table.headerRows - Number(isCut);
+  const own = table.cells.filter(({ row }) => row >= table.headerRows);
+  if (isCut) goOnWith(cells, rows - 1, { table, own, page });
+  for (const cell of own)
+    if (cell.continues === true) lengthen(cells, ends.get(cell.column), cell);
+    else if (!isCut || cell.row > table.headerRows)
+      cells.push(onPage({ ...cell, row: cell.row + shift }, page));
+  return shift + table.rows;
 }
 
 function lengthen(cells: TableCell[], at: number | undefined, { rowSpan }: TableCell): void {
@@ -110,7 +122,7 @@ function goOnWith(cells: TableCell[], row: number, { table, own, page }: CutRow)
     cells[i] = withMore(cell, { more, glue, page });
     rest.delete(cell.column);
   }
-  for (const cell of rest.values()) cells.push(turned({ ...cell, row }, [], page));
+  for (const cell of rest.values()) cells.push(onPage({ ...cell, row }, page));
 }
 
 interface More {
@@ -121,36 +133,40 @@ interface More {
 
 function withMore(cell: TableCell, { more, glue, page }: More): TableCell {
   const text = `${cell.text}${glue}${more.text}`;
-  const [first, rest] = [cell.whole ?? cell.markdown, more.whole ?? more.markdown];
-  const isMarked = first !== undefined || rest !== undefined;
-  const markdown = isMarked ? `${first ?? cell.text}${glue}${rest ?? more.text}` : undefined;
+  const whole = { ...cell, text, markdown: markdownWithMore(cell, more, glue), whole: undefined };
+  if (cell.text === '') return onPage(whole, page);
   const turns = TURNS.get(cell) ?? [];
-  const whole = { ...cell, text, markdown, whole: undefined };
-  if (more.text === '') return turned(whole, turns);
-  const before = cell.text === '' ? [] : turns;
-  return turned(whole, before, page, cell.text === '' ? 0 : cell.text.length + glue.length);
+  const at = cell.text.length + glue.length;
+  return turned(whole, page === undefined || more.text === '' ? turns : [...turns, { at, page }]);
 }
 
-/** Notes where a cell turns to a page; nothing where pages are not asked for. */
-function turned(cell: TableCell, turns: readonly Turn[], page?: number, at = 0): TableCell {
-  if (page !== undefined) TURNS.set(cell, [...turns, { at, page }]);
-  else if (turns.length > 0) TURNS.set(cell, turns);
+function markdownWithMore(cell: TableCell, more: TableCell, glue: string): string | undefined {
+  const [first, rest] = [cell.whole ?? cell.markdown, more.whole ?? more.markdown];
+  if (first === undefined && rest === undefined) return undefined;
+  return `${first ?? cell.text}${glue}${rest ?? more.text}`;
+}
+
+/** Notes where a cell turns to its pages. */
+function turned(cell: TableCell, turns: readonly Turn[]): TableCell {
+  if (turns.length > 0) TURNS.set(cell, turns);
   return cell;
 }
 
+/** Notes the page of a cell; nothing where pages are not asked for. */
+const onPage = (cell: TableCell, page: number | undefined): TableCell =>
+  turned(cell, page === undefined ? [] : [{ at: 0, page }]);
+
 /** A mark between pages that stands in a text: noncharacters around the number of the page. */
 const MARK_SIGNS = /[\ufdd0\ufdd1]/g;
-const MARK = /([ \t]?)\ufdd0(\d+)\ufdd1(?=(\s?))/g;
 
 /** The markdown of a block with its marks between pages as comments, which part no paragraph. */
 export const withPageMarks = (block: Block, markdown: string): string =>
-  !TURNS.has(block)
+  TURNS.has(block)
     ? markdown
-    : markdown.replace(MARK, (_, before: string, page: string, after: string) => {
-        const mark = `<!-- page ${page} -->`;
-        if (after !== '') return ` ${mark}`;
-        return before === '' ? mark : `${before}${mark} `;
-      });
+        .replace(/\ufdd0(\d+)\ufdd1(?=\s)/g, ' <!-- page $1 -->')
+        .replace(/([ \t])\ufdd0(\d+)\ufdd1/g, '$1<!-- page $2 --> ')
+        .replace(/\ufdd0(\d+)\ufdd1/g, '<!-- page $1 -->')
+    : markdown;
 
 /** One text of several. `isMarked`: its markdown says where it turns to a page. */
 function wholeText({ blocks, pages }: Chain<TextBlock>, isMarked: boolean): TextBlock {
@@ -228,24 +244,36 @@ function closeText(open: OpenText | undefined, isMarked: boolean): void {
  * it: so these pages go on there. In code no mark can stand: it is followed by them.
  */
 export function withWholeTexts(pages: readonly DocumentPage[]): readonly DocumentPage[] {
-  const whole: (DocumentPage & { readonly blocks: Block[] })[] = [];
+  const whole: OwnPage[] = [];
   let open: OpenText | undefined;
   for (const [index, page] of pages.entries()) {
-    const [first, ...rest] = page.blocks;
-    const isNext = open !== undefined && goesOn(first) && follows(page, pages[index - 1]);
-    if (open !== undefined && isNext && first !== undefined && !isTable(first)) {
-      open.blocks.push(first);
-      open.pages.push(page.page);
-      if (first.kind === 'code') whole.push({ ...page, blocks: rest });
-      else whole.at(-1)?.blocks.push(...rest);
-      if (rest.length === 0) continue;
-    } else whole.push({ ...page, blocks: [...page.blocks] });
+    const next = follows(page, pages[index - 1]) ? textAfter(open, page.blocks[0]) : undefined;
+    putPage(whole, page, next);
+    if (next !== undefined) {
+      open?.blocks.push(next);
+      open?.pages.push(page.page);
+      if (page.blocks.length === 1) continue;
+    }
     closeText(open, true);
     open = openText(whole.at(-1)?.blocks ?? [], page.page);
   }
   closeText(open, true);
   return whole;
 }
+
+type OwnPage = DocumentPage & { readonly blocks: Block[] };
+
+/** Puts a page behind others: behind a text that goes on in it, what follows there, with no page of its own. */
+function putPage(whole: OwnPage[], page: DocumentPage, next: TextBlock | undefined): void {
+  const [, ...rest] = page.blocks;
+  if (next === undefined) whole.push({ ...page, blocks: [...page.blocks] });
+  else if (next.kind === 'code') whole.push({ ...page, blocks: rest });
+  else for (const block of rest) whole.at(-1)?.blocks.push(block);
+}
+
+/** A block that goes on with an open text. */
+const textAfter = (open: OpenText | undefined, block: Block | undefined): TextBlock | undefined =>
+  open !== undefined && block !== undefined && !isTable(block) && goesOn(block) ? block : undefined;
 
 const goesOn = (block: Block | undefined): boolean => block?.continues !== undefined;
 

@@ -1,5 +1,6 @@
 import type { Block, TableBlock, TableCell } from '../../document/document.ts';
 import { inlineStretches, type InlineStretch, type TextRange } from '../../document/inlineStretches.ts';
+import { groupedBy } from '../../kernel/lists.ts';
 import { linesOfBlock } from '../../document/markupLines.ts';
 import type { FlowBlock, PageCut } from './pageCuts.ts';
 
@@ -57,32 +58,40 @@ interface RowRange {
 }
 
 function tableStretches(table: TableBlock, cuts: readonly BlockCut[]): readonly TableBlock[] {
-  const amid = new Map<number, number[]>();
-  for (const { line, at } of cuts) if (at > 0) amid.set(line, [...(amid.get(line) ?? []), at]);
+  const amid = groupedBy(
+    cuts.filter(({ at }) => at > 0),
+    ({ line }) => line,
+  );
   const all = amid.size === 0 ? table.cells : table.cells.flatMap((cell) => unspanned(cell, amid));
   const header = headerOf(table, all);
   const ranges = rowRanges(table, cuts, header.length === 0 ? 0 : table.headerRows);
   const cells = ranges.map(({ headers }): TableCell[] => (headers === 0 ? [] : [...header]));
-  const put = (at: number, cell: TableCell): void => {
-    const range = ranges[at];
-    if (range !== undefined) cells[at]?.push({ ...cell, row: cell.row - range.from + range.headers });
-  };
   const begins = beginnings(table.rows, ranges);
-  for (const cell of all)
-    if (!amid.has(cell.row)) for (const [at, part] of partsOf(cell, ranges, begins)) put(at, part);
-  for (const [row, places] of amid)
-    for (const [at, part] of rowStretches(
-      all.filter((cell) => cell.row === row),
-      places,
-    ))
-      put((begins[row] ?? 0) + at, part);
-  return ranges.map(({ from, to, headers, continues }, index) => ({
+  for (const [row, own] of groupedBy(all, (cell) => cell.row)) {
+    const places = amid.get(row)?.map(({ at }) => at);
+    const parts =
+      places === undefined
+        ? own.flatMap((cell) => partsOf(cell, begins, ranges))
+        : rowStretches(own, { places, first: begins[row] ?? 0 });
+    for (const { at, cell } of parts) cells[at]?.push(cellIn(cell, ranges[at]));
+  }
+  return ranges.map((range, index) => ({
     ...table,
-    rows: to - from + headers,
-    headerRows: index === 0 ? table.headerRows : headers,
-    ...(continues !== undefined && { continues }),
-    cells: cells[index] ?? [],
+    ...{ rows: range.to - range.from + range.headers, cells: cells[index] ?? [] },
+    headerRows: index === 0 ? table.headerRows : range.headers,
+    ...(range.continues !== undefined && { continues: range.continues }),
   }));
+}
+
+const cellIn = (cell: TableCell, range: RowRange | undefined): TableCell => ({
+  ...cell,
+  row: cell.row - (range?.from ?? 0) + (range?.headers ?? 0),
+});
+
+/** A part of a cell, and the number of the stretch that it is in. */
+interface Put {
+  readonly at: number;
+  readonly cell: TableCell;
 }
 
 /** The cells of header rows as they are repeated; none where they are long. */
@@ -114,20 +123,18 @@ function beginnings(rows: number, ranges: readonly RowRange[]): readonly number[
   });
 }
 
-/** The parts of a cell by the ranges that its rows are in. */
-function* partsOf(
-  cell: TableCell,
-  ranges: readonly RowRange[],
-  begins: readonly number[],
-): Generator<readonly [number, TableCell]> {
+/** A cell of rows that are whole, by the ranges that these are in: over several it is in each of them. */
+function partsOf(cell: TableCell, begins: readonly number[], ranges: readonly RowRange[]): readonly Put[] {
+  const parts: Put[] = [];
   const end = cell.row + cell.rowSpan;
   const first = begins[cell.row] ?? 0;
   for (let at = first; at <= (begins[end - 1] ?? first); at += 1) {
     const { from, to } = ranges[at] ?? { from: 0, to: 0 };
     const [row, below] = [Math.max(cell.row, from), Math.min(end, to)];
     const rest = at > first && { continues: true as const };
-    if (below > row) yield [at, { ...cell, row, rowSpan: below - row, ...rest }];
+    if (below > row) parts.push({ at, cell: { ...cell, row, rowSpan: below - row, ...rest } });
   }
+  return parts;
 }
 
 /** A cell over rows that are cut amid, as cells of one place each: as it reads in rows. */
@@ -144,24 +151,30 @@ function unspanned(cell: TableCell, amid: ReadonlyMap<number, unknown>): readonl
   );
 }
 
-/** The cells of a row that is cut at these places of its line, each with the number of its stretch. */
-function* rowStretches(
-  cells: readonly TableCell[],
-  places: readonly number[],
-): Generator<readonly [number, TableCell]> {
+interface CutRow {
+  /** Where its line is cut. */
+  readonly places: readonly number[];
+  /** The first stretch that it is in. */
+  readonly first: number;
+}
+
+/** The cells of a row that is cut. */
+function rowStretches(cells: readonly TableCell[], { places, first }: CutRow): readonly Put[] {
   const byColumn = [...cells].sort((a, b) => a.column - b.column);
   let [start, column] = [0, 0];
-  for (const cell of byColumn) {
+  return byColumn.flatMap((cell) => {
     start += cell.column - column;
     const offsets = rawOffsets(
       cell.text,
       places.map((place) => place - start),
     );
-    for (const [at, stretch] of cellStretches(cell, offsets).entries())
-      yield [at, { ...cell, markdown: undefined, ...stretch }];
     start += cell.text.replace(/\s+/g, ' ').length;
     column = cell.column;
-  }
+    return cellStretches(cell, offsets).map((stretch, index) => ({
+      at: first + index,
+      cell: { ...cell, markdown: undefined, ...stretch },
+    }));
+  });
 }
 
 function cellStretches(

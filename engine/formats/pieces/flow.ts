@@ -1,9 +1,10 @@
 import type { Block, Document, DocumentPage, DocumentWarning } from '../../document/document.ts';
 import { linesOfBlock } from '../../document/markupLines.ts';
+import { groupedBy } from '../../kernel/lists.ts';
 import { charactersIn, pagesOf, shareOf } from '../../document/pages.ts';
 import { stretchesOf } from './blockStretches.ts';
 import type { OpenedDocument } from './opened.ts';
-import { pageCutsOf, type FlowBlock } from './pageCuts.ts';
+import { pageCutsOf, type FlowBlock, type Shares } from './pageCuts.ts';
 
 const READ = { status: 'ok', detail: null } as const;
 const NOTHING_ON_IT = { status: 'empty', detail: 'There is nothing on this page.' } as const;
@@ -73,22 +74,14 @@ const FLOW_CHARACTERS_MAX = 30_000_000;
 const NO_TEXT: DocumentWarning = { code: 'no_text_found', message: 'The document has no text.' };
 
 /** The blocks of each page. */
-function pagedFlow(
-  flow: readonly FlowBlock[],
-  of: { readonly pages: number; readonly share: number },
-): readonly (readonly FlowBlock[])[] {
-  const cuts = pageCutsOf(flow, of);
+function pagedFlow(flow: readonly FlowBlock[], of: Shares): readonly (readonly FlowBlock[])[] {
+  const cuts = groupedBy(pageCutsOf(flow, of), ({ block }) => block);
   let page: FlowBlock[] = [];
   const pages = [page];
-  let next = 0;
   for (const [index, whole] of flow.entries()) {
-    const from = next;
-    while (cuts[next]?.block === index) next += 1;
-    const own = cuts.slice(from, next);
-    const [first] = own;
-    const isBefore = first?.line === 0 && first.at === 0;
-    if (isBefore) pages.push((page = []));
-    const amid = isBefore ? own.slice(1) : own;
+    const own = cuts.get(index) ?? [];
+    const amid = own.filter(({ line, at }) => line + at > 0);
+    if (amid.length < own.length) pages.push((page = []));
     const [head = whole, ...rest] = amid.length === 0 ? [] : stretchesOf(whole.block, amid);
     page.push(head);
     for (const stretch of rest) pages.push((page = [stretch]));

@@ -14,7 +14,8 @@ export interface PageCut {
   readonly at: number;
 }
 
-interface Pages {
+/** How much stands on each page of a flow. */
+export interface Shares {
   /** At most so many; fewer where some would have nothing on them. */
   readonly pages: number;
   /** Characters a page. */
@@ -25,8 +26,8 @@ interface Pages {
  * Where the pages of a flow end: each at the last line, else sentence, else word before its share of the characters
  * is full. The shares are counted from the beginning, so that short pages do not make more of them.
  */
-export function pageCutsOf(flow: readonly FlowBlock[], pages: Pages): readonly PageCut[] {
-  const cutter = new Cutter(pages);
+export function pageCutsOf(flow: readonly FlowBlock[], shares: Shares): readonly PageCut[] {
+  const cutter = new Cutter(shares);
   for (const [index, { block, lines }] of flow.entries())
     for (const [line, { text }] of lines.entries())
       cutter.read(text, { block: index, line, isRow: block.kind === 'table' });
@@ -47,9 +48,9 @@ class Cutter {
   private position = 0;
   private page = 1;
   private hasText = false;
-  private readonly of: Pages;
+  private readonly of: Shares;
 
-  constructor(of: Pages) {
+  constructor(of: Shares) {
     this.of = of;
   }
 
