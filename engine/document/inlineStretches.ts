@@ -143,7 +143,10 @@ class Walk {
     const inner = this.open.at(-1)?.construct;
     if (inner?.innerTo === this.at) return this.leave();
     const construct = this.begins.get(this.at);
-    return construct !== undefined && construct !== inner && this.enter(construct);
+    if (construct === undefined || construct === inner) return false;
+    // The text shows an address with its angle brackets where these may be no marks.
+    const isShown = this.markdown[this.at] === '<' && this.text[this.read] === '<';
+    return !isShown && this.enter(construct);
   }
 
   private passSign(): boolean {
