@@ -72,6 +72,32 @@ describe('what a request asks of a document', () => {
     expect(balance.body).to.include({ free_pages_remaining: 49, held_credits: 0 });
   });
 
+  it('delivers of a long text what is on the pages that are billed, and cites those', async () => {
+    const own = await api.newKey('docs-texts');
+    const lines = Array.from({ length: 200 }, (_, i) => `Line ${i} of a text without any empty line in it.`);
+    lines[150] = 'Invoice number: T-7';
+    const long = new Blob([lines.join('\n')], { type: 'text/plain' });
+    const whole = await extract({}, long, { key: own });
+    expect(whole.body['cost']).to.deep.include({ pages: 4 });
+    expect(whole.body['result']).to.have.property('invoice_number', 'T-7');
+    expect(whole.body).to.have.nested.property('meta.citations[0].page', 3);
+    expect((await extract({ pages: '3' }, long, { key: own })).body['result']).to.have.property(
+      'invoice_number',
+      'T-7',
+    );
+    const other = await extract({ pages: '1-2,4' }, long, { key: own });
+    expect(other.body['result']).not.to.have.property('invoice_number');
+    expect(other.body['cost']).to.deep.include({ pages: 3 });
+    const parts: string[] = [];
+    for (const pages of ['1', '2', '3', '4']) {
+      const { body } = await convert({ pages }, long);
+      expect(body).to.have.nested.property('meta.page_count', 1);
+      parts.push(String(body['markdown']).trimEnd());
+    }
+    expect(parts.join('\n')).to.equal(lines.join('\n'));
+    expect(Math.max(...parts.map(({ length }) => length))).to.be.at.most(3300);
+  });
+
   it('opens an encrypted PDF with its password, which is not kept', async () => {
     const password = 'open sesame';
     const headers = { 'idempotency-key': randomUUID() };
