@@ -1,9 +1,4 @@
-import {
-  isOverfull,
-  PAGE_CHARACTERS_MAX,
-  chosenPages,
-  PAGE_NUMBER_MAX,
-} from '../document/pages.ts';
+import { isOverfull, PAGE_CHARACTERS_MAX, chosenPages, PAGE_NUMBER_MAX } from '../document/pages.ts';
 import type { Format, OpenedDocument, Opener, SourceFile } from './pieces/opened.ts';
 import { openImage } from './images/openImage.ts';
 import { openDoc } from './doc/openDoc.ts';
