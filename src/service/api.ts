@@ -240,9 +240,13 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     operations: operationCommands(from, work),
     reviews: reviewCommands({
       ...{ ...work, operations: operations(work.store), schemas: parts.workers.schemaValidator },
+      worker: from.reviewWorker,
     }),
     batches,
-    ...evaluationCommands(work, { ...uploadParts, accept: batches.accept, readSql: from.readSql }),
+    ...evaluationCommands(work, {
+      ...{ ...uploadParts, accept: batches.accept, readSql: from.readSql },
+      reviewWorker: from.reviewWorker,
+    }),
     heldBack: heldBack({
       ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
       ...{ lastRunOfSubject: lastRunOfSubject(from.readSql), runById: from.queries.evaluationRun },

@@ -39,13 +39,20 @@ import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts'
 import { operations } from '../commands/operations.ts';
 import { expireReview } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
-import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
+import {
+  eraseDocument,
+  type EraseDocumentDeps,
+  forgetExamples,
+  forgetReview,
+  removeUpload,
+} from '../commands/erasing.ts';
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
 import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries } from '../commands/webhooks.ts';
 import type { ApiDeps } from '../api/routes.ts';
+import { reviewWorker } from './reviewing.ts';
 import { unlessDiverged } from './upkeep.ts';
 import type { Context, SomeFactories } from './context.ts';
 
@@ -116,6 +123,12 @@ const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
 
 const forgetTexts = ({ parts: { log } }: Context): TextVault['forget'] =>
   log.vault?.forget ?? (() => Promise.resolve());
+
+/** The reviews of documents that are erased. */
+const reviewsOf = (from: Context) => {
+  const { log: store, objects } = from.parts;
+  return { store, objects, clock: from.clock, operations: operations(store), forgetTexts: forgetTexts(from) };
+};
 
 /** What takes away all that a tenant has: each thing as its own route does. */
 export const tenantErasing = (from: Context): EraseTenantDeps => {
@@ -192,6 +205,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       among: async (names) => new Set(await erasedAmong(sql)(names)),
       ofJobs: erasedOfJobs(sql),
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
+      forgetReview: (operationId) => forgetReview(reviewsOf(from), operationId),
       forgetInEvaluations: inEvaluations(from),
     },
     erasedTenants: () => sweepErasures(tenantErasing(from))(),
@@ -219,6 +233,7 @@ const FILES_IN_FLIGHT = 4;
 
 /** Documents and what becomes of the objects that nobody uses. */
 export const uploadsParts = {
+  reviewWorker: () => reviewWorker(),
   documents: (from) => documents(from.parts.log),
   inFlight: (from) => bytesInFlight(FILES_IN_FLIGHT * from.config.maxUploadBytes),
   objectSweeper: (from) => objectSweeper(sweptObjects(from)),
@@ -260,11 +275,10 @@ const removals = (
   };
   const deps: EraseDocumentDeps = {
     ...examplesOf(from),
-    documents: from.documents,
+    ...{ ...reviewsOf(from), documents: from.documents },
     objects,
     stock,
     replays: from.replays,
-    forgetTexts: forgetTexts(from),
     workOn: ({ document_id }) => workOnDocument(sql)(document_id),
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
     learningFrom: (document, which) => learningFrom([document], which),

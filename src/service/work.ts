@@ -264,7 +264,10 @@ export const evaluationCommands = (
     countPages,
     accept,
     readSql,
-  }: Pick<ApiDeps, 'uploads' | 'countPages'> & Pick<BatchCommands, 'accept'> & Pick<Context, 'readSql'>,
+    reviewWorker: worker,
+  }: Pick<ApiDeps, 'uploads' | 'countPages'> &
+    Pick<BatchCommands, 'accept'> &
+    Pick<Context, 'readSql' | 'reviewWorker'>,
 ): Pick<ApiDeps, 'sets' | 'runs'> => {
   const { store, objects, clock, wrote } = work;
   const deps = { store, objects, clock, wrote };
@@ -274,7 +277,7 @@ export const evaluationCommands = (
         ...deps,
         examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
         decided: decidedExamples({
-          ...deps,
+          ...{ ...deps, worker },
           operations: operations(store),
           decisions: decisionsOfTenant(readSql),
         }),
