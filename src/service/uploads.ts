@@ -15,6 +15,7 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
 import { prunableDeliveries } from '../../projections/webhooks.ts';
 import { httpSource } from '../../adapters/sources.ts';
+import { SCRUB } from '../../adapters/sqlTables.ts';
 import { bytesInFlight } from '../commands/slots.ts';
 import { countPages, recentFailures, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
 import {
@@ -139,6 +140,11 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
   return {
     ...{ store, objects, clock, documents: own, replays: from.replays, forgetTexts: forgetTexts(from) },
     heldBy: heldByTenant(sql),
+    // What a server keeps of deleted rows, and for how long, is up to who runs it.
+    scrub: async () => {
+      if (from.config.databaseUrl !== undefined) return;
+      for (const statement of SCRUB) await from.parts.sql.script(statement);
+    },
     learnedBy: async (erasure) => ({
       artifacts: await artifactsEverOf(sql)(erasure),
       jobs: await jobsEverOf(sql)(erasure),

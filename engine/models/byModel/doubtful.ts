@@ -251,8 +251,8 @@ export function joinedReadings(
   const byEngine = new Map(engine.citations.map(({ path, confidence }) => [path, confidence]));
   const same = new Set(pairs.filter(isSame).map(({ path }) => path));
   const value = joined(plan, engine.value, model.value);
-  const ofAsked = <Placed extends { readonly path?: string }>(all: readonly Placed[]): readonly Placed[] =>
-    all.filter(({ path }) => path === undefined || isAsked(plan, path));
+  const ofAsked = <Placed extends object>(all: readonly Placed[]): readonly Placed[] =>
+    all.filter((one) => !('path' in one) || typeof one.path !== 'string' || isAsked(plan, one.path));
   return {
     ...model,
     value: isObject(value) ? value : {},

@@ -115,7 +115,7 @@ describe('readings of the engine and of a model', () => {
   it('have one citation a path, of the value that is there: what a model was not asked for is not looked at', () => {
     const wide = planOf({ ...schema, additionalProperties: TEXT }, engine);
     const error = { path: '/a', keyword: 'pattern', message: 'm', params: {}, actual: 'EVIL' };
-    const warning = { code: 'low_confidence', message: 'm', path: '/a' };
+    const warning = { code: 'low_confidence', message: 'm', path: '/a', value: 'EVIL' } as const;
     const told = {
       ...reading({ a: 'EVIL', b: 'B', c: 'D' }, ['/a', 0.99], ['/b', 0.9], ['/c', 0.7]),
       ...{ validationErrors: [error], warnings: [warning] },
