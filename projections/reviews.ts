@@ -162,7 +162,8 @@ export const decisionsOfTenant = listing(
      (d.source not in ('extract', 'to_markdown') and d.removed_at is null) as is_kept
    from read.reviews r join read.operations o on o.operation_id = r.operation_id
      join read.documents d on d.document_id = o.document_id
-   where r.tenant_id = $1 and r.decided_at is not null and r.rejection is null and r.kept_until > $2 and d.erased_at is null
+   where r.tenant_id = $1 and r.decided_at is not null and r.rejection is null and r.kept_until > $2
+     and d.erased_at is null
      and ($3::text is null or r.decided_at >= $3) and ($4::text is null or r.decided_at < $4)
    order by r.decided_at desc, r.position desc limit $5`,
   ({ tenant_id, now, from, until, limit }: DecisionsQuery) => [tenant_id, now, from, until, limit],

@@ -141,10 +141,10 @@ const endOf = async (deps: OperationsDeps, state: Known, review: KnownReview | u
   const { success, failure, accepted } = state;
   const rejection = review?.state.rejection ?? null;
   const refused = rejection === null ? null : rejectionAnswer(rejection);
-  const error =
-    failure === null ? refused : await problemAnswer(deps, accepted.operation_id, failure.code);
+  const error = failure === null ? refused : await problemAnswer(deps, accepted.operation_id, failure.code);
   const bill = success === null ? undefined : await billed(deps, state);
-  if (bill === undefined) return { unpaid: success !== null, result: null, error: refused === null ? error : null, cost: null };
+  if (bill === undefined)
+    return { unpaid: success !== null, result: null, error: refused === null ? error : null, cost: null };
   return { unpaid: false, result: await resultOf(deps, { ...state, review }, bill), error, cost: bill.cost };
 };
 

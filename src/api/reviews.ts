@@ -111,7 +111,8 @@ const decisionOut = z
     counts: counted,
     origins: originsOut,
     absent: z.array(z.string()).meta({
-      description: 'JSON Pointers to required values that the document does not say: the answer is `partial`.',
+      description:
+        'JSON Pointers to required values that the document does not say: the answer is `partial`.',
     }),
     note: z.string().nullable(),
     decided_by: whoOut,
@@ -292,19 +293,21 @@ export const listReviews = get(
     const { limit, offset, tenant_id } = request.query;
     const { items, total } = await queries.reviewsOfTenant({ ...request.query, now: clock.now() });
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ kept_until, held_by, lease_until, read, confirmed, corrected, rejection, ...item }) => ({
-      ...item,
-      reasons: item.reasons.split(' ') as z.input<typeof reviewItem>['reasons'],
-      status: item.status as z.input<typeof reviewStatus>,
-      expires_at: kept_until,
-      lease:
-        item.status !== 'leased' || held_by === null || lease_until === null
-          ? null
-          : { held_by, lease_until },
-      rejection_reason: rejection as z.input<typeof reviewItem>['rejection_reason'],
-      counts:
-        read === null || confirmed === null || corrected === null ? null : { read, confirmed, corrected },
-    }));
+    const shown = items.map(
+      ({ kept_until, held_by, lease_until, read, confirmed, corrected, rejection, ...item }) => ({
+        ...item,
+        reasons: item.reasons.split(' ') as z.input<typeof reviewItem>['reasons'],
+        status: item.status as z.input<typeof reviewStatus>,
+        expires_at: kept_until,
+        lease:
+          item.status !== 'leased' || held_by === null || lease_until === null
+            ? null
+            : { held_by, lease_until },
+        rejection_reason: rejection as z.input<typeof reviewItem>['rejection_reason'],
+        counts:
+          read === null || confirmed === null || corrected === null ? null : { read, confirmed, corrected },
+      }),
+    );
     return { items: shown, total, limit, offset };
   },
 );

@@ -48,7 +48,8 @@ const SCHEMA = 'schema';
 /** Where everything lies that a set or run keeps. */
 export const evaluationFolderOf = (id: string): string => `${EVALUATIONS_PREFIX}${id}/`;
 
-const keyOf = (id: string, name: string, digest: string): string => `${evaluationFolderOf(id)}${name}/${digest}`;
+const keyOf = (id: string, name: string, digest: string): string =>
+  `${evaluationFolderOf(id)}${name}/${digest}`;
 
 /** Where it lies what a document of a set is expected to say, and the report of a run. */
 export const expectedKeyOf = keyOf;

@@ -33,8 +33,7 @@ export type StoredDecision = z.output<typeof storedDecision>;
 
 /** What a review is about, as it lies in storage: the question with the result that it is about, or the last decision. */
 export type StoredReview =
-  | { readonly question: Uint8Array; readonly result: Uint8Array }
-  | { readonly decision: Uint8Array };
+  { readonly question: Uint8Array; readonly result: Uint8Array } | { readonly decision: Uint8Array };
 
 /** What a person says of a document. */
 export interface Said {
@@ -186,6 +185,15 @@ export const sizeOfJob = ({ work, stored }: ReviewJob): number => {
   const before = work.kind === 'decide' ? work.said.length : 0;
   return Object.values(stored).reduce<number>((sum, { length }: Uint8Array) => sum + length, before);
 };
+
+/** Memory that is handed over instead of copied: that of bytes which have it for themselves. */
+export const buffersIn = (values: readonly unknown[]): ArrayBuffer[] =>
+  values.flatMap((value) => {
+    if (!(value instanceof Uint8Array)) return [];
+    const { buffer, byteLength } = value;
+    // The first byte of an answer may be left out.
+    return buffer instanceof ArrayBuffer && buffer.byteLength - byteLength <= 1 ? [buffer] : [];
+  });
 
 /** Does all work at a stretch where it is asked for. */
 export const workHere: ReviewWorker = {

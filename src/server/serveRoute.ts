@@ -258,7 +258,11 @@ const send = async (
 };
 
 /** JSON with the texts of its tokens: null for erased texts, and for another tenant's. */
-const withTexts = async (body: string, caller: Caller, { texts }: Pick<ServeDeps, 'texts'>): Promise<string> => {
+const withTexts = async (
+  body: string,
+  caller: Caller,
+  { texts }: Pick<ServeDeps, 'texts'>,
+): Promise<string> => {
   const tokens = texts === undefined ? [] : tokensIn(body);
   if (texts === undefined || tokens.length === 0) return body;
   const found = await texts(tokens, caller.role === 'tenant' ? caller.tenant_id : undefined);

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import {
+  buffersIn,
   doReviewJob,
   type ReviewAnswer,
   type ReviewJob,
@@ -36,7 +37,7 @@ const startThread = (): Thread => {
           if ('failed' in news) reject(new Error(news.failed));
           else resolve(news.answer);
         });
-        worker.postMessage(job);
+        worker.postMessage(job, buffersIn(Object.values(job.stored)));
       }),
     stop: async () => void (await worker.terminate()),
   };

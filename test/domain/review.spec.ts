@@ -183,9 +183,9 @@ describe('a review', () => {
     expect(
       told(lease('a', 0), refuse('b', 1), refuse('a', 2), refuse('a', 3), refuse('a', 4, { note: 'No.' })),
     ).to.deep.equal(['ReviewLeased', 'review_leased', 'ReviewRejected', 'nothing', 'review_decided']);
-    expect(told(refuse('a', 0), decide('a', 1), lease('a', 2), reopen('b', 3), decide('b', 4))).to.deep.equal([
-      ...['ReviewRejected', 'review_decided', 'review_decided', 'ReviewReopened', 'review_decided'],
-    ]);
+    expect(told(refuse('a', 0), decide('a', 1), lease('a', 2), reopen('b', 3), decide('b', 4))).to.deep.equal(
+      [...['ReviewRejected', 'review_decided', 'review_decided', 'ReviewReopened', 'review_decided']],
+    );
     expect(told(refuse('a', 0), reopen('a', 1), decide('a', 2, { generation: 2 }))).to.deep.equal([
       ...['ReviewRejected', 'ReviewReopened', 'ReviewDecided'],
     ]);
@@ -211,7 +211,11 @@ describe('a review', () => {
           const command = {
             decide: () => decide(by, now, { what: says, generation }),
             reject: () => refuse(by, now, { note: says, generation }),
-            ...{ lease: () => lease(by, now), release: () => release(by, now), reopen: () => reopen(by, now) },
+            ...{
+              lease: () => lease(by, now),
+              release: () => release(by, now),
+              reopen: () => reopen(by, now),
+            },
           }[what]();
           const decision = review.decide(state, command);
           if (decision.kind === 'rejected') continue;

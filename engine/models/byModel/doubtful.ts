@@ -89,8 +89,8 @@ function areSure(properties: JsonObject, value: JsonObject, { at, reading }: Pla
 }
 
 /**
- * The schema of what is asked for. It is closed, unless it says itself which other members there may be: a document that
- * tells a model to add something adds nothing.
+ * The schema of what is asked for. It is closed, unless it says itself which other members there may be: a document
+ * that tells a model to add something adds nothing.
  */
 export function askedSchema(schema: JsonObject, plan: Plan): JsonObject {
   if (typeof plan === 'string') return schema;
@@ -203,9 +203,10 @@ const placeOf = (citation: Citation | undefined) =>
 /** Whether a model was asked for what stands at a path: what it says of anything else is not looked at. */
 function isAsked(plan: Plan, path: string): boolean {
   if (typeof plan === 'string') return plan === 'ask';
-  const [, part, rest = ''] = /^\/([^/]*)(.*)$/s.exec(path) ?? [];
-  if (part === undefined) return true;
-  const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+  if (path === '') return true;
+  const end = path.indexOf('/', 1);
+  const rest = end < 0 ? '' : path.slice(end);
+  const name = path.slice(1, end < 0 ? undefined : end).replaceAll('~1', '/').replaceAll('~0', '~');
   const member = plan.members.get(name);
   return member === undefined || isAsked(member, rest);
 }

@@ -191,7 +191,9 @@ describe('work on documents with models for what is doubtful', () => {
     const paths = citations.map(({ path }) => path);
     expect(paths).to.deep.equal([...new Set(paths)]);
     expect(citations.find(({ path }) => path === '/invoice_number')?.text).to.contain('INV-4711');
-    expect(JSON.stringify([citations, warnings])).not.to.contain('EVIL').and.not.to.contain('admin');
+    expect(JSON.stringify([citations, warnings]))
+      .not.to.contain('EVIL')
+      .and.not.to.contain('admin');
     expect(calls.map(({ step }) => step)).to.deep.equal(['extraction']);
   });
 

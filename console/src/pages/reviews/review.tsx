@@ -209,7 +209,13 @@ function Opened({ review, readAgain }: OpenedProps) {
     go('/reviews');
   };
   const canDecide = isOpen && lease.theirs === null;
-  const onDone = ({ result, absent }: { result: Record<string, unknown>; absent: readonly string[] }): void => {
+  const onDone = ({
+    result,
+    absent,
+  }: {
+    result: Record<string, unknown>;
+    absent: readonly string[];
+  }): void => {
     if (decide.isPending) return;
     const body = { result, generation, ...(absent.length > 0 && { absent: [...absent] }) };
     decide.mutate({ path, body }, { onSuccess: () => void decided(), onError: readAgain });

@@ -370,7 +370,7 @@ describe('reviews', () => {
     }
   });
 
-  it('end with their document when it is erased: a decision under way is refused, and nothing of it stays', async () => {
+  it('end with their document when it is erased: a decision under way is refused, and goes', async () => {
     const tenant = await newTenant();
     const id = await tenant.needed();
     const { document_id } = (await tenant.review(id)).body['document'] as { document_id: string };
@@ -425,7 +425,7 @@ describe('reviews', () => {
     expect((await tenant.move(`${review_id}/decision`, { result: DECIDED })).status).to.equal(200);
   });
 
-  it('are rejected for a reason that there is, by who holds them; what was written of it goes with the document', async () => {
+  it('are rejected for a reason, by who holds them; what was written goes with the document', async () => {
     const { tenant_id, ...tenant } = await newTenant();
     const other = { key: await api.newKey(tenant_id) };
     const review_id = await tenant.needed();
