@@ -288,27 +288,29 @@ const reopen = (state: ReviewState, { data, meta: { now } }: Reopen): ReviewDeci
   });
 };
 
-const expire = ({ generation: last }: ReviewState, { data, meta: { now } }: Expire): ReviewDecision => {
+const isPast = (state: ReviewState, { data: { opened_at }, meta: { now } }: ReviewCommand): boolean =>
+  isOver(reviewKeptUntil(state, opened_at), now);
+
+const expire = (state: ReviewState, command: Expire): ReviewDecision => {
+  const { data, meta } = command;
+  const isDue = data.erased === true || isPast(state, command);
+  if (state.expired || !isDue) return accept();
   const why = data.erased === true ? { erased: data.erased } : {};
   return accept({
     type: 'ReviewExpired',
-    data: { ...identityOf(data), generation: last, expired_at: now, ...why },
+    data: { ...identityOf(data), generation: state.generation, expired_at: meta.now, ...why },
   });
 };
 
 /**
- * A review: open, leased by one person at a time, decided or rejected once in each generation. It begins with the success of its
- * operation, which says that it is needed: the stream begins with the first person.
+ * A review: open, leased by one person at a time, decided or rejected once in each generation. It begins with the
+ * success of its operation, which says that it is needed: the stream begins with the first person.
  */
 export const review: Decider<ReviewKind> = {
   initialState: { generation: 1, lease: null, decision: null, rejection: null, expired: false },
   decide: (state, command) => {
-    const isPast = isOver(reviewKeptUntil(state, command.data.opened_at), command.meta.now);
-    if (command.type === 'Expire') {
-      const isDue = isPast || command.data.erased === true;
-      return isDue && !state.expired ? expire(state, command) : accept();
-    }
-    if (isPast || state.expired) return reject({ code: 'review_expired' });
+    if (command.type === 'Expire') return expire(state, command);
+    if (isPast(state, command) || state.expired) return reject({ code: 'review_expired' });
     switch (command.type) {
       case 'Lease':
         return lease(state, command);

@@ -31,7 +31,7 @@ const storedDecision = storedQuestion.extend({
 });
 export type StoredDecision = z.output<typeof storedDecision>;
 
-/** What a review is about, as it lies in storage: the question with the result that it is about, or the last decision. */
+/** The objects that a review is about: its question and the result that this is about, or the last decision. */
 export type StoredReview =
   { readonly question: Uint8Array; readonly result: Uint8Array } | { readonly decision: Uint8Array };
 
@@ -77,7 +77,7 @@ export type ReviewAnswer<Kind extends ReviewWork['kind']> = Answers[Kind];
 
 /** Does such work: here, or where nobody else waits for it. */
 export interface ReviewWorker {
-  /** Work of one `share` is done in order, one piece at a time; it is loaded in its turn. undefined: it is not there. */
+  /** Pieces of work of one `share` are loaded and done in order. undefined: there is nothing stored. */
   readonly run: <Work extends ReviewWork>(
     share: string,
     work: Work,

@@ -240,8 +240,7 @@ describe('the page of a review', () => {
     await page.getByRole('link', { name: '.pdf' }).first().click();
     await page.getByText('The document cannot be read').waitFor();
     await page.getByRole('button', { name: 'Open again' }).click();
-    await chosenIn(page).waitFor();
-    expect((await review()).generation).to.equal(2);
+    await until(async () => (await review()).generation === 2);
     expect(faults(page)).to.deep.equal([]);
     await page.context().close();
   });
