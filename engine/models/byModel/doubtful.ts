@@ -206,7 +206,10 @@ function isAsked(plan: Plan, path: string): boolean {
   if (path === '') return true;
   const end = path.indexOf('/', 1);
   const rest = end < 0 ? '' : path.slice(end);
-  const name = path.slice(1, end < 0 ? undefined : end).replaceAll('~1', '/').replaceAll('~0', '~');
+  const name = path
+    .slice(1, end < 0 ? undefined : end)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
   const member = plan.members.get(name);
   return member === undefined || isAsked(member, rest);
 }
