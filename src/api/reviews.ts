@@ -395,8 +395,8 @@ export const decideReview = post(
       'Send the complete result, also the values that stay. If it does not fit the schema: 422 ' +
       '`output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with this result, and ' +
       '`meta.origins` has the origin of each value. A required value that the document does not say is named in ' +
-      '`absent`: then the operation is `partial`, with a `validation_errors` item for it. Nothing is billed. A repeat ' +
-      'of the same decision gets the same ' +
+      '`absent`: then the operation is `partial`, with a `validation_errors` item for it. Nothing is billed. A ' +
+      'repeat of the same decision gets the same ' +
       'answer; another decision gets 409 `review_decided` until the review is opened again. You need no lease, but ' +
       'while somebody else has one, the answer is 409 `review_leased`.',
     access: 'any',
