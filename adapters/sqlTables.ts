@@ -37,6 +37,18 @@ create index if not exists replays_expiry on http_cache.replays (expires_at_ms);
 `;
 
 /**
+ * Takes out of the files of an embedded database what was deleted from the kept answers, whose keys callers choose: the
+ * table is written anew, and what was written ahead goes with a checkpoint. Each is a statement of its own.
+ */
+export const SCRUB: readonly string[] = [
+  'vacuum full http_cache.replays',
+  'set wal_recycle = off',
+  'select pg_switch_wal()',
+  'checkpoint',
+  'reset wal_recycle',
+];
+
+/**
  * Frees what a process that is gone left in progress. Only for a store that this process alone uses: in a
  * shared one, leases tell who still lives.
  */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { canonicalJson, sha256 } from './kernel/chain.ts';
+import { sha256 } from './kernel/chain.ts';
 import { instant, laterBy, tenantId } from './kernel/amounts.ts';
 import {
   accept,
@@ -76,22 +76,45 @@ const reviewDecided = event('ReviewDecided', {
   read: leaves,
   confirmed: leaves,
   corrected: leaves,
+  /** Required values that the document does not say, by their number; left out: none. */
+  absent: z.int().min(1).optional(),
   decided_by: z.string(),
   decided_at: instant,
 });
 
-/** What was decided is in doubt: the next generation begins with it. */
+/** Why nobody can decide what a document says. */
+export const rejectionReason = z.enum(['illegible', 'wrong_document', 'value_missing', 'other']);
+
+/** A person has refused the result: its operation has failed by it. Nothing is billed, and nothing given back. */
+const reviewRejected = event('ReviewRejected', {
+  ...identity,
+  generation,
+  reason: rejectionReason,
+  /** The text of the person lies beside the log; null: they gave none. */
+  note: z.string().nullable(),
+  rejected_by: z.string(),
+  rejected_at: instant,
+});
+
+/** What was decided or rejected is in doubt: the next generation begins with it. */
 const reviewReopened = event('ReviewReopened', { ...identity, generation, reopened_at: instant });
 
 /**
- * Its time is over: written before its objects are removed, so that a late decision is refused, and not accepted
- * without its object.
+ * Its time is over, or its document was erased: written before its objects are removed, so that a late decision is
+ * refused, and not accepted without its object.
  */
-const reviewExpired = event('ReviewExpired', { ...identity, generation, expired_at: instant });
+const reviewExpired = event('ReviewExpired', {
+  ...identity,
+  generation,
+  expired_at: instant,
+  /** Its document was erased; left out where its time was over. */
+  erased: z.literal(true).optional(),
+});
 
 export const reviewEvent = z.discriminatedUnion('type', [
   reviewLeased,
   reviewDecided,
+  reviewRejected,
   reviewReopened,
   reviewExpired,
 ]);
@@ -110,11 +133,17 @@ export const UNDECIDED_KEPT_MS = 24 * 3_600_000;
 /** How long a decision is kept, with its document, ms. */
 export const DECIDED_KEPT_MS = 30 * 24 * 3_600_000;
 
+type Decided = Extract<ReviewEvent, { type: 'ReviewDecided' }>['data'];
+type Expired = Extract<ReviewEvent, { type: 'ReviewExpired' }>['data'];
+type Rejected = Extract<ReviewEvent, { type: 'ReviewRejected' }>['data'];
+
 export interface ReviewState {
   readonly generation: number;
   readonly lease: { readonly held_by: string; readonly lease_until: string } | null;
-  /** Of this generation, or of the one before while this one is open. */
-  readonly decision: Extract<ReviewEvent, { type: 'ReviewDecided' }>['data'] | null;
+  /** The last decision: of this generation, or of an earlier one while this one is open or rejected. */
+  readonly decision: Decided | null;
+  /** Of this generation; null: nobody has rejected it. */
+  readonly rejection: Rejected | null;
   /** Whether what it is about may be gone. */
   readonly expired: boolean;
 }
@@ -130,7 +159,7 @@ export const reviewKeptUntil = ({ decision }: ReviewState, opened_at: string): s
 export const holderOf = ({ lease }: ReviewState, now: string): string | undefined =>
   lease === null || isOver(lease.lease_until, now) ? undefined : lease.held_by;
 
-export type ReviewStatus = 'open' | 'leased' | 'decided' | 'expired';
+export type ReviewStatus = 'open' | 'leased' | 'decided' | 'rejected' | 'expired';
 
 export const reviewStatusOf = (
   state: ReviewState,
@@ -138,6 +167,7 @@ export const reviewStatusOf = (
 ): ReviewStatus => {
   if (state.expired || isOver(reviewKeptUntil(state, opened_at), now)) return 'expired';
   if (isDecided(state)) return 'decided';
+  if (state.rejection !== null) return 'rejected';
   return holderOf(state, now) === undefined ? 'open' : 'leased';
 };
 
@@ -148,7 +178,6 @@ interface Asked extends Identity {
   readonly by: string;
 }
 
-type Decided = Extract<ReviewEvent, { type: 'ReviewDecided' }>['data'];
 type Lease = Command<'Lease', Asked>;
 type Decide = Command<
   'Decide',
@@ -157,16 +186,17 @@ type Decide = Command<
       readonly generation: number;
     }
 >;
+type Reject = Command<'Reject', Asked & Pick<Rejected, 'generation' | 'reason' | 'note'>>;
 /** Nothing, if somebody else has it, or nobody. */
 type Release = Command<'Release', Asked>;
 type Reopen = Command<'Reopen', Asked>;
-/** Nothing, if its time is not over. */
-type Expire = Command<'Expire', Omit<Asked, 'by'>>;
-type ReviewCommand = Lease | Release | Decide | Reopen | Expire;
+/** Nothing, if its time is not over and its document was not erased. */
+type Expire = Command<'Expire', Omit<Asked, 'by'> & Pick<Expired, 'erased'>>;
+type ReviewCommand = Lease | Release | Decide | Reject | Reopen | Expire;
 
 export type ReviewRejection =
   | { readonly code: 'review_leased'; readonly lease_until: string }
-  /** This generation was decided; another one may be open. */
+  /** This generation was decided or rejected; another one may be open. */
   | { readonly code: 'review_decided'; readonly generation: number }
   | { readonly code: 'review_expired' };
 
@@ -200,9 +230,12 @@ const leased = (
     },
   });
 
+/** Whether a person has ended this generation. */
+const isEnded = (state: ReviewState): boolean => isDecided(state) || state.rejection !== null;
+
 const lease = (state: ReviewState, command: Lease): ReviewDecision => {
   const { data, meta } = command;
-  if (isDecided(state)) return reject({ code: 'review_decided', generation: state.generation });
+  if (isEnded(state)) return reject({ code: 'review_decided', generation: state.generation });
   return taken(state, { by: data.by, now: meta.now }) ?? leased(state, command, REVIEW_LEASE_MS);
 };
 
@@ -214,9 +247,8 @@ const decide = (state: ReviewState, { data, meta: { now } }: Decide): ReviewDeci
   const { decision } = state;
   // The answer was lost, and it is sent again.
   if (decision?.generation === wanted && decision.decision_sha256 === data.decision_sha256) return accept();
-  if (isDecided(state) || wanted !== state.generation)
-    return reject({ code: 'review_decided', generation: state.generation });
   return (
+    closed(state, wanted) ??
     taken(state, { by, now }) ??
     accept({
       type: 'ReviewDecided',
@@ -225,8 +257,30 @@ const decide = (state: ReviewState, { data, meta: { now } }: Decide): ReviewDeci
   );
 };
 
+/** Why nobody may decide a generation or reject it; undefined: it is the open one. */
+const closed = (state: ReviewState, wanted: number) =>
+  isEnded(state) || wanted !== state.generation
+    ? reject({ code: 'review_decided', generation: state.generation })
+    : undefined;
+
+const rejectIt = (state: ReviewState, { data, meta: { now } }: Reject): ReviewDecision => {
+  const { by, generation: wanted, reason, note } = data;
+  const { rejection } = state;
+  // The answer was lost, and it is sent again.
+  if (rejection?.generation === wanted && rejection.reason === reason && rejection.note === note)
+    return accept();
+  return (
+    closed(state, wanted) ??
+    taken(state, { by, now }) ??
+    accept({
+      type: 'ReviewRejected',
+      data: { ...identityOf(data), generation: wanted, reason, note, rejected_by: by, rejected_at: now },
+    })
+  );
+};
+
 const reopen = (state: ReviewState, { data, meta: { now } }: Reopen): ReviewDecision => {
-  if (!isDecided(state)) return accept();
+  if (!isEnded(state)) return accept();
   const next = state.generation + 1;
   return accept({
     type: 'ReviewReopened',
@@ -234,19 +288,29 @@ const reopen = (state: ReviewState, { data, meta: { now } }: Reopen): ReviewDeci
   });
 };
 
-const expire = ({ generation: last }: ReviewState, { data, meta: { now } }: Expire): ReviewDecision =>
-  accept({ type: 'ReviewExpired', data: { ...identityOf(data), generation: last, expired_at: now } });
+const isPast = (state: ReviewState, { data: { opened_at }, meta: { now } }: ReviewCommand): boolean =>
+  isOver(reviewKeptUntil(state, opened_at), now);
+
+const expire = (state: ReviewState, command: Expire): ReviewDecision => {
+  const { data, meta } = command;
+  const isDue = data.erased === true || isPast(state, command);
+  if (state.expired || !isDue) return accept();
+  const why = data.erased === true ? { erased: data.erased } : {};
+  return accept({
+    type: 'ReviewExpired',
+    data: { ...identityOf(data), generation: state.generation, expired_at: meta.now, ...why },
+  });
+};
 
 /**
- * A review: open, leased by one person at a time, decided once in each generation. It begins with the success of its
- * operation, which says that it is needed: the stream begins with the first person.
+ * A review: open, leased by one person at a time, decided or rejected once in each generation. It begins with the
+ * success of its operation, which says that it is needed: the stream begins with the first person.
  */
 export const review: Decider<ReviewKind> = {
-  initialState: { generation: 1, lease: null, decision: null, expired: false },
+  initialState: { generation: 1, lease: null, decision: null, rejection: null, expired: false },
   decide: (state, command) => {
-    const isPast = isOver(reviewKeptUntil(state, command.data.opened_at), command.meta.now);
-    if (command.type === 'Expire') return isPast && !state.expired ? expire(state, command) : accept();
-    if (isPast || state.expired) return reject({ code: 'review_expired' });
+    if (command.type === 'Expire') return expire(state, command);
+    if (isPast(state, command) || state.expired) return reject({ code: 'review_expired' });
     switch (command.type) {
       case 'Lease':
         return lease(state, command);
@@ -254,6 +318,8 @@ export const review: Decider<ReviewKind> = {
         return release(state, command);
       case 'Decide':
         return decide(state, command);
+      case 'Reject':
+        return rejectIt(state, command);
       case 'Reopen':
         return reopen(state, command);
     }
@@ -264,8 +330,10 @@ export const review: Decider<ReviewKind> = {
         return { ...state, lease: { held_by: data.held_by, lease_until: data.lease_until } };
       case 'ReviewDecided':
         return { ...state, lease: null, decision: data };
+      case 'ReviewRejected':
+        return { ...state, lease: null, rejection: data };
       case 'ReviewReopened':
-        return { ...state, generation: data.generation, lease: null };
+        return { ...state, generation: data.generation, lease: null, rejection: null };
       case 'ReviewExpired':
         return { ...state, lease: null, expired: true };
     }
@@ -286,78 +354,127 @@ const isParent = (value: Json | undefined): value is JsonObject | readonly Json[
 const pointer = (at: string, name: string): string =>
   `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
 
+/**
+ * Numbers of values: equal ones have the same, whatever the order of their members. Each part is looked at once, so
+ * that comparing rows of any depth takes no longer than reading them.
+ */
+const valueNumbers = () => {
+  const byText = new Map<string, number>();
+  const ofParents = new Map<object, number>();
+  const numberOf = (text: string): number => {
+    const known = byText.get(text) ?? byText.size;
+    byText.set(text, known);
+    return known;
+  };
+  const parentText = (value: JsonObject | readonly Json[]): string => {
+    if (Array.isArray(value)) return `[${value.map((item: Json) => of(item)).join(',')}]`;
+    const members = value as JsonObject;
+    const names = Object.keys(members).sort();
+    return `{${names.map((name) => `${JSON.stringify(name)}:${String(of(members[name]))}`).join(',')}}`;
+  };
+  /** A missing value and null mean the same: the value is not in the document. */
+  const of = (value: Json | undefined): number => {
+    if (!isParent(value)) return numberOf(JSON.stringify(value ?? null));
+    const known = ofParents.get(value) ?? numberOf(parentText(value));
+    ofParents.set(value, known);
+    return known;
+  };
+  return of;
+};
+type NumberOf = ReturnType<typeof valueNumbers>;
+
 /** The machine's row for each row of the decided list: equal rows in order, and what stands between them by turns. */
-const rowsFor = (decided: readonly Json[], machine: readonly Json[]): readonly (number | undefined)[] => {
-  const texts = machine.map((row) => canonicalJson(row));
-  const rows: (number | undefined)[] = [];
+const rowsFor = (
+  decided: readonly Json[],
+  machine: readonly Json[],
+  numberOf: NumberOf,
+): readonly (number | undefined)[] => {
+  /** Places of equal rows, the last first. */
+  const places = new Map<number, number[]>();
+  for (let at = machine.length - 1; at >= 0; at -= 1) {
+    const number = numberOf(machine[at]);
+    const same = places.get(number) ?? [];
+    places.set(number, same);
+    same.push(at);
+  }
+  const rows = Array.from<number | undefined>({ length: decided.length });
   let next = 0;
-  const between: number[] = [];
+  let between: number[] = [];
   const pairUp = (upTo: number): void => {
-    for (const row of between.splice(0)) if (next < upTo) rows[row] = next++;
+    for (const row of between) if (next < upTo) rows[row] = next++;
+    between = [];
   };
   for (const [row, value] of decided.entries()) {
-    const found = texts.indexOf(canonicalJson(value), next);
-    if (found < 0) {
-      rows.push(undefined);
+    const same = places.get(numberOf(value)) ?? [];
+    while ((same.at(-1) ?? next) < next) same.pop();
+    const found = same.pop();
+    if (found === undefined) {
       between.push(row);
       continue;
     }
     pairUp(found);
-    rows.push(found);
+    rows[row] = found;
     next = found + 1;
   }
   pairUp(machine.length);
   return rows;
 };
 
-interface Side {
-  readonly at: string;
-  /** undefined: it is not there. */
-  readonly value: Json | undefined;
-}
-
+/** A decided value with what the machine has in its place. */
 interface Pair {
-  readonly now: Side;
-  readonly before: Side;
+  readonly at: string;
+  readonly now: Json | undefined;
+  /** undefined: the machine has nothing there. */
+  readonly before: Json | undefined;
+  readonly beforeAt: string;
+  /** Whether a person was asked about the machine's value, or about something that it is a part of. */
+  readonly isDoubted: boolean;
 }
 
-const rowPairs = (decided: readonly Json[], now: Side, before: Side): readonly Pair[] => {
-  const old = Array.isArray(before.value) ? (before.value as readonly Json[]) : [];
-  const rows = rowsFor(decided, old);
-  return decided.map((value, index) => {
+interface Comparing {
+  readonly numberOf: NumberOf;
+  readonly doubts: ReadonlySet<string>;
+}
+
+function* rowPairs(decided: readonly Json[], pair: Pair, { numberOf, doubts }: Comparing): Generator<Pair> {
+  const old = Array.isArray(pair.before) ? (pair.before as readonly Json[]) : [];
+  const rows = rowsFor(decided, old, numberOf);
+  for (const [index, now] of decided.entries()) {
     const row = rows[index];
-    return {
-      now: { at: pointer(now.at, String(index)), value },
-      before: { at: pointer(before.at, String(row ?? '-')), value: row === undefined ? undefined : old[row] },
-    };
-  });
-};
+    const beforeAt = pointer(pair.beforeAt, String(row ?? '-'));
+    const before = row === undefined ? undefined : old[row];
+    const isDoubted = pair.isDoubted || doubts.has(beforeAt);
+    yield { at: pointer(pair.at, String(index)), now, before, beforeAt, isDoubted };
+  }
+}
 
-const memberPairs = (decided: JsonObject, now: Side, before: Side): readonly Pair[] => {
-  const old = isParent(before.value) && !Array.isArray(before.value) ? (before.value as JsonObject) : {};
-  return Object.entries(decided).map(([name, value]) => ({
-    now: { at: pointer(now.at, name), value },
-    before: { at: pointer(before.at, name), value: Object.hasOwn(old, name) ? old[name] : undefined },
-  }));
-};
+function* memberPairs(decided: JsonObject, pair: Pair, { doubts }: Comparing): Generator<Pair> {
+  const old = isParent(pair.before) && !Array.isArray(pair.before) ? (pair.before as JsonObject) : {};
+  for (const [name, now] of Object.entries(decided)) {
+    const beforeAt = pointer(pair.beforeAt, name);
+    const before = Object.hasOwn(old, name) ? old[name] : undefined;
+    const isDoubted = pair.isDoubted || doubts.has(beforeAt);
+    yield { at: pointer(pair.at, name), now, before, beforeAt, isDoubted };
+  }
+}
 
-/** Each leaf of the decided value, with what the machine has in its place. */
-const leafPairs = (now: Side, before: Side): readonly Pair[] => {
-  const { value } = now;
-  if (!isParent(value) || Object.keys(value).length === 0) return [{ now, before }];
-  const below = Array.isArray(value)
-    ? rowPairs(value as readonly Json[], now, before)
-    : memberPairs(value as JsonObject, now, before);
-  return below.flatMap((pair) => leafPairs(pair.now, pair.before));
+/** Calls `tell` for each leaf of the decided value, with what the machine has in its place. */
+const eachLeaf = (pair: Pair, comparing: Comparing, tell: (leaf: Pair) => void): void => {
+  const { now } = pair;
+  if (!isParent(now) || Object.keys(now).length === 0) {
+    tell(pair);
+    return;
+  }
+  const below = Array.isArray(now)
+    ? rowPairs(now as readonly Json[], pair, comparing)
+    : memberPairs(now as JsonObject, pair, comparing);
+  for (const part of below) eachLeaf(part, comparing, tell);
 };
-
-/** Whether a doubt about a path is one about what stands at another: itself, or a part of it. */
-const covers = (doubt: string, path: string): boolean => path === doubt || path.startsWith(`${doubt}/`);
 
 /**
  * Where each leaf of a decided result comes from, by its JSON Pointer. `doubts`: the paths of the machine's result
  * that a person was asked about; `''` is all of it. A leaf that stayed is `confirmed` where it was asked about, else
- * `read`.
+ * `read`. It takes time in proportion to both results and the doubts.
  */
 export const originsOf = (
   decided: JsonObject,
@@ -365,11 +482,12 @@ export const originsOf = (
   doubts: readonly string[],
 ): Readonly<Record<string, Origin>> => {
   const origins: Record<string, Origin> = {};
-  for (const { now, before } of leafPairs({ at: '', value: decided }, { at: '', value: machine })) {
-    // A missing value and null mean the same: the value is not in the document.
-    const isSame = canonicalJson(before.value ?? null) === canonicalJson(now.value ?? null);
-    if (!isSame) origins[now.at] = 'corrected';
-    else origins[now.at] = doubts.some((doubt) => covers(doubt, before.at)) ? 'confirmed' : 'read';
-  }
+  const comparing: Comparing = { numberOf: valueNumbers(), doubts: new Set(doubts) };
+  const { numberOf } = comparing;
+  const isDoubted = comparing.doubts.has('');
+  eachLeaf({ at: '', now: decided, before: machine, beforeAt: '', isDoubted }, comparing, (leaf) => {
+    if (numberOf(leaf.before) !== numberOf(leaf.now)) origins[leaf.at] = 'corrected';
+    else origins[leaf.at] = leaf.isDoubted ? 'confirmed' : 'read';
+  });
   return origins;
 };

@@ -3,7 +3,7 @@ import { currencyCode, instant, tenantId } from './kernel/amounts.ts';
 import { keyRole } from './apiKey.ts';
 import type { AnyEvent } from './catalogue.ts';
 import type { RecordedEvent } from './ports/log.ts';
-import { reviewIdOf, reviewReason } from './review.ts';
+import { rejectionReason, reviewIdOf, reviewReason } from './review.ts';
 
 const wholeCredits = z.int();
 
@@ -31,7 +31,11 @@ export const WEBHOOK_PAYLOADS = {
     read: z.int(),
     confirmed: z.int(),
     corrected: z.int(),
+    /** Required values that the document does not say: then the operation is `partial`. */
+    absent: z.int(),
   }),
+  /** The operation has failed with `review_rejected`. */
+  'review.rejected': z.strictObject({ ...reviewed, generation: z.int(), reason: rejectionReason }),
   /** The last event of a batch: each of its documents is an operation, and was told as one. */
   'batch.ended': z.strictObject({
     batch_id: z.string(),
@@ -120,9 +124,13 @@ const MESSAGES = {
           type: 'review.needed',
           data: { review_id: reviewIdOf(operation_id), operation_id, duration_ms, reasons: review.reasons },
         },
-  ReviewDecided: ({ review_id, operation_id, generation, read, confirmed, corrected }) => ({
+  ReviewDecided: ({ review_id, operation_id, generation, read, confirmed, corrected, absent = 0 }) => ({
     type: 'review.decided',
-    data: { review_id, operation_id, generation, read, confirmed, corrected },
+    data: { review_id, operation_id, generation, read, confirmed, corrected, absent },
+  }),
+  ReviewRejected: ({ review_id, operation_id, generation, reason }) => ({
+    type: 'review.rejected',
+    data: { review_id, operation_id, generation, reason },
   }),
   OperationFailed: ({ operation_id, code }) => ({ type: 'operation.failed', data: { operation_id, code } }),
   OperationCancelled: ({ operation_id, abandoned }) =>

@@ -17,6 +17,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   DocumentRegistered: ['file_name'],
   ConfigPublished: ['name', 'schema'],
   EvaluationSetPublished: ['set_name'],
+  ReviewRejected: ['note'],
   TrainingJobCreated: ['name'],
   WebhookCreated: ['url', 'description'],
   WebhookChanged: ['url', 'description'],
@@ -46,9 +47,11 @@ export interface TokenParts {
 export const tenantNameOf = (tenantId: string): string =>
   sha256(`quire vault tenant ${tenantId}`).slice(0, 16);
 
-/** Streams of documents have texts of their own: one can be forgotten without the others. */
+/** Streams that have texts of their own, which go with a document: one can be forgotten without the others. */
+const OWN_SCOPE: ReadonlySet<string> = new Set(['document', 'review']);
+
 export const scopeNameOf = (stream: string): string =>
-  sha256(`quire vault scope ${categoryOf(stream) === 'document' ? stream : ''}`).slice(0, 16);
+  sha256(`quire vault scope ${OWN_SCOPE.has(categoryOf(stream)) ? stream : ''}`).slice(0, 16);
 
 export const tokenOf = ({ tenant, scope, text }: TokenParts): string =>
   `quire:text:${tenant}.${scope}.${text}`;

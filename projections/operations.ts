@@ -163,11 +163,17 @@ interface OperationsQuery extends Page {
 /** As callers see it: what a person has to look at has not simply succeeded. */
 const STATUS = `case
     when r.review_id is null then o.status
+    when r.rejection is not null then 'failed'
     when r.decided_at is null then 'needs_review'
+    when r.absent is not null then 'partial'
     else 'succeeded'
   end`;
+const PROBLEM = `case when r.rejection is not null then 'review_rejected' else o.problem_code end`;
 const SHOWN = Object.keys(operations.columns)
-  .map((column) => (column === 'status' ? `${STATUS} as status` : `o.${column}`))
+  .map((column) => {
+    if (column === 'status') return `${STATUS} as status`;
+    return column === 'problem_code' ? `${PROBLEM} as problem_code` : `o.${column}`;
+  })
   .join(', ');
 
 const CHOSEN = `from (

@@ -29,6 +29,10 @@ export const reviews = table({
     read: 'int4?',
     confirmed: 'int4?',
     corrected: 'int4?',
+    /** Required values that the document does not say; null: none. */
+    absent: 'int4?',
+    /** The reason of a rejection; null: it is not rejected. Then `decided_at` and `decided_by` are of the rejection. */
+    rejection: 'text?',
   },
   indexes: ['(tenant_id, position desc)', '(operation_id)', '(kept_until) where decided_at is null'],
 });
@@ -38,13 +42,14 @@ const hold = updating(reviews, 'review_id', 'held_by', 'lease_until');
 const settle = updating(
   reviews,
   ...(['review_id', 'generation', 'held_by', 'lease_until', 'decided_at'] as const),
-  ...(['decided_by', 'read', 'confirmed', 'corrected'] as const),
+  ...(['decided_by', 'read', 'confirmed', 'corrected', 'absent', 'rejection'] as const),
 );
 /** One that is opened again is kept as long as what was decided before. */
 const keep = updating(reviews, 'review_id', 'kept_until');
 
 const NOBODY = { held_by: null, lease_until: null };
-const UNDECIDED = { decided_at: null, decided_by: null, read: null, confirmed: null, corrected: null };
+const UNCOUNTED = { read: null, confirmed: null, corrected: null, absent: null };
+const UNDECIDED = { ...UNCOUNTED, decided_at: null, decided_by: null, rejection: null };
 
 const openedRows = ({ data, position }: ProjectedEventOf<'OperationSucceeded'>) => {
   const { review, operation_id, tenant_id, succeeded_at: opened_at } = data;
@@ -58,13 +63,17 @@ const openedRows = ({ data, position }: ProjectedEventOf<'OperationSucceeded'>) 
   ];
 };
 
-type Settled = ProjectedEventOf<'ReviewDecided'> | ProjectedEventOf<'ReviewReopened'>;
+type Settled = ProjectedEventOf<'ReviewDecided' | 'ReviewRejected' | 'ReviewReopened'>;
 
-const settledRow = ({ type, data }: Settled) =>
-  type === 'ReviewReopened' ? { ...data, ...NOBODY, ...UNDECIDED } : { ...data, ...NOBODY };
+const settledRow = ({ type, data }: Settled) => {
+  if (type === 'ReviewReopened') return { ...data, ...NOBODY, ...UNDECIDED };
+  if (type === 'ReviewDecided') return { ...data, ...NOBODY, absent: data.absent ?? null, rejection: null };
+  const { review_id, generation, reason: rejection, rejected_at: decided_at, rejected_by: decided_by } = data;
+  return { ...NOBODY, ...UNCOUNTED, review_id, generation, rejection, decided_at, decided_by };
+};
 
 const isSettled = (event: ProjectedEvent): event is Settled =>
-  event.type === 'ReviewDecided' || event.type === 'ReviewReopened';
+  event.type === 'ReviewDecided' || event.type === 'ReviewRejected' || event.type === 'ReviewReopened';
 
 /** The latest state of each review, and its holder since then. */
 const movesIn = (events: readonly ProjectedEvent[]) => {
@@ -81,8 +90,8 @@ const movesIn = (events: readonly ProjectedEvent[]) => {
 /** Results that a person has to look at, and what became of each. */
 export const reviewsProjector: Projector = {
   name: 'reviews',
-  version: 2,
-  eventTypes: ['OperationSucceeded', 'ReviewLeased', 'ReviewDecided', 'ReviewReopened'],
+  version: 3,
+  eventTypes: ['OperationSucceeded', 'ReviewLeased', 'ReviewDecided', 'ReviewRejected', 'ReviewReopened'],
   tables: [reviews],
   apply: async (tx, { schema, events }) => {
     const { settled, held } = movesIn(events);
@@ -109,6 +118,7 @@ interface ReviewsQuery extends Page {
 
 const STATUS = `case
     when r.kept_until <= $2 or d.erased_at is not null then 'expired'
+    when r.rejection is not null then 'rejected'
     when r.decided_at is not null then 'decided'
     when r.lease_until > $2 then 'leased'
     else 'open'
@@ -130,7 +140,7 @@ export const reviewsOfTenant = paging(
       reviews.columns,
       ...(['review_id', 'operation_id', 'tenant_id', 'reasons', 'generation', 'opened_at'] as const),
       ...(['kept_until', 'held_by', 'lease_until', 'decided_at', 'decided_by'] as const),
-      ...(['read', 'confirmed', 'corrected'] as const),
+      ...(['read', 'confirmed', 'corrected', 'rejection'] as const),
     ),
     ...{ project_id: 'text', task_id: 'text', document_id: 'text', pages: 'int8' },
     ...{ file_name: 'text?', erased_at: 'text?', status: 'text' },
@@ -152,7 +162,8 @@ export const decisionsOfTenant = listing(
      (d.source not in ('extract', 'to_markdown') and d.removed_at is null) as is_kept
    from read.reviews r join read.operations o on o.operation_id = r.operation_id
      join read.documents d on d.document_id = o.document_id
-   where r.tenant_id = $1 and r.decided_at is not null and r.kept_until > $2 and d.erased_at is null
+   where r.tenant_id = $1 and r.decided_at is not null and r.rejection is null and r.kept_until > $2
+     and d.erased_at is null
      and ($3::text is null or r.decided_at >= $3) and ($4::text is null or r.decided_at < $4)
    order by r.decided_at desc, r.position desc limit $5`,
   ({ tenant_id, now, from, until, limit }: DecisionsQuery) => [tenant_id, now, from, until, limit],

@@ -59,6 +59,7 @@ export const PROBLEMS = {
   document_in_use: { status: 409, title: 'The document is in use' },
   too_many_webhooks: { status: 409, title: 'The tenant has too many webhooks' },
   review_leased: { status: 409, title: 'Somebody else has the review' },
+  review_rejected: { status: 422, title: 'A person has rejected the result' },
   review_decided: { status: 409, title: 'The review was decided already' },
   review_expired: { status: 409, title: 'The review is kept no more' },
   job_finished: { status: 409, title: 'The job has ended already' },

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { JsonObject } from '../../domain/kernel/json.ts';
-import { isDecided } from '../../domain/review.ts';
+import { isDecided, type ReviewState } from '../../domain/review.ts';
 import type { KnownReview, ReviewCommands } from '../commands/reviews.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import type { OperationCommands } from '../commands/operations.ts';
@@ -9,7 +8,7 @@ import type { OperationState } from '../../domain/operation.ts';
 import { conversionEnds } from '../commands/convert.ts';
 import { extractionEnds } from '../commands/extract.ts';
 import type { Cost, WorkRequest } from '../commands/work.ts';
-import { jsonPieces, type JsonPieces, parsedPieces } from '../commands/storedResult.ts';
+import { jsonPieces, type JsonPieces, parsedPieces, piecesOf } from '../commands/storedResult.ts';
 import { type RawBody, type AnyRequest, routesOver } from '../server/routes.ts';
 import { Problem, problem, workFailure } from '../server/problems.ts';
 import { type ProblemCode, PROBLEMS } from '../problemTable.ts';
@@ -87,11 +86,8 @@ const resultOf = async (
   bill: Billed,
 ): Promise<JsonPieces | null> => {
   const ends = (state.accepted.kind === 'extract' ? extractionEnds : conversionEnds)(bill);
-  const answer = review && (await reviews.decided(review));
-  if (answer !== undefined) {
-    const meta = { ...(answer['meta'] as JsonObject), ...ends.meta };
-    return jsonPieces({ ...answer, ...ends.body, meta });
-  }
+  const answer = review && (await reviews.decided(review, ends));
+  if (answer !== undefined) return piecesOf(answer);
   const days = (Date.parse(clock.now()) - Date.parse(bill.at)) / DAY_MS;
   // All are kept for a day, so most need not be asked for.
   if (days >= 1 && days >= (await operations.resultDays(state.accepted.tenant_id))) return null;
@@ -110,8 +106,30 @@ export const problemAnswer = async (
   return { code, status, title, detail: stored?.detail ?? `${title}.`, ...stored?.members };
 };
 
+/** What a person has made of it. */
+const reviewedAs = (review: ReviewState): OperationBody['status'] => {
+  if (review.rejection !== null) return 'failed';
+  if (!isDecided(review)) return 'needs_review';
+  return review.decision?.absent === undefined ? 'succeeded' : 'partial';
+};
+
+/** The words of a rejection, by its reason. */
+const REJECTED: Readonly<Record<NonNullable<ReviewState['rejection']>['reason'], string>> = {
+  illegible: 'A person has rejected the result: the document cannot be read.',
+  wrong_document: 'A person has rejected the result: it is another document than was expected.',
+  value_missing: 'A person has rejected the result: the document does not say a value that is needed.',
+  other: 'A person has rejected the result.',
+};
+
+const rejectionAnswer = ({
+  reason,
+}: NonNullable<ReviewState['rejection']>): NonNullable<OperationBody['error']> => {
+  const { status, title } = PROBLEMS.review_rejected;
+  return { ...{ code: 'review_rejected', status, title, detail: REJECTED[reason] }, reason };
+};
+
 const endedAs = ({ status, success }: Known, review: KnownReview | undefined): OperationBody['status'] => {
-  if (review !== undefined) return isDecided(review.state) ? 'succeeded' : 'needs_review';
+  if (review !== undefined) return reviewedAs(review.state);
   return success?.outcome === 'partial' ? 'partial' : status;
 };
 
@@ -121,9 +139,12 @@ export type StandingOperation = Omit<OperationBody, 'result'> & { readonly resul
 /** What came of an operation, and whether it is paid for: done and not paid, the reaper sees to it. */
 const endOf = async (deps: OperationsDeps, state: Known, review: KnownReview | undefined) => {
   const { success, failure, accepted } = state;
-  const error = failure === null ? null : await problemAnswer(deps, accepted.operation_id, failure.code);
+  const rejection = review?.state.rejection ?? null;
+  const refused = rejection === null ? null : rejectionAnswer(rejection);
+  const error = failure === null ? refused : await problemAnswer(deps, accepted.operation_id, failure.code);
   const bill = success === null ? undefined : await billed(deps, state);
-  if (bill === undefined) return { unpaid: success !== null, result: null, error, cost: null };
+  if (bill === undefined)
+    return { unpaid: success !== null, result: null, error: refused === null ? error : null, cost: null };
   return { unpaid: false, result: await resultOf(deps, { ...state, review }, bill), error, cost: bill.cost };
 };
 

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import { holderOf, reviewKeptUntil, type ReviewRejection, reviewReason } from '../../domain/review.ts';
+import {
+  holderOf,
+  rejectionReason,
+  reviewKeptUntil,
+  type ReviewRejection,
+  reviewReason,
+} from '../../domain/review.ts';
 import type { Clock } from '../../domain/ports/log.ts';
-import type { KnownReview, ReviewCommands } from '../commands/reviews.ts';
+import { ABSENT_MAX, type KnownReview, type ReviewCommands } from '../commands/reviews.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import { neverRejected, problem, type Sentences, workFailure } from '../server/problems.ts';
+import { JSON_TYPE } from '../server/jsonBody.ts';
 import { type AnyRequest, KEPT_A_DAY, type RawBody, routesOver } from '../server/routes.ts';
 import {
   checkKnown,
@@ -31,9 +38,17 @@ const { get, post, remove } = routesOver<ReviewsDeps>();
 
 const reviewParams = z.object({ review_id: plainText(1, 128) });
 
-const reviewStatus = z.enum(['open', 'leased', 'decided', 'expired']).meta({
+const reviewStatus = z.enum(['open', 'leased', 'decided', 'rejected', 'expired']).meta({
   description:
-    '`leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can decide.',
+    '`leased`: somebody is looking at it. `rejected`: a person has refused the result. `expired`: its result is no ' +
+    'longer kept, so nobody can decide.',
+});
+
+const reasonOfRejection = rejectionReason.meta({
+  id: 'ReviewRejectionReason',
+  description:
+    '`illegible`: the document cannot be read. `wrong_document`: it is another document than was expected. ' +
+    '`value_missing`: it does not say a value that is needed.',
 });
 
 const counted = z
@@ -75,9 +90,10 @@ const reviewItem = z
       .meta({ description: 'When its document was erased; null while it is not.' }),
     pages: z.int(),
     reasons: z.array(reviewReason),
-    decided_at: instantOut.nullable(),
-    decided_by: z.string().nullable(),
+    decided_at: instantOut.nullable().meta({ description: 'When it was decided or rejected.' }),
+    decided_by: z.string().nullable().meta({ description: 'ID of the key that decided or rejected it.' }),
     counts: counted.nullable(),
+    rejection_reason: reasonOfRejection.nullable(),
   })
   .meta({ id: 'ReviewItem' });
 
@@ -85,7 +101,7 @@ const reviewList = pageOf(reviewItem, 'ReviewList');
 
 const reviewsQuery = z.object({
   tenant_id: tenantIdText,
-  status: z.enum(['open', 'leased', 'decided']).optional(),
+  status: z.enum(['open', 'leased', 'decided', 'rejected']).optional(),
   ...pagingQuery,
 });
 
@@ -94,11 +110,25 @@ const decisionOut = z
     generation: z.int(),
     counts: counted,
     origins: originsOut,
+    absent: z.array(z.string()).meta({
+      description:
+        'JSON Pointers to required values that the document does not say: the answer is `partial`.',
+    }),
     note: z.string().nullable(),
     decided_by: whoOut,
     decided_at: instantOut,
   })
   .meta({ id: 'ReviewDecision' });
+
+const rejectionOut = z
+  .strictObject({
+    generation: z.int(),
+    reason: reasonOfRejection,
+    note: z.string().nullable().meta({ description: 'null: there is none, or it was erased.' }),
+    rejected_by: whoOut,
+    rejected_at: instantOut,
+  })
+  .meta({ id: 'ReviewRejection' });
 
 const reviewBody = z
   .strictObject({
@@ -137,24 +167,44 @@ const reviewBody = z
     validation_errors: z.array(validationErrorItem),
     decision: decisionOut
       .nullable()
-      .meta({ description: 'The last decision; in an open review, the earlier one.' }),
+      .meta({ description: 'The last decision; in an open or rejected review, the earlier one.' }),
+    rejection: rejectionOut.nullable().meta({ description: 'null: it is not rejected.' }),
   })
   .meta({ id: 'Review' });
 type ReviewBody = z.input<typeof reviewBody>;
 
 const NOTE_MAX = 2_000;
+const PATH_MAX = 2_000;
+const generationIn = orAbsent(z.int().min(1)).meta({
+  description:
+    'The generation that you looked at; if it is not the open one, 409 `review_decided`. Default: the open one.',
+});
 const decisionRequest = z
   .strictObject({
     result: z
       .record(z.string(), z.unknown())
       .meta({ description: 'The complete result, in the form of the schema.' }),
+    absent: z
+      .array(plainText(1, PATH_MAX))
+      .max(ABSENT_MAX)
+      .nullish()
+      .meta({
+        description:
+          'JSON Pointers to required values that `result` leaves out because the document does not say them. The ' +
+          'operation is then `partial`.',
+      }),
     note: orAbsent(plainText(1, NOTE_MAX).nullable()),
-    generation: orAbsent(z.int().min(1)).meta({
-      description:
-        'The generation that you looked at; if it is not the open one, 409 `review_decided`. Default: the open one.',
-    }),
+    generation: generationIn,
   })
   .meta({ id: 'ReviewDecisionRequest' });
+
+const rejectionRequest = z
+  .strictObject({
+    reason: reasonOfRejection,
+    note: orAbsent(plainText(1, NOTE_MAX).nullable()),
+    generation: generationIn,
+  })
+  .meta({ id: 'ReviewRejectionRequest' });
 
 const findReview = async (
   { reviews }: ReviewsDeps,
@@ -172,57 +222,55 @@ const leaseOf = ({ state }: KnownReview, now: string): ReviewBody['lease'] => {
   return held_by === undefined ? null : { held_by, lease_until: state.lease?.lease_until ?? now };
 };
 
-type Standing = NonNullable<Awaited<ReturnType<ReviewCommands['standing']>>>;
-
-const decisionOf = ({ state }: KnownReview, found: Standing | undefined): ReviewBody['decision'] => {
-  if (state.decision === null || found?.decision == null) return null;
-  const { generation, decided_by, decided_at, read, confirmed, corrected } = state.decision;
-  const { origins, note } = found.decision;
-  return { generation, counts: { read, confirmed, corrected }, origins, note, decided_by, decided_at };
+const decisionFacts = ({ state: { decision } }: KnownReview) => {
+  if (decision === null) return null;
+  const { generation, decided_by, decided_at, read, confirmed, corrected } = decision;
+  return { generation, counts: { read, confirmed, corrected }, decided_by, decided_at };
 };
 
-type Answer = Pick<ReviewBody, 'result'> & {
-  readonly validation_errors: ReviewBody['validation_errors'] | null;
-  readonly meta: Pick<ReviewBody, 'citations' | 'warnings'> & NonNullable<ReviewBody['document']>;
+const rejectionOf = ({ state: { rejection } }: KnownReview): ReviewBody['rejection'] => {
+  if (rejection === null) return null;
+  const { generation, reason, note, rejected_by, rejected_at } = rejection;
+  return { generation, reason, note, rejected_by, rejected_at };
 };
 
-/** What was read, and what was decided; its shape is held by specs, as the operation's is. */
-const contentOf = (known: KnownReview, found: Standing | undefined) => {
-  if (found === undefined) {
-    const reasons = known.needed.reasons.map((code) => ({ code, path: '' }));
-    const nothing = { citations: [], warnings: [], validation_errors: [], decision: null };
-    return { document: null, schema: null, result: null, reasons, ...nothing };
-  }
-  const { meta, result, validation_errors } = found.answer as unknown as Answer;
-  const { document_id, file_name, mime_type, pages, citations, warnings } = meta;
-  return {
-    document: { document_id, file_name, mime_type, pages },
-    reasons: [...found.doubts],
-    schema: found.schema,
-    result: found.decision?.result ?? result,
-    ...{ citations, warnings, validation_errors: validation_errors ?? [] },
-    decision: decisionOf(known, found),
-  };
-};
+/** Members of a review whose document is no longer kept. */
+const nothingOf = ({ needed }: KnownReview) => ({
+  ...{ document: null, schema: null, result: null, decision: null },
+  reasons: needed.reasons.map((code) => ({ code, path: '' })),
+  ...{ citations: [], warnings: [], validation_errors: [] },
+});
 
-const reviewAnswer = async ({ reviews, clock }: ReviewsDeps, known: KnownReview): Promise<ReviewBody> => {
+/**
+ * The review as it stands. What was read and decided is not parsed here: its members come as bytes, of which the first
+ * belong to the decision if there is one. Its shape is held by specs, as the operation's is.
+ */
+const reviewAnswer = async (
+  { reviews, clock }: ReviewsDeps,
+  known: KnownReview,
+): Promise<ReviewBody | RawBody> => {
   const { review_id, accepted, state, opened_at } = known;
   const { operation_id, tenant_id, project_id, task_id } = accepted;
   const status = reviews.statusOf(known);
-  const found = status === 'expired' ? undefined : await reviews.standing(known);
-  return {
+  const shown = status === 'expired' ? undefined : await reviews.show(known);
+  const facts = {
     ...{ review_id, operation_id, tenant_id, project_id, task_id, generation: state.generation, opened_at },
-    status: found === undefined ? 'expired' : status,
+    status: shown === undefined ? 'expired' : status,
     expires_at: reviewKeptUntil(state, opened_at),
     lease: leaseOf(known, clock.now()),
-    ...contentOf(known, found),
-  };
+    rejection: rejectionOf(known),
+  } as const;
+  if (shown === undefined) return { ...facts, ...nothingOf(known) };
+  const text = JSON.stringify({ ...facts, decision: decisionFacts(known) });
+  const opening = `${text.slice(0, state.decision === null ? -1 : -2)},`;
+  return { contentType: JSON_TYPE, opening, body: shown };
 };
 
 const REJECTIONS = {
   review_leased: 'Somebody else looks at this review. Wait until `lease_until`, or choose another one.',
   review_decided:
-    'What you looked at is not open: it was decided. Read the review again, and reopen it to decide otherwise.',
+    'What you looked at is not open: it was decided or rejected. Read the review again, and reopen it to decide ' +
+    'otherwise.',
   review_expired: 'The review was not decided in time, or its document was erased.',
 } as const satisfies Sentences<ReviewRejection>;
 
@@ -245,18 +293,21 @@ export const listReviews = get(
     const { limit, offset, tenant_id } = request.query;
     const { items, total } = await queries.reviewsOfTenant({ ...request.query, now: clock.now() });
     await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ kept_until, held_by, lease_until, read, confirmed, corrected, ...item }) => ({
-      ...item,
-      reasons: item.reasons.split(' ') as z.input<typeof reviewItem>['reasons'],
-      status: item.status as z.input<typeof reviewStatus>,
-      expires_at: kept_until,
-      lease:
-        item.status !== 'leased' || held_by === null || lease_until === null
-          ? null
-          : { held_by, lease_until },
-      counts:
-        read === null || confirmed === null || corrected === null ? null : { read, confirmed, corrected },
-    }));
+    const shown = items.map(
+      ({ kept_until, held_by, lease_until, read, confirmed, corrected, rejection, ...item }) => ({
+        ...item,
+        reasons: item.reasons.split(' ') as z.input<typeof reviewItem>['reasons'],
+        status: item.status as z.input<typeof reviewStatus>,
+        expires_at: kept_until,
+        lease:
+          item.status !== 'leased' || held_by === null || lease_until === null
+            ? null
+            : { held_by, lease_until },
+        rejection_reason: rejection as z.input<typeof reviewItem>['rejection_reason'],
+        counts:
+          read === null || confirmed === null || corrected === null ? null : { read, confirmed, corrected },
+      }),
+    );
     return { items: shown, total, limit, offset };
   },
 );
@@ -343,7 +394,9 @@ export const decideReview = post(
     description:
       'Send the complete result, also the values that stay. If it does not fit the schema: 422 ' +
       '`output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with this result, and ' +
-      '`meta.origins` has the origin of each value. Nothing is billed. A repeat of the same decision gets the same ' +
+      '`meta.origins` has the origin of each value. A required value that the document does not say is named in ' +
+      '`absent`: then the operation is `partial`, with a `validation_errors` item for it. Nothing is billed. A ' +
+      'repeat of the same decision gets the same ' +
       'answer; another decision gets 409 `review_decided` until the review is opened again. You need no lease, but ' +
       'while somebody else has one, the answer is 409 `review_leased`.',
     access: 'any',
@@ -354,10 +407,36 @@ export const decideReview = post(
     problems: [...MOVES, 'review_leased', 'review_decided', 'output_schema_mismatch'],
   },
   async (request, deps) => {
-    const { result, note = null, generation } = request.body;
+    const { result, absent, note = null, generation } = request.body;
     const known = await findReview(deps, request, request.params.review_id);
-    const verdict = { result: result as JsonObject, note, generation, signal: request.signal };
+    const said = { result: result as JsonObject, absent: [...new Set(absent)], note };
+    const verdict = { ...said, generation, signal: request.signal };
     const outcome = await deps.reviews.decide(known, verdict, request.meta);
+    if (outcome.kind === 'problem') throw workFailure(outcome);
+    const { state } = request.doneOr(outcome, REJECTIONS);
+    return reviewAnswer(deps, { ...known, state });
+  },
+);
+
+export const rejectReview = post(
+  '/v1/reviews/{review_id}/reject',
+  {
+    summary: 'Reject a result: nobody can decide what the document says',
+    description:
+      'The operation is then `failed` with `review_rejected` and your `reason`. Nothing is billed, and nothing is ' +
+      'given back: the result as read stays readable until it expires. A repeat gets the same answer. As with a ' +
+      'decision you need no lease, but while somebody else has one, the answer is 409 `review_leased`.',
+    access: 'any',
+    idempotency: KEPT_A_DAY,
+    params: reviewParams,
+    body: rejectionRequest,
+    reply: { status: 200, schema: reviewBody },
+    problems: [...MOVES, 'review_leased', 'review_decided'],
+  },
+  async (request, deps) => {
+    const { reason, note = null, generation } = request.body;
+    const known = await findReview(deps, request, request.params.review_id);
+    const outcome = await deps.reviews.reject(known, { reason, note, generation }, request.meta);
     if (outcome.kind === 'problem') throw workFailure(outcome);
     const { state } = request.doneOr(outcome, REJECTIONS);
     return reviewAnswer(deps, { ...known, state });
@@ -367,7 +446,7 @@ export const decideReview = post(
 export const reopenReview = post(
   '/v1/reviews/{review_id}/reopen',
   {
-    summary: 'Doubt a decision: the review is open again',
+    summary: 'Doubt a decision or a rejection: the review is open again',
     description:
       'The operation is `needs_review` again, and the decision is the result to look at. An open review does not ' +
       'change, and `expires_at` stays the same.',

@@ -86,6 +86,7 @@ import {
   leaseReview,
   listReviews,
   releaseReview,
+  rejectReview,
   reopenReview,
   type ReviewsDeps,
 } from './reviews.ts';
@@ -228,6 +229,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     leaseReview,
     listReviews,
     releaseReview,
+    rejectReview,
     reopenReview,
   },
   Webhooks: {

@@ -442,6 +442,7 @@ const TOLD: Readonly<Record<WebhookEventType, string>> = {
   'operation.cancelled': 'An operation was cancelled.',
   'review.needed': 'An operation has ended with a result that a person has to look at.',
   'review.decided': 'A person has decided what a document says.',
+  'review.rejected': 'A person has rejected a result: its operation has failed.',
   'batch.ended': 'Every document of a batch has its outcome, and everything delivered is paid for.',
   'training.succeeded': 'A training job has published its artifact.',
   'training.failed': 'A training job has failed, and is not tried again.',

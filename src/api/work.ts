@@ -267,6 +267,7 @@ export const EXTRACTION_PROBLEMS = [
   ...WORK_PROBLEMS,
   ...FIELD_PROBLEMS,
   'output_schema_mismatch',
+  'review_rejected',
   'extraction_failed',
 ] as const satisfies readonly ProblemCode[];
 

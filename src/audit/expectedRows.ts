@@ -138,15 +138,23 @@ export const reviewRows: ExpectedModel = {
       },
       ReviewLeased: ({ data: { review_id, held_by, lease_until } }) =>
         rows.change(review_id, { held_by, lease_until }),
-      ReviewDecided: ({ data: { review_id, decided_at, decided_by, read, confirmed, corrected } }) =>
+      ReviewDecided: ({ data: { review_id, decided_at, decided_by, absent = null, ...data } }) => {
+        const { read, confirmed, corrected } = data;
         rows.change(review_id, {
-          ...{ decided_at, decided_by, read, confirmed, corrected, kept_until: days(decided_at, 30) },
+          ...{ decided_at, decided_by, read, confirmed, corrected, absent, kept_until: days(decided_at, 30) },
+          ...{ held_by: null, lease_until: null, rejection: null },
+        });
+      },
+      ReviewRejected: ({ data: { review_id, reason: rejection, rejected_at, rejected_by } }) =>
+        rows.change(review_id, {
+          ...{ decided_at: rejected_at, decided_by: rejected_by, rejection },
           ...{ held_by: null, lease_until: null },
         }),
       ReviewReopened: ({ data: { review_id, generation } }) =>
         rows.change(review_id, {
           ...{ generation, held_by: null, lease_until: null },
           ...{ decided_at: null, decided_by: null, read: null, confirmed: null, corrected: null },
+          ...{ absent: null, rejection: null },
         }),
     });
     return { apply, finish: rows.emitAll };

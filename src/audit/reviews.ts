@@ -6,28 +6,35 @@ import type { Books } from './rules.ts';
 interface Seen {
   readonly tenant_id: string;
   generation: number;
+  /** Or rejected. */
   decided: boolean;
   expired: boolean;
   held_by: string;
   lease_until: string;
 }
 
-type ReviewMove = AuditedEventOf<'ReviewLeased' | 'ReviewDecided' | 'ReviewReopened' | 'ReviewExpired'>;
+type ReviewMove = AuditedEventOf<
+  'ReviewLeased' | 'ReviewDecided' | 'ReviewRejected' | 'ReviewReopened' | 'ReviewExpired'
+>;
 
 /** As the service names the review of an operation. */
 const reviewOf = (operationId: string): string => operationId.replace(/^[a-z]+_/, 'rev_');
 
-/** Only what was decided is opened again, and nothing else is done with it. */
+/** Only what was decided or rejected is opened again, and nothing else is done with it. */
 const checkDecided = (
   say: (text: string) => void,
   { decided }: Seen,
   { isReopened, review_id }: { readonly isReopened: boolean; readonly review_id: string },
 ): void => {
   if (decided !== isReopened)
-    say(decided ? `${review_id} was decided already.` : `${review_id} was not decided before.`);
+    say(
+      decided
+        ? `${review_id} was decided or rejected already.`
+        : `${review_id} was not decided or rejected before.`,
+    );
 };
 
-/** Reviews: of operations that need one, held by one person at a time, decided once in each generation. */
+/** Reviews: of operations that need one, held by one person at a time, decided or rejected once in each generation. */
 export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
   const reviews = new Map<string, Seen>();
 
@@ -68,6 +75,11 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
     ReviewDecided: (event) => {
       const { decided_at, decided_by } = event.data;
       const review = moved(event, { at: decided_at, by: decided_by });
+      if (review !== undefined) Object.assign(review, { decided: true, held_by: '', lease_until: '' });
+    },
+    ReviewRejected: (event) => {
+      const { rejected_at, rejected_by } = event.data;
+      const review = moved(event, { at: rejected_at, by: rejected_by });
       if (review !== undefined) Object.assign(review, { decided: true, held_by: '', lease_until: '' });
     },
     ReviewReopened: (event) => {

@@ -12,6 +12,7 @@ import { type ConfigVersion, liveSecrets } from '../../domain/savedConfig.ts';
 import { secretsOfWebhook, type Webhook, webhookAfter, type WebhookEvent } from '../../domain/webhook.ts';
 import { byType } from '../audit/auditedEvent.ts';
 import type { EvaluationSetVersion } from '../../domain/evaluation.ts';
+import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { expectedKeyOf, reportKeyOf } from '../commands/evaluations.ts';
 import type { Watcher } from '../audit/auditLog.ts';
 import { operationFileKeyOf, operationInputKeyOf } from '../commands/operationInput.ts';
@@ -161,16 +162,23 @@ const expectedOfSets = (needs: Map<string, Need>) => {
   };
 };
 
-/** What training made, and what it was made of: an erased tenant needs neither. */
+interface Scored {
+  readonly run_id: string;
+  readonly tenant_id: string;
+  readonly report_sha256: string;
+}
+
+/** What training and runs made, and what it was made of: an erased tenant needs neither. */
 const learnedNeeds = (needs: Map<string, Need>) => {
   /** What is kept of the examples of a job: the last that the log names. */
   const inputs = new Map<string, string>();
-  /** Keys of artifacts and IDs of jobs, by tenant. */
+  /** Keys of artifacts and reports, and IDs of jobs and runs, by tenant. */
   const learned = new Map<string, Set<string>>();
   const erased = new Set<string>();
+  const learn = (tenant_id: string, name: string): void =>
+    void learned.set(tenant_id, (learned.get(tenant_id) ?? new Set()).add(name));
   return {
-    learn: (tenant_id: string, name: string): void =>
-      void learned.set(tenant_id, (learned.get(tenant_id) ?? new Set()).add(name)),
+    learn,
     forget: (tenant_id: string): void => {
       for (const name of learned.get(tenant_id) ?? []) {
         needs.delete(name);
@@ -178,6 +186,11 @@ const learnedNeeds = (needs: Map<string, Need>) => {
         erased.add(name);
       }
       learned.delete(tenant_id);
+    },
+    needReport: (stream: string, { run_id, tenant_id, report_sha256: sha256 }: Scored): void => {
+      if (erased.has(run_id)) return;
+      needs.set(reportKeyOf(run_id, sha256), { stream, sha256 });
+      learn(tenant_id, reportKeyOf(run_id, sha256));
     },
     needExamples: (
       stream: string,
@@ -206,7 +219,7 @@ export const objectNeeds = (): {
   };
   const seeWebhook = webhookSecrets(replaceSecrets);
   const work = openWork(needs);
-  const { learn, forget, needExamples } = learnedNeeds(needs);
+  const { learn, forget, needExamples, needReport } = learnedNeeds(needs);
   const needExpected = expectedOfSets(needs);
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
@@ -232,9 +245,11 @@ export const objectNeeds = (): {
     },
     EvaluationSetPublished: ({ stream, data }) => needExpected(stream, data),
     EvaluationSetRemoved: ({ stream, data: { set_id } }) => needExpected(stream, { set_id, examples: [] }),
-    EvaluationScored: ({ stream, data: { run_id, report_sha256: sha256 } }) =>
-      void needs.set(reportKeyOf(run_id, sha256), { stream, sha256 }),
-    BatchAccepted: ({ stream, data }) => work.accept(stream, data.batch_id, data.input_sha256),
+    EvaluationScored: ({ stream, data }) => needReport(stream, data),
+    BatchAccepted: ({ stream, data }) => {
+      work.accept(stream, data.batch_id, data.input_sha256);
+      if (data.evaluated !== undefined) learn(data.tenant_id, runIdOfBatch(data.batch_id));
+    },
     BatchEnded: ({ data }) => work.end(data.batch_id),
     OperationSucceeded: ({ data }) => work.end(data.operation_id),
     OperationFailed: ({ data }) => work.end(data.operation_id),

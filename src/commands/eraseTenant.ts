@@ -14,7 +14,7 @@ import type { Clock, EventStore, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
-import { schemaFolderOf } from './evaluations.ts';
+import { evaluationFolderOf } from './evaluations.ts';
 import { dropAll } from './operationInput.ts';
 import { TRAINING_PREFIX } from './training.ts';
 import type { Documents } from './uploads.ts';
@@ -43,6 +43,8 @@ export interface EraseTenantDeps {
   readonly remove: Readonly<Record<HeldKind, Remove>>;
   /** Waits until the read models have what is in the log now. */
   readonly settle: (tenantId: string) => Promise<void>;
+  /** Overwrites what a database keeps of deleted rows: in its files, and in the log that it writes ahead. */
+  readonly scrub: () => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -120,8 +122,10 @@ const removeAll = async (deps: EraseTenantDeps, erasure: Erasure): Promise<Erasu
   const { artifacts, jobs, runs } = await deps.learnedBy(erasure);
   for (const digest of artifacts) await deps.objects.remove(artifactKeyOf(digest));
   for (const job of jobs) await dropAll(deps.objects, `${TRAINING_PREFIX}${job}/`);
-  for (const run of runs) await dropAll(deps.objects, schemaFolderOf(run));
+  // The report of a run has names of fields, which are the tenant's words.
+  for (const run of runs) await dropAll(deps.objects, evaluationFolderOf(run));
   await deps.replays.forget(erasure.tenant_id);
+  await deps.scrub();
   return { ...erasure, ...counts };
 };
 

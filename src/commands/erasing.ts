@@ -1,14 +1,15 @@
 import { type DocumentEvent, documentStream, isDocumentId, uploadKeyOf } from '../../domain/document.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { CreatedJob } from '../../domain/trainingJob.ts';
-import type { Clock, TextVault } from '../../domain/ports/log.ts';
+import type { OperationState } from '../../domain/operation.ts';
+import type { Clock, EventStore, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { ownDocument, ownUpload, type UploadReader } from './fetchUpload.ts';
 import { dropAll, dropInputs } from './operationInput.ts';
 import { operationProblems } from './operations.ts';
-import { reviewFolderOf } from './reviews.ts';
-import { reviewIdOf } from '../../domain/review.ts';
+import { expireReview, reviewFolderOf } from './reviews.ts';
+import { reviewIdOf, reviewStream } from '../../domain/review.ts';
 import { resultFolderOf } from './storedResult.ts';
 import {
   type ExampleStreams,
@@ -178,9 +179,14 @@ interface WorkOnDocument {
   readonly is_open: boolean;
 }
 
-export interface EraseDocumentDeps extends WithdrawDeps, ForgetExamplesDeps {
-  readonly replays: Pick<ReplayStore, 'forget'>;
+interface ForgetReviewDeps extends Pick<ForgetExamplesDeps, 'objects' | 'clock'> {
+  readonly store: EventStore;
+  readonly operations: { readonly stateOf: (operationId: string) => Promise<OperationState> };
   readonly forgetTexts: TextVault['forget'];
+}
+
+export interface EraseDocumentDeps extends WithdrawDeps, ForgetExamplesDeps, ForgetReviewDeps {
+  readonly replays: Pick<ReplayStore, 'forget'>;
   readonly workOn: (document: DocumentName) => Promise<readonly WorkOnDocument[]>;
   /** Those of the documents that wait in a batch for their turn. */
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
@@ -195,6 +201,21 @@ const isWorkedOn = async (
   return awaited.has(document.document_id) || work.some(({ is_open }) => is_open);
 };
 
+/**
+ * Ends the review of an operation before anything of it is removed: a decision that is under way meets the end of its
+ * stream.
+ */
+export const forgetReview = async (deps: ForgetReviewDeps, operationId: string): Promise<void> => {
+  const operation = await deps.operations.stateOf(operationId);
+  if (!(await expireReview(deps, operation, { erased: true })))
+    throw new Error(`the review of ${operationId} could not be ended now`);
+  const stream = reviewStream(reviewIdOf(operationId));
+  const { accepted, success } = operation;
+  if (accepted !== null && success?.review !== undefined)
+    await deps.forgetTexts({ tenant_id: accepted.tenant_id, stream });
+  await dropAll(deps.objects, reviewFolderOf(reviewIdOf(operationId)));
+};
+
 /** Removes everything that was made of a document that is erased. Once more does no harm. */
 const forgetDocument = async (deps: EraseDocumentDeps, document: DocumentName): Promise<void> => {
   const { objects, replays, stock } = deps;
@@ -203,11 +224,11 @@ const forgetDocument = async (deps: EraseDocumentDeps, document: DocumentName): 
   await deps.forgetTexts({ tenant_id, stream: documentStream(document_id) });
   stock.forget(tenant_id, document_id);
   for (const { work_id, operation_id } of await deps.workOn(document)) {
+    if (operation_id !== null) await forgetReview(deps, operation_id);
     await dropAll(objects, resultFolderOf(work_id));
     if (operation_id === null) continue;
     await operationProblems(objects).remove(operation_id);
     await dropInputs(objects, operation_id);
-    await dropAll(objects, reviewFolderOf(reviewIdOf(operation_id)));
   }
   for (const job of await deps.learningFrom(document, { open: false }))
     await forgetExamples(deps, document_id, job);

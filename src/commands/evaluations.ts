@@ -45,9 +45,11 @@ export const EVALUATIONS_PREFIX = 'evaluations/';
 const REPORT = 'report';
 const SCHEMA = 'schema';
 
-const folderOf = (id: string): string => `${EVALUATIONS_PREFIX}${id}/`;
+/** Where everything lies that a set or run keeps. */
+export const evaluationFolderOf = (id: string): string => `${EVALUATIONS_PREFIX}${id}/`;
 
-const keyOf = (id: string, name: string, digest: string): string => `${folderOf(id)}${name}/${digest}`;
+const keyOf = (id: string, name: string, digest: string): string =>
+  `${evaluationFolderOf(id)}${name}/${digest}`;
 
 /** Where it lies what a document of a set is expected to say, and the report of a run. */
 export const expectedKeyOf = keyOf;
@@ -76,9 +78,6 @@ const shelf = <Schema extends z.ZodType>(schema: Schema, objects: Pick<ObjectSto
 });
 
 const expectedShape = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
-
-/** Where the schema lies that a run is asked with. */
-export const schemaFolderOf = (runId: string): string => `${folderOf(runId)}${SCHEMA}/`;
 
 /** The schema that a run is asked with, by the digest of its canonical form. */
 export const runSchemas = (objects: Pick<ObjectStore, 'put' | 'get'>) => {
@@ -454,7 +453,7 @@ export const removeSet =
     const outcome = await evaluationSets(deps.store).handle(setId, { type: 'RemoveSet', meta }, tenantId);
     if (outcome.kind !== 'done') return failedSet(outcome);
     if (outcome.position !== undefined) deps.wrote(tenantId, outcome.position);
-    await dropAll(deps.objects, folderOf(setId));
+    await dropAll(deps.objects, evaluationFolderOf(setId));
     return undefined;
   };
 
@@ -484,7 +483,7 @@ export const forgetInEvaluations =
     for (const { id, tenant_id } of await keeping(document_id)) {
       const meta = systemMeta(deps, `erase-${document_id}`);
       if (id.startsWith('set_')) await takeOut(deps, { id, tenant_id, document_id }, meta);
-      await dropAll(deps.objects, `${folderOf(id)}${document_id}/`);
+      await dropAll(deps.objects, `${evaluationFolderOf(id)}${document_id}/`);
     }
   };
 

@@ -1,11 +1,11 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import type { SchemaValidator } from '@quire/engine/ports/extractionEngine';
-import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
-import type { Doubt, Question } from '../../domain/doubts.ts';
+import type { Question } from '../../domain/doubts.ts';
 import { isOver } from '../../domain/leased.ts';
 import type { AcceptedOperation, OperationState } from '../../domain/operation.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
@@ -16,14 +16,12 @@ import {
   isDecided,
   type NeededReview,
   operationIdOfReview,
-  origin,
-  originsOf,
+  type rejectionReason,
   review,
   reviewEvent,
   reviewIdOf,
   type ReviewKind,
   reviewKeptUntil,
-  reviewReason,
   type ReviewState,
   reviewStatusOf,
   type ReviewStatus,
@@ -32,63 +30,28 @@ import {
 import { streamsOf } from '../writer/commandHandler.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
-import { operationFileKeyOf } from './operationInput.ts';
-import { resultShelf } from './storedResult.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
-
-const object = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
-
-const storedQuestion = z.object({
-  schema: object,
-  doubts: z.array(
-    z
-      .object({ code: reviewReason, path: z.string(), confidence: z.number().optional() })
-      .transform(({ confidence, ...doubt }): Doubt =>
-        confidence === undefined ? doubt : { ...doubt, confidence },
-      ),
-  ),
-});
-
-/** All that a decision is about, complete in itself: the document alone lies elsewhere. */
-const storedDecision = storedQuestion.extend({
-  /** The machine's answer, as the operation has it. */
-  answer: object,
-  result: object,
-  /** Of each leaf of the result, by its JSON Pointer. */
-  origins: z.record(z.string(), origin),
-  note: z.string().nullable(),
-});
-export type StoredDecision = z.output<typeof storedDecision>;
+import { withSealed } from '../writer/vault.ts';
+import { dropAll, operationFileKeyOf } from './operationInput.ts';
+import type { ReviewAnswer, ReviewWork, ReviewWorker, Said, StoredReview } from './reviewWork.ts';
+import { type BodyEnds, resultKeyOf } from './storedResult.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Where questions and decisions lie. */
 export const REVIEWS_PREFIX = 'reviews/';
 export const reviewFolderOf = (reviewId: string): string => `${REVIEWS_PREFIX}${reviewId}/`;
 
-const bytesOf = (value: object): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+const objectKeyOf = (reviewId: string, digest: string): string => `${reviewFolderOf(reviewId)}${digest}`;
 
-/** Questions and decisions of reviews, each under its digest, by which events name it. */
-export const reviewShelf = (objects: Pick<ObjectStore, 'put' | 'get'>) => {
-  const put = async (reviewId: string, value: object): Promise<string> => {
-    const bytes = bytesOf(value);
-    const digest = sha256(bytes);
-    await objects.put(`${reviewFolderOf(reviewId)}${digest}`, bytes);
-    return digest;
-  };
-  const read = async <S extends z.ZodType>(schema: S, reviewId: string, digest: string) => {
-    const bytes = await objects.get(`${reviewFolderOf(reviewId)}${digest}`);
-    return bytes && schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-  };
-  return {
-    /** Keeps what a person is asked. Gives what the success of the operation says of it. */
-    ask: async (operationId: string, question: Question): Promise<NeededReview> => ({
-      reasons: [...new Set(question.doubts.map(({ code }) => code))],
-      question_sha256: await put(reviewIdOf(operationId), question),
-    }),
-    question: (reviewId: string, digest: string) => read(storedQuestion, reviewId, digest),
-    decide: (reviewId: string, decision: StoredDecision): Promise<string> => put(reviewId, decision),
-    /** undefined if it is no longer kept, or was erased. */
-    decision: (reviewId: string, digest: string) => read(storedDecision, reviewId, digest),
-  };
+/** Keeps what a person is asked, under its digest. Gives what the success of the operation says of it. */
+export const askPerson = async (
+  objects: Pick<ObjectStore, 'put'>,
+  operationId: string,
+  question: Question,
+): Promise<NeededReview> => {
+  const bytes = new TextEncoder().encode(JSON.stringify(question));
+  const question_sha256 = sha256(bytes);
+  await objects.put(objectKeyOf(reviewIdOf(operationId), question_sha256), bytes);
+  return { reasons: [...new Set(question.doubts.map(({ code }) => code))], question_sha256 };
 };
 
 /** An operation whose result a person has to look at, and how far that is. */
@@ -102,17 +65,12 @@ export interface KnownReview {
   readonly state: ReviewState;
 }
 
-/** What there is to look at: the machine's answer, and what was decided last. */
-interface Standing extends Question {
-  readonly answer: JsonObject;
-  readonly decision: StoredDecision | null;
-}
-
 export interface ReviewDeps {
   readonly store: EventStore;
   readonly operations: { readonly stateOf: (operationId: string) => Promise<OperationState> };
   readonly objects: ObjectStore;
   readonly schemas: Pick<SchemaValidator, 'validate'>;
+  readonly worker: ReviewWorker;
   readonly clock: Pick<Clock, 'now'>;
   /** Notes where a tenant's reads must have got to, to see this. */
   readonly wrote: (tenantId: string, position: bigint) => void;
@@ -143,53 +101,79 @@ const REVIEW_ID = /^rev_[A-Za-z0-9-]{1,64}$/;
 const expired = (): WorkProblem =>
   workProblem('review_expired', 'The review was not decided in time, or its document was erased.');
 
-/** The question and the reading; undefined: no longer kept, or erased. */
-const standing = async (
-  { objects }: Pick<ReviewDeps, 'objects'>,
+/** What is stored of it: the last decision, or the question and the reading; undefined: no longer kept, or erased. */
+export const storedReview = async (
+  { objects }: { readonly objects: Pick<ObjectStore, 'get'> },
   { review_id, accepted, needed, result_sha256, state }: KnownReview,
-): Promise<Standing | undefined> => {
-  const shelf = reviewShelf(objects);
+): Promise<StoredReview | undefined> => {
   if (state.decision !== null) {
-    const decision = await shelf.decision(review_id, state.decision.decision_sha256);
-    return (
-      decision && { schema: decision.schema, doubts: decision.doubts, answer: decision.answer, decision }
-    );
+    const decision = await objects.get(objectKeyOf(review_id, state.decision.decision_sha256));
+    return decision && { decision };
   }
-  const question = await shelf.question(review_id, needed.question_sha256);
-  const stored = question && (await resultShelf(objects).find(accepted.work_id, result_sha256));
-  return stored && { ...question, answer: stored.body, decision: null };
+  const question = await objects.get(objectKeyOf(review_id, needed.question_sha256));
+  const result = question && (await objects.get(resultKeyOf(accepted.work_id, result_sha256)));
+  return result && { question, result };
 };
 
+/** Whether anything is stored of it: no object is read. */
+const isKept = async ({ objects }: Pick<ReviewDeps, 'objects'>, known: KnownReview): Promise<boolean> => {
+  const { review_id, needed, state } = known;
+  const digest = state.decision?.decision_sha256 ?? needed.question_sha256;
+  for await (const { key } of objects.list(reviewFolderOf(review_id)))
+    if (key === objectKeyOf(review_id, digest)) return true;
+  return false;
+};
+
+/** Has work done on what is stored of a review; undefined: no longer kept, or erased. */
+const worked = <Work extends ReviewWork>(
+  deps: Pick<ReviewDeps, 'objects' | 'worker'>,
+  known: KnownReview,
+  work: Work,
+): Promise<ReviewAnswer<Work['kind']> | undefined> =>
+  deps.worker.run(known.accepted.tenant_id, work, () => storedReview(deps, known));
+
+/** Absent values that are looked at: a validator tells of a hundred errors at most. */
+export const ABSENT_MAX = 50;
+
+/** Why a result is none, by its schema; what a person says is absent may be missing. */
 const misfits = async (
   { schemas }: ReviewDeps,
-  { schema }: Question,
-  {
-    result,
-    signal,
-    share,
-  }: { readonly result: JsonObject; readonly signal: AbortSignal; readonly share: string },
+  schema: JsonObject,
+  { result, absent, signal, share }: Verdict & { readonly share: string },
 ): Promise<WorkProblem | undefined> => {
   const checked = await schemas.validate(schema, result, { signal, share });
   if (checked.kind === 'unavailable') return workProblem('busy', checked.detail);
   if (checked.kind === 'invalid_schema')
     throw new Error(`a schema that was used cannot be: ${checked.detail}`);
-  if (checked.errors.length === 0) return undefined;
+  const missing = new Set(
+    checked.errors.flatMap(({ path, keyword }) => (keyword === 'required' ? [path] : [])),
+  );
+  const there = absent.findIndex((path) => !missing.has(path));
+  if (there >= 0)
+    return misfit(['body', 'absent', there], 'This is no required value that `result` leaves out.');
+  const validation_errors = checked.errors.filter(
+    ({ path, keyword }) => keyword !== 'required' || !absent.includes(path),
+  );
+  if (validation_errors.length === 0) return undefined;
   return workProblem(
     'output_schema_mismatch',
     'What was decided does not fit the schema of the extraction.',
-    {
-      validation_errors: checked.errors,
-    },
+    { validation_errors },
   );
 };
 
 /** A person's decision about a document. */
-interface Verdict {
-  readonly result: JsonObject;
-  readonly note: string | null;
+interface Verdict extends Said {
   /** The generation that the person has looked at; undefined: the one that is open. */
   readonly generation: number | undefined;
   readonly signal: AbortSignal;
+}
+
+/** A person's refusal of a result. */
+interface Refusal {
+  readonly reason: z.output<typeof rejectionReason>;
+  readonly note: string | null;
+  readonly generation: number | undefined;
 }
 
 type Done = Outcome<ReviewKind>;
@@ -212,38 +196,50 @@ const decided = async (
   { verdict, meta }: { readonly verdict: Verdict; readonly meta: CommandMeta },
 ): Promise<Done | WorkProblem> => {
   const { review_id, accepted, state } = known;
-  const found = await standing(deps, known);
-  if (found === undefined) return expired();
-  const { result, note, generation = state.generation, signal } = verdict;
-  const misfit = await misfits(deps, found, { result, signal, share: accepted.tenant_id });
-  if (misfit !== undefined) return misfit;
-  const { schema, doubts, answer } = found;
-  const machine = (answer['result'] ?? {}) as JsonObject;
-  const origins = originsOf(
-    result,
-    machine,
-    doubts.map(({ path }) => path),
-  );
-  const decision_sha256 = await reviewShelf(deps.objects).decide(review_id, {
-    ...{ schema, doubts: [...doubts], answer, result, origins, note },
-  });
-  const count = (one: string) => Object.values(origins).filter((each) => each === one).length;
-  return reviewStreams(deps.store).handle(
+  const { result, absent, note, generation = state.generation } = verdict;
+  const said = JSON.stringify({ result, absent, note } satisfies Said);
+  const ready = await worked(deps, known, { kind: 'decide', said });
+  if (ready === undefined) return expired();
+  const refused = await misfits(deps, ready.schema, { ...verdict, share: accepted.tenant_id });
+  if (refused !== undefined) return refused;
+  const { decision_sha256, schema_sha256, counts, bytes } = ready;
+  await deps.objects.put(objectKeyOf(review_id, decision_sha256), bytes);
+  const outcome = await reviewStreams(deps.store).handle(
     review_id,
     {
       type: 'Decide',
       meta: decidedNow(deps, meta),
       data: {
         ...commandOf(known, meta),
-        ...{ generation, decision_sha256, document_id: accepted.document_id },
+        ...{ generation, decision_sha256, schema_sha256, document_id: accepted.document_id },
         document_sha256: accepted.file_sha256 ?? '',
-        schema_sha256: sha256(canonicalJson(schema)),
         before_sha256: state.decision?.decision_sha256 ?? known.result_sha256,
-        ...{ read: count('read'), confirmed: count('confirmed'), corrected: count('corrected') },
+        ...counts,
+        ...(absent.length > 0 && { absent: absent.length }),
       },
     },
     accepted.tenant_id,
   );
+  // Its document was erased meanwhile, and all that lay there then.
+  if (outcome.kind === 'rejected' && (await reviewStreams(deps.store).stateOf(review_id)).expired)
+    await dropAll(deps.objects, reviewFolderOf(review_id));
+  return outcome;
+};
+
+/** Refuses the result: its operation has failed by it, and what was read stays until it expires. */
+const rejected = async (
+  deps: ReviewDeps,
+  known: KnownReview,
+  { refusal, meta }: { readonly refusal: Refusal; readonly meta: CommandMeta },
+): Promise<Done | WorkProblem> => {
+  const { review_id, accepted, state } = known;
+  const { tenant_id } = accepted;
+  if (!(await isKept(deps, known))) return expired();
+  const owner = { tenant_id, stream: reviewStream(review_id) };
+  const { reason, note, generation = state.generation } = refusal;
+  const data = await withSealed(deps.store, owner, { ...commandOf(known, meta), reason, note, generation });
+  const command = { type: 'Reject', data, meta: decidedNow(deps, meta) } as const;
+  return reviewStreams(deps.store).handle(review_id, command, tenant_id);
 };
 
 /** What routes call for reviews. */
@@ -255,7 +251,7 @@ export const reviewCommands = (deps: ReviewDeps) => {
     return outcome;
   };
   const simple = (type: 'Lease' | 'Release' | 'Reopen') => async (known: KnownReview, meta: CommandMeta) => {
-    if ((await standing(deps, known)) === undefined) return expired();
+    if (!(await isKept(deps, known))) return expired();
     const data = commandOf(known, meta);
     const { tenant_id } = known.accepted;
     const command = { type, data, meta: decidedNow(deps, meta) };
@@ -270,8 +266,11 @@ export const reviewCommands = (deps: ReviewDeps) => {
     ofOperation: (state: Pick<OperationState, 'accepted' | 'success'>) => reviewOf(deps, state),
     statusOf: ({ state, opened_at }: KnownReview): ReviewStatus =>
       reviewStatusOf(state, { opened_at, now: clock.now() }),
-    standing: (known: KnownReview) => standing(deps, known),
-    decided: (known: KnownReview) => decidedAnswer(deps, known),
+    /** The last members of a review as callers get it (`ReviewWorker`); undefined: no longer kept, or erased. */
+    show: (known: KnownReview) => worked(deps, known, { kind: 'show' }),
+    /** The machine's answer with what a person has decided in the place of its result; undefined: nobody has. */
+    decided: (known: KnownReview, ends: BodyEnds) =>
+      isDecided(known.state) ? worked(deps, known, { kind: 'answer', ends }) : Promise.resolve(undefined),
     /** Its file; undefined: no longer kept, or erased. */
     file: ({ accepted }: KnownReview) =>
       objects.open(operationFileKeyOf(accepted.operation_id, accepted.file_sha256)),
@@ -282,40 +281,33 @@ export const reviewCommands = (deps: ReviewDeps) => {
       const outcome = await decided(deps, known, { verdict, meta });
       return outcome.kind === 'problem' ? outcome : noted(known, outcome);
     },
+    reject: async (known: KnownReview, refusal: Refusal, meta: CommandMeta): Promise<Done | WorkProblem> => {
+      const outcome = await rejected(deps, known, { refusal, meta });
+      return outcome.kind === 'problem' ? outcome : noted(known, outcome);
+    },
   };
 };
 export type ReviewCommands = ReturnType<typeof reviewCommands>;
 
 /**
- * Says in the review of an operation that it has expired, when it is time. Gives whether nobody needs the file, the
- * request and the decisions of the operation any more: nobody has to look at it, or its review has said so.
+ * Says in the review of an operation that it has expired, when it is time or when its document was `erased`. Gives
+ * whether nobody needs the file, the request and the decisions of the operation any more: nobody has to look at it, or
+ * its review has said so.
  */
 export const expireReview = async (
   { store, clock }: Pick<ReviewDeps, 'store'> & { readonly clock: Pick<Clock, 'now' | 'uuid'> },
   operation: Pick<OperationState, 'accepted' | 'success'>,
+  { erased = false } = {},
 ): Promise<boolean> => {
   const known = await reviewOf({ store }, operation);
   if (known === undefined || known.state.expired) return true;
   const { review_id, accepted, opened_at, state } = known;
   const { operation_id, tenant_id } = accepted;
   const meta = systemMeta({ clock }, `sweep-${review_id}`);
-  if (!isOver(reviewKeptUntil(state, opened_at), meta.now)) return false;
-  const data = { review_id, operation_id, tenant_id, opened_at };
+  if (!erased && !isOver(reviewKeptUntil(state, opened_at), meta.now)) return false;
+  const data = { review_id, operation_id, tenant_id, opened_at, ...(erased && { erased }) };
   const outcome = await reviewStreams(store).handle(review_id, { type: 'Expire', data, meta }, tenant_id);
   return outcome.kind === 'done' && outcome.state.expired;
-};
-
-/** The machine's answer with what a person has decided in the place of its result; undefined: nobody has. */
-export const decidedAnswer = async (
-  deps: Pick<ReviewDeps, 'objects'>,
-  known: KnownReview,
-): Promise<JsonObject | undefined> => {
-  if (!isDecided(known.state)) return undefined;
-  const found = await standing(deps, known);
-  if (found?.decision == null) return undefined;
-  const { answer, result, origins } = found.decision;
-  const meta = { ...(answer['meta'] as JsonObject), origins };
-  return { ...answer, status: 'success', result, validation_errors: null, meta };
 };
 
 /** Which decisions of people are taken as what documents say. */
@@ -333,7 +325,7 @@ export interface DecidedExamples {
   readonly left_out: number;
 }
 
-type DecidedDeps = Pick<ReviewDeps, 'store' | 'objects' | 'clock' | 'operations'> & {
+type DecidedDeps = Pick<ReviewDeps, 'store' | 'objects' | 'clock' | 'operations' | 'worker'> & {
   readonly decisions: ReturnType<typeof decisionsOfTenant>;
 };
 
@@ -352,10 +344,9 @@ const saidOf = async (
 ): Promise<JsonObject | undefined> => {
   const known = await reviewOf(deps, await deps.operations.stateOf(operationId));
   if (known === undefined || !isDecided(known.state)) return undefined;
-  const decision = (await standing(deps, known))?.decision;
-  if (decision == null) return undefined;
-  const read = (decision.answer['meta'] as JsonObject | undefined)?.['config_id'];
-  return configId === undefined || read === configId ? decision.result : undefined;
+  const said = await worked(deps, known, { kind: 'said' });
+  if (said === undefined || (configId !== undefined && said.config_id !== configId)) return undefined;
+  return JSON.parse(new TextDecoder().decode(said.result)) as JsonObject;
 };
 
 /** Decided documents of a tenant as examples, each once, by what was decided last. */

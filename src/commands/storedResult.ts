@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { billingType } from '../../domain/account/messages.ts';
@@ -102,6 +103,17 @@ export async function* jsonPieces(members: object): JsonPieces {
 const isPieces = (value: unknown): value is JsonPieces =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
+/** Bytes that are sent at once. */
+const PIECE_BYTES = 65_536;
+
+/** A text of JSON in pieces: others have their turn between them. */
+export async function* piecesOf(bytes: Uint8Array): JsonPieces {
+  for (let from = 0; from < bytes.length; from += PIECE_BYTES) {
+    yield bytes.subarray(from, from + PIECE_BYTES);
+    await nextTurn();
+  }
+}
+
 /** What pieces are, parsed. */
 export const parsedPieces = async (pieces: JsonPieces): Promise<unknown> => {
   const all: Uint8Array[] = [];
@@ -129,6 +141,10 @@ const storedResult = z.object({
 
 /** Work that was done and stored, and may or may not be settled yet. */
 export type StoredResult = z.output<typeof storedResult>;
+
+/** The body of a result as it lies in storage. */
+export const storedBodyOf = (bytes: Uint8Array): JsonObject =>
+  storedResult.parse(JSON.parse(textOf(bytes))).body;
 
 /** Where results are in object storage. */
 export const RESULTS_PREFIX = 'results/';

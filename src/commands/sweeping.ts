@@ -10,6 +10,7 @@ import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
 import type { KeptDays } from '../../domain/retention.ts';
+import { operationIdOfReview } from '../../domain/review.ts';
 import { REVIEWS_PREFIX } from './reviews.ts';
 import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from './evaluations.ts';
 import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
@@ -212,6 +213,8 @@ interface ErasedDeps {
   ) => Promise<readonly (JobName & { readonly document_id: string })[]>;
   /** False: there was nothing to take. */
   readonly forgetExamples: (documentId: string, job: JobName) => Promise<boolean>;
+  /** Ends the review of an operation, and removes what it keeps. */
+  readonly forgetReview: (operationId: string) => Promise<void>;
   /** Removes what sets and runs keep of a document. */
   readonly forgetInEvaluations: (documentId: string) => Promise<void>;
 }
@@ -456,6 +459,8 @@ const expireUsed = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number
   return done;
 };
 
+const reviewIdIn = (key: string): string => key.split('/')[1] ?? '';
+
 /** The possible owner of an object, by the ID of its document, or of its extraction or conversion. */
 const namesOfKey = (key: string): readonly string[] => {
   const suffix = REVIEWED.exec(key)?.[1];
@@ -467,7 +472,7 @@ const namesOfKey = (key: string): readonly string[] => {
 const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
   if (deps.erased === undefined || !(await deps.erased.any())) return done;
-  const { among, ofJobs, forgetExamples, forgetInEvaluations } = deps.erased;
+  const { among, ofJobs, forgetExamples, forgetReview, forgetInEvaluations } = deps.erased;
   const each = async <Item>(
     items: readonly Item[],
     remove: (item: Item) => Promise<boolean>,
@@ -484,7 +489,10 @@ const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
     for await (const keys of oldKeys(deps, prefix, Infinity)) {
       const erased = await among(keys.flatMap(namesOfKey));
       const theirs = keys.filter((key) => namesOfKey(key).some((name) => erased.has(name)));
-      await each(theirs, (key) => deps.objects.remove(key).then(() => true));
+      const isReview = prefix === REVIEWS_PREFIX;
+      const reviews = isReview ? new Set(theirs.map((key) => operationIdOfReview(reviewIdIn(key)))) : [];
+      await each([...reviews], (operationId) => forgetReview(operationId).then(() => true));
+      if (!isReview) await each(theirs, (key) => deps.objects.remove(key).then(() => true));
     }
   for await (const keys of oldKeys(deps, EVALUATIONS_PREFIX, Infinity)) {
     const erased = await among(keys.flatMap((key) => documentIdOfEvaluation(key) ?? []));

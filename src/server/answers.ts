@@ -203,11 +203,22 @@ export const sendWhole = async (
   await sendPieces(res, slicesOf(body), sending);
 };
 
+function* slicesAfter(opening: string, body: string | Uint8Array): Iterable<string | Uint8Array> {
+  yield opening;
+  yield* slicesOf(body);
+}
+
 /** Sends a body that is not JSON, or JSON that is made while it is sent. */
-export const sendRaw = (res: ServerResponse, body: RawBody['body'], sending: Sending): Promise<void> =>
-  typeof body === 'string' || body instanceof Uint8Array
+export const sendRaw = (
+  res: ServerResponse,
+  { opening, body }: Pick<RawBody, 'opening' | 'body'>,
+  sending: Sending,
+): Promise<void> => {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) return sendPieces(res, body, sending);
+  return opening === undefined
     ? sendWhole(res, body, sending)
-    : sendPieces(res, body, sending);
+    : sendPieces(res, slicesAfter(opening, body), sending);
+};
 
 /** As `settleReads`, for reads of all tenants. */
 export const settleAllReads = async (

@@ -170,6 +170,9 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
   },
   refund_mismatch: { reason: word('What is different: `tenant` or `currency`.') },
   review_decided: { generation: count('The current generation of the review.') },
+  review_rejected: {
+    reason: word('Why: `illegible`, `wrong_document`, `value_missing` or `other`.'),
+  },
   review_leased: {
     lease_until: word('Time until which somebody else has the review, unless they renew it.'),
   },

@@ -167,6 +167,29 @@ const heldWhileSent = async (
   await sending().finally(release);
 };
 
+/** The text of a body that is whole: it can be kept. */
+const wholeText = ({ opening = '', body }: RawBody): string | undefined => {
+  if (typeof body === 'string') return opening + body;
+  return body instanceof Uint8Array ? opening + new TextDecoder().decode(body) : undefined;
+};
+
+const sentRaw = async (
+  { req, res }: Exchange,
+  { status, raw }: { readonly status: number; readonly raw: RawBody },
+  { caller, deps }: { readonly caller: Caller; readonly deps: ServeDeps },
+): Promise<void> => {
+  const { opening, body, contentType } = raw;
+  const first = opening === undefined ? undefined : await withTexts(opening, caller, deps);
+  res.status(status).type(contentType);
+  if (req.method === 'HEAD') {
+    res.end();
+    return;
+  }
+  const counted = { tenant_id: caller.tenant_id, bytes: PIECES_BYTES };
+  const sent = first === undefined ? { body } : { opening: first, body };
+  await heldWhileSent(deps, counted, () => sendRaw(res, sent, deps));
+};
+
 /** Calls the handler; what it returns is serialised once, so a replay is the same to the byte. */
 const handled = async (
   route: ServedRoute,
@@ -183,13 +206,9 @@ const handled = async (
   if (route.reads === 'all') await settleAllReads(reads, request);
   const body = await route.handle(request, undefined);
   if (isRaw(body)) {
-    const { req, res } = exchange;
-    res.status(status).type(body.contentType);
-    if (req.method === 'HEAD') res.end();
-    else {
-      const counted = { tenant_id: caller.tenant_id, bytes: PIECES_BYTES };
-      await heldWhileSent(deps, counted, () => sendRaw(res, body.body, deps));
-    }
+    const whole = facts.idempotency_key === null ? undefined : wholeText(body);
+    if (whole !== undefined) return { status, body: whole, replayed: false };
+    await sentRaw(exchange, { status, raw: body }, { caller, deps });
     return { status, body: '', replayed: false };
   }
   return { status, body: BODILESS.includes(status) ? '' : textOf(body), replayed: false };
@@ -238,14 +257,24 @@ const send = async (
   else await sendJson(exchange, body, deps);
 };
 
-/** The answer with the texts of its tokens: null for erased texts, and for another tenant's. */
-const withTexts = async (sent: Sent, caller: Caller, { texts }: Pick<ServeDeps, 'texts'>): Promise<Sent> => {
-  const tokens = texts === undefined ? [] : tokensIn(sent.body);
-  if (texts === undefined || tokens.length === 0) return sent;
+/** JSON with the texts of its tokens: null for erased texts, and for another tenant's. */
+const withTexts = async (
+  body: string,
+  caller: Caller,
+  { texts }: Pick<ServeDeps, 'texts'>,
+): Promise<string> => {
+  const tokens = texts === undefined ? [] : tokensIn(body);
+  if (texts === undefined || tokens.length === 0) return body;
   const found = await texts(tokens, caller.role === 'tenant' ? caller.tenant_id : undefined);
-  const body = withQuotedTokens(sent.body, (token) => found.get(token));
-  return { ...sent, body };
+  return withQuotedTokens(body, (token) => found.get(token));
 };
+
+const sentWithTexts = async (
+  sent: Sent,
+  exchange: Exchange,
+  { route, caller, deps }: { readonly route: Route; readonly caller: Caller; readonly deps: ServeDeps },
+): Promise<void> =>
+  send(exchange, { ...sent, body: await withTexts(sent.body, caller, deps) }, { ...route, deps });
 
 const answered = async (
   route: ServedRoute,
@@ -261,14 +290,14 @@ const answered = async (
   const { idempotency } = route;
   const { tenant_id, idempotency_key } = facts;
   if (idempotency === undefined || idempotency_key === null) {
-    await send(exchange, await withTexts(await run(), caller, deps), { ...route, deps });
+    await sentWithTexts(await run(), exchange, { route, caller, deps });
     return;
   }
   const scope = { tenant_id, endpoint: route.operationId, idempotency_key };
   const onStoreError = (error: unknown) => deps.onError(error, exchange.requestId);
   const { fingerprint } = facts;
   const replayable = { store: deps.replays, scope, fingerprint, keepMs: idempotency.keepMs, onStoreError };
-  await send(exchange, await withTexts(await runOnce(replayable, run), caller, deps), { ...route, deps });
+  await sentWithTexts(await runOnce(replayable, run), exchange, { route, caller, deps });
 };
 
 /** One request from key to answer, in the order that the interface gives its errors. */

@@ -200,6 +200,12 @@ const serviceStateOf = (from: Context): (() => Promise<ServiceStateBody>) => {
   };
 };
 
+const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<typeof workDeps>) =>
+  reviewCommands({
+    ...{ ...work, operations: operations(work.store), schemas: parts.workers.schemaValidator },
+    worker,
+  });
+
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
   const { parts, registry, savedConfigs } = from;
@@ -238,11 +244,9 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),
     operations: operationCommands(from, work),
-    reviews: reviewCommands({
-      ...{ ...work, operations: operations(work.store), schemas: parts.workers.schemaValidator },
-    }),
+    reviews: reviewsOf(from, work),
     batches,
-    ...evaluationCommands(work, { ...uploadParts, accept: batches.accept, readSql: from.readSql }),
+    ...evaluationCommands(work, uploadParts, { from, accept: batches.accept }),
     heldBack: heldBack({
       ...{ store: parts.log, objects: work.objects, artifacts: pipelines.artifacts },
       ...{ lastRunOfSubject: lastRunOfSubject(from.readSql), runById: from.queries.evaluationRun },

@@ -19,6 +19,7 @@ import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { ApiKeys, RateLimitCommands, RetentionCommands } from '../commands/apiKeys.ts';
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
+import type { ReviewWorker } from '../commands/reviewWork.ts';
 import type { BytesInFlight, HeavySlots } from '../commands/slots.ts';
 import type { Overruns } from '../commands/countPages.ts';
 import type { HoldSweeper, ObjectSweeper } from '../commands/sweeping.ts';
@@ -129,6 +130,8 @@ export interface Context {
   readonly extractDeadlines: ExtractDeps['deadlineMs'];
   /** Heavy slots. */
   readonly slots: HeavySlots;
+  /** What is done on reviews of any size. */
+  readonly reviewWorker: ReviewWorker & { readonly stop: () => Promise<void> };
   /** Overruns. */
   readonly overruns: Overruns;
   /** Sweeper. */

@@ -279,6 +279,7 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   const runner = from.runner;
   ends.add(() => runner.stop());
   ends.add(() => from.models.close());
+  ends.add(() => from.reviewWorker.stop());
   ends.add(() => from.llmCosts.close());
   ends.add(() => from.accounts.close());
   const now = from.clock.now();

@@ -15,6 +15,7 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
 import { prunableDeliveries } from '../../projections/webhooks.ts';
 import { httpSource } from '../../adapters/sources.ts';
+import { SCRUB } from '../../adapters/sqlTables.ts';
 import { bytesInFlight } from '../commands/slots.ts';
 import { countPages, recentFailures, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
 import {
@@ -39,13 +40,20 @@ import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts'
 import { operations } from '../commands/operations.ts';
 import { expireReview } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
-import { eraseDocument, type EraseDocumentDeps, forgetExamples, removeUpload } from '../commands/erasing.ts';
+import {
+  eraseDocument,
+  type EraseDocumentDeps,
+  forgetExamples,
+  forgetReview,
+  removeUpload,
+} from '../commands/erasing.ts';
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
 import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries } from '../commands/webhooks.ts';
 import type { ApiDeps } from '../api/routes.ts';
+import { reviewWorker } from './reviewing.ts';
 import { unlessDiverged } from './upkeep.ts';
 import type { Context, SomeFactories } from './context.ts';
 
@@ -117,6 +125,12 @@ const examplesOf = ({ parts: { log, objects }, clock }: Context) => ({
 const forgetTexts = ({ parts: { log } }: Context): TextVault['forget'] =>
   log.vault?.forget ?? (() => Promise.resolve());
 
+/** The reviews of documents that are erased. */
+const reviewsOf = (from: Context) => {
+  const { log: store, objects } = from.parts;
+  return { store, objects, clock: from.clock, operations: operations(store), forgetTexts: forgetTexts(from) };
+};
+
 /** What takes away all that a tenant has: each thing as its own route does. */
 export const tenantErasing = (from: Context): EraseTenantDeps => {
   const { log: store, objects } = from.parts;
@@ -126,6 +140,11 @@ export const tenantErasing = (from: Context): EraseTenantDeps => {
   return {
     ...{ store, objects, clock, documents: own, replays: from.replays, forgetTexts: forgetTexts(from) },
     heldBy: heldByTenant(sql),
+    // What a server keeps of deleted rows, and for how long, is up to who runs it.
+    scrub: async () => {
+      if (from.config.databaseUrl !== undefined) return;
+      for (const statement of SCRUB) await from.parts.sql.script(statement);
+    },
     learnedBy: async (erasure) => ({
       artifacts: await artifactsEverOf(sql)(erasure),
       jobs: await jobsEverOf(sql)(erasure),
@@ -192,6 +211,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       among: async (names) => new Set(await erasedAmong(sql)(names)),
       ofJobs: erasedOfJobs(sql),
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
+      forgetReview: (operationId) => forgetReview(reviewsOf(from), operationId),
       forgetInEvaluations: inEvaluations(from),
     },
     erasedTenants: () => sweepErasures(tenantErasing(from))(),
@@ -219,6 +239,7 @@ const FILES_IN_FLIGHT = 4;
 
 /** Documents and what becomes of the objects that nobody uses. */
 export const uploadsParts = {
+  reviewWorker: () => reviewWorker(),
   documents: (from) => documents(from.parts.log),
   inFlight: (from) => bytesInFlight(FILES_IN_FLIGHT * from.config.maxUploadBytes),
   objectSweeper: (from) => objectSweeper(sweptObjects(from)),
@@ -260,11 +281,10 @@ const removals = (
   };
   const deps: EraseDocumentDeps = {
     ...examplesOf(from),
-    documents: from.documents,
+    ...{ ...reviewsOf(from), documents: from.documents },
     objects,
     stock,
     replays: from.replays,
-    forgetTexts: forgetTexts(from),
     workOn: ({ document_id }) => workOnDocument(sql)(document_id),
     awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
     learningFrom: (document, which) => learningFrom([document], which),

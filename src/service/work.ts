@@ -259,22 +259,19 @@ export const batchesParts = {
 /** Dependencies of the routes of sets and runs. */
 export const evaluationCommands = (
   work: WorkDeps,
-  {
-    uploads,
-    countPages,
-    accept,
-    readSql,
-  }: Pick<ApiDeps, 'uploads' | 'countPages'> & Pick<BatchCommands, 'accept'> & Pick<Context, 'readSql'>,
+  { uploads, countPages }: Pick<ApiDeps, 'uploads' | 'countPages'>,
+  { from, accept }: Pick<BatchCommands, 'accept'> & { readonly from: Context },
 ): Pick<ApiDeps, 'sets' | 'runs'> => {
   const { store, objects, clock, wrote } = work;
   const deps = { store, objects, clock, wrote };
+  const { readSql, reviewWorker: worker } = from;
   return {
     sets: {
       publish: publishSet({
         ...deps,
         examples: trainingExamples({ uploads, countPages, setExamples: setExamplesOn(deps) }),
         decided: decidedExamples({
-          ...deps,
+          ...{ ...deps, worker },
           operations: operations(store),
           decisions: decisionsOfTenant(readSql),
         }),

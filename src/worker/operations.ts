@@ -47,7 +47,7 @@ import {
   type NewWork,
   stopwatch,
 } from '../commands/deliverWork.ts';
-import { reviewShelf } from '../commands/reviews.ts';
+import { askPerson } from '../commands/reviews.ts';
 import { resultShelf, type StoredResult } from '../commands/storedResult.ts';
 import {
   heartbeat,
@@ -229,7 +229,7 @@ const worked = async (
       ...{ operation_id: accepted.work_id, document_id, usage_id: usageIdOfOperation(accepted.operation_id) },
       ...{ hold_id, fingerprint: accepted.input_sha256, stored_at: deps.clock.now() },
       ...{ pages: accepted.pages, status, billing_type, duration_ms: elapsedMs() },
-      ...(question && { review: await reviewShelf(deps.objects).ask(accepted.operation_id, question) }),
+      ...(question && { review: await askPerson(deps.objects, accepted.operation_id, question) }),
       // The last member: it is read as it lies.
       body,
     };

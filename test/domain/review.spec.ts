@@ -41,9 +41,9 @@ const reopen = (by: string, at: number): Command => ({
   data: asked(by),
   meta: meta(by, after(at)),
 });
-const expire = (at: number): Command => ({
+const expire = (at: number, erased?: true): Command => ({
   type: 'Expire',
-  data: { ...identity, opened_at: OPENED },
+  data: { ...identity, opened_at: OPENED, ...(erased && { erased }) },
   meta: meta('system', after(at)),
 });
 const decide = (by: string, at: number, { what = 'one', generation = 1 } = {}): Command => ({
@@ -58,6 +58,12 @@ const decide = (by: string, at: number, { what = 'one', generation = 1 } = {}): 
     },
     ...{ document_id: 'doc_1', document_sha256: digest('d'), read: 1, confirmed: 0, corrected: 0 },
   },
+  meta: meta(by, after(at)),
+});
+
+const refuse = (by: string, at: number, { generation = 1, note = null as string | null } = {}): Command => ({
+  type: 'Reject',
+  data: { ...asked(by), generation, reason: 'illegible', note },
   meta: meta(by, after(at)),
 });
 
@@ -159,9 +165,37 @@ describe('a review', () => {
     ]);
   });
 
+  it('ends when its document is erased: a decision that was under way is none', () => {
+    expect(told(lease('a', 0), expire(1, true), expire(2, true), decide('a', 3))).to.deep.equal([
+      'ReviewLeased',
+      'ReviewExpired',
+      'nothing',
+      'review_expired',
+    ]);
+    expect(told(decide('a', 0), expire(1, true), reopen('a', 2))).to.deep.equal([
+      'ReviewDecided',
+      'ReviewExpired',
+      'review_expired',
+    ]);
+  });
+
+  it('is rejected by who holds it, once; the same again is nothing', () => {
+    expect(
+      told(lease('a', 0), refuse('b', 1), refuse('a', 2), refuse('a', 3), refuse('a', 4, { note: 'No.' })),
+    ).to.deep.equal(['ReviewLeased', 'review_leased', 'ReviewRejected', 'nothing', 'review_decided']);
+    expect(told(refuse('a', 0), decide('a', 1), lease('a', 2), reopen('b', 3), decide('b', 4))).to.deep.equal(
+      [...['ReviewRejected', 'review_decided', 'review_decided', 'ReviewReopened', 'review_decided']],
+    );
+    expect(told(refuse('a', 0), reopen('a', 1), decide('a', 2, { generation: 2 }))).to.deep.equal([
+      ...['ReviewRejected', 'ReviewReopened', 'ReviewDecided'],
+    ]);
+    expect(told(decide('a', 0), refuse('a', 1))).to.deep.equal(['ReviewDecided', 'review_decided']);
+    expect(told(refuse('a', UNDECIDED_KEPT_MS))).to.deep.equal(['review_expired']);
+  });
+
   it('never has two holders, nor two decisions of one generation, whatever is asked', () => {
     const one = fc.record({
-      what: fc.constantFrom('lease', 'release', 'decide', 'reopen'),
+      what: fc.constantFrom('lease', 'release', 'decide', 'reject', 'reopen'),
       by: fc.constantFrom('a', 'b', 'c'),
       after: fc.integer({ min: 0, max: 20 * MINUTE }),
       generation: fc.integer({ min: 1, max: 3 }),
@@ -174,23 +208,28 @@ describe('a review', () => {
         const decided = new Set<number>();
         for (const { what, by, after: wait, generation, says } of asks) {
           now += wait;
-          const command =
-            what === 'decide'
-              ? decide(by, now, { what: says, generation })
-              : { lease, release, reopen }[what](by, now);
+          const command = {
+            decide: () => decide(by, now, { what: says, generation }),
+            reject: () => refuse(by, now, { note: says, generation }),
+            ...{
+              lease: () => lease(by, now),
+              release: () => release(by, now),
+              reopen: () => reopen(by, now),
+            },
+          }[what]();
           const decision = review.decide(state, command);
           if (decision.kind === 'rejected') continue;
           for (const event of decision.events) {
             if (event.type !== 'ReviewReopened' && held.until > now) expect(held.by).to.equal(by);
             if (what === 'lease') held = { by, until: now + REVIEW_LEASE_MS };
             else held = { by: '', until: 0 };
-            if (event.type === 'ReviewDecided') {
+            if (event.type === 'ReviewDecided' || event.type === 'ReviewRejected') {
               expect(decided.has(event.data.generation)).to.equal(false);
               decided.add(event.data.generation);
             }
           }
           state = decision.events.reduce(review.evolve, state);
-          expect(isDecided(state)).to.equal(decided.has(state.generation));
+          expect(isDecided(state) || state.rejection !== null).to.equal(decided.has(state.generation));
         }
       }),
     );
@@ -299,6 +338,63 @@ describe('where a decided value comes from', () => {
 
   it('is that of members with names that every object knows', () => {
     expect(originsOf({ toString: null }, {}, [])).to.deep.equal({ '/toString': 'read' });
+  });
+
+  it('is found by reading each doubt once, however many values there are', () => {
+    const rows = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ code: 1_000 + (at % 9), amount: at }));
+    const machine = { rows: rows(2_000) };
+    const paths = machine.rows.flatMap((_, at) => [`/rows/${String(at)}/code`, `/rows/${String(at)}/amount`]);
+    let read = 0;
+    const doubts = new Proxy(paths, {
+      get: (target, name, self): unknown => {
+        if (typeof name === 'string' && /^\d+$/.test(name)) read += 1;
+        return Reflect.get(target, name, self);
+      },
+    });
+    const origins = originsOf({ rows: machine.rows.slice(1) }, machine, doubts);
+    expect(Object.values(origins).every((one) => one === 'confirmed')).to.equal(true);
+    expect(read).to.be.at.most(paths.length);
+  });
+
+  it('is as a comparison of each row with each says', () => {
+    const row = fc.record({ a: fc.integer({ min: 0, max: 2 }), b: fc.constantFrom('x', 'y') });
+    const rows = fc.array(row, { maxLength: 12 });
+    /** The first equal row that is left; what stands between two such rows by turns. */
+    const pairs = (decided: readonly object[], machine: readonly object[]) => {
+      const texts = machine.map((one) => JSON.stringify(one));
+      const found: (number | undefined)[] = [];
+      let [next, between]: [number, number[]] = [0, []];
+      const pairUp = (upTo: number) => {
+        for (const at of between) if (next < upTo) found[at] = next++;
+        between = [];
+      };
+      for (const [at, one] of decided.entries()) {
+        const same = texts.indexOf(JSON.stringify(one), next);
+        if (same < 0) between.push(at);
+        else {
+          pairUp(same);
+          [found[at], next] = [same, same + 1];
+        }
+      }
+      pairUp(machine.length);
+      return found;
+    };
+    fc.assert(
+      fc.property(rows, rows, fc.array(fc.nat(11), { maxLength: 4 }), (decided, machine, doubted) => {
+        const doubts = doubted.map((at) => `/${String(at)}/a`);
+        const origins = originsOf(decided as never, machine as never, doubts);
+        const found = pairs(decided, machine);
+        for (const [at, one] of decided.entries())
+          for (const name of ['a', 'b'] as const) {
+            const place = found[at];
+            const isSame = place !== undefined && machine[place]?.[name] === one[name];
+            const isDoubted = doubts.includes(`/${String(place)}/${name}`);
+            const origin = isSame ? (isDoubted ? 'confirmed' : 'read') : 'corrected';
+            expect(origins[`/${String(at)}/${name}`]).to.equal(origin);
+          }
+      }),
+    );
   });
 
   it('is said of each leaf, whatever the results are, and is read for all that nobody changed or doubted', () => {

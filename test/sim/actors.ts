@@ -197,7 +197,7 @@ const persist = async (
 
 /** Looks at a document, says what it says, and doubts it a while later. */
 export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promise<void> => {
-  const { key, by, leases, leaves = false, reopenAfterMs } = actor;
+  const { key, by, leases, leaves = false, rejects = false, reopenAfterMs } = actor;
   const found = on.told.answers.find((one) => one.actor.kind === 'later' && one.actor.key === key);
   if (found === undefined) return;
   const asked = { operation_id: found.answer.id, by };
@@ -209,6 +209,10 @@ export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promi
       await persist(on, owner, { actor, ask: (requests) => requests.releaseReview(asked) });
       return;
     }
+  }
+  if (rejects) {
+    await persist(on, owner, { actor, ask: (requests) => requests.rejectReview(asked) });
+    return;
   }
   const says = `what ${by} says`;
   const decided = await persist(on, owner, {

@@ -40,7 +40,7 @@ export interface SeenReview {
   /** '': nobody. */
   heldBy: string;
   heldUntil: string;
-  /** Digests of decisions by their generation. */
+  /** Digests of decisions by their generation; '' where it was rejected. */
   readonly decided: Map<number, string>;
 }
 

@@ -20,6 +20,7 @@ import {
   operations,
 } from '../../src/commands/operations.ts';
 import { type KnownReview, reviewCommands, expireReview } from '../../src/commands/reviews.ts';
+import { workHere } from '../../src/commands/reviewWork.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { recordingOn, storedResultOf } from '../support/recording.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
@@ -39,7 +40,7 @@ import { acceptRun, publishSet, setExamplesOn } from '../../src/commands/evaluat
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { evaluationWorker } from '../../src/worker/evaluations.ts';
-import { eraseDocument } from '../../src/commands/erasing.ts';
+import { eraseDocument, forgetReview } from '../../src/commands/erasing.ts';
 import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
 import {
   createTrainingJob,
@@ -400,7 +401,7 @@ const tenantErasing = (
   const never = () => Promise.resolve(false);
   return {
     ...{ store, objects, clock, documents: documents(store), replays: env.replays },
-    ...{ forgetTexts, onError: env.onError },
+    ...{ forgetTexts, scrub: () => Promise.resolve(), onError: env.onError },
     heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
     learnedBy: () => Promise.resolve({ artifacts: [], jobs: [], runs: [] }),
     remove: {
@@ -423,7 +424,7 @@ interface AskedReview {
 const reviewRequests = (env: ProcessEnv, deps: Deps) => {
   const { store, operations: ops, objects, clock, wrote } = deps;
   const commands = reviewCommands({
-    ...{ store, operations: ops, objects, clock, wrote },
+    ...{ store, operations: ops, objects, clock, wrote, worker: workHere },
     schemas: {
       validate: async (_, value) => {
         await env.work('validate');
@@ -451,7 +452,14 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
     releaseReview: move((known, meta) => commands.release(known, meta)),
     reopenReview: move((known, meta) => commands.reopen(known, meta)),
     decideReview: move((known, meta, { says }: AskedReview & { readonly says: string }) =>
-      commands.decide(known, { result: { says }, note: null, generation: undefined, signal }, meta),
+      commands.decide(
+        known,
+        { result: { says }, absent: [], note: null, generation: undefined, signal },
+        meta,
+      ),
+    ),
+    rejectReview: move((known, meta) =>
+      commands.reject(known, { reason: 'other', note: null, generation: undefined }, meta),
     ),
   };
 };
@@ -464,9 +472,10 @@ const erasing = (
     readonly cancelBatch: (id: string) => Promise<Answer>;
   },
 ) => {
-  const { objects, clock, store, jobs, forgetTexts } = deps;
+  const { objects, clock, store, jobs, forgetTexts, operations: ops } = deps;
   const erase = eraseDocument({
-    ...{ objects, clock, jobs, documents: documents(store), examples: exampleStreams(store) },
+    ...{ store, operations: ops, objects, clock, jobs, documents: documents(store) },
+    examples: exampleStreams(store),
     ...{ replays: env.replays, stock: { forget: () => undefined }, forgetTexts },
     workOn: ({ document_id }) => env.ask('work on', (one) => one.documents.workOn(document_id)),
     awaitedOf: (ids) => env.ask('awaited', (one) => one.documents.awaitedOf(ids)),
@@ -890,6 +899,7 @@ const sweeperLoops = (
       among: (names) => env.ask('erased', (one) => one.documents.erasedAmong(names)),
       ofJobs: nothing,
       forgetExamples: none,
+      forgetReview: (operationId) => forgetReview(deps, operationId),
       forgetInEvaluations: () => Promise.resolve(),
     },
     erasedTenants,

@@ -1,7 +1,8 @@
 import type { z } from 'zod';
 import { operationIdOfReview, type reviewEvent, reviewIdOf } from '../../domain/review.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
-import { reviewShelf } from '../../src/commands/reviews.ts';
+import type { JsonObject } from '../../domain/kernel/json.ts';
+import { reviewFolderOf } from '../../src/commands/reviews.ts';
 import type { WatchDeps } from './told.ts';
 import type { SeenReview, started, Work } from './known.ts';
 import type { Lists } from './lists.ts';
@@ -27,7 +28,10 @@ const NOBODY = { heldBy: '', heldUntil: '' };
 
 /** Looks at reviews: one holder at a time, one decision in each generation, kept and told, and nothing left. */
 export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isErased, known }: Reading) => {
-  const decisionOf = (review_id: string, digest: string) => reviewShelf(raw).decision(review_id, digest);
+  const decisionOf = async (review_id: string, digest: string) => {
+    const bytes = await raw.get(`${reviewFolderOf(review_id)}${digest}`);
+    return bytes && (JSON.parse(Buffer.from(bytes).toString('utf8')) as { readonly result: JsonObject });
+  };
   const seenOf = (review_id: string): SeenReview => {
     const { reviews } = known();
     const seen = reviews.get(review_id) ?? { ...NOBODY, decided: new Map<number, string>() };
@@ -59,6 +63,19 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
     });
   };
 
+  const rejected = ({ review_id, generation, ...data }: DataOf<'ReviewRejected'>): void => {
+    const seen = seenOf(review_id);
+    const work = known().works.get(data.operation_id);
+    if (isHeldByAnother(seen, data.rejected_by, data.rejected_at))
+      say('rejected-by-another', `${review_id} was rejected by somebody who did not hold it`);
+    if (seen.decided.has(generation))
+      say('decided-twice', `${review_id} was decided and rejected in one generation`);
+    if (work?.success?.review === undefined)
+      say('review-without-work', `${review_id} was rejected, and nobody had to look at it`);
+    seen.decided.set(generation, '');
+    Object.assign(seen, NOBODY);
+  };
+
   /** What a person was told holds, and is kept with its document. */
   const promised = async ({
     review_id,
@@ -81,7 +98,8 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
   /** Of what nobody decided in time nothing is left. */
   const expired = async ({ id, success }: Work): Promise<void> => {
     const review_id = reviewIdOf(id);
-    if (success?.review === undefined || seenOf(review_id).decided.size > 0) return;
+    const isKept = [...seenOf(review_id).decided.values()].some((digest) => digest !== '');
+    if (success?.review === undefined || isKept) return;
     if (sched.nowMs() + EPOCH_MS - Date.parse(success.succeeded_at) < SWEPT_MS) return;
     for (const folder of [`reviews/${review_id}/`, `operations/${id}/`])
       for await (const { key } of raw.list(folder)) say('review-left', `${key} is of a review that expired`);
@@ -96,7 +114,7 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
     const pruned = cuts.sort().at(-1) ?? '';
     for (const event of from < 0 ? [] : events.slice(from)) {
       const isNeeded = event.type === 'OperationSucceeded' && event.data.review !== undefined;
-      if (!isNeeded && event.type !== 'ReviewDecided') continue;
+      if (!isNeeded && event.type !== 'ReviewDecided' && event.type !== 'ReviewRejected') continue;
       // What was pruned is not asked after.
       if ((event.metadata['recorded_at'] as string) < pruned) continue;
       if (!rows.some((row) => row.event_id === event.id && row.delivered))
@@ -108,6 +126,7 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
     see: byType({
       ReviewLeased: ({ data }) => leased(data),
       ReviewDecided: ({ data }) => decided(data),
+      ReviewRejected: ({ data }) => rejected(data),
       ReviewReopened: ({ data }) => void Object.assign(seenOf(data.review_id), NOBODY),
     }),
     look: async (lists: Lists): Promise<void> => {

@@ -48,6 +48,8 @@ export type Actor =
       readonly leases: boolean;
       /** Goes without a word on the document, once it is leased. */
       readonly leaves?: boolean;
+      /** Rejects the result, and says nothing. */
+      readonly rejects?: boolean;
       /** So long after it was decided, ms, it is opened again. */
       readonly reopenAfterMs?: number;
     }
@@ -179,6 +181,11 @@ export const SMALL: readonly World[] = [
     reviewedWork,
     reviewer('a', { leases: true, leaves: true }),
     reviewer('b', { at: 31_000, via: 1, leases: true }),
+  ]),
+  single('review that one rejects', [
+    reviewedWork,
+    reviewer('a', { leases: true, rejects: true }),
+    reviewer('b', { at: 30_005, via: 1 }),
   ]),
   single('review opened again', [
     reviewedWork,
@@ -382,6 +389,7 @@ const reviewersOf = (seed: number, actor: Actor, at: number): readonly Actor[] =
       ...{ key: actor.key, at: actor.at + lateMs, via: person },
       leases: fraction(seed, 'leases', at * 4 + person) < 0.6,
       leaves: fraction(seed, 'leaves', at * 4 + person) < 0.2,
+      rejects: fraction(seed, 'rejects', at * 4 + person) < 0.2,
       ...(reopens && { reopenAfterMs: chance(seed, 'reopen', at * 4 + person) % 60_000 }),
     });
   });

@@ -16,6 +16,8 @@ import {
 } from '../../test/hostile/attacks.ts';
 import { startTarget } from '../../test/hostile/target.ts';
 import { ADMIN_KEY, startService } from '../../test/support/serviceProcess.ts';
+import { startWatched } from '../../test/hostile/watchedService.ts';
+import { hostileReviews } from '../../test/hostile/reviews.ts';
 
 /** A file that is sent to do harm, or that looks so. */
 interface HostileFile {
@@ -262,12 +264,14 @@ const send = async ({ url }: Service, key: string, { name, bytes }: HostileFile)
 const quiet = async (service: Service, key: string): Promise<Others> =>
   (await besides(service, key, () => pause(2 * LEAST_MS)))[1];
 
-/** Sends one hostile file, again if it is refused at once, and watches. */
-const costOf = async (
-  service: Service,
-  keys: { readonly sender: string; readonly other: string },
-  file: HostileFile,
-): Promise<Cost> => {
+/** Something hostile, and how it is sent. */
+interface Sent {
+  readonly what: string;
+  readonly send: () => Promise<Answered>;
+}
+
+/** Sends it, again if it is refused at once, and watches. */
+const costOf = async (service: Service, otherKey: string, { what, send: once }: Sent): Promise<Cost> => {
   let [over, serviceMb, readersMb] = [false, 0, 0];
   const watching = untilOver(
     () => over,
@@ -278,10 +282,10 @@ const costOf = async (
     },
   );
   const spent = cpuSince([service.pid]);
-  const [answers, others] = await besides(service, keys.other, async () => {
+  const [answers, others] = await besides(service, otherKey, async () => {
     const began = performance.now();
     const all: Answered[] = [];
-    do all.push(await send(service, keys.sender, file));
+    do all.push(await once());
     while (performance.now() - began < LEAST_MS);
     return all;
   });
@@ -290,7 +294,7 @@ const costOf = async (
   await watching;
   const kinds = [...new Set(answers.map(({ code }) => code))];
   return {
-    what: file.what,
+    what,
     status: answers[0]?.status ?? 0,
     code: kinds.join(', '),
     seconds: Math.max(...answers.map(({ ms }) => ms)) / 1000,
@@ -299,6 +303,71 @@ const costOf = async (
     cpuMs,
     others,
   };
+};
+
+type Admin = (method: string, path: string, body: unknown) => Promise<unknown>;
+
+const adminOf =
+  ({ url }: Service): Admin =>
+  async (method, path, body) => {
+    const answer = await fetch(`${url}${path}`, {
+      method,
+      headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return answer.json();
+  };
+
+/** A key of a tenant without a limit of requests. */
+const keyOf = async (admin: Admin, tenant_id: string, role: string): Promise<string> => {
+  const { key } = (await admin('POST', '/v1/api-keys', { tenant_id, role })) as { readonly key: string };
+  const limit = { rate_per_second: 10_000, burst: 10_000 };
+  await admin('PUT', `/v1/admin/tenants/${tenant_id}/rate-limits`, { heavy: limit, general: limit });
+  return key;
+};
+
+const seen = ({ requests, failed, p50Ms, p99Ms, worstMs }: Others) => ({
+  'others: requests': requests,
+  failed,
+  'p50 ms': p50Ms.toFixed(1),
+  'p99 ms': p99Ms.toFixed(1),
+  'worst ms': worstMs.toFixed(0),
+});
+const row = ({ status, code, seconds, serviceMb, readersMb, cpuMs, others }: Cost) => ({
+  status,
+  code,
+  s: seconds.toFixed(2),
+  'CPU ms': Math.round(cpuMs),
+  'service MiB': Math.round(serviceMb),
+  'readers MiB': Math.round(readersMb),
+  ...seen(others),
+});
+
+/** Requests about large reviews and sets: what others notice, and how long the main thread was held, ms of its CPU. */
+const reviewCosts = async (): Promise<Readonly<Record<string, object>>> => {
+  const dir = await mkdtemp(join(tmpdir(), 'quire-reviews-'));
+  const watched = await startWatched(join(dir, 'data'));
+  try {
+    const admin = adminOf(watched);
+    const [key, other] = [await keyOf(admin, 'sender', 'tenant'), await keyOf(admin, 'other', 'tenant')];
+    const requests = await hostileReviews({ url: watched.url, key, tenant_id: 'sender' });
+    await quiet(watched, other);
+    const rows: Record<string, object> = { '(nobody sends anything)': seen(await quiet(watched, other)) };
+    for (const { what, send: ask } of requests) {
+      const once = async (): Promise<Answered> => {
+        const began = performance.now();
+        const answer = await ask();
+        await answer.arrayBuffer();
+        return { status: answer.status, code: String(answer.status), ms: performance.now() - began };
+      };
+      const cost = await costOf(watched, other, { what, send: once });
+      rows[what] = { ...row(cost), 'held ms': Math.round(await watched.heldDuring(once)) };
+    }
+    return rows;
+  } finally {
+    await watched.stop('SIGTERM');
+    await rm(dir, { recursive: true, force: true });
+  }
 };
 
 /** By route: the longest that the main thread was held by one attack of the corpus, ms of its CPU, and which. */
@@ -324,60 +393,37 @@ const loopDelays = async (): Promise<Readonly<Record<string, object>>> => {
   }
 };
 
-/** `BENCH_ONLY=bomb`: the files whose description contains it. */
+/** `BENCH_ONLY=bomb`: the files whose description contains it; `reviews`: large reviews and sets alone. */
 const only = process.env['BENCH_ONLY'] ?? '';
-const dataDir = await mkdtemp(join(tmpdir(), 'quire-hostile-'));
-const files = hostileFiles().filter(({ what }) => what.includes(only));
-const service = await startService(dataDir);
+const REVIEWS = 'reviews';
 
-const admin = async (method: string, path: string, body: unknown): Promise<unknown> => {
-  const answer = await fetch(`${service.url}${path}`, {
-    method,
-    headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  return answer.json();
-};
-const keyOf = async (tenant_id: string, role: string): Promise<string> => {
-  const { key } = (await admin('POST', '/v1/api-keys', { tenant_id, role })) as { readonly key: string };
-  const limit = { rate_per_second: 10_000, burst: 10_000 };
-  await admin('PUT', `/v1/admin/tenants/${tenant_id}/rate-limits`, { heavy: limit, general: limit });
-  return key;
-};
-
-const seen = ({ requests, failed, p50Ms, p99Ms, worstMs }: Others) => ({
-  'others: requests': requests,
-  failed,
-  'p50 ms': p50Ms.toFixed(1),
-  'p99 ms': p99Ms.toFixed(1),
-  'worst ms': worstMs.toFixed(0),
-});
-const row = ({ status, code, seconds, serviceMb, readersMb, cpuMs, others }: Cost) => ({
-  status,
-  code,
-  s: seconds.toFixed(2),
-  'CPU ms': Math.round(cpuMs),
-  'service MiB': Math.round(serviceMb),
-  'readers MiB': Math.round(readersMb),
-  ...seen(others),
-});
-
-try {
-  const keys = { sender: await keyOf('sender', 'service'), other: await keyOf('other', 'tenant') };
-  const rows: Record<string, object> = {};
-  await quiet(service, keys.other);
-  rows['(nobody sends anything)'] = seen(await quiet(service, keys.other));
-  const unlike: string[] = [];
-  for (const file of files) {
-    const cost = await costOf(service, keys, file);
-    rows[cost.what] = row(cost);
-    if (cost.others.failed > 0 || !service.isRunning()) unlike.push(cost.what);
+/** Files: gives whether all other callers were answered. */
+const benchFiles = async (): Promise<boolean> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'quire-hostile-'));
+  const service = await startService(dataDir);
+  try {
+    const admin = adminOf(service);
+    const sender = await keyOf(admin, 'sender', 'service');
+    const other = await keyOf(admin, 'other', 'tenant');
+    const rows: Record<string, object> = {};
+    await quiet(service, other);
+    rows['(nobody sends anything)'] = seen(await quiet(service, other));
+    const unlike: string[] = [];
+    for (const file of hostileFiles().filter(({ what }) => what.includes(only))) {
+      const cost = await costOf(service, other, { what: file.what, send: () => send(service, sender, file) });
+      rows[cost.what] = row(cost);
+      if (cost.others.failed > 0 || !service.isRunning()) unlike.push(cost.what);
+    }
+    console.table(rows);
+    if (unlike.length > 0) console.log(`other callers were not answered during: ${unlike.join('; ')}`);
+    return unlike.length === 0;
+  } finally {
+    await service.stop('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
   }
-  console.table(rows);
-  if (only === '') console.table(await loopDelays());
-  if (unlike.length > 0) console.log(`other callers were not answered during: ${unlike.join('; ')}`);
-  process.exitCode = unlike.length === 0 ? 0 : 1;
-} finally {
-  await service.stop('SIGTERM');
-  await rm(dataDir, { recursive: true, force: true });
-}
+};
+
+const isAnswered = only === REVIEWS || (await benchFiles());
+if (only === '') console.table(await loopDelays());
+if (only === '' || only === REVIEWS) console.table(await reviewCosts());
+process.exitCode = isAnswered ? 0 : 1;

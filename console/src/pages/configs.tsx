@@ -24,23 +24,23 @@ import { DataTable, type Column } from '../ui/table.tsx';
 
 type Config = Awaited<ReturnType<Api['listConfigs']>>['items'][number];
 
-/** What a version says, as text to compare: without when and by whom it was published. */
-const textOf = ({
-  name,
-  mode,
-  min_confidence,
-  models_for,
-  require_grounding,
-  artifact_id,
-  schema,
-  llm,
-  ocr,
-}: Config): string =>
+/** Members that differ between any two versions, or between none. */
+const OF_PUBLISHING: ReadonlySet<string> = new Set([
+  ...['config_id', 'tenant_id', 'version', 'published_at', 'published_by'],
+]);
+
+/** A version as text to compare: all of it, without when and by whom it was published. */
+const textOf = (config: Config): string =>
   JSON.stringify(
-    { name, mode, min_confidence, models_for, require_grounding, artifact_id, schema, llm, ocr },
+    Object.fromEntries(Object.entries(config).filter(([name]) => !OF_PUBLISHING.has(name))),
     undefined,
     2,
   );
+
+/** Members that the form does not show: a next version keeps them. The service keeps channels by itself. */
+const keptOf = ({ config_id, models_for, require_grounding, review }: Config) => ({
+  ...{ config_id, models_for, require_grounding, review },
+});
 
 /** How many fields the schema has at its top. */
 const fieldsOf = ({ schema }: Config): number => {
@@ -105,10 +105,7 @@ function PublishDialog({ of, onClose }: PublishDialogProps) {
     mark(parsed === undefined);
     if (parsed === undefined || !isGateRight(gated)) return;
     const gate = gateOf(gated);
-    const own =
-      of === undefined
-        ? {}
-        : { config_id: of.config_id, models_for: of.models_for, require_grounding: of.require_grounding };
+    const own = of === undefined ? {} : keptOf(of);
     const answer = await publish
       .mutateAsync({ body: { tenant_id, ...own, ...settingsOf(values), schema: parsed, gate } })
       .catch(() => undefined); // the note says it

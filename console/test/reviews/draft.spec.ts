@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Citation } from '@quire/client';
 import type { SchemaPart } from '../../src/document/values.ts';
 import {
+  decisionIn,
   draftFrom,
   draftText,
   newRow,
@@ -52,6 +53,18 @@ const ITEMS = [
 ];
 
 describe('the draft of a decision', () => {
+  it('is sent without a needed value that the document does not say, which is named as absent', () => {
+    const nothing = (path: string): Step => ({ kind: 'set', path, value: nothingAt(SCHEMA, path) });
+    const read = draftWith({ number: 'A', code: 'C', total: 1 });
+    const draft = after(read, nothing('/number'), nothing('/code'), nothing('/total'));
+    expect(decisionIn(draft, SCHEMA)).to.deep.equal({ result: { code: null }, absent: ['/number'] });
+    const said = after(draft, { kind: 'set', path: '/number', value: 'B' });
+    expect(decisionIn(said, SCHEMA)).to.deep.equal({ result: { number: 'B', code: null }, absent: [] });
+    expect(
+      decisionIn(after(draftWith({}), { kind: 'accept', path: '/number' }), SCHEMA).absent,
+    ).to.deep.equal([]);
+  });
+
   it('takes a value, and what was set is accepted with it', () => {
     const draft = after(draftWith({ number: 'A' }, ['/number']), {
       ...{ kind: 'set', path: '/number', value: 'B' },

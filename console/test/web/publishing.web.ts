@@ -103,6 +103,31 @@ describe('what an operator publishes', () => {
     await costs.getByRole('row').filter({ hasText: model_name }).getByText('0.9').waitFor();
   });
 
+  it('are next versions that keep what the form does not show: rules of reviews among it', async () => {
+    const { quire } = await world.tenant('ruling');
+    const rules = {
+      review: { below: 0.8, rules: true },
+      models_for: 'doubtful',
+      require_grounding: true,
+    } as const;
+    const first = { type: 'object', properties: { total: { type: 'number' } } };
+    const body = { tenant_id: 'ruling', name: 'Ruled', schema: first, ...rules };
+    const { config_id } = await world.admin.api.publishConfig({ body });
+    await world.admin.api.publishConfig({ body: { ...body, config_id, review: { below: 0.7 } } });
+    await page.getByRole('combobox', { name: 'Tenant' }).fill('ruling');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: 'Configs' }).click();
+    await page.getByRole('gridcell', { name: 'Ruled' }).click();
+    const compared = page.getByRole('group', { name: 'Compare versions' });
+    await compared.getByText('"below": 0.7').waitFor();
+    await page.getByRole('button', { name: 'Publish a new version' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { items } = await quire.api.listConfigs({ query: { tenant_id: 'ruling' } });
+    expect(items[0]).to.deep.include({ ...rules, version: 3, review: { below: 0.7 } });
+  });
+
   it('are versions of a config, side by side, until it is revoked', async () => {
     const { quire } = await world.tenant('saving');
     await page.getByRole('combobox', { name: 'Tenant' }).fill('saving');

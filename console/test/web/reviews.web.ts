@@ -207,6 +207,44 @@ describe('the page of a review', () => {
     expect((await review()).result?.['line_items']).to.deep.equal(wanted);
   });
 
+  it('says that needed values are not in the document: the answer is partial', async () => {
+    const { page, review } = await opened('absent');
+    await focusAt(page, '/approved_by');
+    await page.keyboard.press('Delete');
+    await focusAt(page, '/cost_centre');
+    await page.keyboard.type('4711');
+    await page.keyboard.press('Enter');
+    await focusAt(page, '/project_code');
+    await page.keyboard.press('Delete');
+    await page.getByText('Nothing left in doubt').waitFor();
+    await decided(page);
+    const { result, decision } = await review();
+    expect(result)
+      .to.include({ cost_centre: '4711' })
+      .and.not.to.have.any.keys('approved_by', 'project_code');
+    expect(decision?.absent).to.have.members(['/approved_by', '/project_code']);
+  });
+
+  it('is rejected with a reason and a note, and opened again', async () => {
+    const { page, review } = await opened('refusing');
+    await page.getByRole('button', { name: 'Reject', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Note').fill('Coffee on it.');
+    expect(await axeFindings(page)).to.deep.equal([]);
+    await dialog.getByRole('button', { name: 'Reject the result' }).click();
+    await page.getByText('Rejected').first().waitFor();
+    const { status, rejection } = await review();
+    expect([status, rejection?.reason, rejection?.note]).to.deep.equal([
+      ...['rejected', 'illegible', 'Coffee on it.'],
+    ]);
+    await page.getByRole('link', { name: '.pdf' }).first().click();
+    await page.getByText('The document cannot be read').waitFor();
+    await page.getByRole('button', { name: 'Open again' }).click();
+    await until(async () => (await review()).generation === 2);
+    expect(faults(page)).to.deep.equal([]);
+    await page.context().close();
+  });
+
   it('shows what does not fit at its value, and goes there', async () => {
     const { page, review } = await opened('misfit');
     await field(page, '/grand_total').click();

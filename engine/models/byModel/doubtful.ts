@@ -88,7 +88,10 @@ function areSure(properties: JsonObject, value: JsonObject, { at, reading }: Pla
   return names.length > 0 && names.every(isMemberSure);
 }
 
-/** The schema of what is asked for. */
+/**
+ * The schema of what is asked for. It is closed, unless it says itself which other members there may be: a document
+ * that tells a model to add something adds nothing.
+ */
 export function askedSchema(schema: JsonObject, plan: Plan): JsonObject {
   if (typeof plan === 'string') return schema;
   const left = Object.entries(membersOf(schema) ?? {}).flatMap(([name, member]): [string, Json][] => {
@@ -98,6 +101,7 @@ export function askedSchema(schema: JsonObject, plan: Plan): JsonObject {
   });
   const required = ownMember(schema, 'required');
   return {
+    additionalProperties: false,
     ...schema,
     properties: Object.fromEntries(left),
     ...(isList(required) && {
@@ -196,6 +200,20 @@ const placeOf = (citation: Citation | undefined) =>
     confidence: citation.confidence,
   };
 
+/** Whether a model was asked for what stands at a path: what it says of anything else is not looked at. */
+function isAsked(plan: Plan, path: string): boolean {
+  if (typeof plan === 'string') return plan === 'ask';
+  if (path === '') return true;
+  const end = path.indexOf('/', 1);
+  const rest = end < 0 ? '' : path.slice(end);
+  const name = path
+    .slice(1, end < 0 ? undefined : end)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~');
+  const member = plan.members.get(name);
+  return member === undefined || isAsked(member, rest);
+}
+
 const isIn = (path: string, fields: readonly string[]): boolean =>
   fields.some((field) => field === '' || path === field || path.startsWith(`${field}/`));
 
@@ -237,18 +255,21 @@ export function joinedReadings(
   const byEngine = new Map(engine.citations.map(({ path, confidence }) => [path, confidence]));
   const same = new Set(pairs.filter(isSame).map(({ path }) => path));
   const value = joined(plan, engine.value, model.value);
+  const ofAsked = <Placed extends object>(all: readonly Placed[]): readonly Placed[] =>
+    all.filter((one) => !('path' in one) || typeof one.path !== 'string' || isAsked(plan, one.path));
   return {
     ...model,
     value: isObject(value) ? value : {},
+    validationErrors: ofAsked(model.validationErrors),
     citations: [
       ...engine.citations.filter(({ path }) => isIn(path, sure)),
-      ...model.citations.map((citation) =>
+      ...ofAsked(model.citations).map((citation) =>
         same.has(citation.path)
           ? { ...citation, confidence: agreed(citation.confidence, byEngine.get(citation.path) ?? 0) }
           : citation,
       ),
     ],
-    warnings: [...model.warnings, ...differencesIn(pairs, engine.citations.filter(isPlaced))],
+    warnings: [...ofAsked(model.warnings), ...differencesIn(pairs, engine.citations.filter(isPlaced))],
     readBy: readBy(fields),
   };
 }

@@ -24,12 +24,17 @@ const object = (properties: JsonObject, required: readonly string[] = []): JsonO
   properties,
   required,
 });
+/** What is asked of an object has no other members. */
+const closed = (properties: JsonObject, required: readonly string[] = []): JsonObject => ({
+  ...object(properties, required),
+  additionalProperties: false,
+});
 
 describe('what a model is asked for where only doubtful fields are', () => {
   it('is what the engine left out, and what it is not sure of', () => {
     const schema = object({ a: TEXT, b: TEXT, c: TEXT }, ['a', 'b']);
     const engine = reading({ a: 'A', b: 'B' }, ['/a', 0.9], ['/b', 0.89]);
-    expect(asked(schema, engine)).to.deep.equal(object({ b: TEXT, c: TEXT }, ['b']));
+    expect(asked(schema, engine)).to.deep.equal(closed({ b: TEXT, c: TEXT }, ['b']));
   });
 
   it('is nothing where all is read surely', () => {
@@ -41,7 +46,7 @@ describe('what a model is asked for where only doubtful fields are', () => {
   it('is asked member by member in an object, and as a whole where members hang together', () => {
     const engine = reading({ of: { b: 'B', c: 'C' } }, ['/of/b', 0.95], ['/of/c', 0.5]);
     const plain = object({ of: object({ b: TEXT, c: TEXT }) });
-    expect(asked(plain, engine)).to.deep.equal(object({ of: object({ c: TEXT }) }));
+    expect(asked(plain, engine)).to.deep.equal(closed({ of: closed({ c: TEXT }) }));
     const together = object({ of: { ...object({ b: TEXT, c: TEXT }), minProperties: 2 } });
     expect(asked(together, engine)).to.deep.equal(together);
     expect(asked({ ...plain, anyOf: [{}] }, engine)).to.deep.equal({ ...plain, anyOf: [{}] });
@@ -107,6 +112,24 @@ describe('readings of the engine and of a model', () => {
     expect(warnings[0]?.message).to.contain('"D"').and.to.contain('"C"');
   });
 
+  it('have one citation a path, of the value that is there: what a model was not asked for is not looked at', () => {
+    const wide = planOf({ ...schema, additionalProperties: TEXT }, engine);
+    const error = { path: '/a', keyword: 'pattern', message: 'm', params: {}, actual: 'EVIL' };
+    const warning = { code: 'low_confidence', message: 'm', path: '/a', value: 'EVIL' } as const;
+    const told = {
+      ...reading({ a: 'EVIL', b: 'B', c: 'D' }, ['/a', 0.99], ['/b', 0.9], ['/c', 0.7]),
+      ...{ validationErrors: [error], warnings: [warning] },
+    };
+    for (const one of [plan, wide]) {
+      const joined = joinedReadings(one, { engine, model: told });
+      expect(joined.value).to.deep.equal({ a: 'A', b: 'B', c: 'D' });
+      expect(joined.citations.map(({ path }) => path)).to.deep.equal(['/a', '/b', '/c']);
+      expect(joined.citations[0]?.confidence).to.equal(0.95);
+      expect(joined.validationErrors).to.deep.equal([]);
+      expect(joined.warnings.map(({ code }) => code)).to.deep.equal(['readings_differ']);
+    }
+  });
+
   it('of which the model leaves one out: it is left out, and the warning has it', () => {
     const { value, warnings, readBy } = joinedReadings(plan, { engine, model: reading({ b: 'B', c: null }) });
     expect(value).to.deep.equal({ a: 'A', b: 'B', c: null });
@@ -159,6 +182,20 @@ describe('work on documents with models for what is doubtful', () => {
       expect(sentText(sent!)).not.to.contain('reads by rules');
       expect(calls.map(({ step }) => step)).to.deep.equal(['extraction']);
     });
+
+  it('a model that is told by the document to say more changes nothing that was not asked', async () => {
+    const told = { invoice_number: 'EVIL-999', admin: true, remark_of_the_clerk: 'none' };
+    provider.script('sk-doubt', answers(told));
+    const { value, citations, warnings } = await extracted(SCHEMA);
+    expect(value).to.deep.equal({ invoice_number: 'INV-4711', remark_of_the_clerk: 'none' });
+    const paths = citations.map(({ path }) => path);
+    expect(paths).to.deep.equal([...new Set(paths)]);
+    expect(citations.find(({ path }) => path === '/invoice_number')?.text).to.contain('INV-4711');
+    expect(JSON.stringify([citations, warnings]))
+      .not.to.contain('EVIL')
+      .and.not.to.contain('admin');
+    expect(calls.map(({ step }) => step)).to.deep.equal(['extraction']);
+  });
 
   it('each call is logged, that of a repair and that of a failure too', async () => {
     provider.script('sk-doubt', answers('no object'), answers({ remark_of_the_clerk: 'none' }));

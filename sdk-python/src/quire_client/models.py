@@ -4936,9 +4936,9 @@ class Review(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: str
     """Task that the work is counted for; default `default`."""
-    status: Literal["open", "leased", "decided", "expired"]
-    """`leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can
-    decide.
+    status: Literal["open", "leased", "decided", "rejected", "expired"]
+    """`leased`: somebody is looking at it. `rejected`: a person has refused the result. `expired`:
+    its result is no longer kept, so nobody can decide.
     """
     generation: int
     """Starts at 1; opening the review again makes the next."""
@@ -4962,7 +4962,9 @@ class Review(TypedDict):
     validation_errors: list[OutputValidationError]
     """What does not fit the schema; null if everything fits."""
     decision: ReviewDecision | None
-    """The last decision; in an open review, the earlier one."""
+    """The last decision; in an open or rejected review, the earlier one."""
+    rejection: ReviewRejection | None
+    """null: it is not rejected."""
 
 
 class ReviewLease(TypedDict):
@@ -5011,6 +5013,7 @@ class ReviewDecidedMessageData(TypedDict):
     """Number of doubtful values that were kept."""
     corrected: int
     """Number of values that a person gave."""
+    absent: int
 
 
 class ReviewDecidedProblem(TypedDict):
@@ -5041,6 +5044,8 @@ class ReviewDecision(TypedDict):
     """Once a person has decided: the origin of each leaf of `result`, by its JSON Pointer.
     `confirmed`: it was in doubt and was kept.
     """
+    absent: list[str]
+    """JSON Pointers to required values that the document does not say: the answer is `partial`."""
     note: str | None
     """A note for people."""
     decided_by: str | None
@@ -5054,6 +5059,10 @@ class ReviewDecision(TypedDict):
 class ReviewDecisionRequest(TypedDict):
     result: dict[str, Any]
     """The complete result, in the form of the schema."""
+    absent: NotRequired[list[str] | None]
+    """JSON Pointers to required values that `result` leaves out because the document does not say
+    them. The operation is then `partial`.
+    """
     note: NotRequired[str | Literal[""] | None]
     """A note for people."""
     generation: NotRequired[int | Literal[""]]
@@ -5101,9 +5110,9 @@ class ReviewItem(TypedDict):
     """Project that the work is counted for; default `default`."""
     task_id: str
     """Task that the work is counted for; default `default`."""
-    status: Literal["open", "leased", "decided", "expired"]
-    """`leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can
-    decide.
+    status: Literal["open", "leased", "decided", "rejected", "expired"]
+    """`leased`: somebody is looking at it. `rejected`: a person has refused the result. `expired`:
+    its result is no longer kept, so nobody can decide.
     """
     generation: int
     """Starts at 1; opening the review again makes the next."""
@@ -5124,11 +5133,12 @@ class ReviewItem(TypedDict):
     reasons: list[Literal["below", "missing_required", "rules", "sample"]]
     """Why a person has to look at it: the conditions of the policy that apply."""
     decided_at: str | None
-    """When the review was decided; null while it is open."""
+    """When it was decided or rejected."""
     decided_by: str | None
-    """Key of the person who decided; null while the review is open."""
+    """ID of the key that decided or rejected it."""
     counts: ReviewCounts | None
     """Number of values by their origin; null while the review is open."""
+    rejection_reason: ReviewRejectionReason | None
 
 
 class ReviewItemLease(TypedDict):
@@ -5243,6 +5253,77 @@ class ReviewReason(TypedDict):
     """0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s
     value it is not calibrated: it says how exactly and how uniquely the value appears on the
     pages.
+    """
+
+
+class ReviewRejectedMessage(TypedDict):
+    type: Literal["review.rejected"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: ReviewRejectedMessageData
+    """IDs and figures."""
+
+
+class ReviewRejectedMessageData(TypedDict):
+    """IDs and figures."""
+
+    review_id: str
+    """ID of a review: of the operation whose result a person has to look at."""
+    operation_id: str
+    """ID of the operation, `op_…`."""
+    generation: int
+    """Starts at 1; opening the review again makes the next."""
+    reason: Literal["illegible", "wrong_document", "value_missing", "other"]
+    """Why, for people and for the auditor."""
+
+
+class ReviewRejectedProblem(TypedDict):
+    """A person has rejected the result. RFC 9457; what to do: /docs/problems/review_rejected."""
+
+    type: Literal["/docs/problems/review_rejected"]
+    """The page of the problem, at this service."""
+    title: Literal["A person has rejected the result"]
+    """The problem in a few words."""
+    status: Literal[422]
+    """Status of the HTTP answer."""
+    code: Literal["review_rejected"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    reason: NotRequired[str]
+    """Why: `illegible`, `wrong_document`, `value_missing` or `other`."""
+
+
+class ReviewRejection(TypedDict):
+    generation: int
+    """Starts at 1; opening the review again makes the next."""
+    reason: ReviewRejectionReason
+    """Why, for people and for the auditor."""
+    note: str | None
+    """null: there is none, or it was erased."""
+    rejected_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+    rejected_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
+class ReviewRejectionRequest(TypedDict):
+    reason: ReviewRejectionReason
+    """Why, for people and for the auditor."""
+    note: NotRequired[str | Literal[""] | None]
+    """A note for people."""
+    generation: NotRequired[int | Literal[""]]
+    """The generation that you looked at; if it is not the open one, 409 `review_decided`. Default:
+    the open one.
     """
 
 
@@ -6596,6 +6677,7 @@ class WebhookChangeRequest(TypedDict):
             "operation.cancelled",
             "review.needed",
             "review.decided",
+            "review.rejected",
             "batch.ended",
             "training.succeeded",
             "training.failed",
@@ -6636,6 +6718,7 @@ class WebhookCreateRequest(TypedDict):
             "operation.cancelled",
             "review.needed",
             "review.decided",
+            "review.rejected",
             "batch.ended",
             "training.succeeded",
             "training.failed",
@@ -6809,6 +6892,11 @@ ReviewDocument = Union[
     None,
 ]
 """null once it is no longer kept."""
+ReviewRejectionReason = Union[
+]
+"""`illegible`: the document cannot be read. `wrong_document`: it is another document than was
+expected. `value_missing`: it does not say a value that is needed.
+"""
 SessionResponse = Union[
     SessionResponse1,
     SessionResponse2,
@@ -6869,6 +6957,7 @@ Problem = Union[
     ReviewExpiredProblem,
     ReviewLeasedProblem,
     ReviewNotFoundProblem,
+    ReviewRejectedProblem,
     RunNotFoundProblem,
     SessionExpiredProblem,
     SetNotFoundProblem,
@@ -6901,6 +6990,7 @@ WebhookMessage = Union[
     OperationCancelledMessage,
     ReviewNeededMessage,
     ReviewDecidedMessage,
+    ReviewRejectedMessage,
     BatchEndedMessage,
     TrainingSucceededMessage,
     TrainingFailedMessage,

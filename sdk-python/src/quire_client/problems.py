@@ -359,6 +359,12 @@ class ReviewNotFound(ProblemError, code="review_not_found"):
     problem: models.ReviewNotFoundProblem
 
 
+class ReviewRejected(ProblemError, code="review_rejected"):
+    """A person has rejected the result. RFC 9457; what to do: /docs/problems/review_rejected."""
+
+    problem: models.ReviewRejectedProblem
+
+
 class RunNotFound(ProblemError, code="run_not_found"):
     """There is no such run. RFC 9457; what to do: /docs/problems/run_not_found."""
 

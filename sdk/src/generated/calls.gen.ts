@@ -202,6 +202,8 @@ import type {
   PublishFxRatesResponses,
   RefundCreditsData,
   RefundCreditsResponses,
+  RejectReviewData,
+  RejectReviewResponses,
   ReleaseReviewData,
   ReleaseReviewResponses,
   RemoveEvaluationSetData,
@@ -340,6 +342,7 @@ export const CALLS = {
   publishCreditPrices: { method: 'POST', path: '/v1/admin/credit-prices' },
   publishFxRates: { method: 'POST', path: '/v1/admin/fx-rates' },
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
+  rejectReview: { method: 'POST', path: '/v1/reviews/{review_id}/reject', isKeyed: true },
   releaseReview: { method: 'DELETE', path: '/v1/reviews/{review_id}/lease' },
   removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
@@ -518,7 +521,7 @@ export interface Api {
   /**
    * Decide what the document says.
    *
-   * Send the complete result, also the values that stay. If it does not fit the schema: 422 `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with this result, and `meta.origins` has the origin of each value. Nothing is billed. A repeat of the same decision gets the same answer; another decision gets 409 `review_decided` until the review is opened again. You need no lease, but while somebody else has one, the answer is 409 `review_leased`.
+   * Send the complete result, also the values that stay. If it does not fit the schema: 422 `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with this result, and `meta.origins` has the origin of each value. A required value that the document does not say is named in `absent`: then the operation is `partial`, with a `validation_errors` item for it. Nothing is billed. A repeat of the same decision gets the same answer; another decision gets 409 `review_decided` until the review is opened again. You need no lease, but while somebody else has one, the answer is 409 `review_leased`.
    */
   decideReview(input: Input<DecideReviewData>, options?: CallOptions): Promise<Answer<DecideReviewResponses>>;
 
@@ -1062,6 +1065,13 @@ export interface Api {
   refundCredits(input: Input<RefundCreditsData>, options?: CallOptions): Promise<Answer<RefundCreditsResponses>>;
 
   /**
+   * Reject a result: nobody can decide what the document says.
+   *
+   * The operation is then `failed` with `review_rejected` and your `reason`. Nothing is billed, and nothing is given back: the result as read stays readable until it expires. A repeat gets the same answer. As with a decision you need no lease, but while somebody else has one, the answer is 409 `review_leased`.
+   */
+  rejectReview(input: Input<RejectReviewData>, options?: CallOptions): Promise<Answer<RejectReviewResponses>>;
+
+  /**
    * Say that you no longer look at a review.
    *
    * The next person then need not wait. If somebody else has the lease, or nobody has it, nothing happens.
@@ -1090,7 +1100,7 @@ export interface Api {
   removeWebhook(input: Input<RemoveWebhookData>, options?: CallOptions): Promise<Answer<RemoveWebhookResponses>>;
 
   /**
-   * Doubt a decision: the review is open again.
+   * Doubt a decision or a rejection: the review is open again.
    *
    * The operation is `needs_review` again, and the decision is the result to look at. An open review does not change, and `expires_at` stays the same.
    */

@@ -56,6 +56,7 @@ import type {
   ReviewExpiredProblem,
   ReviewLeasedProblem,
   ReviewNotFoundProblem,
+  ReviewRejectedProblem,
   RunNotFoundProblem,
   SessionExpiredProblem,
   SetNotFoundProblem,
@@ -138,6 +139,7 @@ export type Problem =
   | ReviewExpiredProblem
   | ReviewLeasedProblem
   | ReviewNotFoundProblem
+  | ReviewRejectedProblem
   | RunNotFoundProblem
   | SessionExpiredProblem
   | SetNotFoundProblem

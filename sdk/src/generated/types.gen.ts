@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
 
 export type AcceptedEvaluationRun = {
     /**
@@ -8188,9 +8188,9 @@ export type Review = {
      */
     task_id: string;
     /**
-     * `leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can decide.
+     * `leased`: somebody is looking at it. `rejected`: a person has refused the result. `expired`: its result is no longer kept, so nobody can decide.
      */
-    status: 'open' | 'leased' | 'decided' | 'expired';
+    status: 'open' | 'leased' | 'decided' | 'rejected' | 'expired';
     /**
      * Starts at 1; opening the review again makes the next.
      */
@@ -8246,9 +8246,13 @@ export type Review = {
      */
     validation_errors: Array<OutputValidationError>;
     /**
-     * The last decision; in an open review, the earlier one.
+     * The last decision; in an open or rejected review, the earlier one.
      */
     decision: ReviewDecision | null;
+    /**
+     * null: it is not rejected.
+     */
+    rejection: ReviewRejection | null;
 };
 
 export type ReviewCounts = {
@@ -8311,6 +8315,7 @@ export type ReviewDecidedMessage = {
          * Number of values that a person gave.
          */
         corrected: number;
+        absent: number;
     };
 };
 
@@ -8364,6 +8369,10 @@ export type ReviewDecision = {
         [key: string]: 'read' | 'confirmed' | 'corrected';
     };
     /**
+     * JSON Pointers to required values that the document does not say: the answer is `partial`.
+     */
+    absent: Array<string>;
+    /**
      * A note for people.
      */
     note: string | null;
@@ -8384,6 +8393,10 @@ export type ReviewDecisionRequest = {
     result: {
         [key: string]: unknown;
     };
+    /**
+     * JSON Pointers to required values that `result` leaves out because the document does not say them. The operation is then `partial`.
+     */
+    absent?: Array<string> | null;
     /**
      * A note for people.
      */
@@ -8468,9 +8481,9 @@ export type ReviewItem = {
      */
     task_id: string;
     /**
-     * `leased`: somebody is looking at it. `expired`: its result is no longer kept, so nobody can decide.
+     * `leased`: somebody is looking at it. `rejected`: a person has refused the result. `expired`: its result is no longer kept, so nobody can decide.
      */
-    status: 'open' | 'leased' | 'decided' | 'expired';
+    status: 'open' | 'leased' | 'decided' | 'rejected' | 'expired';
     /**
      * Starts at 1; opening the review again makes the next.
      */
@@ -8517,17 +8530,18 @@ export type ReviewItem = {
      */
     reasons: Array<'below' | 'missing_required' | 'rules' | 'sample'>;
     /**
-     * When the review was decided; null while it is open.
+     * When it was decided or rejected.
      */
     decided_at: string | null;
     /**
-     * Key of the person who decided; null while the review is open.
+     * ID of the key that decided or rejected it.
      */
     decided_by: string | null;
     /**
      * Number of values by their origin; null while the review is open.
      */
     counts: ReviewCounts | null;
+    rejection_reason: ReviewRejectionReason | null;
 };
 
 /**
@@ -8688,6 +8702,123 @@ export type ReviewReason = {
      * 0 to 1. Calibrated: of values with this confidence, about that share is right. For a model’s value it is not calibrated: it says how exactly and how uniquely the value appears on the pages.
      */
     confidence?: number;
+};
+
+export type ReviewRejectedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'review.rejected';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+        /**
+         * ID of the operation, `op_…`.
+         */
+        operation_id: string;
+        /**
+         * Starts at 1; opening the review again makes the next.
+         */
+        generation: number;
+        /**
+         * Why, for people and for the auditor.
+         */
+        reason: 'illegible' | 'wrong_document' | 'value_missing' | 'other';
+    };
+};
+
+/**
+ * A person has rejected the result. RFC 9457; what to do: /docs/problems/review_rejected.
+ */
+export type ReviewRejectedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/review_rejected';
+    /**
+     * The problem in a few words.
+     */
+    title: 'A person has rejected the result';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 422;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'review_rejected';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * Why: `illegible`, `wrong_document`, `value_missing` or `other`.
+     */
+    reason?: string;
+};
+
+export type ReviewRejection = {
+    /**
+     * Starts at 1; opening the review again makes the next.
+     */
+    generation: number;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: ReviewRejectionReason;
+    /**
+     * null: there is none, or it was erased.
+     */
+    note: string | null;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    rejected_by: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    rejected_at: string;
+};
+
+/**
+ * `illegible`: the document cannot be read. `wrong_document`: it is another document than was expected. `value_missing`: it does not say a value that is needed.
+ */
+export type ReviewRejectionReason = 'illegible' | 'wrong_document' | 'value_missing' | 'other';
+
+export type ReviewRejectionRequest = {
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: ReviewRejectionReason;
+    /**
+     * A note for people.
+     */
+    note?: string | null | '';
+    /**
+     * The generation that you looked at; if it is not the open one, 409 `review_decided`. Default: the open one.
+     */
+    generation?: number | '';
 };
 
 export type RotatedWebhookSecret = {
@@ -10881,7 +11012,7 @@ export type WebhookChangeRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -10908,7 +11039,7 @@ export type WebhookCreateRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -11860,7 +11991,7 @@ export type CanonicalErrors = {
      */
     415: UnsupportedMediaTypeProblem;
     /**
-     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`, `invalid_schema`, `output_schema_mismatch`
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`, `invalid_schema`, `output_schema_mismatch`, `review_rejected`
      */
     422: ({
         code: 'validation_error';
@@ -11874,7 +12005,9 @@ export type CanonicalErrors = {
         code: 'invalid_schema';
     } & InvalidSchemaProblem) | ({
         code: 'output_schema_mismatch';
-    } & OutputSchemaMismatchProblem);
+    } & OutputSchemaMismatchProblem) | ({
+        code: 'review_rejected';
+    } & ReviewRejectedProblem);
     /**
      * `rate_limited`
      */
@@ -14341,7 +14474,7 @@ export type ExtractErrors = {
      */
     415: UnsupportedMediaTypeProblem;
     /**
-     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`, `invalid_schema`, `output_schema_mismatch`
+     * `validation_error`, `idempotency_key_reused`, `unsafe_api_base`, `unsafe_source_url`, `invalid_schema`, `output_schema_mismatch`, `review_rejected`
      */
     422: ({
         code: 'validation_error';
@@ -14355,7 +14488,9 @@ export type ExtractErrors = {
         code: 'invalid_schema';
     } & InvalidSchemaProblem) | ({
         code: 'output_schema_mismatch';
-    } & OutputSchemaMismatchProblem);
+    } & OutputSchemaMismatchProblem) | ({
+        code: 'review_rejected';
+    } & ReviewRejectedProblem);
     /**
      * `rate_limited`
      */
@@ -16534,7 +16669,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_decided' | 'review_expired' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -18480,7 +18615,7 @@ export type ListReviewsData = {
         /**
          * Its state.
          */
-        status?: 'open' | 'leased' | 'decided';
+        status?: 'open' | 'leased' | 'decided' | 'rejected';
         /**
          * Most entries in a page of the list.
          */
@@ -19481,6 +19616,104 @@ export type RefundCreditsResponses = {
 
 export type RefundCreditsResponse = RefundCreditsResponses[keyof RefundCreditsResponses];
 
+export type RejectReviewData = {
+    body: ReviewRejectionRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * ID of a review: of the operation whose result a person has to look at.
+         */
+        review_id: string;
+    };
+    query?: never;
+    url: '/v1/reviews/{review_id}/reject';
+};
+
+export type RejectReviewErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`
+     */
+    403: CrossSiteRequestProblem;
+    /**
+     * `review_not_found`
+     */
+    404: ReviewNotFoundProblem;
+    /**
+     * `request_in_progress`, `review_expired`, `review_leased`, `review_decided`
+     */
+    409: ({
+        code: 'request_in_progress';
+    } & RequestInProgressProblem) | ({
+        code: 'review_expired';
+    } & ReviewExpiredProblem) | ({
+        code: 'review_leased';
+    } & ReviewLeasedProblem) | ({
+        code: 'review_decided';
+    } & ReviewDecidedProblem);
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RejectReviewError = RejectReviewErrors[keyof RejectReviewErrors];
+
+export type RejectReviewResponses = {
+    /**
+     * Success.
+     */
+    200: Review;
+};
+
+export type RejectReviewResponse = RejectReviewResponses[keyof RejectReviewResponses];
+
 export type RemoveUploadData = {
     body?: never;
     path: {
@@ -20366,6 +20599,15 @@ export type ReceiveReviewDecidedWebhookPayload = ReviewDecidedMessage;
 export type ReceiveReviewDecidedWebhookRequest = {
     body: ReceiveReviewDecidedWebhookPayload;
     key: 'review.decided';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveReviewRejectedWebhookPayload = ReviewRejectedMessage;
+
+export type ReceiveReviewRejectedWebhookRequest = {
+    body: ReceiveReviewRejectedWebhookPayload;
+    key: 'review.rejected';
     path?: never;
     query?: never;
 };

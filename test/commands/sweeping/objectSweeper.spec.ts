@@ -244,6 +244,7 @@ describe('object sweeper', () => {
         among: (names) => Promise.resolve(new Set(names.filter((name) => name === 'cnv_gone'))),
         ofJobs: () => Promise.resolve([]),
         forgetExamples: () => Promise.resolve(false),
+        forgetReview: () => Promise.resolve(),
         forgetInEvaluations: () => Promise.resolve(),
       },
       clock: { uuid: randomUUID, now: () => new Date().toISOString() },

@@ -129,6 +129,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   leaseReview: ANY,
   releaseReview: ANY,
   decideReview: ANY,
+  rejectReview: ANY,
   reopenReview: ANY,
   createEvaluationSet: WORK,
   listEvaluationSets: WORK,

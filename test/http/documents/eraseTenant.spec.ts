@@ -14,6 +14,7 @@ import { objectSweeper } from '../../../src/commands/sweeping.ts';
 import { formOf } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { namedIn, okOver, plantIn, words } from './planted.ts';
+import { presigned, put } from './uploads.suite.ts';
 
 describe('erasing a tenant', () => {
   let api: TestApi;
@@ -145,6 +146,42 @@ describe('erasing a tenant', () => {
     expect(current.code).to.equal('deployment_not_found');
     expect((await erase(tenant)).body).to.include({ status: 'erased', left: 0 });
     await isSound();
+  });
+
+  it('leaves no name of a field in the reports of its runs, and no key of a request in any file', async () => {
+    const tenant_id = `measured-${randomUUID()}`;
+    const { planted, word } = words();
+    const [field, idempotency] = [word('field of a run'), word('key of a request')];
+    const upload = { tenant_id, file_name: 'a.txt', content_type: 'text/plain' };
+    const presign = presigned(await ok('post', '/v1/uploads/presign', { json: upload }));
+    expect((await put(presign.url, `${field}: 12`, presign.headers)).status).to.equal(200);
+    const { document_id } = presign;
+    const examples = [{ document_id, expected: { [field]: '12' } }];
+    const set = await ok('post', '/v1/evaluations/sets', { json: { tenant_id, examples } });
+    const schema = { type: 'object', properties: { [field]: { type: 'string' } } };
+    const json = { tenant_id, set_id: set.body['set_id'], schema, mode: 'fast' };
+    const headers = { 'Idempotency-Key': idempotency };
+    const run_id = String((await ok('post', '/v1/evaluations/runs', { json, headers })).body['run_id']);
+    const run = () => ok('get', `/v1/evaluations/runs/${run_id}`);
+    await until(async () => {
+      await api.batches.look();
+      await api.operations.drain();
+      await api.evaluations.look();
+      await api.deps.reads.settleAll();
+      return (await run()).body['status'] === 'succeeded';
+    });
+    expect((await run()).text).to.include(field);
+    expect(await objectsSaying(planted)).to.include('evaluations: field of a run');
+    expect((await erase(tenant_id)).body).to.include({ status: 'erased', left: 0 });
+    const { status, text } = await run();
+    expect(status, text).to.equal(200);
+    expect(text).not.to.include(field);
+    expect(await objectsSaying(planted)).to.deep.equal([]);
+    // What is in memory alone would be in files once the service ends.
+    await api.sql.script('checkpoint');
+    expect(await filesSaying(planted)).to.deep.equal([]);
+    expect((await objectSweeper(api.swept).sweep()).left).to.equal(0);
+    expect((await run()).text).not.to.include(field);
   });
 
   it('is ended by the sweeper an hour later, and takes nothing that came since', async () => {

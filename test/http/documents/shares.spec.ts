@@ -45,6 +45,7 @@ const WITHOUT_CHILDREN = [
   'resendWebhookDelivery',
   ...['createSession', 'endSession', 'finishOidc', 'startOidc'],
   ...['listReviews', 'getReview', 'getReviewFile', 'leaseReview', 'releaseReview', 'reopenReview'],
+  'rejectReview',
   ...['createBatch', 'getBatch', 'getBatchResults', 'cancelBatch', 'listBatches'],
   ...['startAudit', 'getAudit', 'listAudits', 'cancelAudit', 'listEvents', 'listSeals', 'getBalanceAt'],
   ...['createEvaluationRun', 'getEvaluationRun', 'listEvaluationRuns', 'cancelEvaluationRun'],

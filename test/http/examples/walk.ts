@@ -167,6 +167,7 @@ const lookAtResults = async (walk: Walk, api: TestApi): Promise<void> => {
   const result = { invoice_number: 'Q-1001', total: 120.05 };
   await walk.call('decideReview', { path, json: { result, note: 'The cents were hard to read.' } });
   await walk.call('reopenReview', { path });
+  await walk.call('rejectReview', { path, json: { reason: 'illegible', note: 'The cents cannot be read.' } });
 };
 
 /** A set of one invoice, and a run of it. */

@@ -49,6 +49,8 @@ interface Faults {
   draining: boolean;
   /** What an answer waits for before it is kept: its work is done, its request still running. */
   beforeKept: () => Promise<void>;
+  /** What an object waits for before it is put, by its key. */
+  beforePut: (key: string) => Promise<void>;
   /** Told each line of the log, where `LOG_LEVEL` lets it through. */
   onLog: (line: string) => void;
   /** Told whose each piece of work in a child is. */
@@ -102,8 +104,11 @@ const breakable = (store: ReplayStore, faults: Faults): ReplayStore => ({
 
 const breakableObjects = (objects: ObjectStore, faults: Faults): ObjectStore => ({
   ...objects,
-  put: (key, bytes) =>
-    faults.objectsAway ? Promise.reject(new Error('the object store is away')) : objects.put(key, bytes),
+  put: async (key, bytes) => {
+    if (faults.objectsAway) throw new Error('the object store is away');
+    await faults.beforePut(key);
+    return objects.put(key, bytes);
+  },
   putFile: (key, path) =>
     faults.objectsAway ? Promise.reject(new Error('the object store is away')) : objects.putFile(key, path),
 });
@@ -134,6 +139,7 @@ export const startApi = async (
     objectsAway: false,
     draining: false,
     beforeKept: () => Promise.resolve(),
+    beforePut: () => Promise.resolve(),
     onLog: () => undefined,
     onWork: () => undefined,
   };
@@ -206,6 +212,7 @@ export const startApi = async (
     await from.accounts.close();
     await from.webhookSender.stop();
     await from.models.close();
+    await from.reviewWorker.stop();
     await runner.stop();
     await parts.close();
     await rm(dataDir, { recursive: true, force: true });

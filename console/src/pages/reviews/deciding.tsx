@@ -8,6 +8,7 @@ import { Badge, Card } from '../../ui/card.tsx';
 import { Skeleton } from '../../ui/states.tsx';
 import { classes, CONTROL } from '../../ui/style.ts';
 import {
+  decisionIn,
   draftFrom,
   draftOf,
   draftText,
@@ -163,7 +164,7 @@ interface Deciding {
     readonly faults: readonly OutputValidationError[];
   } | null;
   readonly canDecide: boolean;
-  readonly onDone: (result: Draft['result']) => void;
+  readonly onDone: (decision: ReturnType<typeof decisionIn>) => void;
 }
 
 type Change = Extract<Step, { readonly list: string }>['kind'];
@@ -263,7 +264,7 @@ const useDeciding = (given: Deciding) => {
     if (!isGroup) type(text ?? fields.find(({ path }) => path === chosen)?.value ?? '');
   };
   const done = (): void => {
-    if (canDecide) onDone(draft.result);
+    if (canDecide) onDone(decisionIn(draft, schema));
   };
   const moves = { next, say, accept, undo, write, done, changeRow, canChange, pick, type };
   return { ...known, ...moves, typed, turn, isGroup, nothing: () => say('') };

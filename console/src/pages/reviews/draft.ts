@@ -196,8 +196,23 @@ export const nothingAt = (schema: SchemaPart, path: string): null | undefined =>
   const names = namesOf(path);
   const owner = partAt(schema, path.slice(0, path.lastIndexOf('/')));
   const isNeeded = owner?.required?.includes(names.at(-1) ?? '') === true;
-  // what is needed and cannot be null is refused with the decision, at its place
   return isNeeded || typesAt(schema, path).includes('null') ? null : undefined;
+};
+
+/** A decision as it is sent: a needed value of which nothing is said is no null, but named as absent. */
+export const decisionIn = (
+  { result, accepted }: Pick<Draft, 'result' | 'accepted'>,
+  schema: SchemaPart,
+): { readonly result: Value; readonly absent: readonly string[] } => {
+  const absent = [...accepted].filter(
+    (path) =>
+      path !== '' &&
+      valueAt(result, path) === null &&
+      nothingAt(schema, path) === null &&
+      !typesAt(schema, path).includes('null'),
+  );
+  const without = absent.reduce((whole, path) => withValue(whole, namesOf(path), undefined) as Value, result);
+  return { result: without, absent };
 };
 
 /** A new row of a list: an object whose members are filled in, or a value that is. */

@@ -1,11 +1,15 @@
 import { isProblem, type Review } from '@quire/client';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
+import { z } from 'zod';
 import { useChange, useRead } from '../../api/connection.ts';
 import { connection } from '../../api/send.ts';
 import { reviews as texts } from '../../texts/reviews.ts';
+import { shell } from '../../texts/shell.ts';
 import { Button } from '../../ui/button.tsx';
 import { PageHeader } from '../../ui/card.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Form, SelectField, TextField } from '../../ui/form.tsx';
 import { Go, useGo } from '../../ui/go.tsx';
 import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { Time } from '../../ui/values.tsx';
@@ -131,6 +135,58 @@ const useFile = (reviewId: string, document: Review['document'] | undefined) =>
     queryFn: () => (document == null ? undefined : fileOf(reviewId, document)),
   });
 
+/** When it was decided; or when it was rejected, and why. */
+function Ended({ review: { decision, rejection } }: { review: Review }) {
+  if (rejection === null)
+    return (
+      <span>
+        {texts.decided} <Time at={decision?.decided_at} />.
+      </span>
+    );
+  return (
+    <span>
+      {texts.reject.done} <Time at={rejection.rejected_at} />: {texts.reject.reasons[rejection.reason]}.{' '}
+      {rejection.note}
+    </span>
+  );
+}
+
+const rejecting = z.object({
+  reason: z.enum(['illegible', 'wrong_document', 'value_missing', 'other']),
+  note: z.string().trim().max(2_000, texts.reject.tooLong),
+});
+const REASONS = Object.entries(texts.reject.reasons).map(([value, name]) => ({ value, name }));
+
+/** Rejects the result, with a reason: nobody can say what the document says. */
+function Reject({ review, onDone }: { review: Review; onDone: () => void }) {
+  const { review_id, generation } = review;
+  const [isOpen, open] = useState(false);
+  const reject = useChange('rejectReview');
+  const send = async ({ reason, note }: z.infer<typeof rejecting>): Promise<void> => {
+    const body = { reason, generation, ...(note !== '' && { note }) };
+    const answer = await reject.mutateAsync({ path: { review_id }, body }).catch(() => undefined); // the note says it
+    if (answer !== undefined) onDone();
+  };
+  return (
+    <p>
+      <Button onClick={() => open(true)}>{texts.reject.open}</Button>
+      <Dialog isOpen={isOpen} onOpenChange={open} title={texts.reject.title} say={texts.reject.say}>
+        <Form schema={rejecting} initial={{ reason: 'illegible', note: '' }} onSubmit={send}>
+          <SelectField name="reason" label={texts.reject.reason} choices={REASONS} />
+          <TextField name="note" label={texts.reject.note} autoComplete="off" />
+          <ProblemNote error={reject.error} />
+          <div className="flex justify-end gap-2">
+            <Button onClick={() => open(false)}>{shell.cancel}</Button>
+            <Button look="danger" type="submit" isBusy={reject.isPending}>
+              {texts.reject.submit}
+            </Button>
+          </div>
+        </Form>
+      </Dialog>
+    </p>
+  );
+}
+
 interface OpenedProps {
   readonly review: Review;
   readonly readAgain: () => void;
@@ -153,9 +209,15 @@ function Opened({ review, readAgain }: OpenedProps) {
     go('/reviews');
   };
   const canDecide = isOpen && lease.theirs === null;
-  const onDone = (result: Record<string, unknown>): void => {
+  const onDone = ({
+    result,
+    absent,
+  }: {
+    result: Record<string, unknown>;
+    absent: readonly string[];
+  }): void => {
     if (decide.isPending) return;
-    const body = { result, generation };
+    const body = { result, generation, ...(absent.length > 0 && { absent: [...absent] }) };
     decide.mutate({ path, body }, { onSuccess: () => void decided(), onError: readAgain });
   };
   const { error: refusal, variables: sent } = decide;
@@ -172,11 +234,10 @@ function Opened({ review, readAgain }: OpenedProps) {
         <ProblemNote key={at} error={error} />
       ))}
       {lease.theirs !== null && isOpen && <Theirs review={review} lease_until={lease.theirs.lease_until} />}
-      {status === 'decided' && (
+      {canDecide && <Reject review={review} onDone={() => void decided()} />}
+      {(status === 'decided' || status === 'rejected') && (
         <p className="flex flex-wrap items-center gap-3">
-          <span>
-            {texts.decided} <Time at={review.decision?.decided_at} />.
-          </span>
+          <Ended review={review} />
           <Button isBusy={reopen.isPending} onClick={() => reopen.mutate({ path }, { onSuccess: readAgain })}>
             {texts.reopen}
           </Button>

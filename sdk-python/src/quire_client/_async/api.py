@@ -422,10 +422,12 @@ class AsyncApi:
 
         Send the complete result, also the values that stay. If it does not fit the schema: 422
         `output_schema_mismatch` with `validation_errors`. Then the operation is `succeeded` with
-        this result, and `meta.origins` has the origin of each value. Nothing is billed. A repeat
-        of the same decision gets the same answer; another decision gets 409 `review_decided`
-        until the review is opened again. You need no lease, but while somebody else has one, the
-        answer is 409 `review_leased`.
+        this result, and `meta.origins` has the origin of each value. A required value that the
+        document does not say is named in `absent`: then the operation is `partial`, with a
+        `validation_errors` item for it. Nothing is billed. A repeat of the same decision gets
+        the same answer; another decision gets 409 `review_decided` until the review is opened
+        again. You need no lease, but while somebody else has one, the answer is 409
+        `review_leased`.
         """
         call = Call(
             "POST",
@@ -1637,7 +1639,7 @@ class AsyncApi:
         self,
         *,
         tenant_id: str,
-        status: Literal["open", "leased", "decided"] | None = None,
+        status: Literal["open", "leased", "decided", "rejected"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
         timeout: float | None = None,
@@ -1948,6 +1950,31 @@ class AsyncApi:
         )
         return cast("models.RefundResponse", await self._sender.data(call))
 
+    async def reject_review(
+        self,
+        review_id: str,
+        body: models.ReviewRejectionRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.Review:
+        """Reject a result: nobody can decide what the document says.
+
+        The operation is then `failed` with `review_rejected` and your `reason`. Nothing is
+        billed, and nothing is given back: the result as read stays readable until it expires. A
+        repeat gets the same answer. As with a decision you need no lease, but while somebody
+        else has one, the answer is 409 `review_leased`.
+        """
+        call = Call(
+            "POST",
+            "/v1/reviews/{review_id}/reject",
+            path={"review_id": review_id},
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.Review", await self._sender.data(call))
+
     async def release_review(self, review_id: str, *, timeout: float | None = None) -> None:
         """Say that you no longer look at a review.
 
@@ -2008,7 +2035,7 @@ class AsyncApi:
         await self._sender.data(call)
 
     async def reopen_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
-        """Doubt a decision: the review is open again.
+        """Doubt a decision or a rejection: the review is open again.
 
         The operation is `needs_review` again, and the decision is the result to look at. An open
         review does not change, and `expires_at` stays the same.
@@ -2540,7 +2567,7 @@ class AsyncLists:
         self,
         *,
         tenant_id: str,
-        status: Literal["open", "leased", "decided"] | None = None,
+        status: Literal["open", "leased", "decided", "rejected"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
         timeout: float | None = None,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { hasEnded } from '../../../../domain/leased.ts';
 import { objectSweeper } from '../../../../src/commands/sweeping.ts';
@@ -8,20 +7,11 @@ import { formOf, INVOICE, issuesIn, type Reply } from '../../support/client.ts';
 import { startApi, type TestApi } from '../../support/testApi.ts';
 import { dataOf, startReceiver } from '../../webhooks/receiver.ts';
 import { WEBHOOK_ENV } from '../../webhooks/toldTenant.ts';
+import { DECIDED, reviewedTenant, SCHEMA } from './reviewing.ts';
 
-const SCHEMA = {
-  type: 'object',
-  properties: {
-    invoice_number: { type: 'string' },
-    total: { type: 'number' },
-    iban: { type: 'string' },
-  },
-  required: ['invoice_number', 'iban'],
-  additionalProperties: false,
-};
-/** The document has no such number, and a person knows it. */
-const MISSING = JSON.stringify({ missing_required: true });
 const DAY = 24 * 3_600_000;
+
+type Call = Parameters<TestApi['call']>[2];
 
 describe('reviews', () => {
   let api: TestApi;
@@ -31,49 +21,7 @@ describe('reviews', () => {
   });
   after(() => api.stop());
 
-  type Call = Parameters<TestApi['call']>[2];
-
-  const newTenant = async () => {
-    const tenant_id = `rev-${randomUUID()}`;
-    const key = await api.newKey(tenant_id);
-    await api.sell(tenant_id, 10_000);
-    const call = (method: string, path: string, options: Call = {}) =>
-      api.call(method, path, { key, ...options });
-    const fields = { schema: JSON.stringify(SCHEMA), mode: 'fast', review: MISSING };
-    const extract = (over: Record<string, string> = {}, options: Call = {}) =>
-      call('post', '/v1/extract', { form: formOf({ ...fields, ...over }, INVOICE), ...options });
-    /** Sends it, and does what is in the queue meanwhile. */
-    const extracted = async (over: Record<string, string> = {}, options: Call = {}): Promise<Reply> => {
-      let answer: Reply | undefined;
-      const sent = extract(over, options).then((reply) => (answer = reply));
-      await until(async () => {
-        await api.operations.drain();
-        return answer !== undefined;
-      });
-      return sent;
-    };
-    /** A result that needs a review. */
-    const needed = async (over: Record<string, string> = {}) => {
-      const reply = await extracted(over);
-      expect(reply.status, reply.text).to.equal(202);
-      expect(reply.body).to.include({ status: 'needs_review' });
-      return String(reply.body['review_id']);
-    };
-    const review = async (id: string, rest = '', options: Call = {}) =>
-      call('get', `/v1/reviews/${id}${rest}`, options);
-    /** `what`: the ID of the review and `lease`, `decision` or `reopen`. */
-    const move = (what: string, json?: object, by: Call = {}) =>
-      call('post', `/v1/reviews/${what}`, { ...(json && { json }), ...by });
-    const operation = async (id: string) =>
-      (await call('get', `/v1/operations/${operationIdOfReview(id)}`)).body;
-    const listed = async (status = '') => {
-      const reply = await call('get', `/v1/reviews?tenant_id=${tenant_id}${status && `&status=${status}`}`);
-      expect(reply.status, reply.text).to.equal(200);
-      return reply.body['items'] as readonly Readonly<Record<string, unknown>>[];
-    };
-    const balance = async () => (await call('get', `/v1/billing/balance/${tenant_id}`)).body;
-    return { tenant_id, key, call, extract, extracted, needed, review, move, operation, listed, balance };
-  };
+  const newTenant = () => reviewedTenant(api);
 
   /** How many reviews of all tenants wait with a status, as operators are told. */
   const waiting = async (wanted: 'open' | 'leased'): Promise<number> => {
@@ -81,8 +29,6 @@ describe('reviews', () => {
     const work = body['work'] as readonly { kind: string; status: string; count: number }[];
     return work.find(({ kind, status }) => kind === 'reviews' && status === wanted)?.count ?? 0;
   };
-
-  const DECIDED = { invoice_number: 'Q-1001', total: 121, iban: 'DE02120300000000202051' };
 
   it('are asked for by the request: the operation is billed once, and its result waits for a person', async () => {
     const { tenant_id, ...tenant } = await newTenant();
@@ -363,7 +309,7 @@ describe('reviews', () => {
       const operation_id = operationIdOfReview(review_id);
       expect(told).to.have.deep.members([
         { review_id, operation_id, reasons: ['missing_required'] },
-        { review_id, operation_id, generation: 1, read: 1, confirmed: 0, corrected: 2 },
+        { review_id, operation_id, generation: 1, read: 1, confirmed: 0, corrected: 2, absent: 0 },
       ]);
     } finally {
       await receiver.stop();

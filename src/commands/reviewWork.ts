@@ -1,0 +1,208 @@
+import { z } from 'zod';
+import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
+import type { Json, JsonObject } from '../../domain/kernel/json.ts';
+import type { Doubt, Question } from '../../domain/doubts.ts';
+import { type Origin, origin, originsOf, reviewReason } from '../../domain/review.ts';
+import { type BodyEnds, storedBodyOf } from './storedResult.ts';
+
+const object = z.record(z.string(), z.unknown()).transform((value) => value as JsonObject);
+
+const storedQuestion = z.object({
+  schema: object,
+  doubts: z.array(
+    z
+      .object({ code: reviewReason, path: z.string(), confidence: z.number().optional() })
+      .transform(({ confidence, ...doubt }): Doubt =>
+        confidence === undefined ? doubt : { ...doubt, confidence },
+      ),
+  ),
+});
+
+/** All that a decision is about, complete in itself: the document alone lies elsewhere. */
+const storedDecision = storedQuestion.extend({
+  /** The machine's answer, as the operation has it. */
+  answer: object,
+  result: object,
+  /** Of each leaf of the result, by its JSON Pointer. */
+  origins: z.record(z.string(), origin),
+  /** JSON Pointers to required values that the document does not say; left out by older releases. */
+  absent: z.array(z.string()).default([]),
+  note: z.string().nullable(),
+});
+export type StoredDecision = z.output<typeof storedDecision>;
+
+/** The objects that a review is about: its question and the result that this is about, or the last decision. */
+export type StoredReview =
+  { readonly question: Uint8Array; readonly result: Uint8Array } | { readonly decision: Uint8Array };
+
+/** What a person says of a document. */
+export interface Said {
+  readonly result: JsonObject;
+  readonly absent: readonly string[];
+  readonly note: string | null;
+}
+
+/** Work on what is stored of a review: it may be megabytes. Answers are bytes of JSON wherever they are large. */
+export type ReviewWork =
+  | { readonly kind: 'show' }
+  | { readonly kind: 'answer'; readonly ends: BodyEnds }
+  | { readonly kind: 'said' }
+  | { readonly kind: 'decide'; readonly said: string };
+
+/** Such work, and what it is done on. */
+export interface ReviewJob {
+  readonly work: ReviewWork;
+  readonly stored: StoredReview;
+}
+
+/** A decision that is ready to be stored. */
+export interface PreparedDecision {
+  readonly schema: JsonObject;
+  readonly schema_sha256: string;
+  readonly bytes: Uint8Array;
+  readonly decision_sha256: string;
+  readonly counts: Readonly<Record<Origin, number>>;
+}
+
+interface Answers {
+  /** The last members of a review as callers get it; of one with a decision, the last ones of that before them. */
+  readonly show: Uint8Array;
+  /** The machine's answer with what a person has decided in the place of its result. */
+  readonly answer: Uint8Array;
+  /** What the document says, and the saved config that it was read with. */
+  readonly said: { readonly result: Uint8Array; readonly config_id: string | null };
+  readonly decide: PreparedDecision;
+}
+export type ReviewAnswer<Kind extends ReviewWork['kind']> = Answers[Kind];
+
+/** Does such work: here, or where nobody else waits for it. */
+export interface ReviewWorker {
+  /** Pieces of work of one `share` are loaded and done in order. undefined: there is nothing stored. */
+  readonly run: <Work extends ReviewWork>(
+    share: string,
+    work: Work,
+    load: () => Promise<StoredReview | undefined>,
+  ) => Promise<ReviewAnswer<Work['kind']> | undefined>;
+}
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+const bytesOf = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
+
+/** The question and the reading. */
+interface Standing extends Question {
+  readonly answer: JsonObject;
+  readonly decision: StoredDecision | null;
+}
+
+const standingIn = (stored: StoredReview): Standing => {
+  if ('decision' in stored) {
+    const decision = storedDecision.parse(JSON.parse(textOf(stored.decision)));
+    const { schema, doubts, answer } = decision;
+    return { schema, doubts, answer, decision };
+  }
+  const question = storedQuestion.parse(JSON.parse(textOf(stored.question)));
+  return { ...question, answer: storedBodyOf(stored.result), decision: null };
+};
+
+/** What a person said is not in the document, as the reason why the result is `partial`. */
+const absences = ({ absent }: StoredDecision): readonly JsonObject[] | null =>
+  absent.length === 0
+    ? null
+    : absent.map((path) => ({
+        path,
+        keyword: 'required',
+        message: 'A person has decided that the document does not say it.',
+        params: { missingProperty: nameIn(path) },
+        actual: null,
+      }));
+
+const nameIn = (path: string): string =>
+  (path.split('/').at(-1) ?? '').replaceAll('~1', '/').replaceAll('~0', '~');
+
+const show = ({ schema, doubts, answer, decision }: Standing): Uint8Array => {
+  const { meta, result, validation_errors } = answer as JsonObject & { readonly meta: JsonObject };
+  const { document_id, file_name, mime_type, pages, citations, warnings } = meta as Readonly<
+    Record<string, Json>
+  >;
+  const members = {
+    document: { document_id, file_name, mime_type, pages },
+    ...{ reasons: doubts, schema, result: decision?.result ?? result, citations, warnings },
+    validation_errors: validation_errors ?? [],
+  };
+  if (decision === null) return bytesOf(members).subarray(1);
+  const { origins, absent, note } = decision;
+  const rest = JSON.stringify({ origins, absent, note }).slice(1);
+  return new TextEncoder().encode(`${rest},${JSON.stringify(members).slice(1)}`);
+};
+
+const decidedAnswer = ({ answer, decision }: Standing, ends: BodyEnds): Uint8Array => {
+  if (decision === null) throw new Error('nobody has decided it');
+  const { result, origins } = decision;
+  const validation_errors = absences(decision);
+  const status = validation_errors === null ? 'success' : 'partial';
+  const meta = { ...(answer['meta'] as JsonObject), origins, ...ends.meta };
+  return bytesOf({ ...answer, status, result, validation_errors, ...ends.body, meta });
+};
+
+const prepared = ({ schema, doubts, answer }: Standing, said: string): PreparedDecision => {
+  const { result, absent, note } = JSON.parse(said) as Said;
+  const machine = (answer['result'] ?? {}) as JsonObject;
+  const origins = originsOf(
+    result,
+    machine,
+    doubts.map(({ path }) => path),
+  );
+  const counts = { read: 0, confirmed: 0, corrected: 0 };
+  for (const one of Object.values(origins)) counts[one] += 1;
+  const bytes = bytesOf({ schema, doubts, answer, result, origins, absent, note });
+  const schema_sha256 = sha256(canonicalJson(schema));
+  return { schema, schema_sha256, bytes, decision_sha256: sha256(bytes), counts };
+};
+
+const said = ({ answer, decision }: Standing): Answers['said'] => {
+  const config_id = (answer['meta'] as JsonObject | undefined)?.['config_id'];
+  const result = decision?.result ?? answer['result'] ?? {};
+  return { result: bytesOf(result), config_id: typeof config_id === 'string' ? config_id : null };
+};
+
+/** Does a piece of work at a stretch. */
+export const doReviewJob = ({ work, stored }: ReviewJob): Answers[ReviewWork['kind']] => {
+  const standing = standingIn(stored);
+  switch (work.kind) {
+    case 'show':
+      return show(standing);
+    case 'answer':
+      return decidedAnswer(standing, work.ends);
+    case 'said':
+      return said(standing);
+    case 'decide':
+      return prepared(standing, work.said);
+  }
+};
+
+/** Bytes that a piece of work reads, with the text that comes with it. */
+export const sizeOfJob = ({ work, stored }: ReviewJob): number => {
+  const before = work.kind === 'decide' ? work.said.length : 0;
+  return Object.values(stored).reduce<number>((sum, { length }: Uint8Array) => sum + length, before);
+};
+
+/** Memory that is handed over instead of copied: that of bytes which have it for themselves. */
+export const buffersIn = (values: readonly unknown[]): ArrayBuffer[] =>
+  values.flatMap((value) => {
+    if (!(value instanceof Uint8Array)) return [];
+    const { buffer, byteLength } = value;
+    // The first byte of an answer may be left out.
+    return buffer instanceof ArrayBuffer && buffer.byteLength - byteLength <= 1 ? [buffer] : [];
+  });
+
+/** Does all work at a stretch where it is asked for. */
+export const workHere: ReviewWorker = {
+  run: async <Work extends ReviewWork>(
+    _: string,
+    work: Work,
+    load: () => Promise<StoredReview | undefined>,
+  ) => {
+    const stored = await load();
+    return stored && (doReviewJob({ work, stored }) as ReviewAnswer<Work['kind']>);
+  },
+};
