@@ -20,6 +20,7 @@ import { evaluationsCheck } from './evaluations.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
 import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
+import { logClock } from './clock.ts';
 import { compactSet, type Reading, readThrough } from './streams.ts';
 import { type AuditedLog, chainsCheck, type StoredWatcher } from './chains.ts';
 
@@ -237,7 +238,9 @@ export const rulesCheck = (
   const mutable = muted(findings);
   const books = { findings, reference: reference(mutable.findings), once: compactSet(), touch };
   const rules = rulesOf(books);
-  const times = seenTimes();
+  const [times, clock] = [seenTimes(), logClock()];
+  /** Where a clock was set back, what is open is as old as the last event says. */
+  const newest = (): string => (times.last() === null ? '' : new Date(clock.nowMs()).toISOString());
   return {
     /** Takes up what was published, in an event that another audit checks. */
     learn: (recorded: RecordedEvent): void => {
@@ -248,6 +251,7 @@ export const rulesCheck = (
     look: (recorded: RecordedEvent, isPlain?: boolean): void => {
       if (!isJson(recorded)) return;
       times.see(recordedAt(recorded));
+      clock.see(recorded, Date.parse(recordedAt(recorded)));
       const event = decodedOr(findings, storedEvent(recorded), isPlain ?? isPlainData(recorded));
       if (event === undefined) return;
       // Rules compare who did what, by what stands in the events themselves.
@@ -257,7 +261,7 @@ export const rulesCheck = (
       for (const watcher of watchers) watcher.decoded?.(shown);
     },
     /** Looks at what is still open at the end. */
-    finish: (latest = times.last() ?? '') => {
+    finish: (latest = newest()) => {
       rules.finish(latest);
       return { tenants: rules.tenants(), first_at: times.first(), last_at: times.last() };
     },
