@@ -14,6 +14,7 @@ import { UndecodableEvent } from '../../domain/kernel/codec.ts';
 import { type RecordedEvent, storedEvent } from '../../domain/ports/log.ts';
 import { type Books, checkTimes } from './rules.ts';
 import { accountsCheck } from './accounts.ts';
+import { agreementsCheck } from './agreements.ts';
 import { claimsCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
 import { evaluationsCheck } from './evaluations.ts';
@@ -166,6 +167,7 @@ const rulesOf = (books: Books) => {
   const batches = batchesCheck(books);
   const reviews = reviewsCheck(books);
   const evaluations = evaluationsCheck(books);
+  const agreements = agreementsCheck(books, accounts.bookOf);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -180,6 +182,7 @@ const rulesOf = (books: Books) => {
       batches(event);
       reviews(event);
       evaluations(event);
+      agreements(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {

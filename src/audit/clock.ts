@@ -47,6 +47,8 @@ export const logClock = () => {
       [suspect, open] = [undefined, undefined];
       if (!(ms <= latestMs)) latestMs = ms;
     },
+    /** Whether it is known of all events so far if they belong to a step. */
+    isDecided: (): boolean => suspect === undefined || open !== undefined,
     /** The step that the event at a position belongs to. */
     stepAt: (position: bigint): Step | undefined => {
       let [low, high] = [0, steps.length];
@@ -91,11 +93,11 @@ export const backwardsCheck = (findings: Findings, clock: LogClock) => {
     );
   };
   return {
-    add: (place: Place, latestMs: number, at: string): void => {
-      const one = { place: placeOf(place), latestMs, at };
-      // Within a step that is known nothing has to be remembered.
-      if (clock.stepAt(place.position) === undefined) found.push(one);
-      else settle(one);
+    add: (place: Place, latestMs: number, at: string): void =>
+      void found.push({ place: placeOf(place), latestMs, at }),
+    /** Reports what can be told by now, so that findings have the order of the log. */
+    tell: (): void => {
+      if (found.length > 0 && clock.isDecided()) for (const one of found.splice(0)) settle(one);
     },
     /** Reports what is wrong, and notes each step that a stream shows. */
     finish: (): void => {

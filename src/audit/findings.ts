@@ -27,6 +27,7 @@ const CHECKS = {
   review:
     'every review is of an operation that needs one, has one holder at a time, and is decided once in each generation',
   evaluation: 'every run measures a whole version of its set, and is scored once, when it has ended',
+  agreement: 'what several events say of the same work, document or artifact is the same',
   seal: 'every sealed event is still there, unchanged',
   read_models: 'the read models match the events',
 } as const;
@@ -67,6 +68,7 @@ interface Count {
 export interface HalfFound {
   readonly kept: ReadonlyMap<Check, readonly Finding[]>;
   readonly counts: ReadonlyMap<Check, Readonly<Count>>;
+  readonly notes: readonly string[];
 }
 
 const positionIn = ({ position }: Finding): bigint => BigInt(position ?? -1n);
@@ -109,7 +111,7 @@ export const findingsKept = (keep: number) => {
     checked: (check: Check, times = 1): void => {
       countOf(check).checked += times;
     },
-    half: (): HalfFound => ({ kept, counts }),
+    half: (): HalfFound => ({ kept, counts, notes }),
     /** Adds what the half before this one found. */
     takeIn: (half: HalfFound): void => {
       for (const [check, { checked, findings }] of half.counts) {
@@ -119,6 +121,7 @@ export const findingsKept = (keep: number) => {
       }
       for (const [check, found] of half.kept)
         kept.set(check, joined(found, kept.get(check) ?? []).slice(0, keep));
+      for (const text of half.notes) if (notes.length < NOTES_MAX) notes.push(text);
     },
     total: (): number => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
     result: () => {

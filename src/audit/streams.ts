@@ -410,6 +410,7 @@ export const streamsCheck = (findings: Findings, options: StreamsOptions) => {
       const at = recordedAt(event);
       const [ms, latest] = [Date.parse(at), before?.latestMs ?? NaN];
       clock.see(event, ms);
+      backwards.tell();
       if (ms < latest - BACKWARDS_MAX_MS) backwards.add(event, latest, at);
       // Members one by one: a spread costs more, once an event.
       const { revision, carried, hash, hashVersion } = link;
