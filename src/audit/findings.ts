@@ -82,6 +82,12 @@ const byPosition = (a: Finding, b: Finding): number => {
 const joined = (first: readonly Finding[], second: readonly Finding[]): Finding[] =>
   first.length === 0 || second.length === 0 ? [...first, ...second] : [...first, ...second].sort(byPosition);
 
+/** Whether time runs backwards is known a few events later; of one event the findings are in the order of their text. */
+const byTime = (a: Finding, b: Finding): number =>
+  byPosition(a, b) || (a.message < b.message ? -1 : Number(a.message > b.message));
+/** More of them are kept until they are in order. */
+const LATE_MAX = 100;
+
 const NOTES_MAX = 100;
 
 /** Collects what an audit finds: of each check all are counted, and `keep` kept. */
@@ -100,7 +106,7 @@ export const findingsKept = (keep: number) => {
     add: (finding: Finding): void => {
       countOf(finding.check).findings += 1;
       const list = kept.get(finding.check) ?? [];
-      if (list.length < keep) list.push(finding);
+      if (list.length < keep + LATE_MAX) list.push(finding);
       kept.set(finding.check, list);
     },
     /** Something worth knowing that is not wrong. */
@@ -120,15 +126,16 @@ export const findingsKept = (keep: number) => {
         count.findings += findings;
       }
       for (const [check, found] of half.kept)
-        kept.set(check, joined(found, kept.get(check) ?? []).slice(0, keep));
+        kept.set(check, joined(found, kept.get(check) ?? []));
       for (const text of half.notes) if (notes.length < NOTES_MAX) notes.push(text);
     },
     total: (): number => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
     result: () => {
       const made = (Object.keys(CHECKS) as Check[]).filter((check) => counts.has(check));
+      kept.get('time')?.sort(byTime);
       return {
         checks: made.map((check) => ({ check, about: CHECKS[check], ...countOf(check) })),
-        findings: made.flatMap((check) => kept.get(check) ?? []),
+        findings: made.flatMap((check) => kept.get(check)?.slice(0, keep) ?? []),
         notes,
       };
     },
