@@ -125,8 +125,7 @@ export const findingsKept = (keep: number) => {
         count.checked += checked;
         count.findings += findings;
       }
-      for (const [check, found] of half.kept)
-        kept.set(check, joined(found, kept.get(check) ?? []));
+      for (const [check, found] of half.kept) kept.set(check, joined(found, kept.get(check) ?? []));
       for (const text of half.notes) if (notes.length < NOTES_MAX) notes.push(text);
     },
     total: (): number => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '../../../domain/kernel/json.ts';
 import { RICH } from '../auditedHistory.ts';
 import type { Intruder, StoredEvent } from '../tampering.ts';
+import type { Check } from '../../../src/audit/findings.ts';
 
 /** What finds an edit: the audit by itself, only a seal that was made before, or neither. */
 export type FoundBy = 'audit' | 'seal' | 'neither';
@@ -9,6 +10,8 @@ export type FoundBy = 'audit' | 'seal' | 'neither';
 export interface Edit {
   readonly name: string;
   readonly foundBy: FoundBy;
+  /** The check that finds it; left out: any. */
+  readonly check?: Check;
   readonly make: (intruder: Intruder) => void;
 }
 
