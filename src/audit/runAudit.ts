@@ -15,6 +15,7 @@ import {
   type StartedChains,
 } from './chains.ts';
 import { everything, readThrough } from './streams.ts';
+import { unsealedTail, type UnsealedTail } from './unsealed.ts';
 import { auditInShares, type StartShares } from './shares.ts';
 import { EXPECTED_MODELS, readModelComparison, type ReadModelSnapshot } from './compareReadModels.ts';
 
@@ -69,11 +70,22 @@ const checksText = ({ checks, findings }: AuditReport): string =>
     })
     .join('');
 
+const unsealedText = ({ unsealed }: AuditReport): string => {
+  if (unsealed === null) return '';
+  const { since, position, events } = unsealed;
+  const [end, many] = [position === null ? '' : ` after position ${position}`, events === 1 ? '' : 's'];
+  return (
+    `○ ${since === null ? 'never sealed' : `not sealed since ${since}`}: ` +
+    `${grouped(events)} event${many}${end} could be rewritten or cut off, and no audit would tell\n`
+  );
+};
+
 /** The report of an audit, to be read by a person. */
 export const reportText = (report: AuditReport): string => {
   const notes = report.notes.map((note) => `· ${note}\n`).join('');
   const verdict = report.total === 0 ? 'Nothing is wrong.\n' : `${grouped(report.total)} things are wrong.\n`;
-  return `${headerText(report)}${checksText(report)}${notes === '' ? '' : `\n${notes}`}\n${verdict}`;
+  const made = `${headerText(report)}${checksText(report)}${unsealedText(report)}`;
+  return `${made}${notes === '' ? '' : `\n${notes}`}\n${verdict}`;
 };
 
 const TEXT_COLUMNS = 2;
@@ -110,6 +122,8 @@ export interface AuditReport extends FindingsResult {
   readonly facts: LogFacts;
   /** All findings, also those that were not kept. */
   readonly total: number;
+  /** What no seal covers; null where everything is sealed. It is nothing wrong: `total` does not count it. */
+  readonly unsealed: UnsealedTail | null;
   readonly read_models: { readonly name: string; readonly position: string | null }[] | null;
 }
 
@@ -228,6 +242,9 @@ export const runAudit = async (
   const watchers = compared === undefined ? [] : [compared.watcher];
   const log = (await byShares(request, findings)) ?? (await byHalves(request, findings, watchers));
   await compared?.finish(BigInt(log.facts.position ?? 0));
+  const { feed, seals = [], origins = [] } = request;
+  const unsealed = (await unsealedTail({ feed, seals, origins }, log.facts)) ?? null;
   const read_models = comparedIn(snapshot);
-  return { log, report: { ...findings.result(), facts: log.facts, total: findings.total(), read_models } };
+  const found = { ...findings.result(), facts: log.facts, total: findings.total() };
+  return { log, report: { ...found, unsealed, read_models } };
 };

@@ -134,12 +134,13 @@ export interface Reading {
 
 const PROGRESS_EVERY = 10_000;
 
-/** Every event of the log as it is now, in its order. */
+/** Every event of the log as it is now, in its order; `after`: only those beyond this position. */
 export async function* everything(
   feed: Pick<EventFeed, 'subscribe'>,
   signal?: AbortSignal,
+  after?: bigint,
 ): AsyncGenerator<RecordedEvent> {
-  for await (const item of feed.subscribe({ own: true, ...(signal === undefined ? {} : { signal }) })) {
+  for await (const item of feed.subscribe({ own: true, after, ...(signal && { signal }) })) {
     if (item.kind === 'caught_up') return;
     if (item.kind === 'event') yield item.event;
   }

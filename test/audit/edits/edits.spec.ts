@@ -24,7 +24,8 @@ describe('66 kinds of edits to a log', () => {
       const { report } = await auditAfter(make, { seals });
       const checks = new Set(report.findings.map(({ check }) => check));
       const bySeal = checks.delete('seal');
-      const by = checks.size > 0 ? 'audit' : bySeal ? 'seal' : 'neither';
+      const otherwise = report.unsealed === null ? 'neither' : 'unsealed';
+      const by = checks.size > 0 ? 'audit' : bySeal ? 'seal' : otherwise;
       outcomes.push({ name, by, how: [...checks].join(', ') });
       expect(by, JSON.stringify(report.findings, undefined, 1)).to.equal(foundBy);
       if (check !== undefined) expect([...checks]).to.include(check);
