@@ -82,7 +82,7 @@ const balanceAtResponse = z
 
 const auditRequest = z
   .strictObject({
-    log_only: z.boolean().default(false).meta({ description: 'Leave the read models out.' }),
+    log_only: z.boolean().default(false).meta({ description: 'Leave the read models and the objects out.' }),
     all: z.boolean().default(false).meta({
       description: 'Keep every finding, not only the first 20 of each check; all are counted either way.',
     }),

@@ -101,9 +101,17 @@ export const balancesText = (balances: readonly BalanceAt[]): string => {
   return lines.map((line) => `${line.map(cell).join('  ').trimEnd()}\n`).join('');
 };
 
+/** Compares objects with what the log says of them: it sees every event, and looks at the objects afterwards. */
+export interface ObjectsCheck {
+  readonly watchers: readonly Watcher[];
+  readonly finish: (findings: Findings) => Promise<void>;
+}
+
 export interface AuditRequest extends Omit<LogAudit, 'findings' | 'watchers'> {
   /** The read models to compare; none: the log alone is audited. */
   readonly snapshot?: ReadModelSnapshot | undefined;
+  /** Left out: objects are not looked at. */
+  readonly objects?: ObjectsCheck | undefined;
   /** All seals, wherever they were found. */
   readonly seals?: readonly GivenSeal[];
   /** Flaws of the seals themselves, and seals that could not be read. */
@@ -213,10 +221,10 @@ const apart = async (
 
 /** undefined: not by shares. */
 const byShares = async (
-  { snapshot, startShares, sealFlaws = [], seals = [], onProgress, signal }: AuditRequest,
+  { snapshot, objects, startShares, sealFlaws = [], seals = [], onProgress, signal }: AuditRequest,
   findings: Findings,
 ): Promise<AuditedLog | undefined> =>
-  startShares === undefined || snapshot !== undefined || sealFlaws.length > 0
+  startShares === undefined || (snapshot ?? objects) !== undefined || sealFlaws.length > 0
     ? undefined
     : auditInShares(startShares, { seals, findings, onProgress, signal });
 
@@ -239,9 +247,13 @@ export const runAudit = async (
   const findings = findingsKept(request.keep ?? KEEP);
   for (const note of notes) findings.note(note);
   const compared = comparisonFor(request, findings);
-  const watchers = compared === undefined ? [] : [compared.watcher];
+  const watchers = [
+    ...(compared === undefined ? [] : [compared.watcher]),
+    ...(request.objects?.watchers ?? []),
+  ];
   const log = (await byShares(request, findings)) ?? (await byHalves(request, findings, watchers));
   await compared?.finish(BigInt(log.facts.position ?? 0));
+  await request.objects?.finish(findings);
   const { feed, seals = [], origins = [] } = request;
   const unsealed = (await unsealedTail({ feed, seals, origins }, log.facts)) ?? null;
   const read_models = comparedIn(snapshot);
