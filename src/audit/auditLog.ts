@@ -47,8 +47,16 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
 
 /** As `namedAs`, of sets of examples and their runs. */
 const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
-  if (type === 'EvaluationSetPublished' || type === 'EvaluationSetRemoved') return setStream(data.set_id);
-  return type === 'EvaluationScored' ? evaluationStream(data.run_id) : undefined;
+  switch (type) {
+    case 'EvaluationSetPublished':
+    case 'EvaluationSetReduced':
+    case 'EvaluationSetRemoved':
+      return setStream(data.set_id);
+    case 'EvaluationScored':
+      return evaluationStream(data.run_id);
+    default:
+      return undefined;
+  }
 };
 
 /** As `namedAs`, of places, and of tenants that are erased or keep things for days of their own. */

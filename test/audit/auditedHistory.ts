@@ -326,7 +326,7 @@ const waitingBatches = async (api: Client, tenant_id: string): Promise<void> => 
   await done(api, `/v1/batches/${await accepted()}/cancel`, {});
 };
 
-/** A set of two versions and a run that waits, and a set that was removed. */
+/** A set of two versions and a run that waits, one that was removed, and one that lost a document. */
 const measuring = async (api: Client, tenant_id: string): Promise<void> => {
   const example = async (total: number) => {
     const json = { tenant_id, file_name: 'a.txt', content_type: 'text/plain' };
@@ -348,6 +348,9 @@ const measuring = async (api: Client, tenant_id: string): Promise<void> => {
   const schema = JSON.parse(INVOICE_SCHEMA) as object;
   await done(api, '/v1/evaluations/runs', { tenant_id, set_id, schema });
   await api.call('delete', `/v1/evaluations/sets/${await published({ examples: [two] })}`);
+  const [three, four] = [await example(30), await example(40)];
+  await published({ name: 'February', examples: [three, four] });
+  expect((await api.call('delete', `/v1/documents/${four.document_id}`)).status).to.equal(204);
 };
 
 /** An extraction whose request ended right after its burn. */

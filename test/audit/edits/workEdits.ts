@@ -177,6 +177,12 @@ const CONTRADICTIONS: readonly Edit[] = [
     make: set('ArtifactPublished', (data) => ({ ...data, best_score: Number(data['best_score']) / 2 })),
   },
   {
+    name: 'the document that was taken out of a set',
+    foundBy: 'audit',
+    check: 'version',
+    make: set('EvaluationSetReduced', { document_ids: ['doc_other'] }),
+  },
+  {
     name: 'the address of a deployed artifact',
     foundBy: 'audit',
     check: 'agreement',
