@@ -7,6 +7,7 @@ import { SYSTEM, systemMeta } from '../writer/commandMeta.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
+import { keptMs, REVIEWED, workObjects, type WorkObjects, type WorkObjectsDeps } from './workObjects.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
 import type { KeptDays } from '../../domain/retention.ts';
@@ -103,31 +104,8 @@ const finishClaim = async ({ payments, clock }: HoldSweeperDeps, stream: string)
   return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
 };
 
-/** The log's record of the work that an object is for. */
-export type WorkFate =
-  /** It waits, runs, or is not billed yet. */
-  | { readonly kind: 'open' }
-  | { readonly kind: 'ended'; readonly at: string; readonly tenant_id: string }
-  /** It never was in the queue, or was never asked for. */
-  | { readonly kind: 'unknown' };
-
-export interface WorkObjectsDeps {
-  /** By the ID of what waits, of a set or a run, from the log. `keeps`: a key that it needs after its end. */
-  readonly queuedFate: (id: string) => Promise<WorkFate & { readonly keeps?: string }>;
-  /** Of an extraction or conversion by its ID, from the log: it ended when it was billed, or failed. */
-  readonly workFate: (id: string) => Promise<WorkFate>;
-}
-
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Unknown objects are kept for a day after they were put. */
-const KEPT_MS = DAY_MS;
-
-/** How long something is kept, ms; for 0 days: permanently. */
-const keptMs = (days: number): number => (days === 0 ? Infinity : days * DAY_MS);
-
-/** A request that can still be accepted is accepted within minutes. */
-const NEW_MS = HOUR_MS;
 
 /** Where requests, files, parts, keys and results of work lie. */
 const WORK_PREFIXES = [
@@ -139,61 +117,8 @@ const WORK_PREFIXES = [
   'secrets/',
 ] as const;
 
-/** Younger than that is not looked at, ms. */
-const WORK_AGE_MS = NEW_MS;
-
-const QUEUED =
-  /^(?:operations|training|evaluations|secrets|results)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
-const REVIEWED = /^(?:operations|reviews|results)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
-
-/** The operation, batch or training job that an object is of; of a review, its operation. */
-const queuedOfKey = (key: string): string | undefined => {
-  const suffix = key.startsWith(REVIEWS_PREFIX) ? REVIEWED.exec(key)?.[1] : undefined;
-  return suffix === undefined ? QUEUED.exec(key)?.[1] : `op_${suffix}`;
-};
-
-/** Which part of some work is over, as reports count it; undefined while it is still needed. */
-type WhatIsOver = (
-  object: { readonly key: string; readonly modified_at: string },
-  nowMs: number,
-) => Promise<'results' | 'examples' | undefined>;
-
-/**
- * Tells what is left of work that is over: whatever a request put that was never accepted, what arrived late, and
- * results and examples that were kept for as long as they are. Times are the log's; those of the store count only for
- * what the log does not know. Each piece of work is asked for once.
- */
-const workObjects = ({ queuedFate, workFate }: ObjectSweeperDeps, kept: KeptDays): WhatIsOver => {
-  const formerMs = keptMs(kept.installation.results) + HOUR_MS;
-  const known = new Map<string, Promise<WorkFate & { readonly keeps?: string }>>();
-  const fateOf = (id: string, ask: typeof queuedFate) => {
-    const fate = known.get(id) ?? ask(id);
-    known.set(id, fate);
-    return fate;
-  };
-  /** `isOld`: it goes where the log does not know its work. */
-  const isResultOver = (fate: WorkFate, nowMs: number, isOld: boolean): boolean =>
-    fate.kind === 'ended'
-      ? nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).results)
-      : fate.kind === 'unknown' && isOld;
-  return async ({ key, modified_at }, nowMs) => {
-    const age = nowMs - Date.parse(modified_at);
-    const over = (isOver: boolean) => (isOver ? 'results' : undefined);
-    const work = workIdOfResult(key);
-    if (work !== undefined) return over(isResultOver(await fateOf(work, workFate), nowMs, age >= KEPT_MS));
-    const [queued, isResult] = [queuedOfKey(key), key.startsWith(RESULTS_PREFIX)];
-    // Results and sentences of problems of releases before this one; secrets that belong to no work stay.
-    if (queued === undefined) return over(isResult && age >= formerMs);
-    const fate = await fateOf(queued, queuedFate);
-    // Why an operation failed, or why a batch refused a document: of that there never was an operation.
-    if (isResult) return over(isResultOver(fate, nowMs, age >= formerMs));
-    if (fate.kind === 'unknown') return over(age >= KEPT_MS);
-    if (fate.kind === 'open' || age < NEW_MS) return undefined;
-    if (fate.keeps !== key) return 'results';
-    const examplesMs = keptMs(kept.of(fate.tenant_id).examples);
-    return nowMs - Date.parse(fate.at) >= examplesMs ? 'examples' : undefined;
-  };
-};
+/** Younger than that is not looked at, ms. A request that can still be accepted is accepted within minutes. */
+const WORK_AGE_MS = HOUR_MS;
 
 /** An upload URL holds an hour: whatever is not used a day later was given up. */
 const UPLOAD_AGE_MS = DAY_MS;
@@ -263,8 +188,13 @@ interface ObjectSweep {
 export type ObjectSweeper = Sweeper<ObjectSweep>;
 
 /** Removes objects that nothing refers to, and what was kept for as long as it is. Runs safely beside others. */
-export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper =>
-  sweeperOf(() => sweepObjects(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
+export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper => {
+  const over = workObjects(deps);
+  return sweeperOf(() => sweepObjects(deps, over), {
+    everyMs: deps.everyMs ?? HOUR_MS,
+    onError: deps.onError,
+  });
+};
 
 interface Removed {
   readonly removed: number;
@@ -297,11 +227,11 @@ async function* oldKeys(
   for await (const page of oldObjects(deps, prefix, before)) yield page.map(({ key }) => key);
 }
 
-const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
+const sweepObjects = async (deps: ObjectSweeperDeps, over: WorkObjects): Promise<ObjectSweep> => {
   const kept = await deps.kept();
   const now = Date.parse(deps.clock.now());
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
-  const results = await removeOver(deps, kept, now);
+  const results = await removeOver(deps, over, { kept, nowMs: now });
   const expired = await expireUsed(deps, kept, now);
   const tenants = (await deps.erasedTenants?.()) ?? { removed: 0, left: 0 };
   const erased = await removeErased(deps);
@@ -320,9 +250,13 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
 };
 
 /** Removes leftovers of finished work. An undecidable one does not keep the others from being checked. */
-const removeOver = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number) => {
+const removeOver = async (
+  deps: ObjectSweeperDeps,
+  over: WorkObjects,
+  { kept, nowMs }: { readonly kept: KeptDays; readonly nowMs: number },
+) => {
   const done = { removed: { results: 0, examples: 0 }, left: 0 };
-  const whatIsOver = workObjects(deps, kept);
+  const whatIsOver = over(kept);
   const look = async (object: ListedObject): Promise<void> => {
     const what = await whatIsOver(object, nowMs);
     if (what === undefined) return;

@@ -25,12 +25,8 @@ import {
   uploadStock,
   type UploadStock,
 } from '../commands/uploads.ts';
-import {
-  objectSweeper,
-  type ObjectSweeperDeps,
-  type WorkFate,
-  type WorkObjectsDeps,
-} from '../commands/sweeping.ts';
+import { objectSweeper, type ObjectSweeperDeps } from '../commands/sweeping.ts';
+import type { WorkFate, WorkObjectsDeps } from '../commands/workObjects.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
@@ -194,7 +190,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       forgetExamples: (documentId, job) => forgetExamples(examplesOf(from), documentId, job),
       forgetInEvaluations: inEvaluations(from),
     },
-    erasedTenants: () => sweepErasures(tenantErasing(from))(),
+    erasedTenants: sweepErasures(tenantErasing(from)),
     kept: from.retention.kept,
     pruneDeliveries: pruneDeliveries({
       ...{ store: from.parts.log, clock: from.clock, prunable: prunableDeliveries(sql) },
