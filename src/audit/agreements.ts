@@ -120,94 +120,113 @@ const burnAsDone = (success: Succeeded, { data }: Burned): readonly Pair[] => [
   ['duration', success.duration_ms, data.delivered?.duration_ms],
 ];
 
-/** Pieces of work, until they end. `bookOf`: the account of a tenant, as it was added up so far. */
-const worksTold = (books: Books, bookOf: (tenantId: string) => AccountBook | undefined) => {
+/** Compares what was asked for with the hold that is open for it. */
+const checkHeld = (
+  books: Books,
+  event: Requested,
+  hold: AuditedEventOf<'CreditsHeld'>['data'] | undefined,
+): void => {
+  if (hold === undefined || (hold.operation !== 'extract' && hold.operation !== 'to_markdown')) return;
+  const { pages, mode } = event.data;
+  const pairs: readonly Pair[] = [
+    ['work', hold.operation_id, idOf(event)],
+    ['pages', hold.pages, pages],
+    ['mode', hold.extraction_mode, ratedMode(hold.operation, mode)],
+  ];
+  compare(books, event, { of: `its hold ${hold.hold_id}`, pairs });
+};
+
+/** Compares a burn with what was asked for, accepted and done. */
+const checkBurn = (books: Books, event: Burned, { accepted, requested, success }: Told): void => {
+  const { operation_id, pages, document_id } = event.data;
+  if (requested !== undefined) {
+    const of = `what was asked for as ${operation_id}`;
+    compare(books, event, { of, pairs: [['document', requested.document_id, document_id ?? undefined]] });
+    if (pages > requested.pages)
+      wrong(books.findings, 'agreement', event)(`Its pages are more than ${of}.`, requested.pages, pages);
+  }
+  if (accepted === undefined) return;
+  compare(books, event, { of: accepted.operation_id, pairs: burnAsAccepted(accepted, event) });
+  if (success === undefined) return;
+  const of = `the success of ${accepted.operation_id}`;
+  compare(books, event, { of, pairs: burnAsDone(success, event) });
+};
+
+/** Compares the end of work with what was asked for, delivered and done. */
+const checkEnd = (books: Books, event: Completed, { delivered, success, requested }: Told): void => {
+  const { status, duration_ms, pages } = event.data;
+  const isMore = requested !== undefined && pages > requested.pages;
+  const pairs: readonly Pair[] = [
+    ['outcome', delivered?.status ?? success?.outcome, status],
+    ['duration', delivered?.duration_ms ?? success?.duration_ms, duration_ms],
+    ['pages', isMore ? requested.pages : undefined, pages],
+  ];
+  compare(books, event, { of: `the work ${idOf(event)}`, pairs });
+};
+
+/** What is told of pieces of work until they end, by their IDs and by those of their operations. */
+const toldWorks = () => {
   const told = new Map<string, Told>();
   const works = new Map<string, string>();
-  const seen = documentsSeen(books);
-  const toldOf = (id: string): Told => {
+  const of = (id: string): Told => {
     const known = told.get(id) ?? {};
     told.set(id, known);
     return known;
   };
-  const asHeld = (event: Requested, accepted: Accepted | undefined): void => {
-    const { tenant_id, hold_id, pages, mode } = event.data;
-    const hold = bookOf(tenant_id)?.holds.get(hold_id ?? '');
-    if (hold === undefined || (hold.operation !== 'extract' && hold.operation !== 'to_markdown')) return;
-    const pairs: readonly Pair[] = [
-      ['work', hold.operation_id, accepted?.work_id ?? idOf(event)],
-      ['pages', hold.pages, pages],
-      ['mode', hold.extraction_mode, ratedMode(hold.operation, mode)],
-    ];
-    compare(books, event, { of: `its hold ${hold.hold_id}`, pairs });
-  };
-  const ended = (id: string): void => void told.delete(id);
-  const endedOperation = ({ data }: AuditedEventOf<'OperationFailed' | 'OperationCancelled'>): void => {
-    ended(works.get(data.operation_id) ?? '');
-    works.delete(data.operation_id);
-  };
-  const requested = (event: Requested): void => {
-    const known = toldOf(idOf(event));
-    const { accepted } = known;
-    known.requested ??= event.data;
-    seen.check(event);
-    asHeld(event, accepted);
-    if (accepted !== undefined)
-      compare(books, event, { of: accepted.operation_id, pairs: asAccepted(accepted, event.data) });
-  };
-  const burned = (event: Burned): void => {
-    const { operation_id, pages, document_id, delivered } = event.data;
-    const known = told.get(operation_id);
-    if (known === undefined) return;
-    const { accepted, requested: asked, success } = known;
-    if (delivered !== undefined) known.delivered = delivered;
-    if (asked !== undefined) {
-      const of = `what was asked for as ${operation_id}`;
-      compare(books, event, { of, pairs: [['document', asked.document_id, document_id ?? undefined]] });
-      if (pages > asked.pages)
-        wrong(books.findings, 'agreement', event)(`Its pages are more than ${of}.`, asked.pages, pages);
-    }
-    if (accepted === undefined) return;
-    compare(books, event, { of: accepted.operation_id, pairs: burnAsAccepted(accepted, event) });
-    if (success !== undefined)
-      compare(books, event, {
-        of: `the success of ${accepted.operation_id}`,
-        pairs: burnAsDone(success, event),
-      });
-  };
-  const completed = (event: Completed): void => {
-    const id = idOf(event);
-    const { status, duration_ms, pages } = event.data;
-    const { delivered, success, requested: asked } = told.get(id) ?? {};
-    const asMany = asked !== undefined && pages > asked.pages ? asked.pages : undefined;
-    ended(id);
-    const pairs: readonly Pair[] = [
-      ['outcome', delivered?.status ?? success?.outcome, status],
-      ['duration', delivered?.duration_ms ?? success?.duration_ms, duration_ms],
-      ['pages', asMany, pages],
-    ];
-    compare(books, event, { of: `the work ${id}`, pairs });
-  };
-  return byType({
-    DocumentRegistered: seen.register,
-    OperationAccepted: ({ data }) => {
-      toldOf(data.work_id).accepted = data;
+  return {
+    of,
+    find: (id: string) => told.get(id),
+    end: (id: string): void => void told.delete(id),
+    accept: (data: Accepted): void => {
+      of(data.work_id).accepted = data;
       works.set(data.operation_id, data.work_id);
     },
-    OperationSucceeded: ({ data }) => {
+    succeed: (data: Succeeded): void => {
       const known = told.get(works.get(data.operation_id) ?? '');
       if (known !== undefined) known.success = data;
       works.delete(data.operation_id);
     },
-    OperationFailed: endedOperation,
-    OperationCancelled: endedOperation,
+    endOperation: ({ data }: AuditedEventOf<'OperationFailed' | 'OperationCancelled'>): void => {
+      told.delete(works.get(data.operation_id) ?? '');
+      works.delete(data.operation_id);
+    },
+  };
+};
+
+/** Pieces of work, until they end. `bookOf`: the account of a tenant, as it was added up so far. */
+const worksTold = (books: Books, bookOf: (tenantId: string) => AccountBook | undefined) => {
+  const [told, seen] = [toldWorks(), documentsSeen(books)];
+  const requested = (event: Requested): void => {
+    const known = told.of(idOf(event));
+    known.requested ??= event.data;
+    seen.check(event);
+    checkHeld(books, event, bookOf(event.data.tenant_id)?.holds.get(event.data.hold_id ?? ''));
+    const { accepted } = known;
+    if (accepted !== undefined)
+      compare(books, event, { of: accepted.operation_id, pairs: asAccepted(accepted, event.data) });
+  };
+  const completed = (event: Completed): void => {
+    checkEnd(books, event, told.find(idOf(event)) ?? {});
+    told.end(idOf(event));
+  };
+  return byType({
+    DocumentRegistered: seen.register,
+    OperationAccepted: ({ data }) => told.accept(data),
+    OperationSucceeded: ({ data }) => told.succeed(data),
+    OperationFailed: told.endOperation,
+    OperationCancelled: told.endOperation,
     ExtractionRequested: requested,
     ConversionRequested: requested,
-    CreditsBurned: burned,
+    CreditsBurned: (event) => {
+      const known = told.find(event.data.operation_id);
+      if (known === undefined) return;
+      checkBurn(books, event, known);
+      if (event.data.delivered !== undefined) known.delivered = event.data.delivered;
+    },
     ExtractionCompleted: completed,
     ConversionCompleted: completed,
-    ExtractionFailed: (event) => ended(idOf(event)),
-    ConversionFailed: (event) => ended(idOf(event)),
+    ExtractionFailed: (event) => told.end(idOf(event)),
+    ConversionFailed: (event) => told.end(idOf(event)),
   });
 };
 

@@ -102,11 +102,13 @@ export const backwardsCheck = (findings: Findings, clock: LogClock) => {
     /** Reports what is wrong, and notes each step that a stream shows. */
     finish: (): void => {
       for (const one of found.splice(0)) settle(one);
-      for (const [{ from, to, byMs }, events] of told)
+      for (const [{ from, to, byMs }, events] of told) {
+        const many = events === 1 ? 'event was' : 'events were';
         findings.note(
-          `A clock was set back by ${Math.round(byMs / MINUTE_MS)} minutes at position ${from}: up to position ${to}, ` +
-            `${events} ${events === 1 ? 'event was' : 'events were'} recorded before their predecessors.`,
+          `A clock was set back by ${Math.round(byMs / MINUTE_MS)} minutes at position ${from}: up to ` +
+            `position ${to}, ${events} ${many} recorded before their predecessors.`,
         );
+      }
       told.clear();
     },
   };

@@ -88,21 +88,26 @@ const documentsAfter = (event: SetEvent, before: readonly string[]): readonly st
   return before.filter((id) => !gone.has(id));
 };
 
+const checkReduced = (
+  event: AuditedEventOf<'EvaluationSetReduced'>,
+  before: readonly string[],
+  say: ReturnType<typeof wrong>,
+): void => {
+  const [due, left] = [before.length - event.data.document_ids.length, documentsAfter(event, before).length];
+  if (left !== due) say('It takes documents out that the set does not have.', due, left);
+};
+
 /** Says why an event cannot follow the earlier ones of its set, if it cannot. */
-const checkSet = (event: SetEvent, seen: SeenSet | undefined, say: ReturnType<typeof wrong>): void => {
-  const due = (seen?.versions.length ?? 0) + 1;
-  if (seen?.removed === true) say('It comes after the set was removed.');
-  else if (seen !== undefined && seen.tenant_id !== event.data.tenant_id)
+const checkSet = (event: SetEvent, seen: SeenSet, say: ReturnType<typeof wrong>): void => {
+  const due = seen.versions.length + 1;
+  if (seen.removed) say('It comes after the set was removed.');
+  else if (seen.tenant_id !== event.data.tenant_id)
     say('It gives the set to another tenant.', seen.tenant_id, event.data.tenant_id);
   else if (event.type === 'EvaluationSetRemoved') {
-    if (seen === undefined) say('It removes a set that was never published.');
+    if (due === 1) say('It removes a set that was never published.');
   } else if (event.data.version !== due)
     say(`Version ${event.data.version} was published where ${due} belongs.`, due, event.data.version);
-  else if (event.type === 'EvaluationSetReduced') {
-    const left = documentsAfter(event, seen?.documents ?? []).length;
-    const due_left = (seen?.documents.length ?? 0) - event.data.document_ids.length;
-    if (left !== due_left) say('It takes documents out that the set does not have.', due_left, left);
-  }
+  else if (event.type === 'EvaluationSetReduced') checkReduced(event, seen.documents, say);
 };
 
 /** Says why a run cannot have measured what it says. */
@@ -127,10 +132,9 @@ export const evaluationsCheck = ({ findings, touch }: Pick<Books, 'findings' | '
     const { set_id, tenant_id } = event.data;
     touch(`set ${set_id}`);
     findings.checked('version');
-    const seen = sets.get(set_id);
-    checkSet(event, seen, wrong(findings, 'version', event));
-    const set = seen ?? { tenant_id, versions: [], documents: [], removed: false };
+    const set = sets.get(set_id) ?? { tenant_id, versions: [], documents: [], removed: false };
     sets.set(set_id, set);
+    checkSet(event, set, wrong(findings, 'version', event));
     set.documents = documentsAfter(event, set.documents);
     if (event.type === 'EvaluationSetRemoved') set.removed = true;
     else set.versions.push(documentsIn(set.documents));

@@ -83,7 +83,7 @@ const byPosition = (a: Finding, b: Finding): number => {
 const joined = (first: readonly Finding[], second: readonly Finding[]): Finding[] =>
   first.length === 0 || second.length === 0 ? [...first, ...second] : [...first, ...second].sort(byPosition);
 
-/** Whether time runs backwards is known a few events later; of one event the findings are in the order of their text. */
+/** Whether time runs backwards is known a few events later. Findings of one event have the order of their texts. */
 const byTime = (a: Finding, b: Finding): number =>
   byPosition(a, b) || (a.message < b.message ? -1 : Number(a.message > b.message));
 /** More of them are kept until they are in order. */

@@ -239,24 +239,28 @@ const byHalves = async (
     : apart(request, { findings, watchers }, chains);
 };
 
-/** Audits a log and, where given, its read models and a seal. */
+/** Reads the log, and then compares with it what was given to be. */
+const readAndCompared = async (request: AuditRequest, findings: Findings): Promise<AuditedLog> => {
+  const { objects } = request;
+  const compared = comparisonFor(request, findings);
+  const ofModels = compared === undefined ? [] : [compared.watcher];
+  const watchers = [...ofModels, ...(objects?.watchers ?? [])];
+  const log = (await byShares(request, findings)) ?? (await byHalves(request, findings, watchers));
+  await compared?.finish(BigInt(log.facts.position ?? 0));
+  await objects?.finish(findings);
+  return log;
+};
+
+/** Audits a log and, where given, its read models, objects and a seal. */
 export const runAudit = async (
   request: AuditRequest,
 ): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
-  const { snapshot, notes = [] } = request;
+  const { notes = [] } = request;
   const findings = findingsKept(request.keep ?? KEEP);
   for (const note of notes) findings.note(note);
-  const compared = comparisonFor(request, findings);
-  const watchers = [
-    ...(compared === undefined ? [] : [compared.watcher]),
-    ...(request.objects?.watchers ?? []),
-  ];
-  const log = (await byShares(request, findings)) ?? (await byHalves(request, findings, watchers));
-  await compared?.finish(BigInt(log.facts.position ?? 0));
-  await request.objects?.finish(findings);
-  const { feed, seals = [], origins = [] } = request;
-  const unsealed = (await unsealedTail({ feed, seals, origins }, log.facts)) ?? null;
-  const read_models = comparedIn(snapshot);
+  const log = await readAndCompared(request, findings);
+  const unsealed = (await unsealedTail(request, log.facts)) ?? null;
+  const read_models = comparedIn(request.snapshot);
   const found = { ...findings.result(), facts: log.facts, total: findings.total() };
   return { log, report: { ...found, unsealed, read_models } };
 };

@@ -18,9 +18,9 @@ export interface UnsealedTail {
 
 interface Sealed {
   readonly feed: Pick<EventFeed, 'subscribe'>;
-  readonly seals: readonly GivenSeal[];
+  readonly seals?: readonly GivenSeal[] | undefined;
   /** Where events of a copied log lay first: positions in seals are those, and only their count is the same. */
-  readonly origins: readonly string[];
+  readonly origins?: readonly string[] | undefined;
 }
 
 /** The seal of the most of this log. */
@@ -32,7 +32,7 @@ const lastOf = (seals: readonly GivenSeal[], { events }: LogFacts) =>
 
 /** Events after the last one that was sealed, in a copied log by their number. */
 async function* after(
-  { feed, origins }: Sealed,
+  { feed, origins = [] }: Sealed,
   seal: { readonly position: string | null; readonly events: number },
 ) {
   let left = origins.length === 0 ? 0 : seal.events;
@@ -45,7 +45,7 @@ async function* after(
 
 /** undefined: everything is sealed. */
 export const unsealedTail = async (sealed: Sealed, facts: LogFacts): Promise<UnsealedTail | undefined> => {
-  const last = lastOf(sealed.seals, facts);
+  const last = lastOf(sealed.seals ?? [], facts);
   if (last === undefined) {
     const { events, first_at } = facts;
     return events === 0 ? undefined : { since: null, position: null, events, first_at };

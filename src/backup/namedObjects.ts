@@ -97,7 +97,8 @@ export const objectsCheck = async (objects: ReadObjects, signal?: AbortSignal): 
       if (sha256 !== null && !(await isThere(looked, key, { stream, sha256 }))) missing.push(key);
     if (missing.length > 0)
       findings.note(
-        `${missing.length} objects that the log names are not there, for example ${missing.slice(0, SHOWN).join(', ')}.`,
+        `${missing.length} objects that the log names are not there, ` +
+          `for example ${missing.slice(0, SHOWN).join(', ')}.`,
       );
   };
   return {

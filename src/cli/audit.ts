@@ -58,7 +58,7 @@ const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> 
 };
 
 /** What the log is compared with; nothing where the log alone is audited. */
-interface BesideTheLog extends Pick<AuditRequest, 'snapshot' | 'objects' | 'notes'> {}
+type BesideTheLog = Pick<AuditRequest, 'snapshot' | 'objects' | 'notes'>;
 
 const audit = async (
   { feed, dense, startChains, startShares, found }: AuditedFeed & { readonly found: FoundSeals },

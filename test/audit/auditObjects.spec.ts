@@ -34,7 +34,7 @@ describe('the audit of objects', () => {
     let work = '';
     await auditAfter(({ all }) => {
       const [burn] = all(`type = 'CreditsBurned' and data like '%${PAID_RESULT}%'`);
-      work = String(dataOf(burn!)['operation_id']);
+      work = dataOf(burn!)['operation_id'] as string;
     });
     return work;
   };

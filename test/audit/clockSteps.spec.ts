@@ -24,7 +24,7 @@ const adjusted = (tenant: string, minutes: number) => {
 
 const recordedIn = async (store: EventStore, stream: string): Promise<readonly string[]> => {
   const times: string[] = [];
-  for await (const { metadata } of store.read(stream)) times.push(String(metadata['recorded_at']));
+  for await (const { metadata } of store.read(stream)) times.push(metadata['recorded_at'] as string);
   return times;
 };
 

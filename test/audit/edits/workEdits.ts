@@ -10,7 +10,7 @@ const PAID = `%"result_sha256":"${PAID_RESULT}"%`;
 /** The operation that was done and billed, as its events name it. */
 const paid = ({ all }: Intruder) => {
   const [success] = all(`type = 'OperationSucceeded' and data like '${PAID}'`);
-  const operation = String(parsed(success?.data ?? '{}')['operation_id']);
+  const operation = parsed(success?.data ?? '{}')['operation_id'] as string;
   return { operation, work: operation.replace(/^op_/, 'ext_') };
 };
 
@@ -36,8 +36,8 @@ const documentOfRequest =
   (members: Change) =>
   (intruder: Intruder): void => {
     const [request] = intruder.all(`type = 'ExtractionRequested' order by position limit 1`);
-    const { document_id } = parsed(request?.data ?? '{}');
-    set('DocumentRegistered', members, `%"${String(document_id)}"%`)(intruder);
+    const { document_id } = parsed(request?.data ?? '{}') as { document_id: string };
+    set('DocumentRegistered', members, `%"${document_id}"%`)(intruder);
   };
 
 /** Takes the last event of a type out, and makes all that is left fit. */
@@ -54,8 +54,10 @@ const each =
 
 /** The other artifact that a deployment could use. */
 const otherArtifact = (intruder: Intruder): void => {
-  const ids = intruder.all(`type = 'DeploymentActivated' order by position`).map(({ data }) => parsed(data));
-  const [first, second] = [String(ids[0]?.['artifact_id']), String(ids[1]?.['artifact_id'])];
+  const ids = intruder
+    .all(`type = 'DeploymentActivated' order by position`)
+    .map(({ data }) => parsed(data)['artifact_id'] as string);
+  const [first = '', second = ''] = ids;
   set('DeploymentActivated', (data) => parsed(JSON.stringify(data).replaceAll(first, second)))(intruder);
 };
 

@@ -130,6 +130,7 @@ describe('object sweeper', () => {
       ...UNUSED,
       objects: {
         list: async function* (prefix) {
+          await Promise.resolve();
           for (const key of [...keys])
             if (key.startsWith(prefix)) yield { key, bytes: 1, modified_at: new Date(start).toISOString() };
         },
