@@ -25,8 +25,12 @@ import {
   uploadStock,
   type UploadStock,
 } from '../commands/uploads.ts';
-import { objectSweeper, type ObjectSweeperDeps } from '../commands/sweeping.ts';
-import type { WorkFate, WorkObjectsDeps } from '../commands/workObjects.ts';
+import {
+  objectSweeper,
+  type ObjectSweeperDeps,
+  type WorkFate,
+  type WorkObjectsDeps,
+} from '../commands/sweeping.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';

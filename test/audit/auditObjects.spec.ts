@@ -26,7 +26,8 @@ describe('the audit of objects', () => {
   };
 
   const firstUnder = async (objects: ObjectStore, prefix: string): Promise<string> => {
-    for await (const { key } of objects.list(prefix)) return key;
+    const folder = prefix.slice(0, prefix.indexOf('/') + 1);
+    for await (const { key } of objects.list(folder)) if (key.startsWith(prefix)) return key;
     throw new Error(`nothing lies under ${prefix}`);
   };
 

@@ -25,8 +25,12 @@ import { recordingOn, storedResultOf } from '../support/recording.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments, type PaymentResult } from '../../src/commands/payments.ts';
 import { refund, sale } from '../support/money/accountCommands.ts';
-import { holdSweeper, objectSweeper } from '../../src/commands/sweeping.ts';
-import type { WorkFate, WorkObjectsDeps } from '../../src/commands/workObjects.ts';
+import {
+  holdSweeper,
+  objectSweeper,
+  type WorkFate,
+  type WorkObjectsDeps,
+} from '../../src/commands/sweeping.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';

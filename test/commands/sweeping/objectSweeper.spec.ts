@@ -7,8 +7,7 @@ import { sha256 } from '../../../domain/kernel/chain.ts';
 import { operationProblems } from '../../../src/commands/operations.ts';
 import { document, type DocumentState } from '../../../domain/document.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
-import { objectSweeper, type ObjectSweeperDeps } from '../../../src/commands/sweeping.ts';
-import type { WorkFate } from '../../../src/commands/workObjects.ts';
+import { objectSweeper, type ObjectSweeperDeps, type WorkFate } from '../../../src/commands/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;
