@@ -19,7 +19,7 @@ const count = z.number().int().min(0);
 /** An example of a set: its expected values are in object storage under their digest. */
 const setExample = z.strictObject({ document_id: z.string(), expected_sha256: z.string() });
 
-/** A version of a set of examples, whole. A run measures one version; a change makes the next. */
+/** A version of a set of examples, whole. A run measures one version; what a caller changes makes the next. */
 const setPublished = event('EvaluationSetPublished', {
   set_id: z.string(),
   tenant_id: tenantId,
@@ -38,6 +38,16 @@ const setPublished = event('EvaluationSetPublished', {
   published_at: instant,
 });
 
+/** The next version is as the one before, without these documents: they are erased or removed. */
+const setReduced = event('EvaluationSetReduced', {
+  set_id: z.string(),
+  tenant_id: tenantId,
+  version: z.number().int().min(1),
+  /** Those that were taken out, not those that are left: many may be erased one after the other. */
+  document_ids: z.array(z.string()).min(1).max(BATCH_DOCUMENTS_MAX),
+  published_at: instant,
+});
+
 /** It can no longer be measured, and the expected values of its documents are removed. */
 const setRemoved = event('EvaluationSetRemoved', {
   set_id: z.string(),
@@ -45,7 +55,7 @@ const setRemoved = event('EvaluationSetRemoved', {
   removed_at: instant,
 });
 
-export const evaluationSetEvent = z.discriminatedUnion('type', [setPublished, setRemoved]);
+export const evaluationSetEvent = z.discriminatedUnion('type', [setPublished, setReduced, setRemoved]);
 type EvaluationSetEvent = z.output<typeof evaluationSetEvent>;
 export type EvaluationSetVersion = z.output<typeof setPublished>['data'];
 
@@ -60,11 +70,33 @@ type RemoveSet = BareCommand<'RemoveSet'>;
 
 type SetRejection = { readonly code: 'set_not_found' } | { readonly code: 'idempotency_key_reused' };
 
+type Reduced = z.output<typeof setReduced>['data'];
+
 export interface EvaluationSetState {
-  /** From version 1 on. */
-  readonly versions: readonly EvaluationSetVersion[];
+  /** What the events say of each version, from version 1 on; `setVersion` gives a version whole. */
+  readonly versions: readonly (EvaluationSetVersion | Reduced)[];
   readonly removed_at: string | null;
 }
+
+/** A version of a set with the examples that it has; left out: the latest. undefined: there is none. */
+export const setVersion = (
+  { versions }: Pick<EvaluationSetState, 'versions'>,
+  version = versions.length,
+): EvaluationSetVersion | undefined => {
+  const asked = versions[version - 1];
+  const gone = new Set<string>();
+  for (let at = version - 1; at >= 0; at -= 1) {
+    const said = versions[at];
+    if (said === undefined || asked === undefined) return undefined;
+    if ('examples' in said) {
+      if (said === asked) return said;
+      const examples = said.examples.filter(({ document_id }) => !gone.has(document_id));
+      return { ...said, version, examples, fingerprint: '', published_at: asked.published_at };
+    }
+    for (const id of said.document_ids) gone.add(id);
+  }
+  return undefined;
+};
 
 export type EvaluationSetKind = StreamKind<
   EvaluationSetState,
@@ -97,9 +129,10 @@ const nextVersion = (
     data: { ...changed, version: latest.version + 1, created_at: latest.created_at },
   });
 
-const publish = ({ versions, removed_at }: EvaluationSetState, command: PublishSet): SetDecision => {
+const publish = (state: EvaluationSetState, command: PublishSet): SetDecision => {
+  const { removed_at } = state;
   const { update, ...data } = command.data;
-  const [first, latest] = [versions[0], versions.at(-1)];
+  const [first, latest] = [setVersion(state, 1), setVersion(state)];
   const published_at = command.meta.now;
   if (!update) {
     if (first !== undefined)
@@ -114,19 +147,23 @@ const publish = ({ versions, removed_at }: EvaluationSetState, command: PublishS
   return isSame(latest, command) ? accept() : nextVersion(latest, { ...data, published_at });
 };
 
-const takeOut = ({ versions, removed_at }: EvaluationSetState, { data, meta }: TakeOut): SetDecision => {
-  const latest = versions.at(-1);
-  if (latest === undefined || removed_at !== null) return accept();
+const takeOut = (state: EvaluationSetState, { data, meta }: TakeOut): SetDecision => {
+  const latest = setVersion(state);
+  if (latest === undefined || state.removed_at !== null) return accept();
   const gone = new Set(data.document_ids);
-  const examples = latest.examples.filter(({ document_id }) => !gone.has(document_id));
-  if (examples.length === latest.examples.length) return accept();
-  return nextVersion(latest, { ...latest, examples, fingerprint: '', published_at: meta.now });
+  const document_ids = latest.examples.flatMap(({ document_id }) =>
+    gone.has(document_id) ? [document_id] : [],
+  );
+  if (document_ids.length === 0) return accept();
+  const { set_id, tenant_id, version } = latest;
+  const reduced = { set_id, tenant_id, version: version + 1, document_ids, published_at: meta.now };
+  return accept({ type: 'EvaluationSetReduced', data: reduced });
 };
 
-const remove = ({ versions, removed_at }: EvaluationSetState, { meta }: RemoveSet): SetDecision => {
-  const latest = versions.at(-1);
+const remove = (state: EvaluationSetState, { meta }: RemoveSet): SetDecision => {
+  const latest = setVersion(state);
   if (latest === undefined) return reject({ code: 'set_not_found' });
-  if (removed_at !== null) return accept();
+  if (state.removed_at !== null) return accept();
   const { set_id, tenant_id } = latest;
   return accept({ type: 'EvaluationSetRemoved', data: { set_id, tenant_id, removed_at: meta.now } });
 };
@@ -145,9 +182,9 @@ export const evaluationSet: Decider<EvaluationSetKind> = {
     }
   },
   evolve: (state, { type, data }) =>
-    type === 'EvaluationSetPublished'
-      ? { ...state, versions: [...state.versions, data] }
-      : { ...state, removed_at: data.removed_at },
+    type === 'EvaluationSetRemoved'
+      ? { ...state, removed_at: data.removed_at }
+      : { ...state, versions: [...state.versions, data] },
 };
 
 export const setStream = (setId: string): string => `set-${setId}`;

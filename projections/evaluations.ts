@@ -104,6 +104,45 @@ const runRows = ({ data, position }: ProjectedEventOf<'BatchAccepted'>) => {
   return [{ ...run, ...evaluated, ...UNSCORED, documents: document_ids.length }];
 };
 
+type Reduced = ProjectedEventOf<'EvaluationSetReduced'>;
+
+/** Sets after what was taken out of them, as far as their rows do not know it: the position says so. */
+const REDUCE = `
+  update {schema}.evaluation_sets s
+  set documents = s.documents - r.taken, version = r.version, position = r.position, published_at = r.published_at
+  from unnest($1::text[], $2::int4[], $3::int4[], $4::numeric[], $5::text[])
+    as r(set_id, taken, version, position, published_at)
+  where s.set_id = r.set_id and s.position < r.position`;
+
+/** What was taken out of each set since its last whole version; of several events of one set, all together. */
+const reductions = (events: readonly Reduced[], wholeAt: ReadonlyMap<string, bigint>) => {
+  const bySet = new Map<string, { readonly event: Reduced; readonly taken: number }>();
+  for (const event of events) {
+    const { set_id, document_ids } = event.data;
+    if (event.position < (wholeAt.get(set_id) ?? 0n)) continue;
+    const taken = (bySet.get(set_id)?.taken ?? 0) + document_ids.length;
+    bySet.set(set_id, { event, taken });
+  }
+  return [...bySet.values()];
+};
+
+const reduce = async (
+  { tx, schema }: { readonly tx: Parameters<Projector['apply']>[0]; readonly schema: string },
+  events: readonly Reduced[],
+  published: readonly ProjectedEventOf<'EvaluationSetPublished'>[],
+): Promise<void> => {
+  const wholeAt = new Map(published.map(({ data: { set_id }, position }) => [set_id, position]));
+  const rows = reductions(events, wholeAt);
+  if (rows.length === 0) return;
+  await tx.query(REDUCE.replace('{schema}', schema), [
+    rows.map(({ event }) => event.data.set_id),
+    rows.map(({ taken }) => taken),
+    rows.map(({ event }) => event.data.version),
+    rows.map(({ event }) => event.position.toString()),
+    rows.map(({ event }) => event.data.published_at),
+  ]);
+};
+
 /** One row a key: one statement must not meet a row twice. */
 const lastOf = <Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonly Row[] => [
   ...new Map(rows.map((row) => [keyOf(row), row])).values(),
@@ -112,8 +151,14 @@ const lastOf = <Row>(rows: readonly Row[], keyOf: (row: Row) => string): readonl
 /** Sets of examples, and what was measured with them. */
 export const evaluationsProjector: Projector = {
   name: 'evaluations',
-  version: 1,
-  eventTypes: ['EvaluationSetPublished', 'EvaluationSetRemoved', 'BatchAccepted', 'EvaluationScored'],
+  version: 2,
+  eventTypes: [
+    'EvaluationSetPublished',
+    'EvaluationSetReduced',
+    'EvaluationSetRemoved',
+    'BatchAccepted',
+    'EvaluationScored',
+  ],
   tables: [evaluationSets, evaluationDocuments, evaluationRuns],
   apply: async (tx, { schema, events }) => {
     const published = only(events, 'EvaluationSetPublished');
@@ -123,6 +168,7 @@ export const evaluationsProjector: Projector = {
       schema,
       lastOf(published.map(setRow), ({ set_id }) => set_id),
     );
+    await reduce({ tx, schema }, only(events, 'EvaluationSetReduced'), published);
     await name(
       tx,
       schema,
@@ -217,13 +263,14 @@ export const lastRunOfSubject = finding(
   runRow,
 );
 
-/** Runs whose batch has ended by itself and that are not scored, the oldest first. */
+/** Runs whose batch has ended by itself and that are not scored: the oldest of each tenant first, then the next. */
 export const runsToScore = listing(
   `select r.run_id, r.batch_id, r.tenant_id from read.evaluation_runs r
      join read.batches b on b.batch_id = r.batch_id
    where r.scored_at is null and b.finished_at is not null and b.cancelled_at is null
-   order by r.position limit $1`,
-  (limit: number) => [limit],
+     and r.run_id <> all($2::text[])
+   order by row_number() over (partition by r.tenant_id order by r.position), r.position limit $1`,
+  (limit: number, except: readonly string[]) => [limit, except],
   rowReader(pick(evaluationRuns.columns, 'run_id', 'batch_id', 'tenant_id')),
 );
 

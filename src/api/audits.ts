@@ -82,7 +82,7 @@ const balanceAtResponse = z
 
 const auditRequest = z
   .strictObject({
-    log_only: z.boolean().default(false).meta({ description: 'Leave the read models out.' }),
+    log_only: z.boolean().default(false).meta({ description: 'Leave the read models and the objects out.' }),
     all: z.boolean().default(false).meta({
       description: 'Keep every finding, not only the first 20 of each check; all are counted either way.',
     }),
@@ -124,6 +124,20 @@ const report = z
       last_at: text.nullable(),
     }),
     total: z.int(),
+    unsealed: z
+      .strictObject({
+        since: instantOut.nullable().meta({ description: 'When the last seal was made; null: never.' }),
+        position: text.nullable().meta({ description: 'Of the last event that was sealed; null: none was.' }),
+        events: z.int().meta({ description: 'Events after it that no seal covers.' }),
+        first_at: instantOut.nullable().meta({ description: 'When the first of them was recorded.' }),
+      })
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'The end of the log that could be rewritten or cut off without a trace, because it was not sealed yet; ' +
+          'null where everything is sealed. `total` does not count it. Left out by audits of earlier releases.',
+      }),
     read_models: z.array(z.strictObject({ name: text, position: text.nullable() })).nullable(),
   })
   .meta({ id: 'AuditReport' });

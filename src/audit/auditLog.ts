@@ -14,12 +14,14 @@ import { UndecodableEvent } from '../../domain/kernel/codec.ts';
 import { type RecordedEvent, storedEvent } from '../../domain/ports/log.ts';
 import { type Books, checkTimes } from './rules.ts';
 import { accountsCheck } from './accounts.ts';
+import { agreementsCheck } from './agreements.ts';
 import { claimsCheck } from './claims.ts';
 import { RACE_MS, reference } from './margin.ts';
 import { evaluationsCheck } from './evaluations.ts';
 import { batchesCheck, pipelinesCheck, savedConfigsCheck, worksCheck } from './works.ts';
 import { reviewsCheck } from './reviews.ts';
 import { operationsCheck } from './queuedWork.ts';
+import { logClock } from './clock.ts';
 import { compactSet, type Reading, readThrough } from './streams.ts';
 import { type AuditedLog, chainsCheck, type StoredWatcher } from './chains.ts';
 
@@ -45,8 +47,16 @@ const pipelineNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
 
 /** As `namedAs`, of sets of examples and their runs. */
 const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => {
-  if (type === 'EvaluationSetPublished' || type === 'EvaluationSetRemoved') return setStream(data.set_id);
-  return type === 'EvaluationScored' ? evaluationStream(data.run_id) : undefined;
+  switch (type) {
+    case 'EvaluationSetPublished':
+    case 'EvaluationSetReduced':
+    case 'EvaluationSetRemoved':
+      return setStream(data.set_id);
+    case 'EvaluationScored':
+      return evaluationStream(data.run_id);
+    default:
+      return undefined;
+  }
 };
 
 /** As `namedAs`, of places, and of tenants that are erased or keep things for days of their own. */
@@ -165,6 +175,7 @@ const rulesOf = (books: Books) => {
   const batches = batchesCheck(books);
   const reviews = reviewsCheck(books);
   const evaluations = evaluationsCheck(books);
+  const agreements = agreementsCheck(books, accounts.bookOf);
   return {
     tenants: accounts.tenants,
     apply: (event: AuditedEvent): void => {
@@ -179,6 +190,7 @@ const rulesOf = (books: Books) => {
       batches(event);
       reviews(event);
       evaluations(event);
+      agreements(event);
       if (event.type === 'LlmCostLogged') checkTimes(books, event);
     },
     finish: (newest: string): void => {
@@ -237,7 +249,9 @@ export const rulesCheck = (
   const mutable = muted(findings);
   const books = { findings, reference: reference(mutable.findings), once: compactSet(), touch };
   const rules = rulesOf(books);
-  const times = seenTimes();
+  const [times, clock] = [seenTimes(), logClock()];
+  /** Where a clock was set back, what is open is as old as the last event says. */
+  const newest = (): string => (times.last() === null ? '' : new Date(clock.nowMs()).toISOString());
   return {
     /** Takes up what was published, in an event that another audit checks. */
     learn: (recorded: RecordedEvent): void => {
@@ -248,6 +262,7 @@ export const rulesCheck = (
     look: (recorded: RecordedEvent, isPlain?: boolean): void => {
       if (!isJson(recorded)) return;
       times.see(recordedAt(recorded));
+      clock.see(recorded, Date.parse(recordedAt(recorded)));
       const event = decodedOr(findings, storedEvent(recorded), isPlain ?? isPlainData(recorded));
       if (event === undefined) return;
       // Rules compare who did what, by what stands in the events themselves.
@@ -257,7 +272,7 @@ export const rulesCheck = (
       for (const watcher of watchers) watcher.decoded?.(shown);
     },
     /** Looks at what is still open at the end. */
-    finish: (latest = times.last() ?? '') => {
+    finish: (latest = newest()) => {
       rules.finish(latest);
       return { tenants: rules.tenants(), first_at: times.first(), last_at: times.last() };
     },

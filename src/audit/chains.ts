@@ -239,7 +239,10 @@ export const chainsCheck = (findings: Findings, { dense, watchers, origins = [] 
       digest = digestAfter(digest, before.position, hash);
       for (const watcher of watchers) watcher.stored?.(before, hash, digest);
     },
-    result: (): AuditedChains => ({ streams: streams.count(), digest, heads: streams.heads }),
+    result: (): AuditedChains => {
+      streams.finish();
+      return { streams: streams.count(), digest, heads: streams.heads };
+    },
   };
 };
 

@@ -1,6 +1,7 @@
 import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { evaluationDocuments, evaluationRuns, evaluationSets } from '../../projections/evaluations.ts';
 import { type AuditedEventOf, byType, type ExpectedModel, keptRows, noneOf } from './auditedEvent.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
 import { wrong } from './findings.ts';
 import type { Books } from './rules.ts';
 
@@ -27,6 +28,10 @@ export const evaluationRows: ExpectedModel = {
           examples.map(({ document_id }) => document_id),
         );
       },
+      EvaluationSetReduced: ({ data: { set_id, version, published_at, document_ids }, position }) => {
+        const documents = Number(sets.get(set_id)?.documents ?? 0) - document_ids.length;
+        sets.change(set_id, { version, published_at, position, documents });
+      },
       EvaluationSetRemoved: ({ data: { set_id } }) => {
         sets.take(set_id);
         documents.delete(set_id);
@@ -52,33 +57,57 @@ export const evaluationRows: ExpectedModel = {
   },
 };
 
-/** A set as far as the log was read: the documents of each version, in their order. */
+/** A set as far as the log was read. */
 interface SeenSet {
   readonly tenant_id: string;
-  readonly versions: readonly string[];
-  readonly removed: boolean;
+  /** A digest over the documents of each version, in their order: sets are large, and may have many versions. */
+  readonly versions: string[];
+  /** Documents of the latest version. */
+  documents: readonly string[];
+  removed: boolean;
 }
 
 interface SeenRun {
   readonly documents: number;
   readonly ended: boolean;
   readonly scored: boolean;
+  readonly set_id: string;
+  readonly set_version: number;
 }
 
-type SetEvent = AuditedEventOf<'EvaluationSetPublished' | 'EvaluationSetRemoved'>;
+type SetEvent = AuditedEventOf<'EvaluationSetPublished' | 'EvaluationSetReduced' | 'EvaluationSetRemoved'>;
 
-const documentsIn = (ids: readonly string[]): string => ids.join(' ');
+const documentsIn = (ids: readonly string[]): string => sha256(ids.join(' ')).slice(0, 32);
+
+/** The documents of a set after one of its events. */
+const documentsAfter = (event: SetEvent, before: readonly string[]): readonly string[] => {
+  if (event.type === 'EvaluationSetPublished')
+    return event.data.examples.map(({ document_id }) => document_id);
+  if (event.type === 'EvaluationSetRemoved') return [];
+  const gone = new Set(event.data.document_ids);
+  return before.filter((id) => !gone.has(id));
+};
+
+const checkReduced = (
+  event: AuditedEventOf<'EvaluationSetReduced'>,
+  before: readonly string[],
+  say: ReturnType<typeof wrong>,
+): void => {
+  const [due, left] = [before.length - event.data.document_ids.length, documentsAfter(event, before).length];
+  if (left !== due) say('It takes documents out that the set does not have.', due, left);
+};
 
 /** Says why an event cannot follow the earlier ones of its set, if it cannot. */
-const checkSet = (event: SetEvent, seen: SeenSet | undefined, say: ReturnType<typeof wrong>): void => {
-  const due = (seen?.versions.length ?? 0) + 1;
-  if (seen?.removed === true) say('It comes after the set was removed.');
-  else if (seen !== undefined && seen.tenant_id !== event.data.tenant_id)
+const checkSet = (event: SetEvent, seen: SeenSet, say: ReturnType<typeof wrong>): void => {
+  const due = seen.versions.length + 1;
+  if (seen.removed) say('It comes after the set was removed.');
+  else if (seen.tenant_id !== event.data.tenant_id)
     say('It gives the set to another tenant.', seen.tenant_id, event.data.tenant_id);
   else if (event.type === 'EvaluationSetRemoved') {
-    if (seen === undefined) say('It removes a set that was never published.');
+    if (due === 1) say('It removes a set that was never published.');
   } else if (event.data.version !== due)
     say(`Version ${event.data.version} was published where ${due} belongs.`, due, event.data.version);
+  else if (event.type === 'EvaluationSetReduced') checkReduced(event, seen.documents, say);
 };
 
 /** Says why a run cannot have measured what it says. */
@@ -103,15 +132,15 @@ export const evaluationsCheck = ({ findings, touch }: Pick<Books, 'findings' | '
     const { set_id, tenant_id } = event.data;
     touch(`set ${set_id}`);
     findings.checked('version');
-    const seen = sets.get(set_id);
-    checkSet(event, seen, wrong(findings, 'version', event));
-    const isRemoval = event.type === 'EvaluationSetRemoved';
-    const added = isRemoval ? [] : [documentsIn(event.data.examples.map(({ document_id }) => document_id))];
-    const versions = [...(seen?.versions ?? []), ...added];
-    sets.set(set_id, { tenant_id: seen?.tenant_id ?? tenant_id, versions, removed: isRemoval });
+    const set = sets.get(set_id) ?? { tenant_id, versions: [], documents: [], removed: false };
+    sets.set(set_id, set);
+    checkSet(event, set, wrong(findings, 'version', event));
+    set.documents = documentsAfter(event, set.documents);
+    if (event.type === 'EvaluationSetRemoved') set.removed = true;
+    else set.versions.push(documentsIn(set.documents));
   };
   const seeScore = (event: AuditedEventOf<'EvaluationScored'>): void => {
-    const { run_id, batch_id, scored, left_out } = event.data;
+    const { run_id, batch_id, scored, left_out, set_id, set_version } = event.data;
     findings.checked('evaluation');
     const say = wrong(findings, 'evaluation', event);
     const run = runs.get(run_id);
@@ -120,10 +149,17 @@ export const evaluationsCheck = ({ findings, touch }: Pick<Books, 'findings' | '
     else if (!run.ended) say(`${run_id} was scored before it had ended.`);
     else if (run.documents !== scored + left_out)
       say(`${run_id} says of other documents than it has.`, run.documents, scored + left_out);
+    else if (run.set_id !== set_id || run.set_version !== set_version)
+      say(
+        `${run_id} was scored for another set than it measures.`,
+        `version ${run.set_version} of ${run.set_id}`,
+        `version ${set_version} of ${set_id}`,
+      );
     if (run !== undefined) runs.set(run_id, { ...run, scored: true });
   };
   return byType({
     EvaluationSetPublished: seeSet,
+    EvaluationSetReduced: seeSet,
     EvaluationSetRemoved: seeSet,
     BatchAccepted: (event) => {
       const { batch_id, document_ids, evaluated } = event.data;
@@ -131,7 +167,9 @@ export const evaluationsCheck = ({ findings, touch }: Pick<Books, 'findings' | '
       touch(`set ${evaluated.set_id}`);
       findings.checked('evaluation');
       checkRun(event, sets.get(evaluated.set_id), wrong(findings, 'evaluation', event));
-      runs.set(runIdOfBatch(batch_id), { documents: document_ids.length, ended: false, scored: false });
+      const { set_id, set_version } = evaluated;
+      const open = { documents: document_ids.length, ended: false, scored: false };
+      runs.set(runIdOfBatch(batch_id), { ...open, set_id, set_version });
     },
     BatchEnded: ({ data: { batch_id } }) => {
       const run = runs.get(runIdOfBatch(batch_id));

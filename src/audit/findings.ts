@@ -27,7 +27,9 @@ const CHECKS = {
   review:
     'every review is of an operation that needs one, has one holder at a time, and is decided once in each generation',
   evaluation: 'every run measures a whole version of its set, and is scored once, when it has ended',
+  agreement: 'what several events say of the same work, document or artifact is the same',
   seal: 'every sealed event is still there, unchanged',
+  objects: 'objects are what the log says of them, by their digests',
   read_models: 'the read models match the events',
 } as const;
 export type Check = keyof typeof CHECKS;
@@ -67,6 +69,7 @@ interface Count {
 export interface HalfFound {
   readonly kept: ReadonlyMap<Check, readonly Finding[]>;
   readonly counts: ReadonlyMap<Check, Readonly<Count>>;
+  readonly notes: readonly string[];
 }
 
 const positionIn = ({ position }: Finding): bigint => BigInt(position ?? -1n);
@@ -79,6 +82,12 @@ const byPosition = (a: Finding, b: Finding): number => {
 /** Of a check that both halves make, in the order of the log; of one event the first half tells first. */
 const joined = (first: readonly Finding[], second: readonly Finding[]): Finding[] =>
   first.length === 0 || second.length === 0 ? [...first, ...second] : [...first, ...second].sort(byPosition);
+
+/** Whether time runs backwards is known a few events later. Findings of one event have the order of their texts. */
+const byTime = (a: Finding, b: Finding): number =>
+  byPosition(a, b) || (a.message < b.message ? -1 : Number(a.message > b.message));
+/** More of them are kept until they are in order. */
+const LATE_MAX = 100;
 
 const NOTES_MAX = 100;
 
@@ -98,7 +107,7 @@ export const findingsKept = (keep: number) => {
     add: (finding: Finding): void => {
       countOf(finding.check).findings += 1;
       const list = kept.get(finding.check) ?? [];
-      if (list.length < keep) list.push(finding);
+      if (list.length < keep + LATE_MAX) list.push(finding);
       kept.set(finding.check, list);
     },
     /** Something worth knowing that is not wrong. */
@@ -109,7 +118,7 @@ export const findingsKept = (keep: number) => {
     checked: (check: Check, times = 1): void => {
       countOf(check).checked += times;
     },
-    half: (): HalfFound => ({ kept, counts }),
+    half: (): HalfFound => ({ kept, counts, notes }),
     /** Adds what the half before this one found. */
     takeIn: (half: HalfFound): void => {
       for (const [check, { checked, findings }] of half.counts) {
@@ -117,15 +126,16 @@ export const findingsKept = (keep: number) => {
         count.checked += checked;
         count.findings += findings;
       }
-      for (const [check, found] of half.kept)
-        kept.set(check, joined(found, kept.get(check) ?? []).slice(0, keep));
+      for (const [check, found] of half.kept) kept.set(check, joined(found, kept.get(check) ?? []));
+      for (const text of half.notes) if (notes.length < NOTES_MAX) notes.push(text);
     },
     total: (): number => [...counts.values()].reduce((sum, { findings }) => sum + findings, 0),
     result: () => {
       const made = (Object.keys(CHECKS) as Check[]).filter((check) => counts.has(check));
+      kept.get('time')?.sort(byTime);
       return {
         checks: made.map((check) => ({ check, about: CHECKS[check], ...countOf(check) })),
-        findings: made.flatMap((check) => kept.get(check) ?? []),
+        findings: made.flatMap((check) => kept.get(check)?.slice(0, keep) ?? []),
         notes,
       };
     },

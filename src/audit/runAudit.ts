@@ -15,6 +15,7 @@ import {
   type StartedChains,
 } from './chains.ts';
 import { everything, readThrough } from './streams.ts';
+import { unsealedTail, type UnsealedTail } from './unsealed.ts';
 import { auditInShares, type StartShares } from './shares.ts';
 import { EXPECTED_MODELS, readModelComparison, type ReadModelSnapshot } from './compareReadModels.ts';
 
@@ -69,11 +70,22 @@ const checksText = ({ checks, findings }: AuditReport): string =>
     })
     .join('');
 
+const unsealedText = ({ unsealed }: AuditReport): string => {
+  if (unsealed === null) return '';
+  const { since, position, events } = unsealed;
+  const [end, many] = [position === null ? '' : ` after position ${position}`, events === 1 ? '' : 's'];
+  return (
+    `○ ${since === null ? 'never sealed' : `not sealed since ${since}`}: ` +
+    `${grouped(events)} event${many}${end} could be rewritten or cut off, and no audit would tell\n`
+  );
+};
+
 /** The report of an audit, to be read by a person. */
 export const reportText = (report: AuditReport): string => {
   const notes = report.notes.map((note) => `· ${note}\n`).join('');
   const verdict = report.total === 0 ? 'Nothing is wrong.\n' : `${grouped(report.total)} things are wrong.\n`;
-  return `${headerText(report)}${checksText(report)}${notes === '' ? '' : `\n${notes}`}\n${verdict}`;
+  const made = `${headerText(report)}${checksText(report)}${unsealedText(report)}`;
+  return `${made}${notes === '' ? '' : `\n${notes}`}\n${verdict}`;
 };
 
 const TEXT_COLUMNS = 2;
@@ -89,9 +101,17 @@ export const balancesText = (balances: readonly BalanceAt[]): string => {
   return lines.map((line) => `${line.map(cell).join('  ').trimEnd()}\n`).join('');
 };
 
+/** Compares objects with what the log says of them: it sees every event, and looks at the objects afterwards. */
+export interface ObjectsCheck {
+  readonly watchers: readonly Watcher[];
+  readonly finish: (findings: Findings) => Promise<void>;
+}
+
 export interface AuditRequest extends Omit<LogAudit, 'findings' | 'watchers'> {
   /** The read models to compare; none: the log alone is audited. */
   readonly snapshot?: ReadModelSnapshot | undefined;
+  /** Left out: objects are not looked at. */
+  readonly objects?: ObjectsCheck | undefined;
   /** All seals, wherever they were found. */
   readonly seals?: readonly GivenSeal[];
   /** Flaws of the seals themselves, and seals that could not be read. */
@@ -110,6 +130,8 @@ export interface AuditReport extends FindingsResult {
   readonly facts: LogFacts;
   /** All findings, also those that were not kept. */
   readonly total: number;
+  /** What no seal covers; null where everything is sealed. It is nothing wrong: `total` does not count it. */
+  readonly unsealed: UnsealedTail | null;
   readonly read_models: { readonly name: string; readonly position: string | null }[] | null;
 }
 
@@ -199,10 +221,10 @@ const apart = async (
 
 /** undefined: not by shares. */
 const byShares = async (
-  { snapshot, startShares, sealFlaws = [], seals = [], onProgress, signal }: AuditRequest,
+  { snapshot, objects, startShares, sealFlaws = [], seals = [], onProgress, signal }: AuditRequest,
   findings: Findings,
 ): Promise<AuditedLog | undefined> =>
-  startShares === undefined || snapshot !== undefined || sealFlaws.length > 0
+  startShares === undefined || (snapshot ?? objects) !== undefined || sealFlaws.length > 0
     ? undefined
     : auditInShares(startShares, { seals, findings, onProgress, signal });
 
@@ -217,17 +239,28 @@ const byHalves = async (
     : apart(request, { findings, watchers }, chains);
 };
 
-/** Audits a log and, where given, its read models and a seal. */
+/** Reads the log, and then compares with it what was given to be. */
+const readAndCompared = async (request: AuditRequest, findings: Findings): Promise<AuditedLog> => {
+  const { objects } = request;
+  const compared = comparisonFor(request, findings);
+  const ofModels = compared === undefined ? [] : [compared.watcher];
+  const watchers = [...ofModels, ...(objects?.watchers ?? [])];
+  const log = (await byShares(request, findings)) ?? (await byHalves(request, findings, watchers));
+  await compared?.finish(BigInt(log.facts.position ?? 0));
+  await objects?.finish(findings);
+  return log;
+};
+
+/** Audits a log and, where given, its read models, objects and a seal. */
 export const runAudit = async (
   request: AuditRequest,
 ): Promise<{ readonly report: AuditReport; readonly log: AuditedLog }> => {
-  const { snapshot, notes = [] } = request;
+  const { notes = [] } = request;
   const findings = findingsKept(request.keep ?? KEEP);
   for (const note of notes) findings.note(note);
-  const compared = comparisonFor(request, findings);
-  const watchers = compared === undefined ? [] : [compared.watcher];
-  const log = (await byShares(request, findings)) ?? (await byHalves(request, findings, watchers));
-  await compared?.finish(BigInt(log.facts.position ?? 0));
-  const read_models = comparedIn(snapshot);
-  return { log, report: { ...findings.result(), facts: log.facts, total: findings.total(), read_models } };
+  const log = await readAndCompared(request, findings);
+  const unsealed = (await unsealedTail(request, log.facts)) ?? null;
+  const read_models = comparedIn(request.snapshot);
+  const found = { ...findings.result(), facts: log.facts, total: findings.total() };
+  return { log, report: { ...found, unsealed, read_models } };
 };

@@ -294,6 +294,7 @@ export const shareAudit = ({ upTo, wanted }: ShareWork) => {
     latest: rules.latest,
     /** Looks at what is still open at the end; `latest` of all shares. */
     finish: (latest: string): ShareDone => {
+      streams.finish();
       const { tenants, first_at } = rules.finish(latest);
       const [keys, found] = [bag.keys(), findings.half()];
       return { events, streams: streams.count(), tenants, first_at, found, positions, keys, digests };

@@ -14,6 +14,7 @@ import type { EventFeed, RecordedEvent } from '../../domain/ports/log.ts';
 import { storableJson } from '../../domain/kernel/json.ts';
 import { type Findings, type Place, placeOf, wrong } from './findings.ts';
 import { recordedAt } from './auditedEvent.ts';
+import { BACKWARDS_MAX_MS, backwardsCheck, logClock } from './clock.ts';
 
 type Slots = Uint32Array<ArrayBuffer>;
 
@@ -133,12 +134,13 @@ export interface Reading {
 
 const PROGRESS_EVERY = 10_000;
 
-/** Every event of the log as it is now, in its order. */
+/** Every event of the log as it is now, in its order; `after`: only those beyond this position. */
 export async function* everything(
   feed: Pick<EventFeed, 'subscribe'>,
   signal?: AbortSignal,
+  after?: bigint,
 ): AsyncGenerator<RecordedEvent> {
-  for await (const item of feed.subscribe({ own: true, ...(signal === undefined ? {} : { signal }) })) {
+  for await (const item of feed.subscribe({ own: true, after, ...(signal && { signal }) })) {
     if (item.kind === 'caught_up') return;
     if (item.kind === 'event') yield item.event;
   }
@@ -289,26 +291,6 @@ interface Link {
   readonly latestMs: number;
 }
 
-/**
- * Clocks of several processes differ, by ten minutes where each is wrong by five, and a command is written up to a
- * minute beyond its caller's patience. Beyond this an event was put into a time that had passed.
- */
-const BACKWARDS_MAX_MS = 12 * 60_000;
-
-/** A stream's `recorded_at` may not run backwards: what comes late is recorded late. */
-const checkClock = (findings: Findings, event: RecordedEvent, before: Link | undefined): number => {
-  findings.checked('time');
-  const at = recordedAt(event);
-  const [ms, latest] = [Date.parse(at), before?.latestMs ?? NaN];
-  if (ms < latest - BACKWARDS_MAX_MS)
-    wrong(findings, 'time', event)(
-      `${event.stream} revision ${event.revision} was recorded before its predecessor: time runs backwards.`,
-      `not before ${new Date(latest).toISOString()}`,
-      at,
-    );
-  return ms > latest || Number.isNaN(latest) ? ms : latest;
-};
-
 const short = (hash: unknown): string => (typeof hash === 'string' ? hash.slice(0, 16) : String(hash));
 
 const checkPlace = (findings: Findings, event: RecordedEvent, before: Link | undefined): void => {
@@ -363,7 +345,11 @@ interface Followed {
 }
 
 /** One finding for one wrong, however much hangs on it: the chain goes on from what the event carries. */
-const checkLink = (findings: Findings, { event, text }: Followed, before: Link | undefined): Link => {
+const checkLink = (
+  findings: Findings,
+  { event, text }: Followed,
+  before: Link | undefined,
+): Omit<Link, 'latestMs'> => {
   findings.checked('chain');
   const { revision, metadata, stream } = event;
   checkPlace(findings, event, before);
@@ -377,9 +363,8 @@ const checkLink = (findings: Findings, { event, text }: Followed, before: Link |
       before?.hashVersion,
       hashVersion,
     );
-  const latestMs = checkClock(findings, event, before);
   // One text for both while they agree, and not a part of the metadata's text: there are many streams.
-  return { revision, carried: carried === hash ? hash : carried, hash, hashVersion, latestMs };
+  return { revision, carried: carried === hash ? hash : carried, hash, hashVersion };
 };
 
 type Identified = Place & Pick<RecordedEvent, 'id'>;
@@ -414,13 +399,25 @@ const orderCheck = (findings: Findings, { dense, ids: compared }: StreamsOptions
 export const streamsCheck = (findings: Findings, options: StreamsOptions) => {
   const links = new Map<string, Link>();
   const inOrder = orderCheck(findings, options);
+  const clock = logClock();
+  const backwards = backwardsCheck(findings, clock);
   return {
     /** Gives the hash that the event's content has. `text`: what it is over, where that is known. */
     follow: (event: RecordedEvent, text?: string): string => {
       inOrder(event);
-      const link = checkLink(findings, { event, text }, links.get(event.stream));
-      links.set(event.stream, link);
-      return link.hash;
+      const before = links.get(event.stream);
+      const link = checkLink(findings, { event, text }, before);
+      findings.checked('time');
+      const at = recordedAt(event);
+      const [ms, latest] = [Date.parse(at), before?.latestMs ?? NaN];
+      clock.see(event, ms);
+      backwards.tell();
+      if (ms < latest - BACKWARDS_MAX_MS) backwards.add(event, latest, at);
+      // Members one by one: a spread costs more, once an event.
+      const { revision, carried, hash, hashVersion } = link;
+      const latestMs = ms > latest || Number.isNaN(latest) ? ms : latest;
+      links.set(event.stream, { revision, carried, hash, hashVersion, latestMs });
+      return hash;
     },
     /** Goes on after an event that is no JSON any more. */
     skip: (event: Identified): void => {
@@ -434,6 +431,8 @@ export const streamsCheck = (findings: Findings, options: StreamsOptions) => {
         event,
       )(`${event.stream} revision ${event.revision} is no longer JSON: it was changed after it was written.`);
     },
+    /** Looks at what could not be told before the end. */
+    finish: backwards.finish,
     heads: (): IterableIterator<readonly [string, StreamHead]> => links.entries(),
     count: () => links.size,
   };

@@ -150,15 +150,22 @@ const openWork = (needs: Map<string, Need>) => {
 
 /** The expected values of the documents in the latest version of each set. */
 const expectedOfSets = (needs: Map<string, Need>) => {
-  const expected = new Map<string, readonly string[]>();
-  return (stream: string, set: Pick<EvaluationSetVersion, 'set_id' | 'examples'>): void => {
-    for (const key of expected.get(set.set_id) ?? []) needs.delete(key);
-    const named = set.examples.map(({ document_id, expected_sha256: sha256 }) => {
-      const key = expectedKeyOf(set.set_id, document_id, sha256);
-      needs.set(key, { stream, sha256 });
-      return key;
-    });
-    expected.set(set.set_id, named);
+  /** By set, the key of each document's. */
+  const expected = new Map<string, ReadonlyMap<string, string>>();
+  const forget = (set_id: string, document_ids: Iterable<string>): void => {
+    for (const id of document_ids) needs.delete(expected.get(set_id)?.get(id) ?? '');
+  };
+  return {
+    forget,
+    need: (stream: string, set: Pick<EvaluationSetVersion, 'set_id' | 'examples'>): void => {
+      forget(set.set_id, expected.get(set.set_id)?.keys() ?? []);
+      const named = set.examples.map(({ document_id, expected_sha256: sha256 }) => {
+        const key = expectedKeyOf(set.set_id, document_id, sha256);
+        needs.set(key, { stream, sha256 });
+        return [document_id, key] as const;
+      });
+      expected.set(set.set_id, new Map(named));
+    },
   };
 };
 
@@ -220,7 +227,7 @@ export const objectNeeds = (): {
   const seeWebhook = webhookSecrets(replaceSecrets);
   const work = openWork(needs);
   const { learn, forget, needExamples, needReport } = learnedNeeds(needs);
-  const needExpected = expectedOfSets(needs);
+  const expected = expectedOfSets(needs);
   const see = byType({
     UploadPresigned: ({ data }) => void presigned.add(data.document_id),
     DocumentRegistered: ({ stream, data }) => {
@@ -243,8 +250,9 @@ export const objectNeeds = (): {
       work.accept(stream, operation_id, sha256);
       work.needFile(stream, operation_id, file_sha256);
     },
-    EvaluationSetPublished: ({ stream, data }) => needExpected(stream, data),
-    EvaluationSetRemoved: ({ stream, data: { set_id } }) => needExpected(stream, { set_id, examples: [] }),
+    EvaluationSetPublished: ({ stream, data }) => expected.need(stream, data),
+    EvaluationSetReduced: ({ data: { set_id, document_ids } }) => expected.forget(set_id, document_ids),
+    EvaluationSetRemoved: ({ stream, data: { set_id } }) => expected.need(stream, { set_id, examples: [] }),
     EvaluationScored: ({ stream, data }) => needReport(stream, data),
     BatchAccepted: ({ stream, data }) => {
       work.accept(stream, data.batch_id, data.input_sha256);

@@ -1,10 +1,21 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { balancesAt } from '../audit/accounts.ts';
-import { type AuditReport, balancesText, reportText, runAudit } from '../audit/runAudit.ts';
+import {
+  type AuditReport,
+  type AuditRequest,
+  balancesText,
+  reportText,
+  runAudit,
+} from '../audit/runAudit.ts';
 import { parseSeals, sealOf, UnreadableSeal, type GivenSeal } from '../audit/chains.ts';
-import type { ReadModelSnapshot } from '../audit/compareReadModels.ts';
-import { timeNow, withAuditedLog, withReadModels, type AuditedFeed } from '../service/auditedLog.ts';
+import {
+  auditedObjects,
+  timeNow,
+  withAuditedLog,
+  withReadModels,
+  type AuditedFeed,
+} from '../service/auditedLog.ts';
 import { findSeals, type FoundSeals } from '../service/seals.ts';
 import { configFrom } from '../config.ts';
 import { DataDirInUse } from '../../domain/ports/services.ts';
@@ -46,20 +57,24 @@ const sealsIn = async (file: string | undefined): Promise<readonly GivenSeal[]> 
   return parseSeals(text).map((seal) => ({ seal, from: file }));
 };
 
+/** What the log is compared with; nothing where the log alone is audited. */
+type BesideTheLog = Pick<AuditRequest, 'snapshot' | 'objects' | 'notes'>;
+
 const audit = async (
   { feed, dense, startChains, startShares, found }: AuditedFeed & { readonly found: FoundSeals },
   { output, options }: { readonly output: Output; readonly options: AuditOptions },
-  snapshot?: ReadModelSnapshot,
+  beside: BesideTheLog = {},
 ): Promise<AuditReport> => {
-  const { flaws: sealFlaws, notes } = found;
+  const { flaws: sealFlaws } = found;
   const { report, log } = await runAudit({
     feed,
     dense,
-    snapshot,
+    snapshot: beside.snapshot,
+    objects: beside.objects,
     origins: found.origins,
     seals: [...found.seals, ...(await sealsIn(options.checkSeal))],
     sealFlaws,
-    notes,
+    notes: [...found.notes, ...(beside.notes ?? [])],
     onProgress: progress(output),
     signal: output.signal,
     ...(options.all === true && { keep: Infinity }),
@@ -80,7 +95,9 @@ const runChecks = async (
   const told = { output, options };
   const report = await (options.logOnly === true
     ? audit(log, told)
-    : withReadModels(config, (snapshot) => audit(log, told, snapshot)));
+    : withReadModels(config, async (snapshot) =>
+        audit(log, told, { snapshot, ...(await auditedObjects(config, output.signal)) }),
+      ));
   await output.out(options.json === true ? json(report) : reportText(report));
   return report;
 };
@@ -140,7 +157,7 @@ export const addAudit = (program: Command): void => {
   program
     .command('audit')
     .description('check the event log, and the read models against it')
-    .option('--log-only', 'leave the read models out')
+    .option('--log-only', 'leave the read models and the objects out')
     .option(
       '--as-of <time>',
       'print balances at a moment instead: a UTC day or an RFC 3339 time',

@@ -14,6 +14,7 @@ import type { Clock, EventStore, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore } from '../../domain/ports/services.ts';
 import { commandHandler } from '../writer/commandHandler.ts';
 import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
+import { cachedStream } from '../writer/streamFold.ts';
 import { evaluationFolderOf } from './evaluations.ts';
 import { dropAll } from './operationInput.ts';
 import { TRAINING_PREFIX } from './training.ts';
@@ -163,11 +164,19 @@ export const eraseTenant = (deps: EraseTenantDeps) => {
 /** Work that ran when its tenant was erased has ended so long after it, ms. */
 const SETTLED_MS = 3_600_000;
 
-/** Finishes what requests have left. An erasure ends when an hour after it nothing is found. */
+/**
+ * Finishes what requests have left. An erasure ends when an hour after it nothing is found. The stream of erasures is
+ * read on from where the last sweep stopped, and whole only while one is open.
+ */
 export const sweepErasures = (deps: EraseTenantDeps) => {
   const handle = handler(deps);
+  const known = cachedStream(
+    { store: deps.store, stream: ERASURES_STREAM, maxAgeMs: 0 },
+    { initialState: erasures.initialState, evolve: erasures.evolve, codec: erasureCodec },
+  );
   return async (): Promise<Counted> => {
     const counts: Counted = { removed: 0, left: 0 };
+    if ((await known.refresh()).open.size === 0) return counts;
     for (const { isOpen, ...erasure } of (await erasuresIn(deps.store)).values()) {
       if (!isOpen) continue;
       const { removed, left } = await removeAll(deps, erasure);

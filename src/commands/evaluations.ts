@@ -18,6 +18,7 @@ import {
   runIdOfBatch,
   setIdFor,
   setStream,
+  setVersion,
 } from '../../domain/evaluation.ts';
 import { isDocumentId } from '../../domain/document.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
@@ -243,8 +244,8 @@ export const findSet = async (
   setId: string,
 ): Promise<EvaluationSetVersion | undefined> => {
   if (!SET_ID.test(setId)) return undefined;
-  const { versions, removed_at } = await evaluationSets(store).stateOf(setId);
-  const latest = versions.at(-1);
+  const state = await evaluationSets(store).stateOf(setId);
+  const [latest, { removed_at }] = [setVersion(state), state];
   const isTheirs = tenantId === null || latest?.tenant_id === tenantId;
   return removed_at === null && isTheirs ? latest : undefined;
 };
@@ -329,9 +330,9 @@ const setIdOf = async ({ store, clock }: PublishSetDeps, request: SetRequest): P
   const { id } = await namedWork<EvaluationSetState>({
     idOf: (generation) => setIdFor({ tenant_id, idempotency_key, generation }),
     stateOf: evaluationSets(store).stateOf,
-    read: ({ versions, removed_at }) => ({
-      since: versions[0]?.created_at ?? null,
-      isClosed: removed_at !== null,
+    read: (state) => ({
+      since: setVersion(state, 1)?.created_at ?? null,
+      isClosed: state.removed_at !== null,
     }),
     keptMs: KEPT_MS,
     now: clock.now(),
@@ -441,7 +442,7 @@ const writtenSet = async (
   const outcome = await evaluationSets(store).handle(set_id, command, tenant_id);
   if (outcome.kind !== 'done') return failedSet(outcome);
   if (outcome.position !== undefined) wrote(tenant_id, outcome.position);
-  const version = outcome.state.versions.at(-1);
+  const version = setVersion(outcome.state);
   if (version === undefined) throw new Error('a set that was published has no version');
   return { kind: 'set', version, unchanged: outcome.events.length === 0 };
 };

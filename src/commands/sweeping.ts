@@ -104,6 +104,9 @@ const finishClaim = async ({ payments, clock }: HoldSweeperDeps, stream: string)
   return outcome === undefined || outcome.kind === 'done' || outcome.kind === 'rejected';
 };
 
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
 /** The log's record of the work that an object is for. */
 export type WorkFate =
   /** It waits, runs, or is not billed yet. */
@@ -119,8 +122,6 @@ export interface WorkObjectsDeps {
   readonly workFate: (id: string) => Promise<WorkFate>;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Unknown objects are kept for a day after they were put. */
 const KEPT_MS = DAY_MS;
 
@@ -129,19 +130,6 @@ const keptMs = (days: number): number => (days === 0 ? Infinity : days * DAY_MS)
 
 /** A request that can still be accepted is accepted within minutes. */
 const NEW_MS = HOUR_MS;
-
-/** Where requests, files, parts, keys and results of work lie. */
-const WORK_PREFIXES = [
-  OPERATIONS_PREFIX,
-  TRAINING_PREFIX,
-  EVALUATIONS_PREFIX,
-  RESULTS_PREFIX,
-  REVIEWS_PREFIX,
-  'secrets/',
-] as const;
-
-/** Younger than that is not looked at, ms. */
-const WORK_AGE_MS = NEW_MS;
 
 const QUEUED =
   /^(?:operations|training|evaluations|secrets|results)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
@@ -159,42 +147,129 @@ type WhatIsOver = (
   nowMs: number,
 ) => Promise<'results' | 'examples' | undefined>;
 
+type KeptFate = WorkFate & { readonly keeps?: string };
+
+/** What the log said of some work, and when it was asked. */
+interface Remembered {
+  readonly fate: KeptFate;
+  readonly atMs: number;
+}
+
+/** Work that is remembered from sweep to sweep, some 200 bytes each. */
+const REMEMBERED_MAX = 100_000;
+/** How long what may still change is remembered, ms. */
+const OPEN_MS = 6 * HOUR_MS;
+
+/** Work that has ended stays so. Sets and runs of them mostly stay open; other work that is open is about to end. */
+const isLasting = (id: string, { kind }: WorkFate): boolean =>
+  kind === 'ended' || (kind === 'open' && /^(?:set|evr)_/.test(id));
+
+/** What the log said of work, by its ID: the longest known is forgotten first. */
+const fatesKnown = () => {
+  const known = new Map<string, Remembered>();
+  return {
+    get: (id: string, nowMs: number): KeptFate | undefined => {
+      const one = known.get(id);
+      return one === undefined || (one.fate.kind === 'open' && nowMs - one.atMs >= OPEN_MS)
+        ? undefined
+        : one.fate;
+    },
+    learn: (id: string, fate: KeptFate, atMs: number): void => {
+      known.delete(id);
+      if (!isLasting(id, fate)) return;
+      known.set(id, { fate, atMs });
+      for (const oldest of known.keys()) if (known.size > REMEMBERED_MAX) known.delete(oldest);
+    },
+  };
+};
+
+/** `isOld`: it goes where the log does not know its work. */
+const isResultOver = (
+  kept: KeptDays,
+  fate: WorkFate,
+  { nowMs, isOld }: { readonly nowMs: number; readonly isOld: boolean },
+) =>
+  fate.kind === 'ended'
+    ? nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).results)
+    : fate.kind === 'unknown' && isOld;
+
+/** Whether an object of queued work is over, by what is known of the work. */
+const queuedOver = (
+  kept: KeptDays,
+  { key, ageMs, nowMs }: { readonly key: string; readonly ageMs: number; readonly nowMs: number },
+  fate: KeptFate,
+): Awaited<ReturnType<WhatIsOver>> => {
+  // Why an operation failed, or why a batch refused a document: of that there never was an operation.
+  if (key.startsWith(RESULTS_PREFIX)) {
+    const isOld = ageMs >= keptMs(kept.installation.results) + HOUR_MS;
+    return isResultOver(kept, fate, { nowMs, isOld }) ? 'results' : undefined;
+  }
+  if (fate.kind === 'unknown') return ageMs >= KEPT_MS ? 'results' : undefined;
+  if (fate.kind === 'open' || ageMs < NEW_MS) return undefined;
+  if (fate.keeps !== key) return 'results';
+  const examplesMs = keptMs(kept.of(fate.tenant_id).examples);
+  return nowMs - Date.parse(fate.at) >= examplesMs ? 'examples' : undefined;
+};
+
+/** Tells of objects what is over, in one sweep after the other. */
+type WorkObjects = (kept: KeptDays) => WhatIsOver;
+
 /**
  * Tells what is left of work that is over: whatever a request put that was never accepted, what arrived late, and
  * results and examples that were kept for as long as they are. Times are the log's; those of the store count only for
- * what the log does not know. Each piece of work is asked for once.
+ * what the log does not know. Work that is known to be kept is not asked for again in each sweep; before anything is
+ * removed, the log is asked.
  */
-const workObjects = ({ queuedFate, workFate }: ObjectSweeperDeps, kept: KeptDays): WhatIsOver => {
-  const formerMs = keptMs(kept.installation.results) + HOUR_MS;
-  const known = new Map<string, Promise<WorkFate & { readonly keeps?: string }>>();
-  const fateOf = (id: string, ask: typeof queuedFate) => {
-    const fate = known.get(id) ?? ask(id);
-    known.set(id, fate);
-    return fate;
-  };
-  /** `isOld`: it goes where the log does not know its work. */
-  const isResultOver = (fate: WorkFate, nowMs: number, isOld: boolean): boolean =>
-    fate.kind === 'ended'
-      ? nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).results)
-      : fate.kind === 'unknown' && isOld;
-  return async ({ key, modified_at }, nowMs) => {
-    const age = nowMs - Date.parse(modified_at);
-    const over = (isOver: boolean) => (isOver ? 'results' : undefined);
-    const work = workIdOfResult(key);
-    if (work !== undefined) return over(isResultOver(await fateOf(work, workFate), nowMs, age >= KEPT_MS));
-    const [queued, isResult] = [queuedOfKey(key), key.startsWith(RESULTS_PREFIX)];
-    // Results and sentences of problems of releases before this one; secrets that belong to no work stay.
-    if (queued === undefined) return over(isResult && age >= formerMs);
-    const fate = await fateOf(queued, queuedFate);
-    // Why an operation failed, or why a batch refused a document: of that there never was an operation.
-    if (isResult) return over(isResultOver(fate, nowMs, age >= formerMs));
-    if (fate.kind === 'unknown') return over(age >= KEPT_MS);
-    if (fate.kind === 'open' || age < NEW_MS) return undefined;
-    if (fate.keeps !== key) return 'results';
-    const examplesMs = keptMs(kept.of(fate.tenant_id).examples);
-    return nowMs - Date.parse(fate.at) >= examplesMs ? 'examples' : undefined;
+const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): WorkObjects => {
+  const known = fatesKnown();
+  return (kept) => {
+    const asked = new Map<string, Promise<KeptFate>>();
+    const fateOf = async (id: string, ask: typeof queuedFate, nowMs: number): Promise<KeptFate> => {
+      const fate = asked.get(id) ?? ask(id);
+      asked.set(id, fate);
+      known.learn(id, await fate, nowMs);
+      return fate;
+    };
+    const judged = async (
+      id: string,
+      { ask, nowMs }: { readonly ask: typeof queuedFate; readonly nowMs: number },
+      judge: (fate: KeptFate) => Awaited<ReturnType<WhatIsOver>>,
+    ) => {
+      const before = known.get(id, nowMs);
+      if (before !== undefined && judge(before) === undefined) return undefined;
+      return judge(await fateOf(id, ask, nowMs));
+    };
+    return async ({ key, modified_at }, nowMs) => {
+      const ageMs = nowMs - Date.parse(modified_at);
+      const work = workIdOfResult(key);
+      if (work !== undefined)
+        return judged(work, { ask: workFate, nowMs }, (fate) =>
+          isResultOver(kept, fate, { nowMs, isOld: ageMs >= KEPT_MS }) ? 'results' : undefined,
+        );
+      const queued = queuedOfKey(key);
+      if (queued !== undefined)
+        return judged(queued, { ask: queuedFate, nowMs }, (fate) =>
+          queuedOver(kept, { key, ageMs, nowMs }, fate),
+        );
+      // Results and sentences of problems of releases before this one; secrets that belong to no work stay.
+      const isOld = ageMs >= keptMs(kept.installation.results) + HOUR_MS;
+      return key.startsWith(RESULTS_PREFIX) && isOld ? 'results' : undefined;
+    };
   };
 };
+
+/** Where requests, files, parts, keys and results of work lie. */
+const WORK_PREFIXES = [
+  OPERATIONS_PREFIX,
+  TRAINING_PREFIX,
+  EVALUATIONS_PREFIX,
+  RESULTS_PREFIX,
+  REVIEWS_PREFIX,
+  'secrets/',
+] as const;
+
+/** Younger than that is not looked at, ms. A request that can still be accepted is accepted within minutes. */
+const WORK_AGE_MS = HOUR_MS;
 
 /** An upload URL holds an hour: whatever is not used a day later was given up. */
 const UPLOAD_AGE_MS = DAY_MS;
@@ -266,8 +341,13 @@ interface ObjectSweep {
 export type ObjectSweeper = Sweeper<ObjectSweep>;
 
 /** Removes objects that nothing refers to, and what was kept for as long as it is. Runs safely beside others. */
-export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper =>
-  sweeperOf(() => sweepObjects(deps), { everyMs: deps.everyMs ?? HOUR_MS, onError: deps.onError });
+export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper => {
+  const over = workObjects(deps);
+  return sweeperOf(() => sweepObjects(deps, over), {
+    everyMs: deps.everyMs ?? HOUR_MS,
+    onError: deps.onError,
+  });
+};
 
 interface Removed {
   readonly removed: number;
@@ -300,11 +380,11 @@ async function* oldKeys(
   for await (const page of oldObjects(deps, prefix, before)) yield page.map(({ key }) => key);
 }
 
-const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
+const sweepObjects = async (deps: ObjectSweeperDeps, over: WorkObjects): Promise<ObjectSweep> => {
   const kept = await deps.kept();
   const now = Date.parse(deps.clock.now());
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
-  const results = await removeOver(deps, kept, now);
+  const results = await removeOver(deps, over, { kept, nowMs: now });
   const expired = await expireUsed(deps, kept, now);
   const tenants = (await deps.erasedTenants?.()) ?? { removed: 0, left: 0 };
   const erased = await removeErased(deps);
@@ -323,9 +403,13 @@ const sweepObjects = async (deps: ObjectSweeperDeps): Promise<ObjectSweep> => {
 };
 
 /** Removes leftovers of finished work. An undecidable one does not keep the others from being checked. */
-const removeOver = async (deps: ObjectSweeperDeps, kept: KeptDays, nowMs: number) => {
+const removeOver = async (
+  deps: ObjectSweeperDeps,
+  over: WorkObjects,
+  { kept, nowMs }: { readonly kept: KeptDays; readonly nowMs: number },
+) => {
   const done = { removed: { results: 0, examples: 0 }, left: 0 };
-  const whatIsOver = workObjects(deps, kept);
+  const whatIsOver = over(kept);
   const look = async (object: ListedObject): Promise<void> => {
     const what = await whatIsOver(object, nowMs);
     if (what === undefined) return;

@@ -189,6 +189,9 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
   };
 };
 
+/** Keys whose last use is remembered; beyond that the longest unused count as not used since the start. */
+const USED_MAX = 10_000;
+
 export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
   const { isWellFormed, adminKey, nowMs } = deps;
   const adminDigest = adminKey === undefined ? undefined : Buffer.from(digestOfKey(adminKey), 'hex');
@@ -208,7 +211,10 @@ export const authenticator = (deps: AuthenticatorDeps): Authenticator => {
     if (sameKey(hash, adminDigest)) return BOOTSTRAP_ADMIN;
     const record = await found(hash);
     if (record === undefined || !isLive(record, nowMs())) throw notValid();
+    // Deleted first: the map's order is that of the last use.
+    usedAt.delete(record.key_id);
     usedAt.set(record.key_id, nowMs());
+    for (const oldest of usedAt.keys()) if (usedAt.size > USED_MAX) usedAt.delete(oldest);
     return { key_id: record.key_id, tenant_id: record.tenant_id, role: record.role };
   };
 

@@ -1,10 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { runAudit, type AuditReport } from '../audit/runAudit.ts';
-import type { ReadModelSnapshot } from '../audit/compareReadModels.ts';
+import { runAudit, type AuditReport, type AuditRequest } from '../audit/runAudit.ts';
 import type { AuditOptions, AuditProgress } from '../commands/audits.ts';
 import { messageOf } from '../../domain/kernel/json.ts';
 import { runningSocket } from '../operator/socket.ts';
-import { timeNow, withAuditedLog, withReadModels, type AuditedFeed } from './auditedLog.ts';
+import { auditedObjects, timeNow, withAuditedLog, withReadModels, type AuditedFeed } from './auditedLog.ts';
 import { findSeals } from './seals.ts';
 import type { StoreConfig } from './stores.ts';
 import type { Config } from '../config.ts';
@@ -28,15 +27,16 @@ const tell = (message: AuditThreadMessage): void => port.postMessage(message);
 
 const audit = async (
   { feed, dense, startChains, startShares }: AuditedFeed,
-  snapshot?: ReadModelSnapshot,
+  beside: Pick<AuditRequest, 'snapshot' | 'objects' | 'notes'> = {},
 ): Promise<AuditReport> => {
   const end_position = (await feed.end())?.toString() ?? null;
   const told = (events: number, position: string | null): void =>
     tell({ progress: { stage: 'reading_log', events, position, end_position } });
   told(0, null);
   const { flaws: sealFlaws, ...found } = await findSeals(config, feed, timeNow());
+  const notes = [...found.notes, ...(beside.notes ?? [])];
   const { report } = await runAudit({
-    ...{ feed, dense, startChains, startShares, snapshot, sealFlaws, ...found },
+    ...{ feed, dense, startChains, startShares, sealFlaws, ...found, ...beside, notes },
     onProgress: (events, position) => told(events, position.toString()),
     signal: ending.signal,
     ...(all && { keep: Infinity }),
@@ -51,7 +51,9 @@ const made = async (log: AuditedFeed): Promise<AuditReport> => {
   if (config.databaseUrl === undefined && (await runningSocket(config.dataDir)) === undefined)
     throw new Error('The service does not hand out its read models yet: try again in a moment.');
   tell({ progress: { stage: 'reading_tables', events: 0, position: null, end_position: null } });
-  return withReadModels(config, (snapshot) => audit(log, snapshot));
+  return withReadModels(config, async (snapshot) =>
+    audit(log, { snapshot, ...(await auditedObjects(config, ending.signal)) }),
+  );
 };
 
 try {

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { newTempFolder } from '@quire/engine/kernel/tempFolders';
 import type { EventFeed } from '../../domain/ports/log.ts';
 import type { ChainsDone, StartChains } from '../audit/chains.ts';
@@ -12,6 +13,12 @@ import { systemClock } from '../../adapters/local/local.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
 import { snapshotStore, withSnapshot, type ReadModelSnapshot } from '../audit/compareReadModels.ts';
 import { askOperator, runningSocket } from '../operator/socket.ts';
+import { objectFolder } from '../../adapters/local/objectFolder.ts';
+import { messageOf } from '../../domain/kernel/json.ts';
+import { objectsCheck } from '../backup/namedObjects.ts';
+import type { ObjectsCheck } from '../audit/runAudit.ts';
+import type { Config } from '../config.ts';
+import { openS3 } from './seals.ts';
 import { logFileIn, openLog, withSql, type StoreConfig } from './stores.ts';
 
 /** A thread takes some 0.3 s to load what it needs: as long as this many events take. */
@@ -171,6 +178,20 @@ export const withReadModels = async <T>(
 ): Promise<T> => {
   const socket = config.databaseUrl === undefined ? await runningSocket(config.dataDir) : undefined;
   return socket === undefined ? fromDatabase(config, work) : fromService(socket, work);
+};
+
+/** What an audit compares objects by; an object store that is away is a note: the audit goes on without it. */
+export const auditedObjects = async (
+  config: Pick<Config, 's3' | 'dataDir'>,
+  signal?: AbortSignal,
+): Promise<{ readonly objects: ObjectsCheck | undefined; readonly notes: readonly string[] }> => {
+  try {
+    const objects = (await openS3(config)) ?? objectFolder(join(config.dataDir, 'objects'));
+    return { objects: await objectsCheck(objects, signal), notes: [] };
+  } catch (error) {
+    signal?.throwIfAborted();
+    return { objects: undefined, notes: [`Objects were not looked at: ${messageOf(error)}`] };
+  }
 };
 
 /** The time that a seal is made at. */

@@ -59,7 +59,8 @@ export interface FoundSeals {
   readonly notes: readonly string[];
 }
 
-const openS3 = async ({ s3 }: Pick<Config, 's3'>): Promise<ObjectStore | undefined> => {
+/** The bucket of the configuration, for reading; undefined: objects lie in a folder. */
+export const openS3 = async ({ s3 }: Pick<Config, 's3'>): Promise<ObjectStore | undefined> => {
   if (s3 === undefined) return undefined;
   const { clientOf, objectsIn } = await import('../../adapters/minio.ts');
   return objectsIn(clientOf(s3), s3.bucket);

@@ -214,7 +214,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       forgetReview: (operationId) => forgetReview(reviewsOf(from), operationId),
       forgetInEvaluations: inEvaluations(from),
     },
-    erasedTenants: () => sweepErasures(tenantErasing(from))(),
+    erasedTenants: sweepErasures(tenantErasing(from)),
     kept: from.retention.kept,
     pruneDeliveries: pruneDeliveries({
       ...{ store: from.parts.log, clock: from.clock, prunable: prunableDeliveries(sql) },

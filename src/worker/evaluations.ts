@@ -1,8 +1,10 @@
 import type { DocumentTools } from '@quire/engine/ports/documentTools';
 import type { ScoredLeaf } from '@quire/engine/learning/scoring/feedback';
 import { added, NONE, type Counts } from '@quire/engine/learning/scoring/scoring';
+import { eachOf } from '@quire/engine/models/byModel/modelWorkDeps';
 import { z } from 'zod';
 import { operationIdOfDocument } from '../../domain/batch.ts';
+import { setVersion } from '../../domain/evaluation.ts';
 import type { EvaluationEvent } from '../../domain/evaluation.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { OperationState } from '../../domain/operation.ts';
@@ -38,8 +40,8 @@ export interface EvaluationWorkerDeps extends EvaluationDeps {
   /** Holds a result against what is expected, beside the API. */
   readonly score: DocumentTools['score'];
   readonly scoreDeadlineMs: number;
-  /** Runs whose batch has ended and that are not scored, as the read models know. */
-  readonly toScore: (limit: number) => Promise<readonly RunName[]>;
+  /** Runs whose batch has ended and that are not scored, as the read models know, one of each tenant first. */
+  readonly toScore: (limit: number, except: readonly string[]) => Promise<readonly RunName[]>;
   readonly onError: (error: unknown) => void;
   /** How often runs are looked for, ms. */
   readonly pollMs?: number;
@@ -243,8 +245,8 @@ const scoreOf = async (
   const run = await findRun(deps.batches, name.tenant_id, name.run_id);
   if (run?.ended == null || run.cancelled_at !== null) return undefined;
   const { set_id, set_version, schema_sha256 } = run.evaluated;
-  const { versions } = await evaluationSets(deps.store).stateOf(set_id);
-  const examples = versions[set_version - 1]?.examples ?? [];
+  const set = setVersion(await evaluationSets(deps.store).stateOf(set_id), set_version);
+  const examples = set?.examples ?? [];
   const expected = new Map(examples.map((one) => [one.document_id, one.expected_sha256]));
   const schema = (await runSchemas(deps.objects).get(name.run_id, schema_sha256)) ?? {};
   const found = sums(schema);
@@ -271,6 +273,16 @@ const scoreRun = async (
 };
 
 const PAGE = 20;
+/** Tenants whose runs are scored at once: a long run of one delays none of the others. */
+const TENANTS_AT_ONCE = 4;
+
+/** Runs by tenant, in their order. */
+const byTenant = (runs: readonly RunName[]): readonly (readonly RunName[])[] => {
+  const groups = new Map<string, RunName[]>();
+  for (const run of runs) groups.set(run.tenant_id, [...(groups.get(run.tenant_id) ?? []), run]);
+  return [...groups.values()];
+};
+
 /** What could not be scored now is tried again so much later, ms. */
 const AGAIN_MS = 30_000;
 
@@ -284,11 +296,14 @@ export const evaluationWorker = (deps: EvaluationWorkerDeps): EvaluationWorker =
   const look = async (): Promise<number> => {
     const now = Date.parse(deps.clock.now());
     for (const [run, at] of tried) if (now - at >= AGAIN_MS) tried.delete(run);
-    const ended = (await deps.toScore(PAGE)).filter(({ run_id }) => !tried.has(run_id));
-    return each(deps, ended, (run) => {
+    // Those that cannot be scored now take no places of the page from others.
+    const ended = await deps.toScore(PAGE, [...tried.keys()]);
+    const score = (run: RunName): Promise<boolean> => {
       tried.set(run.run_id, now);
       return shutdown.signal.aborted ? Promise.resolve(false) : scoreRun(deps, run, shutdown.signal);
-    });
+    };
+    const scored = await eachOf(byTenant(ended), TENANTS_AT_ONCE, (runs) => each(deps, runs, score));
+    return scored.reduce((sum, one) => sum + one, 0);
   };
   const loop = repeatedly(look, deps.pollMs ?? 1_000, (error) => {
     if (!shutdown.signal.aborted) deps.onError(error);

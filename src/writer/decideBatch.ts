@@ -1,5 +1,5 @@
 import { bytesOfEvent, type ChainLink } from '../../domain/kernel/chain.ts';
-import type { AnyKind, Decider } from '../../domain/kernel/decider.ts';
+import type { AnyKind, CommandMeta, Decider } from '../../domain/kernel/decider.ts';
 import {
   APPEND_BYTES_MAX,
   type AppendResult,
@@ -35,6 +35,8 @@ export interface DecidedBatch<Kind extends AnyKind> {
   readonly events: readonly NewEvent[];
   readonly state: Kind['state'];
   readonly hash: string | null;
+  /** The latest time of recording in the stream, these events among them. */
+  readonly recordedAt: string | undefined;
 }
 
 /** What deciding needs to know besides state and commands. */
@@ -45,6 +47,18 @@ interface BatchRules<Kind extends AnyKind> {
   readonly isKnown: (commandId: string) => boolean;
 }
 
+/**
+ * The command as of its stream: a clock that was set back, or another process's, does not record anything before what
+ * is there. Times have one form in the log, so that texts compare as times do.
+ */
+const notBefore = <Command extends { readonly meta: CommandMeta }>(
+  recordedAt: string | undefined,
+  command: Command,
+): Command =>
+  recordedAt === undefined || command.meta.now >= recordedAt
+    ? command
+    : { ...command, meta: { ...command.meta, now: recordedAt } };
+
 /** Decides commands in order, each on what those before it leave, and encodes what they say. Throws NeedsSealer. */
 export const decideBatch = <Kind extends AnyKind>(
   rules: BatchRules<Kind>,
@@ -54,10 +68,11 @@ export const decideBatch = <Kind extends AnyKind>(
   const verdicts: Verdict<Kind>[] = [];
   const encoded: NewEvent[] = [];
   const ids = new Set<string>();
-  let { state } = from;
+  let { state, recordedAt } = from;
   let link = linkAfter(from);
   let bytes = 0;
-  for (const command of commands) {
+  for (const asked of commands) {
+    const command = notBefore(recordedAt, asked);
     const { command_id } = command.meta;
     const repeated = ids.has(command_id) || rules.isKnown(command_id);
     const { verdict, chained } = repeated
@@ -69,11 +84,12 @@ export const decideBatch = <Kind extends AnyKind>(
       for (const event of chained.events) encoded.push(event);
       ({ link } = chained);
       ({ state } = verdict);
+      recordedAt = command.meta.now;
       ids.add(command_id);
     }
     verdicts.push(verdict);
   }
-  return { verdicts, events: encoded, state, hash: link.hash };
+  return { verdicts, events: encoded, state, hash: link.hash, recordedAt };
 };
 
 interface Judged<Kind extends AnyKind> {

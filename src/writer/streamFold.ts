@@ -19,6 +19,8 @@ export interface Folded<State> {
   readonly hashVersion?: number | undefined;
   /** Position of the last event in the whole log, where known. */
   readonly position: bigint | undefined;
+  /** When the last event was recorded, where it was read: nothing is recorded in the stream with an earlier time. */
+  readonly recordedAt?: string | undefined;
 }
 
 /** Everything needed to read a stream and to verify it. */
@@ -169,8 +171,19 @@ const foldOne = <State, Event>(
     hash: step.link.hash,
     hashVersion: step.link.hashVersion,
     position: recorded.position,
+    recordedAt: laterTime(folded.recordedAt, recordedAtOf(recorded)),
   };
 };
+
+/** When an event was recorded, as it says; undefined where it says none. */
+const recordedAtOf = ({ metadata }: Pick<RecordedEvent, 'metadata'>): string | undefined => {
+  const at = metadata['recorded_at'];
+  return typeof at === 'string' ? at : undefined;
+};
+
+/** The later of two times in the one form that times have in the log. */
+const laterTime = (a: string | undefined, b: string | undefined): string | undefined =>
+  a === undefined || (b !== undefined && b > a) ? b : a;
 
 const stateAfter = <State, Event>(
   rules: FoldRules<State, Event>,
@@ -314,14 +327,15 @@ const confirmed = async <State, Event>(
   if (state === undefined) return 'unreadable';
   const { revision, hash } = snapshot;
   let expected: Expected = { revision, hash };
-  let position: bigint | undefined;
+  let [position, recordedAt]: [bigint | undefined, string | undefined] = [undefined, undefined];
   for await (const recorded of backwards(source, revision)) {
     if (recorded.revision !== expected.revision) return 'no_event';
     if (!isLinked(recorded, expected.hash)) return 'hash';
     position ??= recorded.position;
+    recordedAt ??= recordedAtOf(recorded);
     const isLast = recorded.revision === revision;
     const proof = orUndefined(() => rules.proof(state, source.rules.codec.decode(recorded), isLast));
-    if (proof === 'agrees') return { state, revision, hash, position };
+    if (proof === 'agrees') return { state, revision, hash, position, recordedAt };
     if (proof !== 'silent') return 'balance';
     expected = { revision: recorded.revision - 1n, hash: prevHashOf(recorded) };
   }

@@ -428,11 +428,12 @@ const answerUnwritten = async <Kind extends AnyKind>(
 
 const appended = <Kind extends AnyKind>(
   turn: Turn<Kind>,
-  { events, state, hash, verdicts }: DecidedBatch<Kind>,
+  batch: DecidedBatch<Kind>,
   { revision, position }: Extract<AppendResult, { kind: 'appended' }>,
 ): void => {
   const { box, rules } = turn;
-  box.warm = { state, revision, hash, position };
+  const { state, hash, verdicts, recordedAt } = batch;
+  box.warm = { state, revision, hash, position, recordedAt };
   box.confirmedAt = performance.now();
   box.limit = rules.batchMax;
   for (const [index, verdict] of verdicts.entries())
@@ -440,7 +441,7 @@ const appended = <Kind extends AnyKind>(
       const command = turn.entries[index]?.command;
       if (command !== undefined) remember(box, command.meta.command_id);
     }
-  answer(turn, { events, state, hash, verdicts }, position);
+  answer(turn, batch, position);
 };
 
 /** A batch the log will never take. Halves until the one command is found that cannot be written. */

@@ -20,10 +20,13 @@ const accepted = (set_version: number, document_ids: readonly string[], tenant_i
   });
 const plain = eventOf('batch-bat_2', 'BatchAccepted', { batch_id: 'bat_2', document_ids: ['doc_9'] });
 const ended = eventOf('batch-bat_1', 'BatchEnded', { batch_id: 'bat_1' });
-const scored = (done: number, left_out = 0) =>
+const scored = (done: number, left_out = 0, set_version = 1) =>
   eventOf('evaluation-evr_1', 'EvaluationScored', {
     ...{ run_id: 'evr_1', batch_id: 'bat_1', tenant_id: 'acme', scored: done, left_out },
+    ...{ set_id: 'set_1', set_version },
   });
+const reduced = (version: number, ...document_ids: readonly string[]) =>
+  eventOf('set-set_1', 'EvaluationSetReduced', { ...SET, version, document_ids });
 
 const foundIn = (events: readonly AuditedEvent[]): readonly string[] => {
   const findings = findingsKept(10);
@@ -40,6 +43,10 @@ describe('the audit of sets of examples and their runs', () => {
     expect(foundIn(run)).to.deep.equal([]);
     expect(foundIn([...run, removed])).to.deep.equal([]);
     expect(foundIn([published(1, TWO), removed, accepted(1, TWO)])).to.deep.equal([]);
+    const less = [published(1, TWO), reduced(2, 'doc_0'), reduced(3, 'doc_1'), published(4, TWO), removed];
+    expect(foundIn(less)).to.deep.equal([]);
+    for (const [version, documents] of [TWO, ['doc_1'], []].entries())
+      expect(foundIn([...less, accepted(version + 1, documents)])).to.deep.equal([]);
   });
 
   const forged: readonly (readonly [string, readonly AuditedEvent[], string])[] = [
@@ -59,6 +66,21 @@ describe('the audit of sets of examples and their runs', () => {
     ['a run of a version that is not there', [published(1, TWO), accepted(2, TWO)], 'does not have'],
     ['a run of another tenant’s set', [published(1, TWO), accepted(1, TWO, 'b')], 'does not have'],
     ['a run of a part of a set', [published(1, TWO), accepted(1, ['doc_0'])], 'not those of version 1'],
+    [
+      'a run of documents that were taken out',
+      [published(1, TWO), reduced(2, 'doc_0'), accepted(2, TWO)],
+      'not those of version 2',
+    ],
+    [
+      'a document that is taken out and was not there',
+      [published(1, TWO), reduced(2, 'doc_9')],
+      'takes documents out that the set does not have',
+    ],
+    [
+      'a score of another version',
+      [published(1, TWO), published(2, TWO), accepted(1, TWO), ended, scored(2, 0, 2)],
+      'scored for another set',
+    ],
     [
       'a score before the end',
       [published(1, TWO), accepted(1, TWO), scored(2)],

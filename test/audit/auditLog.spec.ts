@@ -149,6 +149,28 @@ describe('the audit of an event log', () => {
       expect(report.findings).to.deep.equal([]);
     });
 
+    it('says since when it was not sealed, and that nothing is wrong', async () => {
+      const seal = await sealed();
+      const given = [{ seal, from: 'a file' }];
+      const whole = (await auditAfter(nothing, { seals: given })).report;
+      expect(whole.unsealed).to.equal(null);
+      const grown = (
+        await auditAfter(
+          ({ forge, last }) =>
+            forge('fxRates', 'FxRatesPublished', { ...dataOf(last('fxRates')), date: '2026-01-06' }),
+          { seals: given },
+        )
+      ).report;
+      expect(grown.unsealed).to.include({ since: seal.made_at, position: seal.position, events: 1 });
+      expect(grown.total).to.equal(0);
+      expect(reportText(grown))
+        .to.contain(`not sealed since ${seal.made_at}: 1 event after position ${String(seal.position)}`)
+        .and.to.contain('Nothing is wrong.');
+      const never = (await auditAfter(nothing)).report;
+      expect(never.unsealed).to.include({ since: null, position: null, events: never.facts.events });
+      expect(reportText(never)).to.contain('never sealed').and.to.contain('Nothing is wrong.');
+    });
+
     it('refuses a file that is no seal, and one that was changed', async () => {
       const seal = await sealed();
       expect(() => parseSeal('{}')).to.throw(UnreadableSeal);

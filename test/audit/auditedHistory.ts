@@ -11,7 +11,9 @@ import { commandHandler } from '../../src/writer/commandHandler.ts';
 import { referenceData } from '../../src/commands/reference.ts';
 import { configFrom } from '../../src/config.ts';
 import { review, reviewEvent, reviewIdOf, reviewStream } from '../../domain/review.ts';
-import { operations } from '../../src/commands/operations.ts';
+import { operations, workToBill } from '../../src/commands/operations.ts';
+import { usageLog } from '../../src/commands/usageLog.ts';
+import { usageIdOfOperation } from '../../domain/operation.ts';
 import { payment, paymentCodec } from '../../domain/payment.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
 import { client, formOf, INVOICE, INVOICE_SCHEMA, type Client } from '../http/support/client.ts';
@@ -224,6 +226,48 @@ const waitingOperations = async (api: Client, tenant_id: string): Promise<void> 
   await done(api, `/v1/operations/${await accepted()}/cancel`, {});
 };
 
+/** The digest of the result that an operation succeeded with, and was billed for. */
+export const PAID_RESULT = 'f'.repeat(64);
+
+/** An operation that was done and billed: what its worker writes. */
+const paidOperation = async (api: Client, { log }: Parts, tenant_id: string): Promise<void> => {
+  const key = await api.newKey(tenant_id);
+  const form = formOf({ schema: INVOICE_SCHEMA }, INVOICE);
+  const reply = await api.call('post', '/v1/extract', { key, form, headers: { prefer: 'respond-async' } });
+  expect(reply.status, reply.text).to.equal(202);
+  const operation_id = String(reply.body['operation_id']);
+  const [work, name] = [operations(log), { operation_id, tenant_id }];
+  const { accepted } = await work.stateOf(operation_id);
+  if (accepted === null) throw new Error('it was not accepted');
+  const { project_id, task_id, document_id, hold_id, work_id, pages, file_sha256 = '' } = accepted;
+  const lease = { lease_id: 'l', lease_until: new Date(Date.now() + 60_000).toISOString(), worker: 'w' };
+  await work.handle(name, { type: 'Start', data: { ...lease, watched: null }, meta: metaNow() });
+  const usage = usageLog({ store: log, clock: systemClock(), wrote: () => undefined });
+  const file = { path: '', file_name: 'a.txt', bytes: 1, sha256: file_sha256 };
+  const bill = workToBill(accepted);
+  const asked = { request: { project_id, task_id, file }, plan: { operation: 'extract' }, bill, document_id };
+  const read = { models: { model: 'local/default', ocr_model: null }, mime_type: 'text/plain' };
+  await usage.requested({ ...asked, ...read, hold_id, document_pages: pages } as Parameters<
+    typeof usage.requested
+  >[0]);
+  const ends = { usage_id: usageIdOfOperation(operation_id), duration_ms: 5 };
+  const done = { outcome: 'success', billing_type: 'full_service', result_sha256: PAID_RESULT } as const;
+  const success = { lease_id: 'l', hold_id, ...done, ...ends };
+  await work.handle(name, { type: 'Succeed', data: success, meta: metaNow() });
+  const accounts = accountWriter({ store: log });
+  const { duration_ms, usage_id } = ends;
+  const delivered = { status: 'success', duration_ms, result_sha256: PAID_RESULT } as const;
+  const scope = { project_id, task_id, document_id, job_id: null, api_key_id: accepted.api_key_id };
+  const settled = { tenant_id, hold_id: hold_id ?? '', usage_id, pages, ...scope, delivered };
+  const { kind } = await accounts.execute({ type: 'SettleHold', data: settled, meta: metaNow() });
+  expect(kind).to.equal('done');
+  await accounts.close();
+  const end = { kind: 'completed', status: 'success', free_pages: 0, duration_ms } as const;
+  const { actor, correlation_id, now: ended_at } = metaNow();
+  const fact = { kind: 'work_end', operation: 'extract', operation_id: work_id, tenant_id, pages } as const;
+  await usage.ended({ ...fact, end, ended_at, correlation_id, actor });
+};
+
 /** An operation of a service key whose result a person has to look at. Gives its review. */
 const toLookAt = async (api: Client, { log }: Parts, tenant_id: string) => {
   const key = await api.newKey('ops', 'service');
@@ -282,7 +326,7 @@ const waitingBatches = async (api: Client, tenant_id: string): Promise<void> => 
   await done(api, `/v1/batches/${await accepted()}/cancel`, {});
 };
 
-/** A set of two versions and a run that waits, and a set that was removed. */
+/** A set of two versions and a run that waits, one that was removed, and one that lost a document. */
 const measuring = async (api: Client, tenant_id: string): Promise<void> => {
   const example = async (total: number) => {
     const json = { tenant_id, file_name: 'a.txt', content_type: 'text/plain' };
@@ -304,6 +348,9 @@ const measuring = async (api: Client, tenant_id: string): Promise<void> => {
   const schema = JSON.parse(INVOICE_SCHEMA) as object;
   await done(api, '/v1/evaluations/runs', { tenant_id, set_id, schema });
   await api.call('delete', `/v1/evaluations/sets/${await published({ examples: [two] })}`);
+  const [three, four] = [await example(30), await example(40)];
+  await published({ name: 'February', examples: [three, four] });
+  expect((await api.call('delete', `/v1/documents/${four.document_id}`)).status).to.equal(204);
 };
 
 /** An extraction whose request ended right after its burn. */
@@ -439,6 +486,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   await keysAndLimits(api, RICH);
   await pipelines(api, parts, RICH);
   await waitingOperations(api, RICH);
+  await paidOperation(api, parts, RICH);
   await waitingBatches(api, RICH);
   await measuring(api, RICH);
   await lookedAt(api, parts, RICH);

@@ -6,6 +6,7 @@ import {
   type EvaluationSetKind,
   runIdOfBatch,
   setIdFor,
+  setVersion,
 } from '../../domain/evaluation.ts';
 import { holds } from '../../engine/test/support/properties.ts';
 import { meta, NOW } from '../support/money/moneyCommands.ts';
@@ -76,17 +77,54 @@ describe('a set of examples', () => {
   it('loses documents that are gone, once, and may become empty', () => {
     given(publish(['doc_1', 'doc_2']))
       .when(takeOut('doc_1'))
-      .then(['EvaluationSetPublished', { version: 2, fingerprint: '' }]);
+      .then(['EvaluationSetReduced', { version: 2, document_ids: ['doc_1'], published_at: NOW }]);
     given(publish(['doc_1']), takeOut('doc_1'))
       .when(takeOut('doc_1'))
       .thenNothing();
     given(publish(['doc_1']))
       .when(takeOut('doc_1'))
-      .then(['EvaluationSetPublished', { version: 2, examples: [] }]);
+      .then(['EvaluationSetReduced', { version: 2, document_ids: ['doc_1'] }]);
     given(publish(['doc_1']))
       .when(takeOut('doc_9'))
       .thenNothing();
     given().when(takeOut('doc_9')).thenNothing();
+  });
+
+  it('has each version as it was, also one that lost documents', () => {
+    const commands = [publish(['doc_1', 'doc_2', 'doc_3']), takeOut('doc_2'), takeOut('doc_1', 'doc_9')];
+    let state = evaluationSet.initialState;
+    for (const command of [...commands, change(['doc_4']), takeOut('doc_4')]) {
+      const decided = evaluationSet.decide(state, command);
+      if (decided.kind === 'accepted') state = decided.events.reduce(evaluationSet.evolve, state);
+    }
+    const documentsOf = (version?: number) =>
+      setVersion(state, version)?.examples.map(({ document_id }) => document_id);
+    expect([1, 2, 3, 4, 5, 6].map(documentsOf)).to.deep.equal([
+      ['doc_1', 'doc_2', 'doc_3'],
+      ['doc_1', 'doc_3'],
+      ['doc_3'],
+      ['doc_4'],
+      [],
+      undefined,
+    ]);
+    expect(documentsOf()).to.deep.equal([]);
+    expect(setVersion(state, 3)).to.include({ version: 3, created_at: NOW, fingerprint: '' });
+  });
+
+  it('writes what was taken out, not what is left', () => {
+    const [documents, written] = [
+      Array.from({ length: 1_000 }, (_, at) => `doc_${String(at)}`),
+      [] as number[],
+    ];
+    let state = evaluationSet.initialState;
+    for (const command of [publish(documents), ...documents.slice(0, 200).map((id) => takeOut(id))]) {
+      const decided = evaluationSet.decide(state, command);
+      if (decided.kind !== 'accepted') continue;
+      written.push(JSON.stringify(decided.events).length);
+      state = decided.events.reduce(evaluationSet.evolve, state);
+    }
+    expect(Math.max(...written.slice(1))).to.be.lessThan(300);
+    expect(setVersion(state)?.examples).to.have.length(800);
   });
 
   it('that is removed stays removed', () => {
@@ -119,7 +157,9 @@ describe('a set of examples', () => {
       expect(state.versions.map(({ version }) => version)).to.deep.equal(
         state.versions.map((_, at) => at + 1),
       );
-      const texts = state.versions.map(({ examples }) => JSON.stringify(examples));
+      const whole = state.versions.map((_, at) => setVersion(state, at + 1));
+      expect(whole.map((one) => one?.version)).to.deep.equal(state.versions.map((_, at) => at + 1));
+      const texts = whole.map((one) => JSON.stringify(one?.examples));
       for (const [at, text] of texts.entries()) if (at > 0) expect(text).not.to.equal(texts[at - 1]);
     }),
   );

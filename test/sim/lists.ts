@@ -193,12 +193,13 @@ const batchLists = (rows: Rows) => ({
     }
     return { counts, pages, credits_charged };
   },
-  toScore: (limit: number) =>
+  toScore: (limit: number, except: readonly string[]) =>
     [...rows.batches.values()]
       .filter(({ measured, scored }) => measured && !scored)
       .filter(({ finished_at, cancelled_at }) => finished_at !== null && cancelled_at === null)
       .sort(by(({ position }) => position))
       .map(({ batch_id, tenant_id }) => ({ run_id: runIdOfBatch(batch_id), batch_id, tenant_id }))
+      .filter(({ run_id }) => !except.includes(run_id))
       .slice(0, limit),
   openOfTenant: (tenant: string) =>
     openBatches(rows).flatMap(({ tenant_id, batch_id }) => (tenant_id === tenant ? [batch_id] : [])),

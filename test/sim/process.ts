@@ -821,7 +821,7 @@ const batchLoops = (
       return { kind: 'scored', scored: scoredAnswer(expected, JSON.parse(answer) as JsonObject) };
     },
     scoreDeadlineMs: 1_000,
-    toScore: (limit) => ask('to score', (one) => one.toScore(limit)),
+    toScore: (limit, except) => ask('to score', (one) => one.toScore(limit, except)),
     onError: env.onError,
   });
   return [

@@ -1,5 +1,5 @@
 import { memberPointer, asObject, ownMember, type Json } from '../../kernel/json.ts';
-import { isEmpty, sameValue } from './agreement.ts';
+import { isEmpty, sameValue, squeezed } from './agreement.ts';
 import { bestPairs } from '../../kernel/assignment.ts';
 
 /** Leaves that were right, leaves that were wrong or too many, leaves that are missing. */
@@ -81,11 +81,88 @@ interface ComparedLists extends Pick<Compared, 'at'> {
   readonly got: readonly Json[];
 }
 
-function comparedLists({ expected, got, at }: ComparedLists, path: string, note: Note): Counts {
-  const cells = expected.map((a) => got.map((b) => compared({ expected: a, got: b }, path, unheard)));
-  const pairs = bestPairs(cells.map((row) => row.map(({ tp, fp, fn }) => tp * 1000 - fp - fn))).filter(
+type Rows = Pick<ComparedLists, 'expected' | 'got'>;
+type RowPair = readonly [expected: number, got: number];
+
+/** A row as a text: two rows with the same one say the same in every leaf. Empty for a row that says nothing. */
+function signatureOf(row: Json | undefined): string {
+  if (row === undefined || isEmpty(row)) return '';
+  if (Array.isArray(row)) return `[${row.map(signatureOf).join('\u001f')}]`;
+  const object = asObject(row);
+  if (object === undefined) return typeof row === 'string' ? `"${squeezed(row)}` : JSON.stringify(row);
+  const members = Object.keys(object)
+    .sort()
+    .flatMap((key) => {
+      const text = signatureOf(object[key]);
+      return text === '' ? [] : [`${JSON.stringify(key)}:${text}`];
+    });
+  return members.length === 0 ? '' : `{${members.join('\u001f')}}`;
+}
+
+/**
+ * Pairs of rows that say the same. They are part of a best pairing: what two other rows share with them, these share
+ * with each other. Long lists are mostly that.
+ */
+function samePairs({ expected, got }: Rows): readonly RowPair[] {
+  const places = new Map<string, number[]>();
+  for (const [j, row] of got.entries()) {
+    const signature = signatureOf(row);
+    if (signature === '') continue;
+    const known = places.get(signature);
+    if (known === undefined) places.set(signature, [j]);
+    else known.push(j);
+  }
+  return expected.flatMap((row, i): readonly RowPair[] => {
+    const j = places.get(signatureOf(row))?.shift();
+    return j === undefined ? [] : [[i, j]];
+  });
+}
+
+/** Cells of the table in which the best pairing of all is looked for. */
+const CELLS_MAX = 40_000;
+/** In larger ones a row is compared with so many before and after its own place. */
+const NEAR = 60;
+
+/** In the order of their places, each row with the nearest best one that is free. */
+function nearPairs({ expected, got }: Rows): readonly RowPair[] {
+  const taken = new Set<number>();
+  return expected.flatMap((row, i): readonly RowPair[] => {
+    const middle = Math.round((i * got.length) / expected.length);
+    let [best, most] = [-1, 0];
+    for (let j = Math.max(0, middle - NEAR); j < Math.min(got.length, middle + NEAR + 1); j += 1) {
+      if (taken.has(j)) continue;
+      const { tp, fp, fn } = compared({ expected: row, got: got[j] }, '', unheard);
+      const worth = tp === 0 ? 0 : tp * 1000 - fp - fn;
+      if (worth > most) [best, most] = [j, worth];
+    }
+    taken.add(best);
+    return best < 0 ? [] : [[i, best]];
+  });
+}
+
+function bestOf({ expected, got }: Rows): readonly RowPair[] {
+  const cells = expected.map((a) => got.map((b) => compared({ expected: a, got: b }, '', unheard)));
+  return bestPairs(cells.map((row) => row.map(({ tp, fp, fn }) => tp * 1000 - fp - fn))).filter(
     ([i, j]) => (cells[i]?.[j]?.tp ?? 0) > 0,
   );
+}
+
+/** Rows one to one: those that say the same, then the best pairing of the others. */
+function pairsOf(rows: Rows): readonly RowPair[] {
+  const same = samePairs(rows);
+  const [seen, used] = [new Set(same.map(([i]) => i)), new Set(same.map(([, j]) => j))];
+  const left = [...rows.expected.keys()].filter((i) => !seen.has(i));
+  const free = [...rows.got.keys()].filter((j) => !used.has(j));
+  const others = {
+    expected: left.map((i) => rows.expected[i] ?? null),
+    got: free.map((j) => rows.got[j] ?? null),
+  };
+  const pairs = left.length * free.length > CELLS_MAX ? nearPairs(others) : bestOf(others);
+  return [...same, ...pairs.map(([i, j]): RowPair => [left[i] ?? 0, free[j] ?? 0])].sort(([a], [b]) => a - b);
+}
+
+function comparedLists({ expected, got, at }: ComparedLists, path: string, note: Note): Counts {
+  const pairs = pairsOf({ expected, got });
   const paired = pairs.map(([i, j]) =>
     compared({ expected: expected[i], got: got[j], at: below(at, j) }, `${path}/*`, note),
   );

@@ -55,6 +55,50 @@ describe('counting leaves', () => {
       expect(counts(expected, got)).to.deep.equal(wanted);
     });
 
+  const cell = fc.constantFrom(null, 'a', 'b', 'c', 1, 2);
+  const tables = fc.array(fc.record({ x: cell, y: cell, z: cell }), { maxLength: 5 });
+  holds(
+    'pairs rows in the best way of all',
+    fc.property(tables, tables, (expected, got) => {
+      const tp = (a: Json, b: Json) => counts(a, b)[0] ?? 0;
+      const best = (i: number, free: readonly number[]): number =>
+        i === expected.length
+          ? 0
+          : Math.max(
+              best(i + 1, free),
+              ...free.map(
+                (j) =>
+                  tp(expected[i]!, got[j]!) +
+                  best(
+                    i + 1,
+                    free.filter((k) => k !== j),
+                  ),
+              ),
+            );
+      expect(counts({ i: expected }, { i: got })[0]).to.equal(best(0, [...got.keys()]));
+    }),
+  );
+
+  it('looks at each row of two long lists a bounded number of times', () => {
+    const LENGTH = 1_500;
+    let reads = 0;
+    const rowsOf = (text: (n: number) => string) =>
+      Array.from({ length: LENGTH }, (_, n) => ({
+        get name() {
+          reads += 1;
+          return `row ${text(n)}`;
+        },
+        amount: n,
+      }));
+    const same = [rowsOf(String), rowsOf((n) => String(n).replace('7', '8'))] as const;
+    expect(counts({ i: same[0] }, { i: same[1] })[0]).to.be.greaterThan(2 * LENGTH - 600);
+    expect(reads).to.be.lessThan(500 * LENGTH);
+    reads = 0;
+    const other = [rowsOf((n) => `a${String(n)}`), rowsOf((n) => `b${String(n)}`)] as const;
+    expect(counts({ i: other[0] }, { i: other[1] })).to.deep.equal([LENGTH, LENGTH, LENGTH]);
+    expect(reads).to.be.lessThan(500 * LENGTH);
+  });
+
   it('takes amounts within half a cent', () => {
     expect(sameValue(12.5, 12.504)).to.equal(true);
     expect(sameValue(12.5, 12.51)).to.equal(false);

@@ -532,6 +532,11 @@ class AuditReport(TypedDict):
     """Facts about the log, as far as it was read."""
     total: int
     """Number of all findings, including those that were not kept."""
+    unsealed: NotRequired[AuditReportUnsealed | None]
+    """The end of the log that could be rewritten or cut off without a trace, because it was not
+    sealed yet; null where everything is sealed. `total` does not count it. Left out by audits of
+    earlier releases.
+    """
     read_models: list[AuditReportReadModels] | None
     """The read models that were compared; null if they were left out."""
 
@@ -564,6 +569,17 @@ class AuditReportFacts(TypedDict):
     """When the last event was recorded."""
 
 
+class AuditReportUnsealed(TypedDict):
+    since: str | None
+    """When the last seal was made; null: never."""
+    position: str | None
+    """Of the last event that was sealed; null: none was."""
+    events: int
+    """Events after it that no seal covers."""
+    first_at: str | None
+    """When the first of them was recorded."""
+
+
 class AuditReportReadModels(TypedDict):
     name: str
     """Name of the read model."""
@@ -573,7 +589,7 @@ class AuditReportReadModels(TypedDict):
 
 class AuditRequest(TypedDict):
     log_only: NotRequired[bool]
-    """Leave the read models out."""
+    """Leave the read models and the objects out."""
     all: NotRequired[bool]
     """Keep every finding, not only the first 20 of each check; all are counted either way."""
     tell: NotRequired[bool]

@@ -950,6 +950,27 @@ export type AuditReport = {
      */
     total: number;
     /**
+     * The end of the log that could be rewritten or cut off without a trace, because it was not sealed yet; null where everything is sealed. `total` does not count it. Left out by audits of earlier releases.
+     */
+    unsealed?: {
+        /**
+         * When the last seal was made; null: never.
+         */
+        since: string | null;
+        /**
+         * Of the last event that was sealed; null: none was.
+         */
+        position: string | null;
+        /**
+         * Events after it that no seal covers.
+         */
+        events: number;
+        /**
+         * When the first of them was recorded.
+         */
+        first_at: string | null;
+    } | null;
+    /**
      * The read models that were compared; null if they were left out.
      */
     read_models: Array<{
@@ -966,7 +987,7 @@ export type AuditReport = {
 
 export type AuditRequest = {
     /**
-     * Leave the read models out.
+     * Leave the read models and the objects out.
      */
     log_only?: boolean;
     /**

@@ -1,14 +1,20 @@
 import type { Json, JsonObject } from '../../../domain/kernel/json.ts';
 import { RICH } from '../auditedHistory.ts';
 import type { Intruder, StoredEvent } from '../tampering.ts';
+import type { Check } from '../../../src/audit/findings.ts';
 
-/** What finds an edit: the audit by itself, only a seal that was made before, or neither. */
-export type FoundBy = 'audit' | 'seal' | 'neither';
+/**
+ * What finds an edit: the audit by itself, only a seal that was made before, or neither. `unsealed`: it is among the
+ * events that the audit says no seal covers.
+ */
+export type FoundBy = 'audit' | 'seal' | 'unsealed' | 'neither';
 
 /** Something that was done to a log after it was sealed. */
 export interface Edit {
   readonly name: string;
   readonly foundBy: FoundBy;
+  /** The check that finds it; left out: any. */
+  readonly check?: Check;
   readonly make: (intruder: Intruder) => void;
 }
 

@@ -5,7 +5,7 @@ import type { FoundBy } from './editing.ts';
 import { EDITS } from './edits.ts';
 import { auditAfter, nothing } from '../tampering.ts';
 
-describe('37 kinds of edits to a log', () => {
+describe('67 kinds of edits to a log', () => {
   let seals: readonly GivenSeal[] = [];
   const outcomes: { readonly name: string; readonly by: FoundBy; readonly how: string }[] = [];
 
@@ -15,18 +15,20 @@ describe('37 kinds of edits to a log', () => {
     seals = [{ seal: sealOf(log, '2026-02-01T00:00:00.000Z'), from: 'a file' }];
   });
 
-  it('are 37, each of another kind', () => {
-    expect(new Set(EDITS.map(({ name }) => name)).size).to.equal(37);
+  it('are 67, each of another kind', () => {
+    expect(new Set(EDITS.map(({ name }) => name)).size).to.equal(67);
   });
 
-  for (const { name, foundBy, make } of EDITS)
+  for (const { name, foundBy, check, make } of EDITS)
     it(`${name}: found by ${foundBy}`, async () => {
       const { report } = await auditAfter(make, { seals });
       const checks = new Set(report.findings.map(({ check }) => check));
       const bySeal = checks.delete('seal');
-      const by = checks.size > 0 ? 'audit' : bySeal ? 'seal' : 'neither';
+      const otherwise = report.unsealed === null ? 'neither' : 'unsealed';
+      const by = checks.size > 0 ? 'audit' : bySeal ? 'seal' : otherwise;
       outcomes.push({ name, by, how: [...checks].join(', ') });
       expect(by, JSON.stringify(report.findings, undefined, 1)).to.equal(foundBy);
+      if (check !== undefined) expect([...checks]).to.include(check);
     });
 
   after(() => {

@@ -12,6 +12,7 @@ import {
   type Edit,
 } from './editing.ts';
 import { AFTER, MONEY, WHO } from './moneyEdits.ts';
+import { WORK } from './workEdits.ts';
 import { RICH } from '../auditedHistory.ts';
 
 /** The bytes of the file, and columns that nobody recomputed. */
@@ -144,4 +145,4 @@ const ORDER: readonly Edit[] = [
 ];
 
 /** One kind each; every one is made to a fresh copy of one log. */
-export const EDITS: readonly Edit[] = [...BYTES, ...ORDER, ...WHO, ...MONEY, ...AFTER];
+export const EDITS: readonly Edit[] = [...BYTES, ...ORDER, ...WHO, ...MONEY, ...WORK, ...AFTER];

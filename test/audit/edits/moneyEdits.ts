@@ -121,7 +121,7 @@ export const MONEY: readonly Edit[] = [
 export const AFTER: readonly Edit[] = [
   {
     name: 'an adjustment forged after the last seal, by the rules',
-    foundBy: 'neither',
+    foundBy: 'unsealed',
     make: forgeAdjustment,
   },
   {

@@ -113,6 +113,44 @@ describe('object sweeper', () => {
     folder.remove();
   });
 
+  it('asks the log once for each piece of work that is kept, not in every sweep', async () => {
+    const MANY = 5_000;
+    const digest = 'a'.repeat(64);
+    const keys = new Set(Array.from({ length: MANY }, (_, n) => `results/ext_${String(n)}/${digest}`));
+    for (let n = 0; n < 100; n += 1) keys.add(`evaluations/set_${String(n)}/doc_1/${digest}`);
+    const start = Date.parse('2026-01-01T00:00:00.000Z');
+    let [hours, asked] = [2, 0];
+    const ended = { kind: 'ended', at: new Date(start).toISOString(), tenant_id: 't' } as const;
+    const ask = (fate: WorkFate) => (): Promise<WorkFate> => {
+      asked += 1;
+      return Promise.resolve(fate);
+    };
+    const sweeper = objectSweeper({
+      ...UNUSED,
+      objects: {
+        list: async function* (prefix) {
+          await Promise.resolve();
+          for (const key of [...keys])
+            if (key.startsWith(prefix)) yield { key, bytes: 1, modified_at: new Date(start).toISOString() };
+        },
+        remove: (key) => Promise.resolve(void keys.delete(key)),
+      },
+      queuedFate: ask({ kind: 'open' }),
+      workFate: ask(ended),
+      kept: () => Promise.resolve(keptDays(KEEPS)),
+      clock: { uuid: randomUUID, now: () => new Date(start + hours * HOUR_MS).toISOString() },
+    });
+    await sweeper.sweep();
+    expect(asked).to.equal(MANY + 100);
+    for (hours = 3; hours < 8; hours += 1) await sweeper.sweep();
+    expect(asked).to.equal(MANY + 100);
+    hours = 24.1;
+    // Before anything is removed the log is asked; sets are asked for again after some hours.
+    expect((await sweeper.sweep()).results).to.equal(MANY);
+    expect(asked).to.equal(2 * (MANY + 100));
+    expect(keys.size).to.equal(100);
+  });
+
   it('keeps what work needs until it is over, by the times of the log', async () => {
     const folder = tempFolder();
     const objects = await openObjectFolder(folder.path);

@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { EventStore } from '../../domain/ports/log.ts';
+import { openSqliteEventLog } from '../../adapters/sqlite/eventLog.ts';
+import { runAudit } from '../../src/audit/runAudit.ts';
+import { accountWriter } from '../../src/writer/accountWriter.ts';
+import { adjustment } from '../support/money/accountCommands.ts';
+import { LOGS } from '../support/logs/eventLogs.ts';
+import { tempFolder } from '../../engine/test/support/tempFolder.ts';
+import { memorySnapshots } from '../support/logs/memorySnapshots.ts';
+import { auditAfter } from './tampering.ts';
+import { history } from './auditedHistory.ts';
+
+const START = Date.parse('2026-01-31T08:00:00.000Z');
+const MINUTE_MS = 60_000;
+
+const at = (minutes: number): string => new Date(START + minutes * MINUTE_MS).toISOString();
+
+const adjusted = (tenant: string, minutes: number) => {
+  const command = adjustment(tenant, 100, randomUUID());
+  return { ...command, meta: { ...command.meta, now: at(minutes), command_id: randomUUID() } };
+};
+
+const recordedIn = async (store: EventStore, stream: string): Promise<readonly string[]> => {
+  const times: string[] = [];
+  for await (const { metadata } of store.read(stream)) times.push(metadata['recorded_at'] as string);
+  return times;
+};
+
+/** The findings in an embedded log, after some adjustments of tenants at these minutes, by one process. */
+const findingsAfter = async (adjustments: readonly (readonly [tenant: string, minutes: number])[]) => {
+  const folder = tempFolder();
+  const store = openSqliteEventLog({ path: `${folder.path}/events.db` });
+  try {
+    const writer = accountWriter({ store });
+    for (const adjustment of adjustments) await writer.execute(adjusted(...adjustment));
+    await writer.close();
+    return (await runAudit({ feed: store, dense: true })).report.findings;
+  } finally {
+    await store.close();
+    folder.remove();
+  }
+};
+
+describe('a clock that is set back', () => {
+  for (const { name, open } of LOGS)
+    it(`by 20 minutes between two adjustments records neither in the past (${name})`, async () => {
+      const log = open();
+      const writer = accountWriter({ store: log.store });
+      for (const minutes of [0, 30, 10]) await writer.execute(adjusted('t', minutes));
+      await writer.close();
+      const times = [0, 0, 30, 30].map(at);
+      expect(await recordedIn(log.store, 'account-t')).to.deep.equal(times);
+      await log.dispose();
+    });
+
+  it('leaves an audit that finds nothing', async () => {
+    const minutes = [0, 30, 10].map((minute) => ['t', minute] as const);
+    expect(await findingsAfter(minutes)).to.deep.equal([]);
+  });
+
+  it('is known to a process that has just started, by the log and by a snapshot', async () => {
+    const [log] = LOGS.map(({ open }) => open());
+    const snapshots = memorySnapshots();
+    for (const [minutes, kept] of [
+      [30, undefined],
+      [10, undefined],
+      [40, snapshots],
+      [5, snapshots],
+    ] as const) {
+      const writer = accountWriter({
+        store: log!.store,
+        ...(kept && { snapshots: kept, snapshotEveryEvents: 1 }),
+      });
+      await writer.execute(adjusted('t', minutes));
+      await writer.close();
+    }
+    expect(await recordedIn(log!.store, 'account-t')).to.deep.equal([30, 30, 30, 40, 40].map(at));
+    await log!.dispose();
+  });
+
+  it('however often, never records an event before its predecessor', async () => {
+    const walks = fc.array(fc.tuple(fc.constantFrom('a', 'b'), fc.integer({ min: -90, max: 90 })), {
+      minLength: 1,
+      maxLength: 30,
+    });
+    await fc.assert(
+      fc.asyncProperty(walks, async (steps) => {
+        let now = 0;
+        const findings = await findingsAfter(steps.map(([tenant, by]) => [tenant, (now += by)] as const));
+        expect(findings).to.deep.equal([]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
+describe('the audit of a log in which a clock was set back', () => {
+  before(async () => {
+    await history();
+  });
+
+  it('notes it, and finds nothing wrong', async () => {
+    const { report } = await auditAfter((intruder) => {
+      const events = intruder.all('1 = 1 order by position');
+      const from = events[Math.floor(events.length / 2)]!.position;
+      const streams = new Set<string>();
+      for (const { position, stream, data, metadata } of events) {
+        if (position < from) continue;
+        // Everything that says when it was written or done is 20 minutes earlier.
+        const earlier = (text: string) =>
+          text.replaceAll(/"(20\d\d-[01]\d-[0-3]\dT[^"]{9,14}Z)"/g, (_, time: string) =>
+            JSON.stringify(new Date(Date.parse(time) - 20 * MINUTE_MS).toISOString()),
+          );
+        const after = [earlier(data), earlier(metadata)] as const;
+        intruder.run('update events set data = ?, metadata = ? where position = ?', ...after, position);
+        streams.add(stream);
+      }
+      for (const stream of streams) intruder.rechain(stream);
+    });
+    expect(report.findings.map(({ check, message }) => `${check}: ${message}`)).to.deep.equal([]);
+    expect(report.notes.join('\n')).to.contain('A clock was set back by 20 minutes');
+  });
+});
