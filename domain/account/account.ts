@@ -1,5 +1,13 @@
 import { accept, type Decider, type Decision, reject, type StreamKind } from '../kernel/decider.ts';
-import { asCredits, type Credits, minus, NO_CREDITS, plus, staysExact } from '../kernel/amounts.ts';
+import {
+  asCredits,
+  type Credits,
+  minus,
+  MOVEMENT_MAX,
+  NO_CREDITS,
+  plus,
+  staysExact,
+} from '../kernel/amounts.ts';
 import {
   type AccountCommand,
   type AccountEvent,
@@ -11,7 +19,7 @@ import {
   type SetPlan,
 } from './messages.ts';
 import { type AccountState, availableIn, evolve, NEW_ACCOUNT, opening } from './state.ts';
-import { chargeCredits, holdCredits, raiseHold, releaseHold, settleHold } from './holds.ts';
+import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
@@ -33,7 +41,9 @@ const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): Acco
   if (earlier?.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
 
-  const isExact = [state.balance, state.adjusted].every((total) => staysExact(total, data.credits));
+  const isExact =
+    Math.abs(data.credits) <= MOVEMENT_MAX &&
+    [state.balance, state.adjusted].every((total) => staysExact(total, data.credits));
   if (!isExact) return reject({ code: 'credits_out_of_range' });
 
   const available_credits = availableIn(state);
@@ -49,15 +59,13 @@ const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): Acco
 
 type OnHold = Extract<
   AccountCommand,
-  { readonly type: 'HoldCredits' | 'RaiseHold' | 'SettleHold' | 'ReleaseHold' }
+  { readonly type: 'HoldCredits' | 'SettleHold' | 'ReleaseHold' }
 >;
 
 const decideOnHold = (state: AccountState, command: OnHold): AccountDecision => {
   switch (command.type) {
     case 'HoldCredits':
       return holdCredits(state, command);
-    case 'RaiseHold':
-      return raiseHold(state, command);
     case 'SettleHold':
       return settleHold(state, command);
     case 'ReleaseHold':

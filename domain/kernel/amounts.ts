@@ -123,6 +123,9 @@ export const asCredits = (n: number): Credits => {
   return (n === 0 ? 0 : n) as Credits;
 };
 
+/** Most credits of one movement (10^12): a sum of nine thousand of the largest is still exact. */
+export const MOVEMENT_MAX = 1_000_000_000_000;
+
 /** Whether a total that moves by so much is still a number that is exact. */
 export const staysExact = (total: Credits, by: Credits): boolean => Number.isSafeInteger(total + by);
 

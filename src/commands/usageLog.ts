@@ -267,6 +267,8 @@ export interface UsageLog {
   readonly ended: (end: WorkEndFact) => Promise<void>;
   /** From the log. */
   readonly stateOf: (work: WorkName) => Promise<UsageState>;
+  /** Whether a document was erased, from the log. */
+  readonly isErased: (documentId: string) => Promise<boolean>;
 }
 
 interface UsageLogDeps {
@@ -331,6 +333,7 @@ const requestedFact = (
     pages: bill.pages,
     hold_id,
     api_key_id: bill.caller.key_id,
+    ...(bill.fingerprint !== undefined && { fingerprint: bill.fingerprint }),
     requested_at,
   },
 });
@@ -384,6 +387,7 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
       await record(fact, endedFact(fact), metaOf(deps, fact.actor, fact.correlation_id));
     },
     stateOf: (work) => streamsFor(work).stateOf(work.operation_id),
+    isErased: async (documentId) => (await registered.stateOf(documentId)).erased !== null,
   };
 };
 

@@ -4,8 +4,6 @@ import type {
   GrantCredits,
   HoldCredits,
   OpenAccount,
-  PagePrice,
-  RaiseHold,
   RefundCredits,
   ReleaseHold,
   SetPlan,
@@ -149,20 +147,6 @@ export const release = (over: Partial<ReleaseHold['data']> = {}): ReleaseHold =>
   type: 'ReleaseHold',
   data: { tenant_id: TENANT, hold_id: 'hold_1', reason: 'failed', ...over },
   meta,
-});
-
-/** Puts a hold to a price for full service. */
-export const raise = (hold_id: string, rate: number): RaiseHold => ({
-  type: 'RaiseHold',
-  data: { tenant_id: TENANT, hold_id, price: priceOf(rate) },
-  meta,
-});
-
-export const priceOf = (
-  rate: number,
-  billing_type: PagePrice['billing_type'] = 'full_service',
-): PagePrice => ({
-  ...{ billing_type, credits_per_page: asCredits(rate), billing_config_version: 1 },
 });
 
 export const charge = (
