@@ -180,6 +180,7 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
   const earlier = state.charges.get(data.idempotency_key);
   if (earlier?.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+  if (data.credits > MOVEMENT_MAX) return reject({ code: 'credits_out_of_range' });
   if (data.paid_plan_required && state.plan === 'free')
     return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
   const rejection = tooLittle(state, data.credits);

@@ -501,6 +501,8 @@ interface PublishedList {
 export interface Reference {
   readonly apply: (event: AuditedEvent) => void;
   readonly config: (version: number) => ConfigTerms | undefined;
+  /** Whether a billing config was the one in force at an instant, or had been replaced just before. */
+  readonly configInForce: (version: number, at: string) => boolean;
   readonly list: (version: number) => PublishedList | undefined;
   /** Whether a sale could be priced by this version: it was active, or superseded a day ago at most. */
   readonly wasInForce: (version: number, sale: AuditedEventOf<'CreditsGranted'>) => boolean;
@@ -536,11 +538,15 @@ const NO_TERMS: ConfigTerms = {
 /** Billing configs; a rate alone carries the rest of the version before over. */
 const billingConfigs = (findings: Findings) => {
   const configs = new Map<number, ConfigTerms>();
+  const publishedMs = new Map<number, number>();
   let last = 0;
   return {
     of: (version: number) => configs.get(version),
+    wasInForce: (version: number, at: string): boolean =>
+      (publishedMs.get(version + 1) ?? Infinity) > Date.parse(at) - RACE_MS,
     apply: (event: AuditedEventOf<'BillingConfigPublished' | 'BillingRateSet'>): void => {
       versionIs(findings, event, last);
+      publishedMs.set(event.data.version, Date.parse(recordedAt(event)));
       if (event.type === 'BillingConfigPublished') {
         const { version, terms, rates } = event.data;
         configs.set(version, { ...terms, rates: ratesOf(rates) });
@@ -582,6 +588,7 @@ export const reference = (findings: Findings): Reference => {
   const [configs, lists, fx] = [billingConfigs(findings), priceLists(findings), fxPublications()];
   return {
     config: configs.of,
+    configInForce: configs.wasInForce,
     list: lists.of,
     wasInForce: lists.wasInForce,
     bookable: (sale) =>

@@ -32,6 +32,7 @@ import { unlessOverrun } from './countPages.ts';
 import { misfit, modelProblem, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 import { doubtsIn, type Question } from '../../domain/doubts.ts';
 import { asksForSomebody, type ReviewPolicy } from '../../domain/review.ts';
+import { billedAs } from '../../domain/rating.ts';
 import { deploymentFor, type DeploymentScope } from '../../domain/deployment.ts';
 import { type MergedChannel, overriddenBy } from '../../domain/savedConfig.ts';
 import { type Artifacts, type Deployments, TamperedArtifact } from './deployments.ts';
@@ -257,9 +258,10 @@ const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkPr
         `This artifact was learned with ${learned.model}: send llm_api_key for it or for a model like it.`,
       );
 
-/** What a model is not asked for the embedded engine reads: then the work has full-service rates, whoever has a key. */
-const atRates = ({ models_for }: ExtractRequest, chosen: ChosenModels): ChosenModels =>
-  models_for === 'doubtful' ? { ...chosen, billing_type: 'full_service' } : chosen;
+const atRates = ({ models_for }: ExtractRequest, chosen: ChosenModels): ChosenModels => ({
+  ...chosen,
+  billing_type: billedAs(chosen.billing_type, models_for),
+});
 
 /** What another process needs to know to do the same: the keys go apart. */
 const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({

@@ -301,6 +301,8 @@ const heldFor = async (deps: AcceptDeps, { request, operation_id }: Asked, bill:
   const hold = await placeHold(deps, bill, { hold_id, expires_at: NO_END, open_max: OPEN_MAX });
   if (hold.kind === 'held' || hold.kind === 'problem') return hold;
   if (hold.kind === 'other_hold') return hold.isSame ? inProgress() : reused();
+  // A call with this key died and its hold ran out: that is written down, and the key names other work.
+  if (!hold.isBilled) await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });
   return workProblem('busy', 'This work has just ended. Send the request again in a moment.');
 };
 
