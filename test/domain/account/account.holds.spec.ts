@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
 import { CLOSED_OPERATIONS_MAX } from '../../../domain/account/state.ts';
-import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import { NO_END } from '../../../domain/leased.ts';
 import {
   adjust,
@@ -9,6 +9,7 @@ import {
   LATER,
   NOW,
   release,
+  richest,
   sell,
   settle,
 } from '../../support/money/moneyCommands.ts';
@@ -56,13 +57,23 @@ describe('holding credits', () => {
   });
 
   it('refuses a price beyond what any account can hold', () => {
-    given(adjust(Number.MAX_SAFE_INTEGER))
+    given(...richest())
       .when(hold(Number.MAX_SAFE_INTEGER))
       .thenRejected({
         code: 'insufficient_credits',
         required_credits: asCredits(Number.MAX_SAFE_INTEGER),
         available_credits: asCredits(Number.MAX_SAFE_INTEGER),
       });
+  });
+
+  it('is 10^12 credits at most, as every movement', () => {
+    const most = { credits_per_page: asCredits(MOVEMENT_MAX), free_pages_allowance: 0 };
+    given(...richest())
+      .when(hold(1, most))
+      .then(['CreditsHeld', { credits: MOVEMENT_MAX }]);
+    given(...richest())
+      .when(hold(2, most))
+      .thenRejected({ code: 'credits_out_of_range' });
   });
 
   it('lets a tenant in debt use free pages, but no credits', () => {

@@ -12,7 +12,7 @@ import type {
 import { fingerprintOf } from '../../../domain/kernel/chain.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import type { CommandMeta } from '../../../domain/kernel/decider.ts';
-import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 
 export const TENANT = 'acme';
 export const NOW = '2026-01-31T08:00:00.000Z';
@@ -108,6 +108,12 @@ export const adjust = (
   }),
   meta,
 });
+
+/** As many credits as one account can have, by movements as large as may be. */
+export const richest = (): readonly AdjustCredits[] => [
+  ...Array.from({ length: Math.floor(Number.MAX_SAFE_INTEGER / MOVEMENT_MAX) }, () => adjust(MOVEMENT_MAX)),
+  adjust(Number.MAX_SAFE_INTEGER % MOVEMENT_MAX),
+];
 
 /** Standard extraction of `pages` pages at 40 credits, 50 free pages in all. */
 export const hold = (pages: number, over: Partial<Omit<HoldCredits['data'], 'pages'>> = {}): HoldCredits => ({
