@@ -57,10 +57,7 @@ const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): Acco
   });
 };
 
-type OnHold = Extract<
-  AccountCommand,
-  { readonly type: 'HoldCredits' | 'SettleHold' | 'ReleaseHold' }
->;
+type OnHold = Extract<AccountCommand, { readonly type: 'HoldCredits' | 'SettleHold' | 'ReleaseHold' }>;
 
 const decideOnHold = (state: AccountState, command: OnHold): AccountDecision => {
   switch (command.type) {

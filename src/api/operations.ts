@@ -211,11 +211,7 @@ const LOOK_MS = { first: 50, most: 1_000 };
  * Accepts work, and waits for its end like a synchronous call: gives the result, or the operation if a person has to
  * look at it or if it takes too long. Throws the problem that it ended with.
  */
-export const doneSoon = async (
-  deps: OperationsDeps,
-  request: AnyRequest,
-  later: Later,
-): Promise<unknown> => {
+export const doneSoon = async (deps: OperationsDeps, request: AnyRequest, later: Later): Promise<unknown> => {
   const accepted = await acceptLater(deps, request, later);
   if (!isOperation(accepted)) return accepted;
   let operation = accepted;

@@ -61,11 +61,7 @@ export interface NamedWork {
  * operation have one suffix, so the account refuses a second hold for either. A day after its end, after it failed
  * under a caller who waited, or after its request was given up, the key names the next generation.
  */
-export const workNamedBy = async (
-  deps: KeyedDeps,
-  key: Key,
-  endpoint: KeyedEndpoint,
-): Promise<NamedWork> => {
+export const workNamedBy = async (deps: KeyedDeps, key: Key, endpoint: KeyedEndpoint): Promise<NamedWork> => {
   const { kind, idPrefix } = KINDS[endpoint];
   const operations = streamsOf<OperationKind>(operationRules, deps.store);
   const [former, found] = await Promise.all([

@@ -12,12 +12,7 @@ import {
   workIdOfOperation,
 } from '../../domain/operation.ts';
 import { holdIdFor, NO_END, suffixOf } from '../../domain/leased.ts';
-import {
-  abandonWork,
-  type cancelWork,
-  type CloseDeps,
-  type WorkMoney,
-} from './queue.ts';
+import { abandonWork, type cancelWork, type CloseDeps, type WorkMoney } from './queue.ts';
 import {
   type BillingDeps,
   billOf,
@@ -130,8 +125,7 @@ export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWor
       : dropUnreviewed(deps.objects, operation_id),
 });
 
-interface AcceptDeps
-  extends OperationMoneyDeps, CountFileDeps, OperationInputDeps, Pick<KeyedDeps, 'usage'> {
+interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps, Pick<KeyedDeps, 'usage'> {
   readonly objects: OperationInputDeps['objects'];
   readonly slots: Pick<HeavySlots, 'take'>;
   /** Operations of a tenant that have not ended. May be late; where credits are held, the account decides how many. */

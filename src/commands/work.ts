@@ -113,7 +113,9 @@ const holdOf = async (
   deps: BillingDeps,
   work: WorkToBill,
   version?: number,
-): Promise<(Omit<HoldCredits['data'], 'hold_id' | 'expires_at'> & { readonly ttlMs: number }) | WorkProblem> => {
+): Promise<
+  (Omit<HoldCredits['data'], 'hold_id' | 'expires_at'> & { readonly ttlMs: number }) | WorkProblem
+> => {
   const { operation, operation_id, mode, tenant_id, pages, fingerprint } = work;
   const price = await priceOf(deps, work, version);
   if ('code' in price) return price;
@@ -205,7 +207,11 @@ export const billOf = async (
   if (hold_id === null)
     return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, result_sha256: undefined };
   const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
-  const settling = { operation_id, burn: { ...ids, pages, ...scope, delivered }, meta: () => metaFor(deps, work) };
+  const settling = {
+    operation_id,
+    burn: { ...ids, pages, ...scope, delivered },
+    meta: () => metaFor(deps, work),
+  };
   const settled = await settleOnce(deps, settling, hold_id);
   if (settled.kind !== 'settled') return settled;
   const { burn, position } = settled;

@@ -29,7 +29,11 @@ describe('the hold of a training job', () => {
     },
   });
   const findings = async (): Promise<string[]> => {
-    const { report } = await runAudit({ feed: bench.store as EventStore & EventFeed, dense: false, keep: 20 });
+    const { report } = await runAudit({
+      feed: bench.store as EventStore & EventFeed,
+      dense: false,
+      keep: 20,
+    });
     return report.findings.map(({ check, message }) => `[${check}] ${message}`);
   };
 

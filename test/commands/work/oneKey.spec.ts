@@ -109,7 +109,9 @@ describe('a key that names work', () => {
 
   it('has its request in the log: in the hold, in the request for the work and in the burn', async () => {
     const { extraction_id = '' } = metaOf(await extract(bench.process(), keyed(1)));
-    const held = (await eventsOf(bench.store, `account-${TENANT}`)).find(({ type }) => type === 'CreditsHeld');
+    const held = (await eventsOf(bench.store, `account-${TENANT}`)).find(
+      ({ type }) => type === 'CreditsHeld',
+    );
     const [requested] = await eventsOf(bench.store, extractionStream(extraction_id));
     const [burned] = await bench.burns();
     for (const data of [held?.data, requested?.data, burned]) expect(data).to.include({ fingerprint: 'f' });
@@ -125,8 +127,18 @@ describe('a key that names work', () => {
   it('of an earlier release names its work by the ID that it had then, and no other file', async () => {
     const on = bench.process();
     const request = keyed(1);
-    const work_id = workIdFor('ext', { tenant_id: TENANT, kind: 'extract', idempotency_key: 'k', generation: 0 });
-    const ids = { operation_id: work_id, document_id: 'doc_former', pages: 1, billing_type: 'full_service' as const };
+    const work_id = workIdFor('ext', {
+      tenant_id: TENANT,
+      kind: 'extract',
+      idempotency_key: 'k',
+      generation: 0,
+    });
+    const ids = {
+      operation_id: work_id,
+      document_id: 'doc_former',
+      pages: 1,
+      billing_type: 'full_service' as const,
+    };
     const plan = { operation: 'extract', mode: 'standard' } as WorkPlan;
     // Its events have no digest of the request.
     const work = workOf({ ...request, idempotency: null }, plan, ids);

@@ -138,7 +138,9 @@ describe('prices that change while work is done', () => {
       billingConfig: () => Promise.resolve({ ...config, terms: { ...config.terms, free_pages } }),
     });
     await extract(process(with_(0)), asked(10));
-    expect(await findings()).to.deep.equal([`[available] Pages are paid while ${TENANT} has free ones left.`]);
+    expect(await findings()).to.deep.equal([
+      `[available] Pages are paid while ${TENANT} has free ones left.`,
+    ]);
     await extract(process(with_(60)), asked(60));
     expect(await findings()).to.have.length(2);
   });

@@ -145,7 +145,9 @@ describe('what a hold was taken for', () => {
     given(hold(1, { fingerprint: 'f' }))
       .when(hold(1, { fingerprint: 'g' }))
       .thenRejected({ code: 'idempotency_key_reused' });
-    given(hold(1)).when(hold(1, { fingerprint: 'f' })).thenNothing();
+    given(hold(1))
+      .when(hold(1, { fingerprint: 'f' }))
+      .thenNothing();
   });
 
   it('may be something else for the same request: then another hold stands beside it', () => {

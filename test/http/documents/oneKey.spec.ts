@@ -81,7 +81,8 @@ describe('one key is one work, however it is asked', () => {
         await forget();
         const waiting = await call(path, 'k');
         // A kept answer is answered as it was: the operation.
-        if (waiting.status === 200) expect(waiting.body['meta']).to.deep.equal((done['result'] as Reply['body'])['meta']);
+        if (waiting.status === 200)
+          expect(waiting.body['meta']).to.deep.equal((done['result'] as Reply['body'])['meta']);
         else expect(waiting.body['operation_id']).to.equal(done['operation_id']);
         await forget();
         expect((await call(path, 'k', { later: true })).body['operation_id']).to.equal(done['operation_id']);

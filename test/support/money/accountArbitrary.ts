@@ -1,17 +1,7 @@
 import fc from 'fast-check';
 import type { AccountCommand } from '../../../domain/account/messages.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
-import {
-  adjust,
-  charge,
-  hold,
-  open,
-  refund,
-  release,
-  sell,
-  setPlan,
-  settle,
-} from './moneyCommands.ts';
+import { adjust, charge, hold, open, refund, release, sell, setPlan, settle } from './moneyCommands.ts';
 
 /** Few identities and round amounts, so that repeats, clashes and exact remainders are frequent. */
 const provider = fc.constantFrom('stripe', 'Stripe', 'manual');
