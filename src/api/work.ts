@@ -202,9 +202,13 @@ export const onJsonFile = async <T extends object>(
     );
   }
   const done = await withFetched(deps.uploads, named, work);
-  if ('kind' in done) throw workFailure(done);
-  return done;
+  if (!('kind' in done)) return done;
+  if (request.idempotency_key === null) throw workFailure(done);
+  // Its key may name work on a file that was removed or erased since.
+  return work({ file: NO_FILE, project_id, task_id, gone: done });
 };
+
+const NO_FILE: ReceivedFile = { path: '', sha256: '', bytes: 0, file_name: null };
 
 /** What every work on a document may end with. */
 const WORK_PROBLEMS = [

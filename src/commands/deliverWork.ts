@@ -448,6 +448,7 @@ const worked = async (deps: DeliverDeps, named: Named): Promise<Worked | WorkPro
 
 /** The work from its start: count pages, hold, run, store the result, settle, answer. */
 const deliverNew = async (deps: DeliverDeps, named: Named): Promise<Delivered | WorkProblem | LookAgain> => {
+  if (named.request.gone !== undefined) return named.request.gone;
   const elapsedMs = stopwatch();
   const outcome = await worked(deps, named);
   if (outcome.kind !== 'worked') return outcome;

@@ -357,6 +357,7 @@ export const acceptOperation =
     if (found.kind !== 'named') return found;
     const { operation_id } = found;
     if (found.isKnown) return { kind: 'accepted', operation_id, replayed: true };
+    if (work.gone !== undefined) return work.gone;
     const refused = await admitted(deps, work);
     if (refused !== undefined) return refused;
     const free = deps.slots.take(work.tenant_id);

@@ -286,6 +286,8 @@ export interface WorkRequest {
   readonly handOver?: HandOver | undefined;
   /** Its key names work whose caller waited for it: it is answered now, and not queued. */
   readonly isWaited?: boolean;
+  /** Why its file is not there: only what its key names can be answered. */
+  readonly gone?: WorkProblem;
   readonly signal: AbortSignal;
 }
 

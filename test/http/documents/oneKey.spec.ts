@@ -4,6 +4,7 @@ import { hasEnded } from '../../../domain/leased.ts';
 import { until } from '../../../engine/test/support/until.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, type Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
+import { presigned, put } from './uploads.suite.ts';
 
 const LATER = { prefer: 'respond-async' };
 
@@ -52,7 +53,25 @@ describe('one key is one work, however it is asked', () => {
       const path = `/v1/documents/${String(document_id)}`;
       expect((await api.call('delete', path, { key })).status).to.equal(204);
     };
-    return { call, ended, standing, erase };
+    const upload = async () => {
+      const json = { tenant_id, file_name: 'a.txt', content_type: 'text/plain' };
+      const made = presigned(await api.call('post', '/v1/uploads/presign', { key, json }));
+      const sent = await put(made.url, 'Invoice number: A-1', made.headers);
+      expect(sent.status, sent.text).to.equal(200);
+      return made;
+    };
+    /** A conversion of an upload: by its own route, or in an envelope. */
+    const convert = (file_uri: string, idempotency: string, later = false): Promise<Reply> =>
+      api.call('post', '/v1/ocr/to-markdown', {
+        key,
+        json: { tenant_id, file_uri },
+        headers: { 'idempotency-key': idempotency, ...(later && LATER) },
+      });
+    const remove = async (document_id: string) => {
+      const reply = await api.call('delete', `/v1/uploads/${document_id}`, { key });
+      expect(reply.status, reply.text).to.equal(204);
+    };
+    return { call, ended, standing, erase, upload, convert, remove };
   };
   const documentOf = ({ body }: Reply) => (body['meta'] as { readonly document_id: string }).document_id;
   const said = ({ status, code }: Reply) => [status, code];
@@ -116,6 +135,35 @@ describe('one key is one work, however it is asked', () => {
       await erase(documentOf(await call(path, 'k')));
       for (const later of [false, true, false])
         expect(said(await call(path, 'k', { later }))).to.deep.equal(ERASED);
+      expect(await standing()).to.deep.equal([40, 0]);
+    });
+  }
+
+  for (const later of [false, true]) {
+    const how = later ? 'later' : 'waiting';
+    it(`on an upload that was erased says that, where it was asked for ${how}`, async () => {
+      const { upload, convert, ended, standing, erase } = await newTenant();
+      const { document_id, file_uri } = await upload();
+      const first = await convert(file_uri, 'k', later);
+      if (later) await ended(first);
+      else expect(first.status, first.text).to.equal(200);
+      await erase(document_id);
+      for (const again of [true, false])
+        expect(said(await convert(file_uri, 'k', again))).to.deep.equal(ERASED);
+      expect(said(await convert(file_uri, 'another'))).to.deep.equal([404, 'document_not_found']);
+      expect(await standing()).to.deep.equal([40, 0]);
+    });
+
+    it(`on an upload whose file was removed is still answered, where it was asked for ${how}`, async () => {
+      const { upload, convert, ended, standing, remove } = await newTenant();
+      const { document_id, file_uri } = await upload();
+      const first = await convert(file_uri, 'k', later);
+      const done = later ? ((await ended(first))['result'] as Reply['body']) : first.body;
+      await remove(document_id);
+      await api.forgetReplays();
+      const again = await convert(file_uri, 'k');
+      expect([again.status, again.body['markdown']]).to.deep.equal([200, done['markdown']]);
+      expect((await convert(file_uri, 'another')).status).to.equal(404);
       expect(await standing()).to.deep.equal([40, 0]);
     });
   }
