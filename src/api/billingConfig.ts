@@ -109,8 +109,8 @@ export const getQuote = get(
   {
     summary: 'What pages would cost a tenant now',
     description:
-      'The bill that follows agrees with the quote to the credit. Own-key rates (`byok`) are for work that a model of ' +
-      'the caller does: with `models_for=doubtful` the embedded engine reads the document, so the quote is at ' +
+      'The bill that follows agrees with the quote to the credit. Own-key rates (`byok`) are for work that a model ' +
+      'of the caller does: with `models_for=doubtful` the embedded engine reads the document, so the quote is at ' +
       'full-service rates whatever `billing_type` says.',
     access: 'any',
     tenant: 'query',

@@ -485,6 +485,7 @@ const GRACE_MS = 24 * 60 * 60_000;
 
 /** A billing config as burns are checked by it. */
 interface ConfigTerms {
+  readonly published_at: string;
   readonly free_pages: number;
   readonly examples_export_fee_credits: number;
   readonly training: BillingTerms['training'] | null;
@@ -501,8 +502,6 @@ interface PublishedList {
 export interface Reference {
   readonly apply: (event: AuditedEvent) => void;
   readonly config: (version: number) => ConfigTerms | undefined;
-  /** Whether a billing config was the one in force at an instant, or had been replaced just before. */
-  readonly configInForce: (version: number, at: string) => boolean;
   readonly list: (version: number) => PublishedList | undefined;
   /** Whether a sale could be priced by this version: it was active, or superseded a day ago at most. */
   readonly wasInForce: (version: number, sale: AuditedEventOf<'CreditsGranted'>) => boolean;
@@ -529,6 +528,7 @@ const versionIs = (
 };
 
 const NO_TERMS: ConfigTerms = {
+  published_at: '',
   free_pages: 0,
   examples_export_fee_credits: 0,
   training: null,
@@ -538,23 +538,19 @@ const NO_TERMS: ConfigTerms = {
 /** Billing configs; a rate alone carries the rest of the version before over. */
 const billingConfigs = (findings: Findings) => {
   const configs = new Map<number, ConfigTerms>();
-  const publishedMs = new Map<number, number>();
   let last = 0;
   return {
     of: (version: number) => configs.get(version),
-    wasInForce: (version: number, at: string): boolean =>
-      (publishedMs.get(version + 1) ?? Infinity) > Date.parse(at) - RACE_MS,
     apply: (event: AuditedEventOf<'BillingConfigPublished' | 'BillingRateSet'>): void => {
       versionIs(findings, event, last);
-      publishedMs.set(event.data.version, Date.parse(recordedAt(event)));
       if (event.type === 'BillingConfigPublished') {
         const { version, terms, rates } = event.data;
-        configs.set(version, { ...terms, rates: ratesOf(rates) });
+        configs.set(version, { ...terms, published_at: recordedAt(event), rates: ratesOf(rates) });
       } else {
         const { version, rate } = event.data;
         const before = configs.get(last) ?? NO_TERMS;
         const rates = new Map(before.rates).set(rateKey(rate), rate.credits_per_page);
-        configs.set(version, { ...before, rates });
+        configs.set(version, { ...before, published_at: recordedAt(event), rates });
       }
       last = event.data.version;
     },
@@ -588,7 +584,6 @@ export const reference = (findings: Findings): Reference => {
   const [configs, lists, fx] = [billingConfigs(findings), priceLists(findings), fxPublications()];
   return {
     config: configs.of,
-    configInForce: configs.wasInForce,
     list: lists.of,
     wasInForce: lists.wasInForce,
     bookable: (sale) =>

@@ -1,7 +1,7 @@
 import { type AuditedEvent, type AuditedEventOf, recordedAt } from './auditedEvent.ts';
 import type { CompactSet } from './streams.ts';
 import { type Findings, wrong } from './findings.ts';
-import { rateKey, type Reference } from './margin.ts';
+import { RACE_MS, rateKey, type Reference } from './margin.ts';
 import { parseDecimal, powerOfTen } from '../../domain/kernel/amounts.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import { NO_END } from '../../domain/leased.ts';
@@ -161,7 +161,9 @@ const checkInForce = (books: Books, tenant: string, event: Held | Burned): void 
     const again = isPlacedAgain(tenant, event.data);
     if (again !== undefined && books.once.has(again)) return;
   }
-  if (books.reference.configInForce(version, created_at)) return;
+  const { published_at: replaced_at = created_at } = books.reference.config(version + 1) ?? {};
+  // What decides by it may be a moment behind.
+  if (Date.parse(replaced_at) > Date.parse(created_at) - RACE_MS) return;
   wrong(books.findings, 'rate', event)(`Billing config ${version} had been replaced when it was used.`);
 };
 

@@ -432,6 +432,16 @@ const failed = (books: Books, works: Map<string, Work>, event: Failed): void => 
     wrong(books.findings, 'work', event)(`${id} of ${work.tenant_id} failed and was billed.`);
 };
 
+/** Holds of earlier releases do not name their request. */
+const checkRequest = (
+  { fingerprint: asked }: Work,
+  { data: { operation_id, fingerprint } }: Burned,
+  say: ReturnType<typeof wrong>,
+): void => {
+  if (asked !== null && fingerprint !== null && fingerprint !== asked)
+    say(`It bills ${operation_id} for another request.`, asked, fingerprint);
+};
+
 /** The service records a request before it does the work. */
 const burned = (books: Books, works: Map<string, Work>, event: Burned): void => {
   const { operation, operation_id, hold_id, pages, free_pages } = event.data;
@@ -446,10 +456,8 @@ const burned = (books: Books, works: Map<string, Work>, event: Burned): void => 
   }
   if (work.tenant_id !== tenant || !work.isBilled)
     say(`It bills ${operation_id}, which is free of charge or another tenant's.`, work.tenant_id, tenant);
-  const { created_at: burned_at, delivered, fingerprint } = event.data;
-  // A hold of an earlier release does not name its request.
-  if (work.fingerprint !== null && fingerprint !== null && fingerprint !== work.fingerprint)
-    say(`It bills ${operation_id} for another request.`, work.fingerprint, fingerprint);
+  checkRequest(work, event, say);
+  const { created_at: burned_at, delivered } = event.data;
   work.burn = { pages, free_pages, burned_at, saysEnd: delivered !== undefined, place: placeOf(event) };
 };
 

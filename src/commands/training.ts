@@ -394,7 +394,7 @@ const priceOf = async (
   };
 };
 
-/** Releases what requests of a job that died held for other examples, or at another price, than it was accepted with. */
+/** Releases what requests that died held for a job: for other examples than it has, or at another price. */
 const releaseOthers = async (
   deps: CreateTrainingDeps,
   { job_id, tenant_id, hold_id: own }: CreatedJob,
