@@ -1,13 +1,5 @@
 import { accept, type Decider, type Decision, reject, type StreamKind } from '../kernel/decider.ts';
-import {
-  asCredits,
-  type Credits,
-  minus,
-  MOVEMENT_MAX,
-  NO_CREDITS,
-  plus,
-  staysExact,
-} from '../kernel/amounts.ts';
+import { asCredits, type Credits, minus, NO_CREDITS, plus, staysExact } from '../kernel/amounts.ts';
 import {
   type AccountCommand,
   type AccountEvent,
@@ -41,9 +33,7 @@ const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): Acco
   if (earlier?.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
 
-  const isExact =
-    Math.abs(data.credits) <= MOVEMENT_MAX &&
-    [state.balance, state.adjusted].every((total) => staysExact(total, data.credits));
+  const isExact = [state.balance, state.adjusted].every((total) => staysExact(total, data.credits));
   if (!isExact) return reject({ code: 'credits_out_of_range' });
 
   const available_credits = availableIn(state);

@@ -1,5 +1,5 @@
 import { accept, type Decision, reject } from '../kernel/decider.ts';
-import { asCredits, type Credits, minus, MOVEMENT_MAX, plus, staysExact } from '../kernel/amounts.ts';
+import { asCredits, type Credits, minus, plus, staysExact } from '../kernel/amounts.ts';
 import {
   type AccountEvent,
   type AccountRejection,
@@ -45,9 +45,7 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
   if (earlier !== undefined && isSameSale(earlier.sale, data)) return accept();
   if (earlier !== undefined || state.refunds.has(key)) return reject({ code: 'idempotency_key_reused' });
 
-  const isExact =
-    data.credits <= MOVEMENT_MAX &&
-    [state.balance, state.purchased].every((total) => staysExact(total, data.credits));
+  const isExact = [state.balance, state.purchased].every((total) => staysExact(total, data.credits));
   if (!isExact) return reject({ code: 'credits_out_of_range' });
 
   const { tenant_id, ...sale } = data;

@@ -251,7 +251,7 @@ interface WorkIds {
   /** It was billed, and its result is lost: the same work is done again for nothing. */
   readonly paid?: UsageState['requested'];
   /** The hold lasts as long at least, ms. */
-  readonly lastsMs?: number;
+  readonly lastsMs: number;
 }
 
 /** A result, and the digest under which it is stored; undefined if it is not stored. */
@@ -270,10 +270,11 @@ const newIds = (
   document_id: document?.document_id ?? clock.newId('doc'),
   usage_id: clock.newId('use'),
   hold_id: undefined,
+  lastsMs: 0,
 });
 
 /** IDs of work that its caller named. */
-const namedIds = (work_id: string, { document }: WorkRequest, fingerprint: string): WorkIds => {
+const namedIds = (work_id: string, { document }: WorkRequest, fingerprint: string) => {
   const suffix = suffixOf(work_id);
   return {
     operation_id: work_id,
@@ -407,18 +408,15 @@ const heldFor = async (
   const named = workOf(request, plan, {
     ...{ operation_id, document_id, pages: file.pages, billing_type: models.billing_type },
   });
-  const known = { mime_type: file.mimeType, document_pages: file.total };
-  const { paid } = ids;
-  if (paid != null) {
-    if (!isSameFile(paid, request, file)) return reused();
-    return { ...named, ...known, kept, models, hold_id: hold_id ?? null, free: false, isPaid: true };
+  const known = { ...named, kept, models, mime_type: file.mimeType, document_pages: file.total };
+  if (ids.paid != null) {
+    if (!isSameFile(ids.paid, request, file)) return reused();
+    return { ...known, hold_id: hold_id ?? null, free: false, isPaid: true };
   }
-  const lastsMs = Math.max(plan.lastsMs, ids.lastsMs ?? 0);
-  const hold = await placeHold(deps, named.bill, { hold_id, lastsMs });
+  const hold = await placeHold(deps, named.bill, { hold_id, lastsMs: Math.max(plan.lastsMs, ids.lastsMs) });
   if (hold.kind === 'problem') return hold;
   if (hold.kind === 'other_hold') return hold.isSame ? inProgress() : reused();
-  if (hold.kind === 'held')
-    return { ...named, ...known, kept, models, hold_id: hold.hold_id, free: hold.free };
+  if (hold.kind === 'held') return { ...known, hold_id: hold.hold_id, free: hold.free };
   // A process that died has given it back, or it ran out: that is written down, and the key names other work.
   if (!hold.isBilled) await recordEnd(deps, named.bill, { kind: 'failed', code: 'busy' });
   return LOOK_AGAIN;
@@ -532,7 +530,7 @@ const idsOf = (
   { work_id, usage: { requested, end } }: Pick<NamedWork, 'work_id' | 'usage'>,
   request: WorkRequest,
   { fingerprint }: NonNullable<WorkRequest['idempotency']>,
-): WorkIds => ({
+) => ({
   ...namedIds(work_id, request, fingerprint),
   paid: end?.happened === 'Completed' ? requested : null,
 });
