@@ -518,7 +518,7 @@ const deliverKeyed = async (
         : await finishStored(deps, { request, plan }, stored);
     if (answer.kind !== 'look_again') return answer;
     // Its hold may have run out before it was done: the next one lasts twice as long as that took.
-    lastsMs = Math.min(2 * (Date.parse(deps.clock.now()) - began), KEPT_MS);
+    lastsMs = 2 * (Date.parse(deps.clock.now()) - began);
   }
   return workProblem(
     'busy',

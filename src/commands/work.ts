@@ -145,6 +145,8 @@ const placed = async (deps: BillingDeps, work: WorkToBill, data: HoldCredits['da
 
 /** Time that work may take after it was done: its result is stored, and its settlement asked for again. */
 const SETTLES_MS = 5 * 60_000;
+/** No caller waits for longer: what a process that died has held is available again by then. */
+const WAITED_MAX_MS = 4 * 3_600_000;
 
 /** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
 export const placeHold = async (
@@ -156,7 +158,8 @@ export const placeHold = async (
   const data = await holdOf(deps, work);
   if ('code' in data) return data;
   const { ttlMs, ...asked } = data;
-  const expires_at = laterBy(deps.clock.now(), Math.max(ttlMs, lastsMs + SETTLES_MS));
+  const lifeMs = Math.max(ttlMs, Math.min(lastsMs + SETTLES_MS, WAITED_MAX_MS));
+  const expires_at = laterBy(deps.clock.now(), lifeMs);
   return placed(deps, work, { ...asked, hold_id, expires_at, ...wanted });
 };
 
