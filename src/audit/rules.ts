@@ -144,7 +144,8 @@ const checkRepriced = (books: Books, event: Held, before: Held['data']): void =>
   const say = wrong(books.findings, 'hold', event);
   if (data.free_pages !== before.free_pages)
     say(`It changes the free pages of hold ${data.hold_id}.`, before.free_pages, data.free_pages);
-  if (before.fingerprint !== undefined)
+  const isAnother = data.credits_per_page !== before.credits_per_page || data.credits !== before.credits;
+  if (before.fingerprint !== undefined && isAnother)
     say(`It changes the price of hold ${data.hold_id}.`, before.credits, data.credits);
 };
 

@@ -33,7 +33,7 @@ import type { WorkEndFact } from './workFact.ts';
 import type { UsageState } from '../../domain/workEvents.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { holdIdFor, suffixOf } from '../../domain/leased.ts';
-import { KEPT_MS, type NamedWork, refusalOf, workNamedBy } from './keyedWork.ts';
+import { KEPT_MS, type NamedWork, refusalOf, workNamedBy } from './queue.ts';
 import type { HeavySlots } from './slots.ts';
 
 /** Records what a call of a model used. Throws when nothing but this process will remember it. */

@@ -12,7 +12,6 @@ import {
   workIdOfOperation,
 } from '../../domain/operation.ts';
 import { holdIdFor, NO_END, suffixOf } from '../../domain/leased.ts';
-import { abandonWork, type cancelWork, type CloseDeps, type WorkMoney } from './queue.ts';
 import {
   type BillingDeps,
   billOf,
@@ -46,7 +45,17 @@ import { laterBy } from '../../domain/kernel/amounts.ts';
 import { BATCH } from '../../domain/batch.ts';
 import type { HeavySlots } from './slots.ts';
 import { tooManyOpen } from './holds.ts';
-import { type KeyedDeps, type KeyedEndpoint, operationRules, refusalOf, workNamedBy } from './keyedWork.ts';
+import {
+  abandonWork,
+  type cancelWork,
+  type CloseDeps,
+  type KeyedDeps,
+  type KeyedEndpoint,
+  operationRules,
+  refusalOf,
+  type WorkMoney,
+  workNamedBy,
+} from './queue.ts';
 import { inProgress, reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';

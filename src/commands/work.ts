@@ -30,7 +30,7 @@ import { misfit, type WorkProblem } from './workProblem.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ChosenModels, ModelsByFormat, OwnKeyUse } from './models.ts';
-import type { KeyedEndpoint } from './keyedWork.ts';
+import type { KeyedEndpoint } from './queue.ts';
 import type { OperationTask } from './operationInput.ts';
 import type { Question } from '../../domain/doubts.ts';
 
@@ -146,7 +146,7 @@ const placed = async (deps: BillingDeps, work: WorkToBill, data: HoldCredits['da
 /** Time that work may take after it was done: its result is stored, and its settlement asked for again. */
 const SETTLES_MS = 5 * 60_000;
 /** No caller waits for longer: what a process that died has held is available again by then. */
-const WAITED_MAX_MS = 4 * 3_600_000;
+const WAITED_MAX_MS = 2 * 3_600_000;
 
 /** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
 export const placeHold = async (

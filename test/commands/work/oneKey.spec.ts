@@ -20,6 +20,7 @@ import {
   EXTRACTED,
   keyed,
   TENANT,
+  type Death,
   type Delivery,
   type Process,
 } from '../../support/delivery.ts';
@@ -237,6 +238,38 @@ describe('a key that names work', () => {
           ]).to.include(said.join());
         }
       });
+
+    for (const [at, dying] of [
+      ['before its result was stored', (_: Process, { here }: Death) => ({ put: here })],
+      [
+        'before it was settled',
+        ({ objects }: Process, { here }: Death) => ({
+          put: (...object: Parameters<typeof objects.put>) => objects.put(...object).then(here),
+        }),
+      ],
+    ] as const)
+      it(`is the work of a call that died ${at}, asked for later: done and paid once`, async () => {
+        const on = bench.process();
+        const end = death();
+        void extract({ ...on, objects: { ...on.objects, ...dying(on, end) } }, keyed(1));
+        await end.happened;
+        const next = bench.process();
+        expect(await acceptOn(next, keyed(1))).to.deep.equal({ kind: 'waited_for' });
+        expect((await extractDocument(next)({ ...keyed(1), isWaited: true })).kind).to.equal('delivered');
+        expect(await bench.burns()).to.have.length(1);
+        expect(await bench.account()).to.include({ balance: 9_960, held: 0, open_holds: 0 });
+      });
+
+    it('is the work of a call that died after it was settled, asked for later: paid once', async () => {
+      const on = bench.process();
+      const end = death();
+      void extract({ ...on, accounts: dyingAfter(on.accounts, 'SettleHold', end) }, keyed(1));
+      await end.happened;
+      const next = bench.process();
+      expect(await acceptOn(next, keyed(1))).to.deep.equal({ kind: 'waited_for' });
+      expect((await extractDocument(next)({ ...keyed(1), isWaited: true })).kind).to.equal('delivered');
+      expect(await bench.burns()).to.have.length(1);
+    });
 
     it('is not queued beside a call that died, and is free again when its hold ran out', async () => {
       const on = bench.process();
