@@ -23,7 +23,7 @@ import {
   type WorkToBill,
 } from './work.ts';
 import { type Overruns, unlessOverrun } from './countPages.ts';
-import { inProgress, misfit, parseProblem, reused, workProblem, type WorkProblem } from './workProblem.ts';
+import { heldElsewhere, misfit, parseProblem, reused, workProblem, type WorkProblem } from './workProblem.ts';
 import type { BillingType } from '../../domain/account/messages.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import { type ChosenModels, ownKeyUse } from './models.ts';
@@ -415,7 +415,7 @@ const heldFor = async (
   }
   const hold = await placeHold(deps, named.bill, { hold_id, lastsMs: Math.max(plan.lastsMs, ids.lastsMs) });
   if (hold.kind === 'problem') return hold;
-  if (hold.kind === 'other_hold') return hold.isSame ? inProgress() : reused();
+  if (hold.kind === 'other_hold') return heldElsewhere(hold);
   if (hold.kind === 'held') return { ...known, hold_id: hold.hold_id, free: hold.free };
   // A process that died has given it back, or it ran out: that is written down, and the key names other work.
   if (!hold.isBilled) await recordEnd(deps, named.bill, { kind: 'failed', code: 'busy' });

@@ -56,7 +56,7 @@ import {
   type WorkMoney,
   workNamedBy,
 } from './queue.ts';
-import { inProgress, reused, workProblem, type WorkProblem } from './workProblem.ts';
+import { heldElsewhere, reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import {
@@ -303,7 +303,7 @@ const heldFor = async (deps: AcceptDeps, { request, operation_id }: Asked, bill:
   const hold_id = holdIdFor(operation_id, request.idempotency?.fingerprint ?? '');
   const hold = await placeHold(deps, bill, { hold_id, expires_at: NO_END, open_max: OPEN_MAX });
   if (hold.kind === 'held' || hold.kind === 'problem') return hold;
-  if (hold.kind === 'other_hold') return hold.isSame ? inProgress() : reused();
+  if (hold.kind === 'other_hold') return heldElsewhere(hold);
   // A call with this key died and its hold ran out: that is written down, and the key names other work.
   if (!hold.isBilled) await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });
   return workProblem('busy', 'This work has just ended. Send the request again in a moment.');

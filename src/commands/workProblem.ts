@@ -128,3 +128,7 @@ export const erasedWork = (): WorkProblem =>
 /** The answer to a request that asks for something else under a key that has named work. */
 export const reused = (): WorkProblem =>
   workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
+
+/** The answer to a request whose key's work is held by another one. */
+export const heldElsewhere = ({ isSame }: { readonly isSame: boolean }): WorkProblem =>
+  isSame ? inProgress() : reused();
