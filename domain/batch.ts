@@ -306,7 +306,7 @@ interface BatchDocument {
 
 /** By which identity a document of a batch is accepted: however often that is tried, it is one operation. */
 export const requestOfDocument = ({ batch_id, index }: Omit<BatchDocument, 'tenant_id'>) => ({
-  endpoint: BATCH,
+  endpoint: BATCH as typeof BATCH,
   idempotency_key: `${batch_id}-${String(index)}`,
 });
 

@@ -32,6 +32,13 @@ export const rateOf = ({ rates }: BillingConfig, key: RateKey): Credits | undefi
       rate.extraction_mode === ratedMode(key.operation, key.extraction_mode),
   )?.credits_per_page;
 
+/**
+ * The rates of an extraction, known before it: what a model is not asked for the embedded engine reads, so work whose
+ * models are asked only for what is doubtful has full-service rates, whoever has the key.
+ */
+export const billedAs = (own: BillingType, modelsFor: 'all' | 'doubtful' = 'all'): BillingType =>
+  modelsFor === 'doubtful' ? 'full_service' : own;
+
 /** How reports group an operation. */
 export const categoryOf = (operation: RatedOperation): Category =>
   operation === 'extract' ? 'extraction' : 'ocr';

@@ -19,13 +19,15 @@ const requestedMembers = {
   document_id: z.string(),
   document_sha256: z.string(),
   mode: extractionMode,
-  /** Of the first hold. Work that is held again, because its own key was never used, is billed as its burn says. */
+  /** Of the hold. In logs of earlier releases a burn may differ, where an own key was never used. */
   billing_type: billingType,
   model: z.string(),
   ocr_model: z.string().nullable(),
   pages,
   hold_id: z.string().nullable(),
   api_key_id: z.string(),
+  /** Digest of the request that the caller's key names. Left out without a key, and by older releases. */
+  fingerprint: z.string().optional(),
   requested_at: instant,
 };
 

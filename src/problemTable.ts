@@ -63,6 +63,7 @@ export const PROBLEMS = {
   review_decided: { status: 409, title: 'The review was decided already' },
   review_expired: { status: 409, title: 'The review is kept no more' },
   job_finished: { status: 409, title: 'The job has ended already' },
+  erased: { status: 410, title: 'The document was erased' },
   file_too_large: { status: 413, title: 'The file is too large' },
   upload_quota_exceeded: { status: 413, title: 'The storage quota is used up' },
   body_too_large: { status: 413, title: 'The body is too large' },

@@ -11,7 +11,7 @@ import {
   type SetPlan,
 } from './messages.ts';
 import { type AccountState, availableIn, evolve, NEW_ACCOUNT, opening } from './state.ts';
-import { chargeCredits, holdCredits, raiseHold, releaseHold, settleHold } from './holds.ts';
+import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
@@ -47,17 +47,12 @@ const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): Acco
   });
 };
 
-type OnHold = Extract<
-  AccountCommand,
-  { readonly type: 'HoldCredits' | 'RaiseHold' | 'SettleHold' | 'ReleaseHold' }
->;
+type OnHold = Extract<AccountCommand, { readonly type: 'HoldCredits' | 'SettleHold' | 'ReleaseHold' }>;
 
 const decideOnHold = (state: AccountState, command: OnHold): AccountDecision => {
   switch (command.type) {
     case 'HoldCredits':
       return holdCredits(state, command);
-    case 'RaiseHold':
-      return raiseHold(state, command);
     case 'SettleHold':
       return settleHold(state, command);
     case 'ReleaseHold':

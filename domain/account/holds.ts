@@ -1,18 +1,16 @@
 import { accept, reject, type Decision } from '../kernel/decider.ts';
-import { asCredits, minus, NO_CREDITS, type Credits } from '../kernel/amounts.ts';
+import { asCredits, minus, MOVEMENT_MAX, NO_CREDITS, type Credits } from '../kernel/amounts.ts';
 import type {
   AccountEvent,
   AccountEventOf,
   AccountRejection,
   ChargeCredits,
   HoldCredits,
-  PagePrice,
-  RaiseHold,
   ReleaseHold,
   SettleHold,
 } from './messages.ts';
 import { NO_END } from '../leased.ts';
-import { type AccountState, availableIn, evolve, opening, RELEASED } from './state.ts';
+import { type AccountState, availableIn, opening, RELEASED } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -47,7 +45,14 @@ const tooLittle = (state: AccountState, required: Credits): AccountRejection | u
   return { code: 'insufficient_credits', required_credits: required, available_credits };
 };
 
-const isSameWork = (open: AccountEventOf<'CreditsHeld'>['data'], asked: HoldCredits['data']): boolean =>
+type Hold = AccountEventOf<'CreditsHeld'>['data'];
+
+/** Holds of older releases do not name their request: their ID has a part of its digest. */
+const isSameRequest = (open: Hold, { fingerprint }: HoldCredits['data']): boolean =>
+  open.fingerprint === undefined || fingerprint === undefined || open.fingerprint === fingerprint;
+
+const isSameWork = (open: Hold, asked: HoldCredits['data']): boolean =>
+  isSameRequest(open, asked) &&
   open.operation_id === asked.operation_id &&
   open.operation === asked.operation &&
   open.extraction_mode === asked.extraction_mode &&
@@ -64,8 +69,11 @@ const earlierHold = (state: AccountState, data: HoldCredits['data']): AccountDec
     return isSameWork(open, data) ? accept() : reject({ code: 'idempotency_key_reused' });
   const other = state.operations.get(data.operation_id);
   if (other === undefined) return undefined;
-  if (state.holds.get(other)?.operation_id === data.operation_id)
-    return reject({ code: 'idempotency_key_reused' });
+  const another = state.holds.get(other);
+  if (another?.operation_id === data.operation_id)
+    return data.beside === true && isSameRequest(another, data)
+      ? undefined
+      : reject({ code: 'idempotency_key_reused' });
   return data.reopens === true && other === RELEASED ? undefined : reject({ code: 'hold_not_open' });
 };
 
@@ -90,84 +98,53 @@ export const holdCredits = (state: AccountState, { data, meta }: HoldCredits): A
       : { free_pages: 0, credits: flat_credits };
   const rejection = tooLittle(state, cost.credits);
   if (rejection !== undefined) return reject(rejection);
-  // Members one by one, as in every event of a burn: a rest of an object costs more than all the rules above.
+  if (cost.credits > MOVEMENT_MAX) return reject({ code: 'credits_out_of_range' });
   return accept(...opening(state, data.tenant_id, meta), {
     type: 'CreditsHeld',
-    data: {
-      hold_id: data.hold_id,
-      operation_id: data.operation_id,
-      operation: data.operation,
-      category: data.category,
-      extraction_mode: data.extraction_mode,
-      billing_type: data.billing_type,
-      pages: data.pages,
-      free_pages: cost.free_pages,
-      credits_per_page: data.credits_per_page,
-      credits: cost.credits,
-      billing_config_version: data.billing_config_version,
-      created_at: meta.now,
-      expires_at: data.expires_at,
-    },
+    data: heldAs(data, cost, meta.now),
   });
 };
 
+/** Members one by one, as in every event of a burn: a rest of an object costs more than all the rules. */
+const heldAs = (data: HoldCredits['data'], { free_pages, credits }: PageCost, created_at: string): Hold => {
+  const hold: Hold = {
+    hold_id: data.hold_id,
+    operation_id: data.operation_id,
+    operation: data.operation,
+    category: data.category,
+    extraction_mode: data.extraction_mode,
+    billing_type: data.billing_type,
+    pages: data.pages,
+    free_pages,
+    credits_per_page: data.credits_per_page,
+    credits,
+    billing_config_version: data.billing_config_version,
+    created_at,
+    expires_at: data.expires_at,
+  };
+  if (data.fingerprint !== undefined) hold.fingerprint = data.fingerprint;
+  if (data.taken_for !== undefined) hold.taken_for = data.taken_for;
+  return hold;
+};
+
 /** Work without pages was held at its own price, and costs that. */
-const burnOf = (hold: AccountEventOf<'CreditsHeld'>['data'], pages: number): PageCost =>
+const burnOf = (hold: Hold, pages: number): PageCost =>
   hold.pages === 0
     ? { free_pages: 0, credits: hold.credits }
     : pageCost(pages, hold.free_pages, hold.credits_per_page);
 
-type Hold = AccountEventOf<'CreditsHeld'>['data'];
-
-/** An open hold at another price: released and held again in one decision, so it is never missing. */
-const repriced = (
-  state: AccountState,
-  hold: Hold,
-  { price, now }: { readonly price: PagePrice; readonly now: string },
-): Decision<AccountEventOf<'HoldReleased' | 'CreditsHeld'>, AccountRejection> => {
-  const { hold_id, pages, free_pages } = hold;
-  const credits = pageCost(pages, free_pages, price.credits_per_page).credits;
-  const released = {
-    type: 'HoldReleased' as const,
-    data: { hold_id, reason: 'cancelled' as const, released_at: now },
-  };
-  const rejection = tooLittle(evolve(state, released), credits);
-  if (rejection !== undefined) return reject(rejection);
-  const data = { ...hold, ...price, credits, created_at: now };
-  return accept<AccountEventOf<'HoldReleased' | 'CreditsHeld'>>(released, { type: 'CreditsHeld', data });
-};
-
-const isAt = (hold: Hold, { billing_type, credits_per_page }: PagePrice): boolean =>
-  hold.billing_type === billing_type && hold.credits_per_page === credits_per_page;
-
-/** Puts a hold to a higher price: who pays less in the end settles for less. */
-export const raiseHold = (state: AccountState, { data, meta }: RaiseHold): AccountDecision => {
-  const hold = state.holds.get(data.hold_id);
-  if (hold === undefined) return reject({ code: 'hold_not_open' });
-  if (hold.credits_per_page >= data.price.credits_per_page) return accept();
-  return repriced(state, hold, { price: data.price, now: meta.now });
-};
-
-/** Closes a hold by a burn: of the pages done, those held as free are free. */
-export const settleHold = (state: AccountState, command: SettleHold): AccountDecision => {
-  const { data, meta } = command;
+/** Closes a hold by a burn, at the price of the hold: of the pages done, those held as free are free. */
+export const settleHold = (state: AccountState, { data, meta }: SettleHold): AccountDecision => {
   const hold = state.holds.get(data.hold_id);
   if (hold === undefined) return reject({ code: 'hold_not_open' });
   if (data.pages > hold.pages) return reject({ code: 'burn_exceeds_hold' });
-  const { price, ...settled } = data;
-  if (price !== undefined && !isAt(hold, price)) {
-    const put = repriced(state, hold, { price, now: meta.now });
-    if (put.kind === 'rejected') return put;
-    const burnt = settleHold(put.events.reduce(evolve, state), { ...command, data: settled });
-    return burnt.kind === 'rejected' ? burnt : accept(...put.events, ...burnt.events);
-  }
   const { free_pages, credits } = burnOf(hold, data.pages);
   const burn: AccountEventOf<'CreditsBurned'>['data'] = {
     usage_id: data.usage_id,
     operation_id: hold.operation_id,
     hold_id: data.hold_id,
     idempotency_key: null,
-    fingerprint: null,
+    fingerprint: hold.fingerprint ?? null,
     operation: hold.operation,
     category: hold.category,
     extraction_mode: hold.extraction_mode,
@@ -203,6 +180,7 @@ export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits
   const earlier = state.charges.get(data.idempotency_key);
   if (earlier?.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+  if (data.credits > MOVEMENT_MAX) return reject({ code: 'credits_out_of_range' });
   if (data.paid_plan_required && state.plan === 'free')
     return reject({ code: 'plan_required', plan: state.plan, required_plan: 'paid' });
   const rejection = tooLittle(state, data.credits);

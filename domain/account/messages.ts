@@ -139,6 +139,10 @@ const creditsHeld = event('CreditsHeld', {
   /** What the hold may burn at most. */
   credits: creditsFromZero,
   billing_config_version: z.number().int().min(1),
+  /** Digest of the request that the caller's key names. Left out without a key, and by older releases. */
+  fingerprint: z.string().optional(),
+  /** Its price counts these examples of a training job. Left out by other work, and by older releases. */
+  taken_for: z.strictObject({ examples: z.number().int().min(2), examples_sha256: z.string() }).optional(),
   created_at: instant,
   expires_at: instant,
 });
@@ -158,6 +162,7 @@ const creditsBurned = event('CreditsBurned', {
   operation_id: z.string(),
   hold_id: z.string().nullable(),
   idempotency_key: z.string().nullable(),
+  /** Of a charge, or of the hold that it settles; null where that has none. */
   fingerprint: z.string().nullable(),
   operation,
   category,
@@ -249,6 +254,8 @@ export type HoldCredits = Command<
       readonly open_max?: number;
       /** True: work whose hold was released may be held again, to settle what was delivered. */
       readonly reopens?: boolean;
+      /** True: another hold of the operation may be open that the same request took at another price. */
+      readonly beside?: boolean;
     }
 >;
 
@@ -258,25 +265,18 @@ export type PagePrice = Pick<
   'billing_type' | 'credits_per_page' | 'billing_config_version'
 >;
 
-/** Puts an open hold to a higher price; one that is as high already stays as it is. */
-export type RaiseHold = Command<
-  'RaiseHold',
-  OfTenant & { readonly hold_id: string; readonly price: PagePrice }
->;
-
 /** What a burn is for. */
 type BurnScope = 'usage_id' | 'project_id' | 'task_id' | 'document_id' | 'job_id' | 'api_key_id';
 
 type Burn = AccountEventOf<'CreditsBurned'>['data'];
 
 /**
- * Closes an open hold by a burn; pages ≤ those held, free ones first. A flat hold is burned whole. With `price` the
- * hold is put to that price first, in the same decision.
+ * Closes an open hold by a burn at the price of the hold; pages ≤ those held, free ones first. A flat hold is burned
+ * whole.
  */
 export type SettleHold = Command<
   'SettleHold',
-  OfTenant &
-    Pick<Burn, BurnScope | 'pages' | 'delivered'> & { readonly hold_id: string; readonly price?: PagePrice }
+  OfTenant & Pick<Burn, BurnScope | 'pages' | 'delivered'> & { readonly hold_id: string }
 >;
 
 export type ReleaseHold = Command<'ReleaseHold', OfTenant & Asked<'HoldReleased', 'released_at'>>;
@@ -303,7 +303,6 @@ export type AccountCommand =
   | RefundCredits
   | AdjustCredits
   | HoldCredits
-  | RaiseHold
   | SettleHold
   | ReleaseHold
   | ChargeCredits;
@@ -311,7 +310,7 @@ export type AccountCommand =
 /** Why an account said no. The codes are those of the interface, or map to one. */
 export type AccountRejection =
   | { readonly code: 'idempotency_key_reused' }
-  /** A total would pass 2^53 − 1, beyond which numbers are not exact. */
+  /** One movement is at most `MOVEMENT_MAX`, and no total passes 2^53 − 1, so that all numbers are exact. */
   | { readonly code: 'credits_out_of_range' }
   | { readonly code: 'original_grant_not_found' }
   | { readonly code: 'refund_mismatch'; readonly reason: 'tenant' | 'currency' }

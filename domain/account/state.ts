@@ -41,7 +41,10 @@ export interface AccountState {
   readonly adjustments: ImmutableMap<string, AccountEventOf<'CreditsAdjusted'>['data']>;
   readonly holds: ImmutableMap<string, AccountEventOf<'CreditsHeld'>['data']>;
   readonly charges: ImmutableMap<string, AccountEventOf<'CreditsBurned'>['data']>;
-  /** Hold of each operation that has an open one or was billed lately; `RELEASED` of one that was given up lately. */
+  /**
+   * Hold of each operation that has an open one (the latest, if it has several) or was billed lately; `RELEASED` of one
+   * that was given up lately.
+   */
   readonly operations: ImmutableMap<string, string>;
   /** The operations whose hold was settled or released last, in a ring of `CLOSED_OPERATIONS_MAX`, by place. */
   readonly closed: ImmutableMap<string, string>;
@@ -157,12 +160,21 @@ const released = (state: AccountState, holdId: string): AccountState => {
   const operation = state.holds.get(holdId)?.operation_id;
   const open = withoutHold(state, holdId);
   if (operation === undefined) return open;
-  const isOwn = open.operations.get(operation) === holdId;
-  return closed(isOwn ? { ...open, operations: open.operations.set(operation, RELEASED) } : open, operation);
+  if (open.operations.get(operation) !== holdId) return closed(open, operation);
+  const other = open.holds.find((hold) => hold.operation_id === operation);
+  return closed(
+    { ...open, operations: open.operations.set(operation, other?.hold_id ?? RELEASED) },
+    operation,
+  );
+};
+
+const settled = (state: AccountState, operation: string, holdId: string): AccountState => {
+  const open = withoutHold(state, holdId);
+  return closed({ ...open, operations: open.operations.set(operation, holdId) }, operation);
 };
 
 const burned = (state: AccountState, burn: AccountEventOf<'CreditsBurned'>['data']): AccountState => {
-  const open = burn.hold_id === null ? state : closed(withoutHold(state, burn.hold_id), burn.operation_id);
+  const open = burn.hold_id === null ? state : settled(state, burn.operation_id, burn.hold_id);
   return {
     ...open,
     balance: minus(open.balance, burn.credits),

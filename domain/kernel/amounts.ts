@@ -123,8 +123,12 @@ export const asCredits = (n: number): Credits => {
   return (n === 0 ? 0 : n) as Credits;
 };
 
-/** Whether a total that moves by so much is still a number that is exact. */
-export const staysExact = (total: Credits, by: Credits): boolean => Number.isSafeInteger(total + by);
+/** Most credits of one movement (10^12): a sum of nine thousand of the largest is still exact. */
+export const MOVEMENT_MAX = 1_000_000_000_000;
+
+/** Whether a total may move by so much in one movement, and is still a number that is exact. */
+export const staysExact = (total: Credits, by: Credits): boolean =>
+  Math.abs(by) <= MOVEMENT_MAX && Number.isSafeInteger(total + by);
 
 export const NO_CREDITS = asCredits(0);
 export const plus = (a: Credits, b: Credits): Credits => asCredits(a + b);

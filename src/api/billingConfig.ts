@@ -20,13 +20,13 @@ import {
   billingRatesResponse,
   upsertRateRequest,
 } from './prices.ts';
-import { modeOf, priceTraining, quote, ratedMode, rateOf } from '../../domain/rating.ts';
+import { billedAs, modeOf, priceTraining, quote, ratedMode, rateOf } from '../../domain/rating.ts';
 import { invalid, workFailure } from '../server/problems.ts';
 import { tenantNotFound, tenantIdText, wholeNumberText } from './basics.ts';
 import { quoteResponse } from './accounts.ts';
 import { availableIn } from '../../domain/account/state.ts';
 import { TRAINING_COUNT_MAX } from '../../domain/billingConfig.ts';
-import { listValueUsd } from '../../domain/kernel/amounts.ts';
+import { listValueUsd, MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
 import { trainingQuoteResponse } from './pipelineSchemas.ts';
 
 /** What these routes need. */
@@ -108,7 +108,10 @@ export const getQuote = get(
   '/v1/billing/quote',
   {
     summary: 'What pages would cost a tenant now',
-    description: 'The bill that follows agrees with the quote to the credit.',
+    description:
+      'The bill that follows agrees with the quote to the credit. Own-key rates (`byok`) are for work that a model ' +
+      'of the caller does: with `models_for=doubtful` the embedded engine reads the document, so the quote is at ' +
+      'full-service rates whatever `billing_type` says.',
     access: 'any',
     tenant: 'query',
     query: z.object({
@@ -117,12 +120,17 @@ export const getQuote = get(
       pages: wholeNumberText(0, Number.MAX_SAFE_INTEGER),
       tenant_id: tenantIdText,
       extraction_mode: z.enum(['fast', 'standard', 'balanced', 'robust', 'default']).default('balanced'),
+      models_for: z
+        .enum(['all', 'doubtful'])
+        .default('all')
+        .meta({ description: 'As the extraction will say it.' }),
     }),
     reply: { status: 200, schema: quoteResponse },
     problems: ['tenant_not_found'],
   },
   async ({ query }, deps) => {
-    const { tenant_id, operation, billing_type, pages } = query;
+    const { tenant_id, operation, pages } = query;
+    const billing_type = billedAs(query.billing_type, query.models_for);
     const extraction_mode = ratedMode(operation, modeOf(query.extraction_mode) ?? 'standard');
     const config = await activeConfig(deps.reference);
     const rate = rateOf(config, { operation, billing_type, extraction_mode });
@@ -132,7 +140,7 @@ export const getQuote = get(
         msg: `${operation} has no such mode.`,
         type: 'value_error',
       });
-    if (!Number.isSafeInteger(pages * rate))
+    if (pages * rate > MOVEMENT_MAX)
       throw invalid({ loc: ['query', 'pages'], msg: 'Beyond what can be billed.', type: 'too_big' });
     const state = await deps.accounts.stateOf(tenant_id);
     if (!state.opened) throw tenantNotFound();

@@ -21,7 +21,7 @@ import {
 } from './basics.ts';
 import type { AccountKind } from '../../domain/account/account.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
-import { asCredits } from '../../domain/kernel/amounts.ts';
+import { asCredits, MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { accountRejections, REFUND_REJECTIONS, SALE_REJECTIONS } from './rejections.ts';
@@ -43,7 +43,8 @@ const transaction = plainText(1, 255).meta({
   description: 'Together with the provider it identifies this payment, for ever and across tenants.',
 });
 
-const creditsAboveZero = z.int().min(1);
+/** One movement is at most 10^12 credits, so that sums are exact. */
+const creditsAboveZero = z.int().min(1).max(MOVEMENT_MAX);
 
 export const addCreditsRequest = z
   .strictObject({
@@ -100,7 +101,7 @@ const refundRequest = z
     provider_txn_id: transaction,
     original_provider_txn_id: transaction,
     original_provider: provider.nullish().meta({ description: 'Default: `provider`.' }),
-    credits: z.int().min(0).nullish(),
+    credits: z.int().min(0).max(MOVEMENT_MAX).nullish(),
     currency: currencyIn.nullish(),
     gross_amount_minor: minorIn.nullish(),
     vat_amount_minor: minorIn.nullish().meta({ description: 'Left out: computed in proportion.' }),
@@ -141,6 +142,8 @@ const adjustRequest = z
   .strictObject({
     credits: z
       .int()
+      .min(-MOVEMENT_MAX)
+      .max(MOVEMENT_MAX)
       .refine((credits) => credits !== 0, { error: 'Must not be 0.' })
       .meta({ description: 'Above 0 gives credits, below 0 claws them back.' }),
     reason: plainText(1, 500),

@@ -1,8 +1,10 @@
+import type { JsonObject } from '../../domain/kernel/json.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDecided, type ReviewState } from '../../domain/review.ts';
 import type { KnownReview, ReviewCommands } from '../commands/reviews.ts';
 import type { Clock } from '../../domain/ports/log.ts';
-import type { OperationCommands } from '../commands/operations.ts';
+import type { OperationCommands, OperationEndpoint, QueuedOperation } from '../commands/operations.ts';
+import { inProgress } from '../commands/workProblem.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import type { OperationState } from '../../domain/operation.ts';
 import { conversionEnds } from '../commands/convert.ts';
@@ -183,14 +185,37 @@ const operationStatus = async (
   operationId: string,
 ): Promise<RawBody> => json(await standing(deps, request, operationId));
 
-/** Accepts work to be done later. Throws the problem that answers why not. */
+interface Later {
+  readonly work: WorkRequest;
+  readonly endpoint: OperationEndpoint;
+  readonly begin: Begin;
+}
+
+/**
+ * Accepts work to be done later. Where the request's key names work whose caller waited, the answer is that of the
+ * call. Throws the problem that answers why not.
+ */
 export const acceptLater = async (
   deps: OperationsDeps,
   request: AnyRequest,
-  { work, endpoint, begin }: { readonly work: WorkRequest; readonly endpoint: string; readonly begin: Begin },
-): Promise<OperationBody> => {
+  later: Later,
+): Promise<OperationBody | JsonObject> => {
+  const { work, endpoint, begin } = later;
   const accepted = await deps.operations.accept(work, endpoint, begin);
   if (accepted.kind === 'problem') throw workFailure(accepted);
+  if (accepted.kind === 'accepted') return acceptedBody(deps, request, accepted);
+  const answer = await begin({ ...work, isWaited: true });
+  if (answer.kind === 'problem') throw workFailure(answer);
+  if (answer.kind !== 'delivered') throw workFailure(inProgress());
+  request.answer.header('Idempotent-Replayed', 'true');
+  return answer.body;
+};
+
+const acceptedBody = async (
+  deps: OperationsDeps,
+  request: AnyRequest,
+  accepted: QueuedOperation,
+): Promise<OperationBody> => {
   request.answer.status(202);
   if (accepted.replayed) request.answer.header('Idempotent-Replayed', 'true');
   const state = await deps.operations.streams.stateOf(accepted.operation_id);
@@ -208,12 +233,10 @@ const LOOK_MS = { first: 50, most: 1_000 };
  * Accepts work, and waits for its end like a synchronous call: gives the result, or the operation if a person has to
  * look at it or if it takes too long. Throws the problem that it ended with.
  */
-export const doneSoon = async (
-  deps: OperationsDeps,
-  request: AnyRequest,
-  later: Parameters<typeof acceptLater>[2],
-): Promise<unknown> => {
-  let operation = await acceptLater(deps, request, later);
+export const doneSoon = async (deps: OperationsDeps, request: AnyRequest, later: Later): Promise<unknown> => {
+  const accepted = await acceptLater(deps, request, later);
+  if (!isOperation(accepted)) return accepted;
+  let operation = accepted;
   const { operation_id } = operation;
   const until = performance.now() + SOON_MS;
   for (
@@ -231,6 +254,9 @@ export const doneSoon = async (
   request.answer.status(200);
   return result;
 };
+
+/** No answer of a call that was waited for has an operation. */
+const isOperation = (body: OperationBody | JsonObject): body is OperationBody => 'operation_id' in body;
 
 const isOpen = ({ status }: OperationBody): boolean => status === 'queued' || status === 'running';
 

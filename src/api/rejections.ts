@@ -9,7 +9,11 @@ import type { ProblemCode } from '../problemTable.ts';
 const ACCOUNT_REJECTIONS = {
   idempotency_key_reused: 'This identity belongs to another request.',
   credits_out_of_range: () =>
-    invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' }),
+    invalid({
+      loc: ['body'],
+      msg: 'One movement is at most 10^12 credits, and a total at most 2^53 − 1.',
+      type: 'too_big',
+    }),
   original_grant_not_found: 'There is no sale with this provider and transaction.',
   refund_mismatch: ({ reason }: Extract<AccountRejection, { code: 'refund_mismatch' }>) =>
     problem('refund_mismatch', `The sale to refund has another ${reason}.`, { reason }),

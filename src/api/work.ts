@@ -1,8 +1,7 @@
 import { operationBody } from './operationSchemas.ts';
-import type { WorkProblem } from '../commands/workProblem.ts';
 import type { z } from 'zod';
 import type { ConvertRequest } from '../commands/convert.ts';
-import type { Opening, ReceivedFile, WorkRequest, Delivered, HandedOver } from '../commands/work.ts';
+import type { Opening, ReceivedFile, WorkAnswer, WorkRequest } from '../commands/work.ts';
 import { KEPT_A_DAY, type AnyRequest, routesOver } from '../server/routes.ts';
 import {
   CHANNEL_FIELDS,
@@ -34,7 +33,7 @@ import type { ProblemCode } from '../problemTable.ts';
 /** What these routes need. */
 export type WorkDeps = OperationsDeps & {
   readonly extract: ReturnType<typeof extractByFields>;
-  readonly convert: (request: ConvertRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+  readonly convert: (request: ConvertRequest) => Promise<WorkAnswer>;
   readonly uploads: Uploads;
   /** Documents that lie elsewhere. */
   readonly sources: SourceDeps;
@@ -50,17 +49,13 @@ export const runConversion = async (
   request: AnyRequest,
   asked: ConvertRequest,
 ): Promise<ConversionAnswer> => {
-  if (request.respondAsync) {
-    const begin = (one: WorkRequest) => deps.convert({ ...asked, ...one });
-    // Another status has another schema: that of an operation.
-    return (await acceptLater(deps, request, {
-      work: asked,
-      endpoint: 'to-markdown',
-      begin,
-    })) as unknown as ConversionAnswer;
-  }
+  const begin = (one: WorkRequest) => deps.convert({ ...asked, ...one });
+  const later = { work: asked, endpoint: 'to-markdown', begin } as const;
+  // Another status has another schema: that of an operation.
+  if (request.respondAsync) return (await acceptLater(deps, request, later)) as unknown as ConversionAnswer;
   const answer = await deps.convert(asked);
   if (answer.kind === 'problem') throw workFailure(answer);
+  if (answer.kind === 'to_queue') return (await doneSoon(deps, request, later)) as ConversionAnswer;
   if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
   // The work is billed by now: its shape is held by specs, never by a refusal here.
   return answer.body as unknown as ConversionAnswer;
@@ -74,18 +69,16 @@ export const runExtraction = async (
   request: AnyRequest,
   { fields, work }: { readonly fields: ExtractFields; readonly work: WorkRequest },
 ): Promise<ExtractionAnswer> => {
-  if (request.respondAsync) {
-    const later = { work, endpoint: 'extract', begin: (one: WorkRequest) => deps.extract(fields, one) };
-    // Another status has another schema: that of an operation.
-    return (await acceptLater(deps, request, later)) as unknown as ExtractionAnswer;
-  }
+  const later = {
+    ...{ work, endpoint: 'extract' as const },
+    begin: (one: WorkRequest) => deps.extract(fields, one),
+  };
+  // Another status has another schema: that of an operation.
+  if (request.respondAsync) return (await acceptLater(deps, request, later)) as unknown as ExtractionAnswer;
   const answer = await deps.extract(fields, work);
   if (answer.kind === 'problem') throw workFailure(answer);
-  if (answer.kind === 'to_queue') {
-    const begin = (one: WorkRequest) => deps.extract(fields, one);
-    // Where a person has to look at it, the answer is an operation.
-    return (await doneSoon(deps, request, { work, endpoint: 'extract', begin })) as ExtractionAnswer;
-  }
+  // Where a person has to look at it, the answer is an operation.
+  if (answer.kind === 'to_queue') return (await doneSoon(deps, request, later)) as ExtractionAnswer;
   if (answer.kind === 'handed_over') throw new Error('nobody was there to take the work');
   // The work is billed by now: its shape is held by specs, never by a refusal here.
   return answer.body as unknown as ExtractionAnswer;
@@ -209,9 +202,13 @@ export const onJsonFile = async <T extends object>(
     );
   }
   const done = await withFetched(deps.uploads, named, work);
-  if ('kind' in done) throw workFailure(done);
-  return done;
+  if (!('kind' in done)) return done;
+  if (request.idempotency_key === null) throw workFailure(done);
+  // Its key may name work on a file that was removed or erased since.
+  return work({ file: NO_FILE, project_id, task_id, gone: done });
 };
+
+const NO_FILE: ReceivedFile = { path: '', sha256: '', bytes: 0, file_name: null };
 
 /** What every work on a document may end with. */
 const WORK_PROBLEMS = [
@@ -227,6 +224,7 @@ const WORK_PROBLEMS = [
   'empty_file',
   'file_too_large',
   'upload_quota_exceeded',
+  'erased',
   'field_encryption_not_configured',
   'insufficient_credits',
   'model_provider_error',

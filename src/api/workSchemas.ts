@@ -157,7 +157,8 @@ export const minConfidenceIn = z.number().min(0).max(1).meta({ description: MIN_
 export const modelsForIn = z.enum(['all', 'doubtful']).meta({
   description:
     '`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a ' +
-    'confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.',
+    'confidence of 0.9 or more; `meta.read_by` says who read what. The engine reads the document, so the work has ' +
+    'full-service rates, also with an own key. Default: `all`.',
 });
 
 const REQUIRE_GROUNDING =

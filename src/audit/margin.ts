@@ -485,6 +485,7 @@ const GRACE_MS = 24 * 60 * 60_000;
 
 /** A billing config as burns are checked by it. */
 interface ConfigTerms {
+  readonly published_at: string;
   readonly free_pages: number;
   readonly examples_export_fee_credits: number;
   readonly training: BillingTerms['training'] | null;
@@ -527,6 +528,7 @@ const versionIs = (
 };
 
 const NO_TERMS: ConfigTerms = {
+  published_at: '',
   free_pages: 0,
   examples_export_fee_credits: 0,
   training: null,
@@ -543,12 +545,12 @@ const billingConfigs = (findings: Findings) => {
       versionIs(findings, event, last);
       if (event.type === 'BillingConfigPublished') {
         const { version, terms, rates } = event.data;
-        configs.set(version, { ...terms, rates: ratesOf(rates) });
+        configs.set(version, { ...terms, published_at: recordedAt(event), rates: ratesOf(rates) });
       } else {
         const { version, rate } = event.data;
         const before = configs.get(last) ?? NO_TERMS;
         const rates = new Map(before.rates).set(rateKey(rate), rate.credits_per_page);
-        configs.set(version, { ...before, rates });
+        configs.set(version, { ...before, published_at: recordedAt(event), rates });
       }
       last = event.data.version;
     },

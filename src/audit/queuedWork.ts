@@ -211,7 +211,9 @@ const chargesOf = <Accepted extends AcceptedWork>(
     const key = keyOf(event.stream, event.data.hold_id);
     const piece = known.byWork.get(holds.get(key)?.work ?? '');
     holds.delete(key);
-    if (piece?.success === null) piece.uncovered = placeOf(event);
+    // A training job may have another hold, of a request that died: that one may go.
+    const isOwn = piece?.accepted.hold_id === event.data.hold_id || check === 'operation';
+    if (piece?.success === null && isOwn) piece.uncovered = placeOf(event);
   };
   const charged = (event: AuditedEventOf<'CreditsBurned'>): void => {
     const { operation_id: work_id, hold_id } = event.data;

@@ -1,9 +1,10 @@
 import { type AuditedEvent, type AuditedEventOf, recordedAt } from './auditedEvent.ts';
 import type { CompactSet } from './streams.ts';
 import { type Findings, wrong } from './findings.ts';
-import { rateKey, type Reference } from './margin.ts';
+import { RACE_MS, rateKey, type Reference } from './margin.ts';
 import { parseDecimal, powerOfTen } from '../../domain/kernel/amounts.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
+import { NO_END } from '../../domain/leased.ts';
 
 /** A sale and its refunds: credits and minor units. */
 interface SaleBook {
@@ -26,6 +27,8 @@ export interface AccountBook {
   /** The difference between stated and computed balance, so far: reported once, not for every later event. */
   drift: number;
   readonly holds: Map<string, AuditedEventOf<'CreditsHeld'>['data']>;
+  /** The hold that was released last. */
+  released: { readonly hold: AuditedEventOf<'CreditsHeld'>['data']; readonly revision: bigint } | null;
   readonly sales: Map<string, SaleBook>;
 }
 
@@ -39,6 +42,7 @@ export const newBook = (tenant_id: string): AccountBook => ({
   free_held: 0,
   drift: 0,
   holds: new Map(),
+  released: null,
   sales: new Map(),
 });
 
@@ -114,15 +118,54 @@ const checkRate = (books: Books, event: Held | Burned): void => {
     say('Its credits are not its paid pages times its rate.', priceOf(data), data.credits);
 };
 
+/** Free pages come first, as many as the tenant has left by the config that the hold names: no more and no fewer. */
 const checkFreePages = (books: Books, book: AccountBook, event: Held): void => {
-  const taken = book.free_used + book.free_held;
   const allowance = books.reference.config(event.data.billing_config_version)?.free_pages;
-  if (event.data.free_pages === 0 || allowance === undefined || taken <= allowance) return;
-  wrong(books.findings, 'available', event)(
-    `${book.tenant_id} has used and held more free pages than it was given.`,
-    `at most ${allowance}`,
-    taken,
-  );
+  if (allowance === undefined) return;
+  const { pages, free_pages } = event.data;
+  const left = Math.max(0, allowance - book.free_used - book.free_held);
+  const say = wrong(books.findings, 'available', event);
+  if (free_pages > Math.min(pages, left))
+    say(
+      `${book.tenant_id} has used and held more free pages than it was given.`,
+      `at most ${allowance}`,
+      book.free_used + book.free_held + free_pages,
+    );
+  else if (free_pages < Math.min(pages, left))
+    say(`Pages are paid while ${book.tenant_id} has free ones left.`, Math.min(pages, left), free_pages);
+};
+
+/**
+ * Earlier releases changed the price of an open hold: released and placed again in one decision, with the free pages
+ * that it had. Those that name the request of a hold never do.
+ */
+const checkRepriced = (books: Books, event: Held, before: Held['data']): void => {
+  const { data } = event;
+  const say = wrong(books.findings, 'hold', event);
+  if (data.free_pages !== before.free_pages)
+    say(`It changes the free pages of hold ${data.hold_id}.`, before.free_pages, data.free_pages);
+  const isAnother = data.credits_per_page !== before.credits_per_page || data.credits !== before.credits;
+  if (before.fingerprint !== undefined && isAnother)
+    say(`It changes the price of hold ${data.hold_id}.`, before.credits, data.credits);
+};
+
+const replacedBy = ({ released }: AccountBook, { data, revision }: Held): Held['data'] | undefined =>
+  released?.hold.hold_id === data.hold_id && released.revision + 1n === revision ? released.hold : undefined;
+
+const isPlacedAgain = (tenant: string, { hold_id, expires_at }: Held['data']): string | undefined =>
+  expires_at === NO_END ? `released hold ${tenant} ${hold_id}` : undefined;
+
+/** A price holds from its acceptance on: what is held again for accepted work keeps the config that it had. */
+const checkInForce = (books: Books, tenant: string, event: Held | Burned): void => {
+  const { billing_config_version: version, created_at } = event.data;
+  if (event.type === 'CreditsHeld') {
+    const again = isPlacedAgain(tenant, event.data);
+    if (again !== undefined && books.once.has(again)) return;
+  }
+  const { published_at: replaced_at = created_at } = books.reference.config(version + 1) ?? {};
+  // What decides by it may be a moment behind.
+  if (Date.parse(replaced_at) > Date.parse(created_at) - RACE_MS) return;
+  wrong(books.findings, 'rate', event)(`Billing config ${version} had been replaced when it was used.`);
 };
 
 /** After an event that takes, nothing may be overdrawn. */
@@ -143,11 +186,14 @@ export const openHold = (event: Held, books: Books, book: AccountBook): void => 
   books.findings.checked('hold');
   if (book.holds.has(data.hold_id))
     wrong(books.findings, 'hold', event)(`Hold ${data.hold_id} is opened while it is open.`);
+  checkRate(books, event);
+  checkInForce(books, book.tenant_id, event);
+  const before = replacedBy(book, event);
+  if (before === undefined) checkFreePages(books, book, event);
+  else checkRepriced(books, event, before);
   book.holds.set(data.hold_id, data);
   book.held += data.credits;
   book.free_held += data.free_pages;
-  checkRate(books, event);
-  checkFreePages(books, book, event);
   if (data.credits > 0) checkAvailable(event, books, book);
 };
 
@@ -171,7 +217,11 @@ const closeHold = (
 
 export const releaseHold = (event: AuditedEventOf<'HoldReleased'>, books: Books, book: AccountBook): void => {
   books.findings.checked('hold');
-  closeHold(books, book, event);
+  const hold = closeHold(books, book, event);
+  if (hold === undefined) return;
+  book.released = { hold, revision: event.revision };
+  const again = isPlacedAgain(book.tenant_id, hold);
+  if (again !== undefined) books.once.add(again);
 };
 
 const SAME = [
@@ -190,6 +240,8 @@ const checkAgainstHold = (books: Books, event: Burned, hold: Held['data']): void
   for (const member of SAME)
     if (data[member] !== hold[member])
       say(`Its ${member} is not that of its hold ${hold.hold_id}.`, hold[member], data[member]);
+  if (data.fingerprint !== (hold.fingerprint ?? null))
+    say(`It is for another request than its hold ${hold.hold_id}.`, hold.fingerprint, data.fingerprint);
   const free_pages = Math.min(data.pages, hold.free_pages);
   if (data.pages > hold.pages || data.credits > hold.credits || data.free_pages !== free_pages)
     say(
@@ -226,6 +278,7 @@ export const burn = (event: Burned, books: Books, book: AccountBook): void => {
   checkRate(books, event);
   book.free_used += data.free_pages;
   if (data.hold_id === null) {
+    checkInForce(books, book.tenant_id, event);
     checkCharge(books, book, event);
     return;
   }

@@ -256,9 +256,27 @@ const published = (books: Books, known: Pipelines, event: AuditedEventOf<'Artifa
   known.published.set(artifact_id, { job_id, tenant_id });
 };
 
+type HeldForJob = AuditedEventOf<'CreditsHeld'>['data'];
+
+/** A job is created with the examples that its hold counts, at the price of the hold. */
+const checkTakenFor = (
+  books: Books,
+  event: AuditedEventOf<'TrainingJobCreated'>,
+  held: HeldForJob | undefined,
+): void => {
+  if (held?.taken_for === undefined) return;
+  const { job_id, examples, credits, billing_config_version } = event.data;
+  const say = pipelineTelling(books, event);
+  if (examples !== held.taken_for.examples)
+    say(`${job_id} has other examples than its hold was taken for.`, held.taken_for.examples, examples);
+  if (credits !== held.credits || billing_config_version !== held.billing_config_version)
+    say(`${job_id} has another price than its hold.`, held.credits, credits);
+};
+
 /** Training jobs, what they learned, and what of it is deployed. */
 export const pipelinesCheck = (books: Books) => {
   const known: Pipelines = { usable: new Map(), published: new Map() };
+  const heldFor = new Map<string, HeldForJob>();
   const queue = queuedWorkCheck<Job>(books, {
     check: 'pipeline',
     otherHolds: () => [],
@@ -272,6 +290,7 @@ export const pipelinesCheck = (books: Books) => {
       TrainingJobCreated: (event) => {
         const { job_id: id, tenant_id, credits, hold_id } = event.data;
         checkPrice(books, event);
+        checkTakenFor(books, event, heldFor.get(hold_id ?? ''));
         queue.accepted(event, { id, tenant_id, work_id: id, hold_id, credits }, true);
       },
       TrainingJobStarted: (event) => void queue.moved(event, event.data.job_id),
@@ -284,11 +303,19 @@ export const pipelinesCheck = (books: Books) => {
       ArtifactPublished: (event) => published(books, known, event),
       DeploymentActivated: (event) => activated(books, known, event),
       CreditsHeld: (event) => {
-        if (event.data.operation === 'training') queue.held(event);
+        if (event.data.operation !== 'training') return;
+        books.touch(`work ${event.data.operation_id}`);
+        heldFor.set(event.data.hold_id, event.data);
+        queue.held(event);
       },
-      HoldReleased: queue.released,
+      HoldReleased: (event) => {
+        heldFor.delete(event.data.hold_id);
+        queue.released(event);
+      },
       CreditsBurned: (event) => {
-        if (event.data.operation === 'training') queue.charged(event);
+        if (event.data.operation !== 'training') return;
+        heldFor.delete(event.data.hold_id ?? '');
+        queue.charged(event);
       },
     }),
     finish: queue.finish,
@@ -352,6 +379,7 @@ interface Work {
   readonly tenant_id: string;
   /** Work for service and admin keys has no hold and is not billed. */
   readonly isBilled: boolean;
+  readonly fingerprint: string | null;
   burn: Burn | null;
 }
 
@@ -404,6 +432,16 @@ const failed = (books: Books, works: Map<string, Work>, event: Failed): void => 
     wrong(books.findings, 'work', event)(`${id} of ${work.tenant_id} failed and was billed.`);
 };
 
+/** Holds of earlier releases do not name their request. */
+const checkRequest = (
+  { fingerprint: asked }: Work,
+  { data: { operation_id, fingerprint } }: Burned,
+  say: ReturnType<typeof wrong>,
+): void => {
+  if (asked !== null && fingerprint !== null && fingerprint !== asked)
+    say(`It bills ${operation_id} for another request.`, asked, fingerprint);
+};
+
 /** The service records a request before it does the work. */
 const burned = (books: Books, works: Map<string, Work>, event: Burned): void => {
   const { operation, operation_id, hold_id, pages, free_pages } = event.data;
@@ -418,6 +456,7 @@ const burned = (books: Books, works: Map<string, Work>, event: Burned): void => 
   }
   if (work.tenant_id !== tenant || !work.isBilled)
     say(`It bills ${operation_id}, which is free of charge or another tenant's.`, work.tenant_id, tenant);
+  checkRequest(work, event, say);
   const { created_at: burned_at, delivered } = event.data;
   work.burn = { pages, free_pages, burned_at, saysEnd: delivered !== undefined, place: placeOf(event) };
 };
@@ -442,8 +481,8 @@ const finish = ({ findings }: Books, works: ReadonlyMap<string, Work>, newest: s
 export const worksCheck = (books: Books) => {
   const works = new Map<string, Work>();
   const requested = (event: Requested): void => {
-    const { tenant_id, hold_id } = event.data;
-    works.set(idOf(event), { tenant_id, isBilled: hold_id !== null, burn: null });
+    const { tenant_id, hold_id, fingerprint = null } = event.data;
+    works.set(idOf(event), { tenant_id, isBilled: hold_id !== null, fingerprint, burn: null });
   };
   const apply = byType({
     ExtractionRequested: requested,

@@ -9,7 +9,7 @@ import {
   isOfMissingPages,
   keptWork,
   type Delivered,
-  type HandedOver,
+  type WorkAnswer,
   type WorkDone,
   type WorkRequest,
   type WorkTask,
@@ -131,7 +131,6 @@ const run = async (
   return {
     kind: 'done',
     status: isCut ? 'partial' : 'success',
-    billing_type: use.billing_type,
     body: {
       markdown: rendition.markdown,
       plain_text: rendition.plainText,
@@ -172,7 +171,7 @@ const named = (chosen: ChosenModels): ChosenModels => ({ ...chosen, model: chose
 /** A document as markdown and plain text: held, done, stored, settled, answered. */
 export const convertDocument =
   (deps: ConvertDeps) =>
-  async (request: ConvertRequest): Promise<Delivered | HandedOver | WorkProblem> => {
+  async (request: ConvertRequest): Promise<WorkAnswer> => {
     const { ocr, channelPaths: paths } = request;
     const channels = { llm: {}, ocr, paths, runs: { llm: false, ocr: true } };
     const models = await modelsByFormat(deps, channels, named);
@@ -183,6 +182,7 @@ export const convertDocument =
       effort: effortOf(request),
       models,
       idPrefix: 'cnv',
+      lastsMs: Math.max(deps.convertDeadlineMs, deps.localDeadlinesMs[effortOf(request)]),
       brokenAs: 'conversion_failed',
       task: { kind: 'to_markdown', mode: request.mode, form: request.form, ocr },
       run: (task) => run(deps, request, task),

@@ -10,7 +10,8 @@ import {
   type BillingDeps,
   type CalledFor,
   type Delivered,
-  type HandedOver,
+  type ToQueue,
+  type WorkAnswer,
   type LongWork,
   placeHold,
   release,
@@ -22,17 +23,16 @@ import {
   type WorkToBill,
 } from './work.ts';
 import { type Overruns, unlessOverrun } from './countPages.ts';
-import { misfit, parseProblem, reused, workProblem, type WorkProblem } from './workProblem.ts';
+import { heldElsewhere, misfit, parseProblem, reused, workProblem, type WorkProblem } from './workProblem.ts';
 import type { BillingType } from '../../domain/account/messages.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import { type ChosenModels, ownKeyUse } from './models.ts';
 import { resultShelf, type StoredResult } from './storedResult.ts';
-import type { KeptFacts, UsageLog } from './usageLog.ts';
-import type { WorkEndFact } from './workFact.ts';
-import { usageEnd } from '../../domain/workEvents.ts';
+import type { KeptFacts, UsageLog, WorkEndFact } from './usageLog.ts';
+import type { UsageState } from '../../domain/workEvents.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import { holdIdFor, suffixOf, workIdFor } from '../../domain/leased.ts';
-import { namedWork } from './queue.ts';
+import { holdIdFor, suffixOf } from '../../domain/leased.ts';
+import { KEPT_MS, type NamedWork, refusalOf, workNamedBy } from './queue.ts';
 import type { HeavySlots } from './slots.ts';
 
 /** Records what a call of a model used. Throws when nothing but this process will remember it. */
@@ -127,7 +127,7 @@ export const countedFile = async (
 
 export interface DoWorkDeps {
   readonly clock: Clock;
-  readonly usage: Pick<UsageLog, 'requested' | 'stateOf'>;
+  readonly usage: Pick<UsageLog, 'requested' | 'stateOf' | 'isErased'>;
   /** Takes how work ended to the log, now or later. */
   readonly facts: Pick<KeptFacts, 'record'>;
   /** Records what a call of a model used. */
@@ -236,12 +236,9 @@ export const workOf = (
     pages: ids.pages,
     caller: request.caller,
     correlation_id: request.correlation_id,
+    fingerprint: request.idempotency?.fingerprint,
   },
 });
-
-interface KeyedDeps extends Pick<DoWorkDeps, 'usage' | 'clock'> {
-  readonly objects: ObjectStore;
-}
 
 /** The IDs of work: new ones, or those that follow from what its caller named it. */
 interface WorkIds {
@@ -250,12 +247,11 @@ interface WorkIds {
   readonly usage_id: string;
   /** undefined: a new one. */
   readonly hold_id: string | undefined;
-  /** It was billed, and its result is lost: the work is done again for nothing. */
-  readonly isPaid?: boolean;
+  /** It was billed, and its result is lost: the same work is done again for nothing. */
+  readonly paid?: UsageState['requested'];
+  /** The hold lasts as long at least, ms. */
+  readonly lastsMs: number;
 }
-
-/** As long as a replay is promised, ms. */
-const KEPT_MS = 24 * 3_600_000;
 
 /** A result, and the digest under which it is stored; undefined if it is not stored. */
 interface Result {
@@ -265,7 +261,7 @@ interface Result {
 
 /** IDs of work that its caller did not name. */
 const newIds = (
-  { clock }: Pick<KeyedDeps, 'clock'>,
+  { clock }: Pick<DeliverDeps, 'clock'>,
   { document }: WorkRequest,
   prefix: WorkPlan['idPrefix'],
 ): WorkIds => ({
@@ -273,45 +269,36 @@ const newIds = (
   document_id: document?.document_id ?? clock.newId('doc'),
   usage_id: clock.newId('use'),
   hold_id: undefined,
+  lastsMs: 0,
 });
 
-/** The work that a request's key names, and what the log knows of it. */
-const keyed = async (
-  { usage, clock }: KeyedDeps,
-  { tenant_id, document }: WorkRequest,
-  {
-    plan,
-    idempotency_key,
-    fingerprint,
-  }: { readonly plan: WorkPlan } & NonNullable<WorkRequest['idempotency']>,
-) => {
-  const { operation: kind, idPrefix } = plan;
-  const { id, state } = await namedWork({
-    idOf: (generation) => workIdFor(idPrefix, { tenant_id, kind, idempotency_key, generation }),
-    stateOf: (operation_id) => usage.stateOf({ operation: kind, operation_id }),
-    read: (one) => ({ since: usageEnd(one)?.at ?? null, isClosed: one.end?.happened === 'Failed' }),
-    keptMs: KEPT_MS,
-    now: clock.now(),
-  });
-  const suffix = suffixOf(id);
-  const ids: WorkIds = {
-    operation_id: id,
+/** IDs of work that its caller named. */
+const namedIds = (work_id: string, { document }: WorkRequest, fingerprint: string) => {
+  const suffix = suffixOf(work_id);
+  return {
+    operation_id: work_id,
     document_id: document?.document_id ?? `doc_${suffix}`,
     usage_id: `use_${suffix}`,
-    hold_id: holdIdFor(id, fingerprint),
+    hold_id: holdIdFor(work_id, fingerprint),
   };
-  return { ids, state };
 };
+
+/** What is looked up in the object store for a key. */
+interface Lookup extends NonNullable<WorkRequest['idempotency']> {
+  readonly plan: WorkPlan;
+  readonly work_id: string;
+  readonly usage: UsageState;
+}
 
 /** The result that an earlier, interrupted request stored for a key's work; a problem: it is another's. */
 const storedFor = async (
-  deps: KeyedDeps,
+  deps: Pick<DeliverDeps, 'objects' | 'clock' | 'usage'>,
   { tenant_id }: WorkRequest,
-  { plan, fingerprint, idempotency_key, ...named }: Keyed,
+  { plan, fingerprint, idempotency_key, work_id, usage }: Lookup,
 ): Promise<Result | WorkProblem | undefined> => {
   const shelf = resultShelf(deps.objects);
-  if (named.state.requested !== null) {
-    const result = await shelf.any(named.ids.operation_id);
+  if (usage.requested !== null) {
+    const result = await shelf.any(work_id);
     return result === undefined || result.stored.fingerprint === fingerprint ? result : reused();
   }
   const stored = await shelf.former({ tenant_id, endpoint: plan.endpoint, idempotency_key });
@@ -320,10 +307,6 @@ const storedFor = async (
   const { requested } = await deps.usage.stateOf({ ...stored, operation: plan.operation });
   return requested === null ? undefined : { stored, digest: undefined };
 };
-
-type Keyed = NonNullable<WorkRequest['idempotency']> & {
-  readonly plan: WorkPlan;
-} & Awaited<ReturnType<typeof keyed>>;
 
 export interface DeliverDeps extends BillingDeps, CountFileDeps, DoWorkDeps {
   readonly objects: ObjectStore;
@@ -379,16 +362,15 @@ const paidFor = async (
 /** Settles a result and answers with the one that was paid for: another request may have been first. */
 const finish = async (
   deps: DeliverDeps,
-  work: Work & { readonly held_as?: BillingType },
+  work: Work,
   { stored, digest: result_sha256 }: Result,
 ): Promise<Delivered | WorkProblem | LookAgain> => {
-  const { bill, held_as } = work;
+  const { bill } = work;
   const { project_id, task_id } = work.request;
   const { status, duration_ms, document_id, hold_id, usage_id } = stored;
   const delivered = { status, duration_ms, ...(result_sha256 !== undefined && { result_sha256 }) };
   const scope = { project_id, task_id, document_id };
-  const settling = { hold_id, usage_id, scope, delivered, ...(held_as !== undefined && { held_as }) };
-  const settled = await settleDone(deps, bill, settling);
+  const settled = await settleDone(deps, bill, { hold_id, usage_id, scope, delivered });
   if (settled.kind === 'hold_not_open') {
     // It was released before it was settled, so it can no longer be settled.
     await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });
@@ -406,6 +388,13 @@ const finish = async (
   return 'kind' in answered ? answered : { kind: 'delivered', body: answered.body, cost, free_pages };
 };
 
+/** Whether a file is the one that work was paid for: its bytes, and the pages that were counted. */
+const isSameFile = (
+  paid: NonNullable<UsageState['requested']>,
+  { file: { sha256 } }: WorkRequest,
+  { pages }: CountedFile,
+): boolean => paid.document_sha256 === sha256 && paid.pages === pages;
+
 /** The work on a file, with its models and its hold. */
 const heldFor = async (
   deps: DeliverDeps,
@@ -418,14 +407,15 @@ const heldFor = async (
   const named = workOf(request, plan, {
     ...{ operation_id, document_id, pages: file.pages, billing_type: models.billing_type },
   });
-  const known = { mime_type: file.mimeType, document_pages: file.total };
-  if (ids.isPaid)
-    return { ...named, ...known, kept, models, hold_id: hold_id ?? null, free: false, isPaid: true };
-  const hold = await placeHold(deps, named.bill, hold_id === undefined ? undefined : { hold_id });
+  const known = { ...named, kept, models, mime_type: file.mimeType, document_pages: file.total };
+  if (ids.paid != null) {
+    if (!isSameFile(ids.paid, request, file)) return reused();
+    return { ...known, hold_id: hold_id ?? null, free: false, isPaid: true };
+  }
+  const hold = await placeHold(deps, named.bill, { hold_id, lastsMs: Math.max(plan.lastsMs, ids.lastsMs) });
   if (hold.kind === 'problem') return hold;
-  if (hold.kind === 'other_hold') return reused();
-  if (hold.kind === 'held')
-    return { ...named, ...known, kept, models, hold_id: hold.hold_id, free: hold.free };
+  if (hold.kind === 'other_hold') return heldElsewhere(hold);
+  if (hold.kind === 'held') return { ...known, hold_id: hold.hold_id, free: hold.free };
   // A process that died has given it back, or it ran out: that is written down, and the key names other work.
   if (!hold.isBilled) await recordEnd(deps, named.bill, { kind: 'failed', code: 'busy' });
   return LOOK_AGAIN;
@@ -455,20 +445,20 @@ const worked = async (deps: DeliverDeps, named: Named): Promise<Worked | WorkPro
 
 /** The work from its start: count pages, hold, run, store the result, settle, answer. */
 const deliverNew = async (deps: DeliverDeps, named: Named): Promise<Delivered | WorkProblem | LookAgain> => {
+  if (named.request.gone !== undefined) return named.request.gone;
   const elapsedMs = stopwatch();
   const outcome = await worked(deps, named);
   if (outcome.kind !== 'worked') return outcome;
   const { done, held } = outcome;
-  const { status, billing_type, body } = done;
-  const work = { ...held, bill: { ...held.bill, billing_type }, held_as: held.bill.billing_type };
+  const { status, body } = done;
   const { idempotency } = named.request;
   const stored: StoredResult = {
-    ...{ operation_id: work.bill.operation_id, pages: work.bill.pages, document_id: work.document_id },
-    ...{ usage_id: named.ids.usage_id, hold_id: work.hold_id, fingerprint: idempotency?.fingerprint ?? '' },
-    ...{ stored_at: deps.clock.now(), status, billing_type, duration_ms: elapsedMs(), body },
+    ...{ operation_id: held.bill.operation_id, pages: held.bill.pages, document_id: held.document_id },
+    ...{ usage_id: named.ids.usage_id, hold_id: held.hold_id, fingerprint: idempotency?.fingerprint ?? '' },
+    ...{ stored_at: deps.clock.now(), status, duration_ms: elapsedMs(), body },
   };
-  const digest = idempotency === null ? undefined : await keep(deps, work, stored);
-  return finish(deps, work, { stored, digest });
+  const digest = idempotency === null ? undefined : await keep(deps, held, stored);
+  return finish(deps, held, { stored, digest });
 };
 
 /** Stores the result before it is settled, so that a retry after a crash pays once. */
@@ -489,36 +479,45 @@ const finishStored = (
 ): Promise<Delivered | WorkProblem | LookAgain> => {
   const { stored } = result;
   const { paged } = plan.models;
-  const asked = paged.kind === 'models' ? paged.billing_type : 'full_service';
-  const work = workOf(request, plan, { ...stored, billing_type: stored.billing_type ?? asked });
-  // The price of the hold is not known here; only a request with an own key may have held it at less.
-  return finish(deps, { ...work, held_as: asked, hold_id: stored.hold_id, free: false }, result);
+  // Usage events name the rates; the bill is at those of the hold.
+  const billing_type = paged.kind === 'models' ? paged.billing_type : 'full_service';
+  const work = workOf(request, plan, { ...stored, billing_type });
+  return finish(deps, { ...work, hold_id: stored.hold_id, free: false }, result);
 };
 
 /** How often a key is looked up: other requests of the same key may be ahead each time. */
 const LOOKS = 4;
 
+const TO_QUEUE: ToQueue = { kind: 'to_queue' };
+
 /**
- * Delivers billed work once: what an earlier, interrupted request has stored is settled and answered, if the log
- * knows that it was asked for; otherwise the work is done. The account decides whether the work is billed or given
- * up, whichever of several requests comes first, and nothing is burned unless it is delivered.
+ * Delivers billed work once. The log says what the key names: work of another request or on an erased document is
+ * refused, an operation is answered as one, and what an earlier, interrupted request has stored is settled and
+ * answered. Otherwise the work is done. The account decides whether it is billed or given up, whichever of several
+ * requests comes first, and nothing is burned unless it is delivered.
  */
 const deliverKeyed = async (
   deps: DeliverDeps,
   request: WorkRequest,
-  named: NonNullable<WorkRequest['idempotency']> & { readonly plan: WorkPlan },
-): Promise<Delivered | WorkProblem> => {
-  const { plan } = named;
+  { plan, ...key }: NonNullable<WorkRequest['idempotency']> & { readonly plan: WorkPlan },
+): Promise<Delivered | ToQueue | WorkProblem> => {
+  const { tenant_id } = request;
+  let lastsMs = 0;
   for (let look = 1; look <= LOOKS; look += 1) {
-    const found = { ...named, ...(await keyed(deps, request, named)) };
-    const stored = await storedFor(deps, request, found);
+    const found = await workNamedBy(deps, { ...key, tenant_id }, plan.endpoint);
+    const refused = await refusalOf(deps, found, key.fingerprint);
+    if (refused !== undefined) return refused;
+    if (found.accepted !== null) return TO_QUEUE;
+    const stored = await storedFor(deps, request, { ...key, ...found, plan });
     if (stored !== undefined && 'code' in stored) return stored;
-    const isPaid = found.state.end?.happened === 'Completed';
+    const began = Date.parse(deps.clock.now());
     const answer =
       stored === undefined
-        ? await deliverNew(deps, { request, plan, ids: { ...found.ids, isPaid } })
+        ? await deliverNew(deps, { request, plan, ids: { ...idsOf(found, request, key), lastsMs } })
         : await finishStored(deps, { request, plan }, stored);
     if (answer.kind !== 'look_again') return answer;
+    // Its hold may have run out before it was done: the next one lasts twice as long as that took.
+    lastsMs = 2 * (Date.parse(deps.clock.now()) - began);
   }
   return workProblem(
     'busy',
@@ -526,11 +525,20 @@ const deliverKeyed = async (
   );
 };
 
+const idsOf = (
+  { work_id, usage: { requested, end } }: Pick<NamedWork, 'work_id' | 'usage'>,
+  request: WorkRequest,
+  { fingerprint }: NonNullable<WorkRequest['idempotency']>,
+) => ({
+  ...namedIds(work_id, request, fingerprint),
+  paid: end?.happened === 'Completed' ? requested : null,
+});
+
 export const deliverWork = async (
   deps: DeliverDeps,
   request: WorkRequest,
   plan: WorkPlan,
-): Promise<Delivered | HandedOver | WorkProblem> => {
+): Promise<WorkAnswer> => {
   if (request.handOver !== undefined) return request.handOver(request, plan);
   const free = deps.slots.take(request.tenant_id);
   if (free === undefined)

@@ -13,8 +13,7 @@ import {
   isOfMissingPages,
   keptWork,
   type Delivered,
-  type HandedOver,
-  type ToQueue,
+  type WorkAnswer,
   type WorkDone,
   type WorkRequest,
   type WorkTask,
@@ -33,6 +32,7 @@ import { unlessOverrun } from './countPages.ts';
 import { misfit, modelProblem, parseProblem, workProblem, type WorkProblem } from './workProblem.ts';
 import { doubtsIn, type Question } from '../../domain/doubts.ts';
 import { asksForSomebody, type ReviewPolicy } from '../../domain/review.ts';
+import { billedAs } from '../../domain/rating.ts';
 import { deploymentFor, type DeploymentScope } from '../../domain/deployment.ts';
 import { type MergedChannel, overriddenBy } from '../../domain/savedConfig.ts';
 import { type Artifacts, type Deployments, TamperedArtifact } from './deployments.ts';
@@ -200,7 +200,6 @@ const run = async (
   return {
     kind: 'done',
     status,
-    billing_type: use.billing_type,
     question,
     // The person who looks at it has to see where it stands.
     body: bodyOf({ extraction, status }, { task, use }, question ? { ...request, citations: true } : request),
@@ -259,6 +258,11 @@ const checkTaught = ({ learned }: ExtractRequest, { llm }: ChosenModels): WorkPr
         `This artifact was learned with ${learned.model}: send llm_api_key for it or for a model like it.`,
       );
 
+const atRates = ({ models_for }: ExtractRequest, chosen: ChosenModels): ChosenModels => ({
+  ...chosen,
+  billing_type: billedAs(chosen.billing_type, models_for),
+});
+
 /** What another process needs to know to do the same: the keys go apart. */
 const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
   kind: 'extract',
@@ -281,11 +285,15 @@ const taskOf = ({ llm, ocr, ...request }: ExtractRequest): OperationTask => ({
 /** Data from a document by the caller's schema: held, done, stored, settled, answered. */
 export const extractDocument =
   (deps: ExtractDeps) =>
-  async (request: ExtractRequest): Promise<Delivered | HandedOver | WorkProblem> => {
+  async (request: ExtractRequest): Promise<WorkAnswer> => {
     const runs = { llm: true, ocr: request.mode === 'robust' };
     const { ocr, channelPaths: paths } = request;
     const channels = { llm: taughtChannel(request), ocr, runs, paths };
-    const models = await modelsByFormat(deps, channels, (one) => checkTaught(request, one) ?? one);
+    const models = await modelsByFormat(
+      deps,
+      channels,
+      (one) => checkTaught(request, one) ?? atRates(request, one),
+    );
     if (models.unpaged.kind === 'problem') return models.unpaged;
     const answer = await deliverWork(deps, request, {
       operation: 'extract',
@@ -294,6 +302,7 @@ export const extractDocument =
       effort: request.mode,
       models,
       idPrefix: 'ext',
+      lastsMs: Math.max(deps.deadlineMs[request.mode], deps.localDeadlinesMs[request.mode]),
       brokenAs: 'extraction_failed',
       task: taskOf(request),
       run: (task) => run(deps, request, task),
@@ -306,7 +315,7 @@ interface ExtractFieldsDeps {
   readonly savedConfigs: Pick<SavedConfigs, 'resolve'>;
   readonly artifacts: Pick<Artifacts, 'find' | 'isErased' | 'load'>;
   readonly deployments: Pick<Deployments, 'stateOf'>;
-  readonly extract: (request: ExtractRequest) => Promise<Delivered | HandedOver | WorkProblem>;
+  readonly extract: (request: ExtractRequest) => Promise<WorkAnswer>;
 }
 
 type Mode = 'fast' | 'standard' | 'balanced' | 'robust';
@@ -484,15 +493,13 @@ const requestOf = (
 /** Extracts by what a request says itself and what it names. What a person may have to look at is for the queue. */
 export const extractByFields =
   (deps: ExtractFieldsDeps) =>
-  async (
-    fields: ExtractFields,
-    work: WorkRequest,
-  ): Promise<Delivered | HandedOver | ToQueue | WorkProblem> => {
+  async (fields: ExtractFields, work: WorkRequest): Promise<WorkAnswer> => {
     const found = await foundFor(deps, fields, work);
     if (found.kind === 'problem') return found;
     const asked = requestOf(found, work);
     if (asked.kind === 'problem') return asked;
     const { request } = asked;
-    if (request.review !== undefined && work.handOver === undefined) return { kind: 'to_queue' };
+    const isForQueue = request.review !== undefined && work.isWaited !== true;
+    if (isForQueue && work.handOver === undefined) return { kind: 'to_queue' };
     return deps.extract(request);
   };

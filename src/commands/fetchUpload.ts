@@ -122,6 +122,8 @@ export interface WorkSubject {
   readonly document?: KnownDocument;
   readonly project_id: string;
   readonly task_id: string;
+  /** As in `WorkRequest`. */
+  readonly gone?: WorkProblem;
 }
 
 /** A document that was presigned and uploaded, by one of its references, and where work on it is booked. */

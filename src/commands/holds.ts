@@ -5,12 +5,13 @@ import {
   type ReleaseHold,
   type SettleHold,
 } from '../../domain/account/messages.ts';
-import { RELEASED } from '../../domain/account/state.ts';
+import { type AccountState, RELEASED } from '../../domain/account/state.ts';
+import { MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import { accountCodec, type AccountWriter } from '../writer/accountWriter.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
-import { workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** The accounts whose credits are held, and their log. */
 export interface HoldDeps {
@@ -39,6 +40,8 @@ export interface HoldNotOpen {
 /** The hold is open for other work, or its operation has another one. */
 export interface OtherHold {
   readonly kind: 'other_hold';
+  /** It is for the same request, which is on its way by another route. */
+  readonly isSame: boolean;
 }
 
 type Burn = AccountEventOf<'CreditsBurned'>['data'];
@@ -76,6 +79,15 @@ export const tooLittle = (required_credits: number, available_credits: number): 
 export const tooManyOpen = (open_max: number): WorkProblem =>
   workProblem('busy', `At most ${String(open_max)} operations of a tenant may wait or run at once.`);
 
+/** Whether the open hold of an operation is for this request and these pages. */
+const isForRequest = (
+  { holds, operations }: AccountState,
+  { operation_id, fingerprint, pages }: HoldCredits['data'],
+): boolean => {
+  const open = holds.get(operations.get(operation_id) ?? '');
+  return fingerprint !== undefined && open?.fingerprint === fingerprint && open.pages === pages;
+};
+
 /** Sets credits aside, free pages first. The same hold again changes nothing. */
 export const holdCredits = async (
   { accounts }: Pick<HoldDeps, 'accounts'>,
@@ -100,7 +112,9 @@ export const holdCredits = async (
       return { kind: 'hold_not_open', isBilled };
     }
     case 'idempotency_key_reused':
-      return { kind: 'other_hold' };
+      return { kind: 'other_hold', isSame: isForRequest(outcome.state, data) };
+    case 'credits_out_of_range':
+      return misfit(['body'], `One movement is at most ${String(MOVEMENT_MAX)} credits: ask for less work.`);
     case 'too_many_open':
       return tooManyOpen(rejection.open_max);
     default:
@@ -141,10 +155,21 @@ export const wasGivenUp = async (
   return false;
 };
 
+/** A hold as it was placed, open or not; undefined: the account's stream has none of this ID. */
+export const heldBefore = async (
+  { store }: Pick<HoldDeps, 'store'>,
+  { tenant_id, hold_id }: { readonly tenant_id: string; readonly hold_id: string },
+): Promise<Hold | undefined> => {
+  for await (const recorded of store.read(accountStream(tenant_id), { direction: 'backwards' })) {
+    const { type, data } = accountCodec.decode(recorded);
+    if (type === 'CreditsHeld' && data.hold_id === hold_id) return data;
+  }
+  return undefined;
+};
+
 /** How the hold of one operation is closed by a burn. */
 interface Settling {
   readonly operation_id: string;
-  /** `price`: the hold is first changed to it, if it differs from the price of the hold. */
   readonly burn: Omit<SettleHold['data'], 'hold_id'>;
   /** A new command. */
   readonly meta: () => CommandMeta;
@@ -159,8 +184,6 @@ const settle = async (
   if (outcome.kind === 'rejected') {
     const { rejection } = outcome;
     if (rejection.code === 'hold_not_open') return { kind: 'hold_not_open', isBilled: false };
-    if (rejection.code === 'insufficient_credits')
-      return tooLittle(rejection.required_credits, rejection.available_credits);
     throw new Error(`a settlement was rejected with ${rejection.code}`);
   }
   if (outcome.kind !== 'done') return notNow(outcome.kind);

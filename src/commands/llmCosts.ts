@@ -13,7 +13,7 @@ import { type WriterHooks, writerRules } from '../writer/decideBatch.ts';
 import { fingerprintOf, uuidOfName } from '../../domain/kernel/chain.ts';
 import { modelCost, priceFor, type PublishedPrice, usdOfPico } from '../../domain/modelPrices.ts';
 import type { BillingDeps, CalledFor } from './work.ts';
-import type { ModelCallFact } from './workFact.ts';
+import type { ModelCallFact } from './usageLog.ts';
 
 /** Logs what model calls cost: many a second for one tenant are appended together. */
 export type LlmCosts = ReturnType<typeof llmCosts>;

@@ -34,7 +34,10 @@ export interface ModelChannel {
   readonly conflict?: readonly ChannelIssue[] | undefined;
 }
 
-/** Which models do the work, and at which rates. The accesses hold secrets: they are written nowhere. */
+/**
+ * Which models do the work, and at which rates: these are known before it is done, and stay. The accesses hold secrets:
+ * they are written nowhere.
+ */
 export interface ChosenModels {
   readonly kind: 'models';
   readonly billing_type: BillingType;
@@ -259,17 +262,17 @@ const WHY: Readonly<Record<ChannelName, string>> = {
   ocr: 'nothing was there for an OCR model to read',
 };
 
-/** What work comes to by the calls that were made for it. */
+/** The rates of work, and what its callers' keys were used for. */
 export interface OwnKeyUse {
   readonly billing_type: BillingType;
   /** `own_key_not_used` for each key that was given and paid for nothing. */
   readonly warnings: readonly JsonObject[];
 }
 
-/** Own-key rates are for work that an own key paid for: by the calls, not by what was sent. */
+/** Says of the keys that were given which were not used. The rates are those that the work was held at. */
 export const ownKeyUse = (models: ChosenModels, calls: readonly ModelCall[]): OwnKeyUse => {
   const used = new Set(calls.map((call) => keyOf(models, call)));
-  const billing_type = used.has('llm') || used.has('ocr') ? 'byok' : 'full_service';
+  const { billing_type } = models;
   const unused = models.own.filter((channel) => !used.has(channel));
   return {
     billing_type,

@@ -4,33 +4,22 @@ import { z } from 'zod';
 import {
   type AcceptedOperation,
   documentIdOfOperation,
-  operation,
-  operationEvent,
   type OperationEventOf,
   operationIdFor,
   type OperationKind,
   type OperationState,
-  operationStream,
   type OperationWork,
   workIdOfOperation,
 } from '../../domain/operation.ts';
-import { holdIdFor, isAbandoned, NO_END, suffixOf } from '../../domain/leased.ts';
-import {
-  abandonWork,
-  type cancelWork,
-  type CloseDeps,
-  namedWork,
-  type OpenHold,
-  type WorkMoney,
-} from './queue.ts';
+import { holdIdFor, NO_END, suffixOf } from '../../domain/leased.ts';
 import {
   type BillingDeps,
   billOf,
-  type Delivered,
   type HandedOver,
+  placeAgain,
   type PlacedHold,
   placeHold,
-  type ToQueue,
+  type WorkAnswer,
   type WorkPlan,
   type WorkRequest,
   type WorkToBill,
@@ -56,7 +45,18 @@ import { laterBy } from '../../domain/kernel/amounts.ts';
 import { BATCH } from '../../domain/batch.ts';
 import type { HeavySlots } from './slots.ts';
 import { tooManyOpen } from './holds.ts';
-import { reused, workProblem, type WorkProblem } from './workProblem.ts';
+import {
+  abandonWork,
+  type cancelWork,
+  type CloseDeps,
+  type KeyedDeps,
+  type KeyedEndpoint,
+  operationRules,
+  refusalOf,
+  type WorkMoney,
+  workNamedBy,
+} from './queue.ts';
+import { heldElsewhere, reused, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import {
@@ -69,7 +69,6 @@ import {
 } from './storedResult.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { EventStore } from '../../domain/ports/log.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
 
@@ -80,18 +79,16 @@ export interface OperationMoneyDeps
 }
 
 /** What an operation is billed by. */
-export const workToBill = (
-  accepted: AcceptedOperation,
-  billing_type = accepted.billing_type,
-): WorkToBill => ({
+export const workToBill = (accepted: AcceptedOperation): WorkToBill => ({
   operation: accepted.kind,
   operation_id: accepted.work_id,
   tenant_id: accepted.tenant_id,
   mode: accepted.mode,
-  billing_type,
+  billing_type: accepted.billing_type,
   pages: accepted.pages,
   caller: { key_id: accepted.api_key_id, role: accepted.api_key_role },
   correlation_id: accepted.correlation_id,
+  fingerprint: accepted.fingerprint === '' ? undefined : accepted.fingerprint,
 });
 
 /**
@@ -101,25 +98,17 @@ export const workToBill = (
 const billed = async (
   deps: OperationMoneyDeps,
   accepted: AcceptedOperation,
-  {
-    success,
-    holds,
-  }: {
-    readonly success: OperationEventOf<'OperationSucceeded'>['data'];
-    readonly holds: readonly OpenHold[];
-  },
+  success: OperationEventOf<'OperationSucceeded'>['data'],
 ): Promise<boolean> => {
   const { project_id, task_id, document_id, tenant_id } = accepted;
-  const { billing_type, hold_id, usage_id, outcome: status, duration_ms, result_sha256 } = success;
-  const work = workToBill(accepted, billing_type);
+  const { hold_id, usage_id, outcome: status, duration_ms, result_sha256 } = success;
+  const work = workToBill(accepted);
   const delivered = { status, duration_ms, ...(result_sha256 !== undefined && { result_sha256 }) };
-  const open = holds.find((hold) => hold.hold_id === hold_id);
-  const held_as = open?.billing_type ?? billing_type;
-  const settlement = { hold_id, usage_id, scope: { project_id, task_id, document_id }, delivered, held_as };
+  const settlement = { hold_id, usage_id, scope: { project_id, task_id, document_id }, delivered };
   let bill = await billOf(deps, work, settlement);
   if (bill.kind === 'hold_not_open' && hold_id !== null) {
-    const anew = await placeHold(deps, work, { hold_id, expires_at: NO_END, reopens: true });
-    if (anew.kind === 'held') bill = await billOf(deps, work, { ...settlement, held_as: billing_type });
+    const anew = await placeAgain(deps, work, hold_id);
+    if (anew.kind === 'held') bill = await billOf(deps, work, settlement);
   }
   if (bill.kind !== 'billed') return false;
   if (bill.position !== undefined) deps.wrote(tenant_id, bill.position);
@@ -133,7 +122,7 @@ export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWor
   isHeldFor: ({ operation_id }, work_id) =>
     /^(ext|cnv)_/.test(work_id) && suffixOf(work_id) === suffixOf(operation_id),
   idOf: ({ operation_id }) => operation_id,
-  bill: (accepted, success, holds) => billed(deps, accepted, { success, holds }),
+  bill: (accepted, success) => billed(deps, accepted, success),
   unbilled: async ({ accepted, status, failure, attempts }) => {
     const code = status === 'cancelled' ? 'request_aborted' : (failure?.code ?? 'internal_error');
     if (attempts > 0) await recordEnd(deps, workToBill(accepted), { kind: 'failed', code });
@@ -145,7 +134,7 @@ export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWor
       : dropUnreviewed(deps.objects, operation_id),
 });
 
-interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps {
+interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps, Pick<KeyedDeps, 'usage'> {
   readonly objects: OperationInputDeps['objects'];
   readonly slots: Pick<HeavySlots, 'take'>;
   /** Operations of a tenant that have not ended. May be late; where credits are held, the account decides how many. */
@@ -154,40 +143,64 @@ interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDe
   readonly quotaBytes: number;
 }
 
-interface QueuedOperation {
+export interface QueuedOperation {
   readonly kind: 'accepted';
   readonly operation_id: string;
   /** True for the repeat of a request: nothing was begun by it. */
   readonly replayed: boolean;
 }
 
-/** How long an Idempotency-Key names its operation, and how long one may take, ms. */
+/** The request's key names work whose caller waited for it: it is answered as that call was. */
+interface WaitedFor {
+  readonly kind: 'waited_for';
+}
+
+/** How long an operation may take, ms. */
 const DAY_MS = 24 * 3_600_000;
 /** Operations of a tenant that wait or run: their files lie in the object storage meanwhile. */
 export const OPEN_MAX = 1_000;
 
-type Begin = (work: WorkRequest) => Promise<Delivered | HandedOver | ToQueue | WorkProblem>;
+/** The kind of work by its name in URLs, or that it is a document of a batch. */
+export type OperationEndpoint = KeyedEndpoint | typeof BATCH;
 
-/** The operation that the request's identity names: an earlier one, or a free ID. */
+type Begin = (work: WorkRequest) => Promise<WorkAnswer>;
+
+/** The operation of a request: that of a repeat, or a free ID. A problem: its key names something else. */
+interface NamedOperation {
+  readonly kind: 'named';
+  readonly operation_id: string;
+  readonly isKnown: boolean;
+}
+
 const named = async (
-  { operations, clock }: AcceptDeps,
+  deps: AcceptDeps,
   { tenant_id, idempotency }: WorkRequest,
-  endpoint: string,
-) => {
-  if (idempotency === null) return { operation_id: clock.newId('op'), earlier: null };
-  const { idempotency_key } = idempotency;
-  const idOf = (generation: number) => operationIdFor({ tenant_id, endpoint, idempotency_key, generation });
-  // A document of a batch is one operation at most, however old the batch is, and even if it was given up.
-  if (endpoint === BATCH)
-    return { operation_id: idOf(0), earlier: (await operations.stateOf(idOf(0))).accepted };
-  const { id: operation_id, state } = await namedWork({
-    idOf,
-    stateOf: operations.stateOf,
-    read: (one) => ({ since: one.accepted?.accepted_at ?? null, isClosed: isAbandoned(one) }),
-    keptMs: DAY_MS,
-    now: clock.now(),
-  });
-  return { operation_id, earlier: state.accepted };
+  endpoint: OperationEndpoint,
+): Promise<NamedOperation | WaitedFor | WorkProblem> => {
+  if (idempotency === null) return { kind: 'named', operation_id: deps.clock.newId('op'), isKnown: false };
+  const { idempotency_key, fingerprint } = idempotency;
+  if (endpoint === BATCH) return documentNamed(deps, { tenant_id, idempotency_key, fingerprint });
+  const found = await workNamedBy(deps, { tenant_id, idempotency_key }, endpoint);
+  const refused = await refusalOf(deps, found, fingerprint);
+  if (refused !== undefined) return refused;
+  const { operation_id, accepted, usage } = found;
+  if (accepted === null && usage.requested !== null) return { kind: 'waited_for' };
+  return { kind: 'named', operation_id, isKnown: accepted !== null };
+};
+
+/** A document of a batch is one operation at most, however old the batch is, and even if it was given up. */
+const documentNamed = async (
+  { operations }: AcceptDeps,
+  {
+    tenant_id,
+    idempotency_key,
+    fingerprint,
+  }: NonNullable<WorkRequest['idempotency']> & Pick<WorkRequest, 'tenant_id'>,
+): Promise<NamedOperation | WorkProblem> => {
+  const operation_id = operationIdFor({ tenant_id, endpoint: BATCH, idempotency_key, generation: 0 });
+  const { accepted } = await operations.stateOf(operation_id);
+  if (accepted !== null && accepted.fingerprint !== fingerprint) return reused();
+  return { kind: 'named', operation_id, isKnown: accepted !== null };
 };
 
 const notKept = (): WorkProblem =>
@@ -290,9 +303,10 @@ const heldFor = async (deps: AcceptDeps, { request, operation_id }: Asked, bill:
   const hold_id = holdIdFor(operation_id, request.idempotency?.fingerprint ?? '');
   const hold = await placeHold(deps, bill, { hold_id, expires_at: NO_END, open_max: OPEN_MAX });
   if (hold.kind === 'held' || hold.kind === 'problem') return hold;
-  return hold.kind === 'other_hold'
-    ? reused()
-    : workProblem('busy', 'This work has just ended. Send the request again in a moment.');
+  if (hold.kind === 'other_hold') return heldElsewhere(hold);
+  // A call with this key died and its hold ran out: that is written down, and the key names other work.
+  if (!hold.isBilled) await recordEnd(deps, bill, { kind: 'failed', code: 'busy' });
+  return workProblem('busy', 'This work has just ended. Send the request again in a moment.');
 };
 
 /** Counts the file, sets aside what the work will cost, and puts it in the queue. */
@@ -343,12 +357,16 @@ const admitted = async (
  */
 export const acceptOperation =
   (deps: AcceptDeps) =>
-  async (work: WorkRequest, endpoint: string, begin: Begin): Promise<QueuedOperation | WorkProblem> => {
-    const { operation_id, earlier } = await named(deps, work, endpoint);
-    if (earlier !== null)
-      return earlier.fingerprint === work.idempotency?.fingerprint
-        ? { kind: 'accepted', operation_id, replayed: true }
-        : reused();
+  async (
+    work: WorkRequest,
+    endpoint: OperationEndpoint,
+    begin: Begin,
+  ): Promise<QueuedOperation | WaitedFor | WorkProblem> => {
+    const found = await named(deps, work, endpoint);
+    if (found.kind !== 'named') return found;
+    const { operation_id } = found;
+    if (found.isKnown) return { kind: 'accepted', operation_id, replayed: true };
+    if (work.gone !== undefined) return work.gone;
     const refused = await admitted(deps, work);
     if (refused !== undefined) return refused;
     const free = deps.slots.take(work.tenant_id);
@@ -451,10 +469,8 @@ export type OperationName = OperationWork['identity'];
 /** The streams of operations: the queue, and all there is to know of one but its result. */
 type Operations = ReturnType<typeof operations>;
 
-const rules = { decider: operation, codec: eventCodec(operationEvent), streamOf: operationStream };
-
 export const operations = (store: EventStore) => {
-  const { handle, stateOf } = streamsOf<OperationKind>(rules, store);
+  const { handle, stateOf } = streamsOf<OperationKind>(operationRules, store);
   return {
     handle: ({ operation_id, tenant_id }: OperationName, command: OperationKind['command']) =>
       handle(operation_id, command, tenant_id),

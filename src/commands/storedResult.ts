@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import { billingType } from '../../domain/account/messages.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { neededReview } from '../../domain/review.ts';
@@ -131,8 +130,6 @@ const storedResult = z.object({
   stored_at: z.string(),
   pages: z.number(),
   status: z.enum(['success', 'partial']),
-  /** Left out by releases that billed by what was sent. */
-  billing_type: billingType.optional(),
   duration_ms: z.number(),
   /** Left out where nobody has to look at it. Nothing of it may read as the beginning of the body. */
   review: neededReview.optional(),

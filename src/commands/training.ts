@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { checkSchemaRules, type SchemaVerdict } from '@quire/engine/extraction/schema/schemaRules';
-import { sha256 } from '../../domain/kernel/chain.ts';
+import { fingerprintOf, sha256 } from '../../domain/kernel/chain.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
 import type { HoldCredits } from '../../domain/account/messages.ts';
@@ -23,7 +23,7 @@ import {
   usageIdOfJob,
 } from '../../domain/trainingJob.ts';
 import { abandonWork, cancelWork, type CloseDeps, namedWork, type WorkMoney } from './queue.ts';
-import { type Held, holdCredits, planRequired, settleOnce, tooLittle } from './holds.ts';
+import { type Held, holdCredits, planRequired, releaseHold, settleOnce, tooLittle } from './holds.ts';
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 import { metaOf, systemMeta } from '../writer/commandMeta.ts';
 import { dropSecrets } from './operationInput.ts';
@@ -155,11 +155,14 @@ interface JobPrice extends Pick<
   readonly hold_id: string;
 }
 
+/** What the hold of a job was taken for; jobs of older releases do not say it. */
+type TakenFor = Pick<HoldCredits['data'], 'fingerprint' | 'taken_for'>;
+
 export interface TrainingMoneyDeps extends CloseDeps, Pick<JobSecretDeps, 'objects'> {
   readonly jobs: TrainingJobs;
 }
 
-const holdOf = ({ credits, job_id, ...price }: JobPrice): HoldCredits['data'] => ({
+const holdOf = ({ credits, job_id, ...price }: JobPrice & TakenFor): HoldCredits['data'] => ({
   ...price,
   operation_id: job_id,
   operation: 'training',
@@ -170,16 +173,19 @@ const holdOf = ({ credits, job_id, ...price }: JobPrice): HoldCredits['data'] =>
   free_pages_allowance: 0,
   flat_credits: credits,
   paid_plan_required: true,
+  // A request that died may have held for other examples, or at another price.
+  beside: true,
   expires_at: NO_END,
 });
 
 /**
- * Sets a job's price aside. A request that died right after this finds its hold again, at the price that was set
- * aside then; another request under the same key does not.
+ * Sets a job's price aside. A request that died right after this finds its hold again, if its examples and their price
+ * are the same; otherwise it takes another, and whichever hold the job is accepted with stays. Another request under
+ * the same key is refused.
  */
 const holdForJob = async (
   deps: TrainingMoneyDeps,
-  price: JobPrice,
+  price: JobPrice & TakenFor,
   meta: CommandMeta,
 ): Promise<Held | WorkProblem> => {
   const held = await holdCredits(deps, holdOf(price), meta);
@@ -358,25 +364,46 @@ interface Priced extends JobPrice {
   readonly isBilled: boolean;
 }
 
+/** Another hold for whatever a job is held for: its request, its examples, their price. */
+const holdIdOf = (
+  price: Omit<JobPrice, 'hold_id' | 'tenant_id'>,
+  { fingerprint, taken_for }: TakenFor,
+): string => {
+  const own = { fingerprint: fingerprint ?? null, taken_for: taken_for ?? null };
+  return holdIdFor(price.job_id, fingerprintOf({ ...price, ...own }));
+};
+
 const priceOf = async (
   { billingConfig }: CreateTrainingDeps,
   request: CreateTrainingRequest,
-  job: { readonly job_id: string; readonly examples: number },
-): Promise<Priced> => {
+  { job_id, ...job }: { readonly job_id: string } & TakenFor,
+): Promise<Priced & TakenFor> => {
   const { terms, version: billing_config_version } = await billingConfig();
   const billing_type = request.llm.api_key === null ? 'full_service' : 'byok';
   const { optimizer_tier, max_metric_calls } = request;
   const price = priceTraining(terms, {
     ...{ billing_type, optimizer_tier, max_metric_calls },
-    total_examples: job.examples,
+    total_examples: job.taken_for?.examples ?? 0,
   });
   const isBilled = request.caller.role === 'tenant';
+  const credits = isBilled ? price.credits : NO_CREDITS;
+  const priced = { job_id, billing_type, billing_config_version, credits } as const;
   return {
-    ...{ job_id: job.job_id, tenant_id: request.tenant_id, billing_type, billing_config_version, isBilled },
-    hold_id: holdIdFor(job.job_id, request.identity?.fingerprint ?? ''),
-    credits: isBilled ? price.credits : NO_CREDITS,
+    ...{ ...priced, ...job, tenant_id: request.tenant_id, isBilled, hold_id: holdIdOf(priced, job) },
     max_metric_calls: price.max_metric_calls,
   };
+};
+
+/** Releases what requests that died held for a job: for other examples than it has, or at another price. */
+const releaseOthers = async (
+  deps: CreateTrainingDeps,
+  { job_id, tenant_id, hold_id: own }: CreatedJob,
+): Promise<void> => {
+  const { holds } = await deps.accounts.stateOf(tenant_id, 0);
+  for (const { hold_id, operation_id } of holds.values())
+    if (operation_id === job_id && hold_id !== own)
+      // What cannot be released now is released when the job ends.
+      await releaseHold(deps, { tenant_id, hold_id, reason: 'cancelled' }, systemMeta(deps, job_id));
 };
 
 const storeInput = async (
@@ -406,6 +433,7 @@ const queued = async (
       'The job could not be queued. Send the request again with the same Idempotency-Key.',
     );
   if (outcome.position !== undefined) deps.wrote(job.tenant_id, outcome.position);
+  await releaseOthers(deps, job).catch(() => undefined);
   for (const document_id of job.document_ids ?? []) {
     if ((await deps.documents.stateOf(document_id)).removed === null) continue;
     await cancelWork(deps, jobMoney(deps), { name: nameOf(job), meta });
@@ -425,7 +453,7 @@ interface Facts {
 const enqueue = async (
   deps: CreateTrainingDeps,
   request: CreateTrainingRequest,
-  { isBilled, hold_id, ...price }: Priced & Facts,
+  { isBilled, hold_id, fingerprint: _, taken_for: __, ...price }: Priced & TakenFor & Facts,
 ): Promise<CreatedTrainingJob | WorkProblem> => {
   const { project_id, task_id, name, optimizer_tier, mode, identity, caller } = request;
   const newMeta = () => metaOf(deps, caller, request.correlation_id);
@@ -448,18 +476,15 @@ const enqueue = async (
 
 const nameOf = ({ job_id, tenant_id }: Pick<JobPrice, 'job_id' | 'tenant_id'>) => ({ job_id, tenant_id });
 
-/** Sets the price aside; a request that was sent again is priced as it was the first time. */
-const held = async (
+/** Sets the price aside. undefined: it is, or the job is not billed. */
+const unheld = async (
   deps: CreateTrainingDeps,
-  request: CreateTrainingRequest,
-  price: Priced,
-): Promise<Priced | WorkProblem> => {
-  if (!price.isBilled) return price;
-  const meta = metaOf(deps, request.caller, request.correlation_id);
-  const placed = await holdForJob(deps, price, meta);
-  if (placed.kind === 'problem') return placed;
-  const { credits, billing_config_version } = placed.hold;
-  return { ...price, credits, billing_config_version };
+  { caller, correlation_id }: CreateTrainingRequest,
+  { isBilled, max_metric_calls: _, ...price }: Priced & TakenFor,
+): Promise<WorkProblem | undefined> => {
+  if (!isBilled) return undefined;
+  const placed = await holdForJob(deps, price, metaOf(deps, caller, correlation_id));
+  return placed.kind === 'problem' ? placed : undefined;
 };
 
 const create = async (
@@ -475,15 +500,17 @@ const create = async (
   );
   if (isProblem(found)) return found;
   const examples = [...found];
-  const price = await priceOf(deps, request, { job_id, examples: examples.length });
-  const refused = price.isBilled ? await affordable(deps, price) : undefined;
+  const taken_for = { examples: examples.length, examples_sha256: sha256(JSON.stringify(examples)) };
+  const { identity } = request;
+  const own = { job_id, taken_for, ...(identity !== null && { fingerprint: identity.fingerprint }) };
+  const price = await priceOf(deps, request, own);
+  const refused =
+    (price.isBilled ? await affordable(deps, price) : undefined) ?? (await unheld(deps, request, price));
   if (refused !== undefined) return refused;
-  const priced = await held(deps, request, price);
-  if (isProblem(priced)) return priced;
   const document_ids = [...new Set(examples.map(({ document_id }) => document_id))];
   try {
     const input_sha256 = await storeInput(deps, request, { job_id, schema, examples });
-    return await enqueue(deps, request, { ...priced, input_sha256, examples: examples.length, document_ids });
+    return await enqueue(deps, request, { ...price, input_sha256, examples: examples.length, document_ids });
   } catch (error) {
     // If this cannot be decided now (it may be in the queue), the reaper decides later.
     await abandonWork(deps, jobMoney(deps), nameOf(price)).catch(() => false);

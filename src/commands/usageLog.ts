@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import { nameOfFact, type WorkEndFact, workFact, type WorkFact } from './workFact.ts';
-import { laterBy } from '../../domain/kernel/amounts.ts';
+import { llmCostLogged } from '../../domain/llmCost.ts';
+import { instant, laterBy, pages, tenantId } from '../../domain/kernel/amounts.ts';
 import { type Clock, type EventStore, LogUnavailable } from '../../domain/ports/log.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { metaOf, SYSTEM } from '../writer/commandMeta.ts';
@@ -18,12 +18,55 @@ import {
 } from '../../domain/workEvents.ts';
 import type { DocumentEvent } from '../../domain/document.ts';
 import { type Codec, eventCodec } from '../../domain/kernel/codec.ts';
-import type { CommandMeta, DomainEvent } from '../../domain/kernel/decider.ts';
+import { actor, type CommandMeta, type DomainEvent } from '../../domain/kernel/decider.ts';
 import type { ChosenModels } from './models.ts';
 import { documents } from './uploads.ts';
 import { type HandlerOptions, streamsOf } from '../writer/commandHandler.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
 import type { WorkPlan, WorkRequest, WorkToBill } from './work.ts';
+
+/** A call of a model that was paid for: all of its cost entry but the cost, which the prices tell. */
+const modelCall = z.strictObject({
+  kind: z.literal('model_call'),
+  entry: llmCostLogged.shape.data
+    .omit({ cost_usd: true, cost_source: true, created_at: true })
+    .extend({ entry_id: z.string() }),
+  correlation_id: z.string(),
+  actor,
+});
+export type ModelCallFact = z.output<typeof modelCall>;
+
+/** How an extraction or conversion ended. */
+const workEnd = z.strictObject({
+  kind: z.literal('work_end'),
+  operation: z.enum(['extract', 'to_markdown']),
+  operation_id: z.string(),
+  tenant_id: tenantId,
+  pages,
+  end: z.discriminatedUnion('kind', [
+    z.strictObject({
+      kind: z.literal('completed'),
+      status: z.enum(['success', 'partial']),
+      free_pages: pages,
+      duration_ms: z.number().int().min(0),
+    }),
+    z.strictObject({ kind: z.literal('failed'), code: z.string() }),
+  ]),
+  ended_at: instant,
+  correlation_id: z.string(),
+  actor,
+});
+export type WorkEndFact = z.output<typeof workEnd>;
+
+/** What work has done and the log has to know in the end, whatever is away meanwhile. */
+export const workFact = z.discriminatedUnion('kind', [modelCall, workEnd]);
+export type WorkFact = z.output<typeof workFact>;
+
+/** The same fact has the same name, and facts of different names never mean the same. */
+export const nameOfFact = (fact: WorkFact): string =>
+  fact.kind === 'model_call'
+    ? `call-${fact.entry.entry_id.replaceAll(':', '.')}`
+    : `end-${fact.operation_id}`;
 
 /** Where facts are stored that the log does not have yet. Only the process that wrote one to the log removes it. */
 export const UNFINISHED_PREFIX = 'unfinished/';
@@ -267,6 +310,8 @@ export interface UsageLog {
   readonly ended: (end: WorkEndFact) => Promise<void>;
   /** From the log. */
   readonly stateOf: (work: WorkName) => Promise<UsageState>;
+  /** Whether a document was erased, from the log. */
+  readonly isErased: (documentId: string) => Promise<boolean>;
 }
 
 interface UsageLogDeps {
@@ -331,6 +376,7 @@ const requestedFact = (
     pages: bill.pages,
     hold_id,
     api_key_id: bill.caller.key_id,
+    ...(bill.fingerprint !== undefined && { fingerprint: bill.fingerprint }),
     requested_at,
   },
 });
@@ -384,6 +430,7 @@ export const usageLog = (deps: UsageLogDeps): UsageLog => {
       await record(fact, endedFact(fact), metaOf(deps, fact.actor, fact.correlation_id));
     },
     stateOf: (work) => streamsFor(work).stateOf(work.operation_id),
+    isErased: async (documentId) => (await registered.stateOf(documentId)).erased !== null,
   };
 };
 

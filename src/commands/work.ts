@@ -12,10 +12,12 @@ import type {
 } from '../../domain/account/messages.ts';
 import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
+import { NO_END } from '../../domain/leased.ts';
 import type { Clock } from '../../domain/ports/log.ts';
 import { categoryOf, ratedMode, type RatedOperation, rateOf } from '../../domain/rating.ts';
 import { metaOf } from '../writer/commandMeta.ts';
 import {
+  heldBefore,
   holdCredits,
   type HoldDeps,
   type HoldNotOpen,
@@ -23,12 +25,12 @@ import {
   type OtherHold,
   releaseHold,
   settleOnce,
-  tooLittle,
 } from './holds.ts';
-import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
+import { misfit, type WorkProblem } from './workProblem.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import type { ChosenModels, ModelsByFormat, OwnKeyUse } from './models.ts';
+import type { KeyedEndpoint } from './queue.ts';
 import type { OperationTask } from './operationInput.ts';
 import type { Question } from '../../domain/doubts.ts';
 
@@ -48,6 +50,8 @@ export interface WorkToBill {
   readonly pages: number;
   readonly caller: Caller;
   readonly correlation_id: string;
+  /** Digest of the request, where the caller's key names the work. */
+  readonly fingerprint?: string | undefined;
 }
 
 export interface Cost {
@@ -75,24 +79,30 @@ interface Bill {
 }
 
 export interface BillingDeps extends HoldDeps {
-  readonly billingConfig: () => Promise<BillingConfig>;
+  /** The one in force; with a version, that one. */
+  readonly billingConfig: (version?: number) => Promise<BillingConfig>;
   readonly clock: Clock;
   /** The pause after the first try to settle, ms; left out: a quarter of a second. */
   readonly settlePauseMs?: number;
 }
 
-/** A hold whose ID is known before; `expires_at` left out: it has the usual time. */
-type NamedHold = Pick<HoldCredits['data'], 'hold_id' | 'open_max' | 'reopens'> & {
+/** A hold as its work wants it. */
+interface WantedHold extends Pick<HoldCredits['data'], 'open_max'> {
+  /** Left out: a new one. */
+  readonly hold_id?: string | undefined;
+  /** Left out: the time of the billing config, and at least as long as the work may take. */
   readonly expires_at?: string;
-};
+  /** The longest that the work may take, ms. */
+  readonly lastsMs?: number;
+}
 
-/** The present price of a page of the work. */
+/** The price of a page of the work: the present one, or that of a version. */
 const priceOf = async (
   { billingConfig }: BillingDeps,
-  work: Pick<WorkToBill, 'operation' | 'mode' | 'billing_type'>,
+  { operation, mode, billing_type }: Pick<WorkToBill, 'operation' | 'mode' | 'billing_type'>,
+  version?: number,
 ): Promise<(PagePrice & { readonly terms: BillingConfig['terms'] }) | WorkProblem> => {
-  const { operation, mode, billing_type } = work;
-  const config = await billingConfig();
+  const config = await billingConfig(version);
   const credits_per_page = rateOf(config, { operation, billing_type, extraction_mode: mode });
   if (credits_per_page === undefined)
     return misfit(['body', 'mode'], `There is no rate for ${operation} in mode ${mode}.`);
@@ -102,60 +112,68 @@ const priceOf = async (
 const holdOf = async (
   deps: BillingDeps,
   work: WorkToBill,
-  named: NamedHold,
-): Promise<HoldCredits['data'] | WorkProblem> => {
-  const { operation, operation_id, mode, tenant_id, pages } = work;
-  const price = await priceOf(deps, work);
+  version?: number,
+): Promise<
+  (Omit<HoldCredits['data'], 'hold_id' | 'expires_at'> & { readonly ttlMs: number }) | WorkProblem
+> => {
+  const { operation, operation_id, mode, tenant_id, pages, fingerprint } = work;
+  const price = await priceOf(deps, work, version);
   if ('code' in price) return price;
   const { terms, ...priced } = price;
   return {
     ...{ tenant_id, operation_id, operation, pages, category: categoryOf(operation) },
     ...{ extraction_mode: ratedMode(operation, mode), free_pages_allowance: terms.free_pages },
     ...priced,
-    expires_at: laterBy(deps.clock.now(), terms.hold_ttl_seconds * 1000),
-    ...named,
+    ...(fingerprint !== undefined && { fingerprint }),
+    ttlMs: terms.hold_ttl_seconds * 1000,
   };
 };
 
 const metaFor = (deps: BillingDeps, { caller, correlation_id }: WorkToBill) =>
   metaOf(deps, caller, correlation_id);
 
-/** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
-export const placeHold = async (
-  deps: BillingDeps,
-  work: WorkToBill,
-  named?: NamedHold,
-): Promise<PlacedHold | WorkProblem | HoldNotOpen | OtherHold> => {
-  if (work.caller.role !== 'tenant') return { kind: 'held', hold_id: null, free: false, expires_at: null };
-  const data = await holdOf(deps, work, named ?? { hold_id: deps.clock.newId('hold') });
-  if ('code' in data) return data;
+type Placed = PlacedHold | WorkProblem | HoldNotOpen | OtherHold;
+
+const UNBILLED: PlacedHold = { kind: 'held', hold_id: null, free: false, expires_at: null };
+
+const placed = async (deps: BillingDeps, work: WorkToBill, data: HoldCredits['data']): Promise<Placed> => {
   const held = await holdCredits(deps, data, metaFor(deps, work));
   if (held.kind !== 'held') return held;
   const { hold_id, expires_at } = held.hold;
   return { kind: 'held', hold_id, expires_at, free: isFree(held.hold) };
 };
 
-/**
- * Puts the hold of work to the price of what was done, where that is higher than it was held at: an own key that was
- * never used pays for nothing. Work that the account cannot pay so is not delivered.
- */
-export const raiseHold = async (
+/** Time that work may take after it was done: its result is stored, and its settlement asked for again. */
+const SETTLES_MS = 5 * 60_000;
+/** No caller waits for longer: what a process that died has held is available again by then. */
+const WAITED_MAX_MS = 2 * 3_600_000;
+
+/** Sets aside what the work may cost, free pages first. Work that is not billed needs no hold. */
+export const placeHold = async (
   deps: BillingDeps,
   work: WorkToBill,
-  hold_id: string,
-): Promise<WorkProblem | undefined> => {
+  { hold_id = deps.clock.newId('hold'), lastsMs = 0, ...wanted }: WantedHold = {},
+): Promise<Placed> => {
+  if (work.caller.role !== 'tenant') return UNBILLED;
+  const data = await holdOf(deps, work);
+  if ('code' in data) return data;
+  const { ttlMs, ...asked } = data;
+  const lifeMs = Math.max(ttlMs, Math.min(lastsMs + SETTLES_MS, WAITED_MAX_MS));
+  const expires_at = laterBy(deps.clock.now(), lifeMs);
+  return placed(deps, work, { ...asked, hold_id, expires_at, ...wanted });
+};
+
+/**
+ * Places the hold of accepted work again, which only logs of older releases can miss: at the price and with the free
+ * pages of the billing config that it was taken under.
+ */
+export const placeAgain = async (deps: BillingDeps, work: WorkToBill, hold_id: string): Promise<Placed> => {
   const { tenant_id } = work;
-  const price = await priceOf(deps, work);
-  if ('code' in price) return price;
-  const { terms: _, ...data } = price;
-  const command = { type: 'RaiseHold', data: { tenant_id, hold_id, price: data } } as const;
-  const outcome = await deps.accounts.execute({ ...command, meta: metaFor(deps, work) });
-  if (outcome.kind === 'done') return undefined;
-  if (outcome.kind !== 'rejected' || outcome.rejection.code === 'hold_not_open')
-    return workProblem('busy', 'The account is busy. Send the request again in a moment.');
-  const { rejection } = outcome;
-  if (rejection.code !== 'insufficient_credits') throw new Error(`a hold was not raised: ${rejection.code}`);
-  return tooLittle(rejection.required_credits, rejection.available_credits);
+  const version = (await heldBefore(deps, { tenant_id, hold_id }))?.billing_config_version;
+  const data = await holdOf(deps, work, version);
+  if ('code' in data) return data;
+  const { ttlMs: _, ...asked } = data;
+  return placed(deps, work, { ...asked, hold_id, expires_at: NO_END, reopens: true });
 };
 
 /**
@@ -172,10 +190,8 @@ export const release = async (
   return (await releaseHold(deps, { tenant_id, hold_id, reason }, metaFor(deps, work))) === 'released';
 };
 
-/** The work as its settlement records it, at the price of the work's billing type. */
+/** The work as its settlement records it. */
 interface WorkSettlement {
-  /** The billing type of the hold; left out: the work's. */
-  readonly held_as?: BillingType;
   readonly hold_id: string | null;
   readonly usage_id: string;
   /** Members of the burn that reports group by. */
@@ -183,34 +199,22 @@ interface WorkSettlement {
   readonly delivered: DeliveredWork;
 }
 
-/** The price to put a hold to before it is settled; undefined where it was held at it. */
-const otherPrice = async (
-  deps: BillingDeps,
-  work: WorkToBill,
-  held_as = work.billing_type,
-): Promise<PagePrice | WorkProblem | undefined> => {
-  if (held_as === work.billing_type) return undefined;
-  const price = await priceOf(deps, work);
-  if ('code' in price) return price;
-  const { terms: _, ...data } = price;
-  return data;
-};
-
-/** Settles once; `hold_not_open`: it was given up before. */
+/** Settles once, at the price of the hold; `hold_not_open`: it was given up before. */
 export const billOf = async (
   deps: BillingDeps,
   work: WorkToBill,
-  { hold_id, usage_id, scope, delivered, held_as }: WorkSettlement,
+  { hold_id, usage_id, scope, delivered }: WorkSettlement,
 ): Promise<Bill | WorkProblem | HoldNotOpen> => {
   const { pages, tenant_id, operation_id } = work;
   const unbilled = { credits_used: 0, pages, balance_remaining: null };
   if (hold_id === null)
     return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, result_sha256: undefined };
-  const price = await otherPrice(deps, work, held_as);
-  if (price !== undefined && 'code' in price) return price;
   const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
-  const burned = { ...ids, pages, ...scope, delivered, ...(price && { price }) };
-  const settling = { operation_id, burn: burned, meta: () => metaFor(deps, work) };
+  const settling = {
+    operation_id,
+    burn: { ...ids, pages, ...scope, delivered },
+    meta: () => metaFor(deps, work),
+  };
   const settled = await settleOnce(deps, settling, hold_id);
   if (settled.kind !== 'settled') return settled;
   const { burn, position } = settled;
@@ -283,6 +287,10 @@ export interface WorkRequest {
   readonly opening: Opening;
   /** Takes the work, once all is known that it needs, instead of having it done and billed now. */
   readonly handOver?: HandOver | undefined;
+  /** Its key names work whose caller waited for it: it is answered now, and not queued. */
+  readonly isWaited?: boolean;
+  /** Why its file is not there: only what its key names can be answered. */
+  readonly gone?: WorkProblem;
   readonly signal: AbortSignal;
 }
 
@@ -291,10 +299,13 @@ export interface HandedOver {
   readonly kind: 'handed_over';
 }
 
-/** A person may have to look at it, so it is work of the queue: nobody has begun it. */
+/** It is work of the queue: a person may have to look at it, or its key names an operation. */
 export interface ToQueue {
   readonly kind: 'to_queue';
 }
+
+/** What came of a request for work. */
+export type WorkAnswer = Delivered | HandedOver | ToQueue | WorkProblem;
 
 type HandOver = (request: WorkRequest, plan: WorkPlan) => Promise<HandedOver | WorkProblem>;
 
@@ -303,8 +314,6 @@ export interface WorkDone {
   readonly kind: 'done';
   readonly body: JsonObject;
   readonly status: 'success' | 'partial';
-  /** By the calls that were made: it may differ from what was held. */
-  readonly billing_type: BillingType;
   /** Why a person has to look at it; left out where nobody has to. */
   readonly question?: Question | undefined;
 }
@@ -312,12 +321,14 @@ export interface WorkDone {
 /** One kind of work: what it is billed as, and how it is done. */
 export interface WorkPlan {
   readonly operation: RatedOperation;
-  readonly endpoint: string;
+  readonly endpoint: KeyedEndpoint;
   readonly mode: WorkToBill['mode'];
   /** The purpose of opening the file. */
   readonly effort: ParseEffort;
   readonly models: ModelsByFormat;
   readonly idPrefix: 'ext' | 'cnv';
+  /** The longest that it may take, ms: its hold lives longer. */
+  readonly lastsMs: number;
   /** The code of work that a defect of ours ended. */
   readonly brokenAs: 'extraction_failed' | 'conversion_failed';
   /** The request itself, so that another process can do it later. */

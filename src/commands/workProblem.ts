@@ -113,6 +113,22 @@ export const modelProblem = (failure: ModelFailure): WorkProblem => {
   }
 };
 
+/** The answer to a request whose key names work that was not refused and is not over. */
+export const inProgress = (): WorkProblem =>
+  workProblem('request_in_progress', 'A request with this Idempotency-Key is still running.');
+
+/** The answer to a request whose key names work on a document that was erased since. */
+export const erasedWork = (): WorkProblem =>
+  workProblem(
+    'erased',
+    'The document of this request was erased, and the result with it. Nothing is done or billed again. Send the ' +
+      'request with another Idempotency-Key to have it done anew.',
+  );
+
 /** The answer to a request that asks for something else under a key that has named work. */
 export const reused = (): WorkProblem =>
   workProblem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
+
+/** The answer to a request whose key's work is held by another one. */
+export const heldElsewhere = ({ isSame }: { readonly isSame: boolean }): WorkProblem =>
+  isSame ? inProgress() : reused();

@@ -125,10 +125,11 @@ export const workDeps = (from: Context): WorkDeps => {
   const { platformModels, localDeadlinesMs } = from.config;
   return {
     accounts: from.accounts,
-    billingConfig: async () => {
-      const active = activeBillingConfig(await reference.billingConfig());
-      if (active === undefined) throw new Error('there is no billing config yet');
-      return active;
+    billingConfig: async (version) => {
+      const state = await reference.billingConfig();
+      const config = version === undefined ? activeBillingConfig(state) : state.versions[version - 1];
+      if (config === undefined) throw new Error('there is no such billing config yet');
+      return config;
     },
     clock,
     store: log,

@@ -17,18 +17,16 @@ import type { ConvertRequest } from '../commands/convert.ts';
 import { type ExtractRequest, learnedFor, trainedBy } from '../commands/extract.ts';
 import type { Artifacts } from '../commands/deployments.ts';
 import {
-  type Delivered,
   type HandedOver,
   type LongWork,
-  placeHold,
-  raiseHold,
+  placeAgain,
+  type WorkAnswer,
   type WorkPlan,
   type WorkRequest,
 } from '../commands/work.ts';
 import { type WorkProblem, workProblem } from '../commands/workProblem.ts';
 import { type AcceptedOperation, type OperationWork, usageIdOfOperation } from '../../domain/operation.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
-import { NO_END } from '../../domain/leased.ts';
 import {
   formerPlaceOf,
   operationMoney,
@@ -61,7 +59,7 @@ import {
 import { closeWork } from '../commands/queue.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 
-type Answer = Promise<Delivered | HandedOver | WorkProblem>;
+type Answer = Promise<WorkAnswer>;
 
 /** Begins what an accepted request asked for. */
 export type TaskBeginner = (
@@ -154,21 +152,10 @@ const covered = async (
   if (hold_id === null) return undefined;
   const { holds } = await deps.accounts.stateOf(accepted.tenant_id, 0);
   if (holds.get(hold_id)?.operation_id === accepted.work_id) return undefined;
-  const hold = await placeHold(deps, workToBill(accepted), { hold_id, expires_at: NO_END, reopens: true });
-  // What took its place, where an own key was never used.
+  const hold = await placeAgain(deps, workToBill(accepted), hold_id);
+  // In logs of earlier releases: what took its place, where an own key was never used.
   if (hold.kind === 'held' || hold.kind === 'other_hold') return undefined;
   return hold.kind === 'problem' ? hold : workProblem('internal_error', 'This work was billed before.');
-};
-
-/** The hold at the rates of what was done, before it is said to be done: what nobody can pay is not delivered. */
-const payable = async (
-  deps: OperationWorkerDeps,
-  accepted: AcceptedOperation,
-  billing_type: StoredResult['billing_type'] & string,
-): Promise<WorkProblem | undefined> => {
-  const { hold_id } = accepted;
-  if (billing_type === accepted.billing_type || hold_id === null) return undefined;
-  return raiseHold(deps, workToBill(accepted, billing_type), hold_id);
 };
 
 interface Working {
@@ -222,13 +209,11 @@ const worked = async (
     const done = await doWork(deps, work);
     if (done.kind === 'thrown') throw done.error;
     if (done.kind === 'problem') return done;
-    const { status, billing_type, body, question } = done;
-    const unpayable = await payable(deps, accepted, billing_type);
-    if (unpayable !== undefined) return unpayable;
+    const { status, body, question } = done;
     const stored: StoredResult = {
       ...{ operation_id: accepted.work_id, document_id, usage_id: usageIdOfOperation(accepted.operation_id) },
       ...{ hold_id, fingerprint: accepted.input_sha256, stored_at: deps.clock.now() },
-      ...{ pages: accepted.pages, status, billing_type, duration_ms: elapsedMs() },
+      ...{ pages: accepted.pages, status, duration_ms: elapsedMs() },
       ...(question && { review: await askPerson(deps.objects, accepted.operation_id, question) }),
       // The last member: it is read as it lies.
       body,
@@ -334,8 +319,8 @@ const succeed = async (
   { name, accepted, lease_id }: HeldOperation,
   { stored, digest }: Stored,
 ): Promise<void> => {
-  const { status: outcome, billing_type = accepted.billing_type, hold_id, usage_id, duration_ms } = stored;
-  const { review } = stored;
+  const { status: outcome, hold_id, usage_id, duration_ms, review } = stored;
+  const { billing_type } = accepted;
   const result = digest === undefined ? {} : { result_sha256: digest };
   const decided = await deps.operations.handle(name, {
     type: 'Succeed',

@@ -37,6 +37,8 @@ import { tempFolder, type TempFolder } from '../../engine/test/support/tempFolde
 /** A tenant with one of everything, and one that is poor. */
 export const RICH = 'acme';
 export const POOR = 'poor';
+/** Of the first billing config. */
+const FREE_PAGES = 50;
 
 const metaNow = (): CommandMeta => ({
   now: new Date().toISOString(),
@@ -374,7 +376,7 @@ const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Pro
     },
   });
   const expires_at = new Date(Date.now() + 3_600_000).toISOString();
-  const held = { ...data, credits_per_page: asCredits(40), expires_at };
+  const held = { ...data, credits_per_page: asCredits(40), free_pages_allowance: FREE_PAGES, expires_at };
   await writer.execute({ type: 'HoldCredits', data: held, meta: metaNow() });
   const burn = settle(POOR, 'hold_burned', 1);
   const delivered = { status: 'success', duration_ms: 7 } as const;
@@ -385,10 +387,12 @@ const burnedUnrecorded = async (store: Parts['log'], writer: AccountWriter): Pro
 const unfinished = async ({ log }: Parts): Promise<void> => {
   const writer = accountWriter({ store: log });
   const meta = metaNow();
-  const command = hold(POOR, 'hold_open', 1);
+  // It takes all free pages, and one that is paid.
+  const command = hold(POOR, 'hold_open', FREE_PAGES + 1);
   const data = {
     ...command.data,
     credits_per_page: asCredits(40),
+    free_pages_allowance: FREE_PAGES,
     expires_at: new Date(Date.now() + 3_600_000).toISOString(),
   };
   await writer.execute({ ...command, data, meta });

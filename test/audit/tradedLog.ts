@@ -8,7 +8,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { EventFeed, FeedItem, RecordedEvent } from '../../domain/ports/log.ts';
 import { encodeEvents } from '../../src/writer/append.ts';
-import { charge, hold, meta, NOW, raise, sell } from '../support/money/moneyCommands.ts';
+import { charge, hold, meta, NOW, sell } from '../support/money/moneyCommands.ts';
 
 const FEE = asCredits(100);
 const CODECS = new Map(
@@ -67,7 +67,6 @@ const priced = (command: AccountCommand): AccountCommand => {
     const credits_per_page = asCredits(data.billing_type === 'byok' ? 5 : 40);
     return hold(pages, { ...data, credits_per_page, free_pages_allowance: 50 });
   }
-  if (command.type === 'RaiseHold') return raise(command.data.hold_id, 40);
   if (command.type === 'ChargeCredits') {
     const { tenant_id: _, fingerprint: __, ...data } = command.data;
     return charge(FEE, { ...data, credits: FEE });

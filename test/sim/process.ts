@@ -364,6 +364,8 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
         const request = workOf(env, wanted);
         const answer = await accept(request, 'extract', (work) => begin({ ...request, ...work }));
         if (answer.kind === 'problem') return problem(answer);
+        // No caller waits under a key of this kind.
+        if (answer.kind === 'waited_for') return problem({ code: 'busy' });
         return { kind: 'ok', id: answer.operation_id, body: null, replayed: answer.replayed };
       },
       /** Work that the caller waits for. */

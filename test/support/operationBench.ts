@@ -114,6 +114,7 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
           begin({ ...asked(PAGES), ...work }),
         );
         if (answer.kind === 'problem') throw new Error(`${answer.code}: ${answer.detail}`);
+        if (answer.kind === 'waited_for') throw new Error('its caller waited');
         const name = { operation_id: answer.operation_id, tenant_id: TENANT };
         if (!accepted.some(({ operation_id }) => operation_id === name.operation_id)) accepted.push(name);
         return name;

@@ -16,7 +16,7 @@ import {
   usageLog,
   type UsageLog,
 } from '../../src/commands/usageLog.ts';
-import type { WorkFact } from '../../src/commands/workFact.ts';
+import type { WorkFact } from '../../src/commands/usageLog.ts';
 import { eventsOf } from './logs/eventLogs.ts';
 
 /** How one process records what work did. */

@@ -873,8 +873,8 @@ class BatchRequest(TypedDict):
     """
     models_for: NotRequired[Literal["all", "doubtful"] | Literal[""]]
     """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
-    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
-    `all`.
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. The engine
+    reads the document, so the work has full-service rates, also with an own key. Default: `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
     """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
@@ -1366,8 +1366,8 @@ class CanonicalInferenceExtractPayload(TypedDict):
     """
     models_for: NotRequired[Literal["all", "doubtful"] | Literal[""]]
     """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
-    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
-    `all`.
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. The engine
+    reads the document, so the work has full-service rates, also with an own key. Default: `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
     """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
@@ -1710,7 +1710,7 @@ class ConfigResponse(TypedDict):
     """0 to 1: values with less confidence are left out, with a warning. Default: 0.5."""
     models_for: Literal["all", "doubtful"] | None
     """What an extraction model is asked for: all fields, or only those that the embedded engine
-    left in doubt.
+    left in doubt. Then the engine reads the document, and the work has full-service rates.
     """
     require_grounding: bool | None
     """Leave out, with a warning, values of a model that are nowhere in the document."""
@@ -1758,7 +1758,7 @@ class ConfigUpsertRequest(TypedDict):
     """0 to 1: values with less confidence are left out, with a warning. Default: 0.5."""
     models_for: NotRequired[Literal["all", "doubtful"] | None]
     """What an extraction model is asked for: all fields, or only those that the embedded engine
-    left in doubt.
+    left in doubt. Then the engine reads the document, and the work has full-service rates.
     """
     require_grounding: NotRequired[bool | None]
     """Leave out, with a warning, values of a model that are nowhere in the document."""
@@ -2389,6 +2389,23 @@ class EmptyFileProblem(TypedDict):
     """ID of the request, as in `X-Request-Id`."""
 
 
+class ErasedProblem(TypedDict):
+    """The document was erased. RFC 9457; what to do: /docs/problems/erased."""
+
+    type: Literal["/docs/problems/erased"]
+    """The page of the problem, at this service."""
+    title: Literal["The document was erased"]
+    """The problem in a few words."""
+    status: Literal[410]
+    """Status of the HTTP answer."""
+    code: Literal["erased"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
 class EvaluationRun(TypedDict):
     run_id: str
     """ID of the run, `evr_…`."""
@@ -2770,8 +2787,8 @@ class ExtractForm(TypedDict):
     """0 to 1: values with less confidence are left out, with a warning. Default: 0.5."""
     models_for: NotRequired[Literal["all", "doubtful"]]
     """`doubtful`: an extraction model is asked only for fields, if any, that the embedded engine
-    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default:
-    `all`.
+    did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. The engine
+    reads the document, so the work has full-service rates, also with an own key. Default: `all`.
     """
     shown_pages: NotRequired[Literal["relevant", "all"]]
     """Which pages of a document of more than 50 pages a model is shown. `relevant`: the pages about
@@ -6935,6 +6952,7 @@ Problem = Union[
     DocumentInUseProblem,
     DocumentNotFoundProblem,
     EmptyFileProblem,
+    ErasedProblem,
     ExtractionFailedProblem,
     FieldEncryptionNotConfiguredProblem,
     FileTooLargeProblem,

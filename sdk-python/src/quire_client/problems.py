@@ -113,6 +113,12 @@ class EmptyFile(ProblemError, code="empty_file"):
     problem: models.EmptyFileProblem
 
 
+class Erased(ProblemError, code="erased"):
+    """The document was erased. RFC 9457; what to do: /docs/problems/erased."""
+
+    problem: models.ErasedProblem
+
+
 class ExtractionFailed(ProblemError, code="extraction_failed"):
     """The extraction failed. RFC 9457; what to do: /docs/problems/extraction_failed."""
 

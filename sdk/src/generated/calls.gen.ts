@@ -766,7 +766,7 @@ export interface Api {
   /**
    * What pages would cost a tenant now.
    *
-   * The bill that follows agrees with the quote to the credit.
+   * The bill that follows agrees with the quote to the credit. Own-key rates (`byok`) are for work that a model of the caller does: with `models_for=doubtful` the embedded engine reads the document, so the quote is at full-service rates whatever `billing_type` says.
    */
   getQuote(input: Input<GetQuoteData>, options?: CallOptions): Promise<Answer<GetQuoteResponses>>;
 

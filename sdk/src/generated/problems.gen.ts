@@ -18,6 +18,7 @@ import type {
   DocumentInUseProblem,
   DocumentNotFoundProblem,
   EmptyFileProblem,
+  ErasedProblem,
   ExtractionFailedProblem,
   FieldEncryptionNotConfiguredProblem,
   FileTooLargeProblem,
@@ -101,6 +102,7 @@ export type Problem =
   | DocumentInUseProblem
   | DocumentNotFoundProblem
   | EmptyFileProblem
+  | ErasedProblem
   | ExtractionFailedProblem
   | FieldEncryptionNotConfiguredProblem
   | FileTooLargeProblem

@@ -1472,7 +1472,7 @@ export type BatchRequest = {
      */
     min_confidence?: number;
     /**
-     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
+     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. The engine reads the document, so the work has full-service rates, also with an own key. Default: `all`.
      */
     models_for?: 'all' | 'doubtful' | '';
     /**
@@ -2248,7 +2248,7 @@ export type CanonicalInferenceExtract = {
          */
         min_confidence?: number;
         /**
-         * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
+         * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. The engine reads the document, so the work has full-service rates, also with an own key. Default: `all`.
          */
         models_for?: 'all' | 'doubtful' | '';
         /**
@@ -2750,7 +2750,7 @@ export type ConfigResponse = {
      */
     min_confidence: number | null;
     /**
-     * What an extraction model is asked for: all fields, or only those that the embedded engine left in doubt.
+     * What an extraction model is asked for: all fields, or only those that the embedded engine left in doubt. Then the engine reads the document, and the work has full-service rates.
      */
     models_for: 'all' | 'doubtful' | null;
     /**
@@ -2826,7 +2826,7 @@ export type ConfigUpsertRequest = {
      */
     min_confidence?: number | null;
     /**
-     * What an extraction model is asked for: all fields, or only those that the embedded engine left in doubt.
+     * What an extraction model is asked for: all fields, or only those that the embedded engine left in doubt. Then the engine reads the document, and the work has full-service rates.
      */
     models_for?: 'all' | 'doubtful' | null;
     /**
@@ -3911,6 +3911,36 @@ export type EmptyFileProblem = {
     request_id: string;
 };
 
+/**
+ * The document was erased. RFC 9457; what to do: /docs/problems/erased.
+ */
+export type ErasedProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/erased';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The document was erased';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 410;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'erased';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
 export type EvaluationRun = {
     /**
      * ID of the run, `evr_…`.
@@ -4595,7 +4625,7 @@ export type ExtractForm = unknown & {
      */
     min_confidence?: number;
     /**
-     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. Default: `all`.
+     * `doubtful`: an extraction model is asked only for fields, if any, that the embedded engine did not read with a confidence of 0.9 or more; `meta.read_by` says who read what. The engine reads the document, so the work has full-service rates, also with an own key. Default: `all`.
      */
     models_for?: 'all' | 'doubtful';
     /**
@@ -11998,6 +12028,10 @@ export type CanonicalErrors = {
         code: 'version_conflict';
     } & VersionConflictProblem);
     /**
+     * `erased`
+     */
+    410: ErasedProblem;
+    /**
      * `body_too_large`, `file_too_large`, `upload_quota_exceeded`
      */
     413: ({
@@ -14481,6 +14515,10 @@ export type ExtractErrors = {
      */
     409: RequestInProgressProblem;
     /**
+     * `erased`
+     */
+    410: ErasedProblem;
+    /**
      * `file_too_large`, `body_too_large`, `upload_quota_exceeded`
      */
     413: ({
@@ -16690,7 +16728,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -16746,6 +16784,10 @@ export type GetQuoteData = {
          * How thoroughly a document is read: `fast`, `standard` or `robust`.
          */
         extraction_mode?: 'fast' | 'standard' | 'balanced' | 'robust' | 'default';
+        /**
+         * As the extraction will say it.
+         */
+        models_for?: 'all' | 'doubtful';
     };
     url: '/v1/billing/quote';
 };
@@ -19209,6 +19251,10 @@ export type OcrToMarkdownErrors = {
         code: 'version_conflict';
     } & VersionConflictProblem);
     /**
+     * `erased`
+     */
+    410: ErasedProblem;
+    /**
      * `body_too_large`, `file_too_large`, `upload_quota_exceeded`
      */
     413: ({
@@ -20423,6 +20469,10 @@ export type ToMarkdownErrors = {
      * `request_in_progress`
      */
     409: RequestInProgressProblem;
+    /**
+     * `erased`
+     */
+    410: ErasedProblem;
     /**
      * `file_too_large`, `body_too_large`, `upload_quota_exceeded`
      */

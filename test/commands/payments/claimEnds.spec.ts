@@ -7,7 +7,7 @@ import {
   paymentStream,
   type RefundCredits,
 } from '../../../domain/account/messages.ts';
-import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import type { EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
 import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
 import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
@@ -18,7 +18,10 @@ import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';
 /** From the compiled spec to the sources. */
 const GOLDEN = new URL('../../../../test/golden/', import.meta.url);
 const LATE = '2026-02-03T09:30:00.000Z';
-const MOST = Number.MAX_SAFE_INTEGER;
+/** Commands that wait for one account at once. */
+const CHUNK = 500;
+/** There is room for one more sale of so many credits, and for no two. */
+const FULL = 9_006;
 
 const claimOf = (txn: string) => paymentStream({ provider: 'stripe', provider_txn_id: txn });
 const codeOf = ({ outcome }: Pick<PaymentResult, 'outcome'>) =>
@@ -27,6 +30,16 @@ const codeOf = ({ outcome }: Pick<PaymentResult, 'outcome'>) =>
 const golden = (file: string): RecordedEvent => {
   const stored = JSON.parse(readFileSync(new URL(file, GOLDEN), 'utf8')) as RecordedEvent;
   return { ...stored, revision: 0n, position: 0n };
+};
+
+/** Fills an account, so that there is room for one more of the largest movements. */
+const filled = async (writer: AccountWriter, tenant: string): Promise<void> => {
+  for (let done = 0; done < FULL; done += CHUNK)
+    await Promise.all(
+      Array.from({ length: Math.min(CHUNK, FULL - done) }, () =>
+        writer.execute(adjustment(tenant, MOVEMENT_MAX)),
+      ),
+    );
 };
 
 /** Puts an event into a log as it was stored once. */
@@ -49,7 +62,7 @@ const claimAndDie = (store: EventStore, writer: AccountWriter, command: GrantCre
 /** So many credits for so little money: prices are checked elsewhere. */
 const largeSale = (txn: string): GrantCredits => {
   const { data, ...rest } = sale('t', 10, txn);
-  const credits = asCredits(MOST - 100);
+  const credits = asCredits(MOVEMENT_MAX);
   return { ...rest, data: { ...data, credits, fingerprint: `large ${txn}` } };
 };
 
@@ -71,6 +84,7 @@ for (const { name, open } of LOGS)
     for (const processes of [1, 3])
       it(`refuses seven of eight sales that pass 2^53 together, for good: ${processes} processes`, async () => {
         const { store, writer, types } = setUp();
+        await filled(writer, 't');
         const all = Array.from({ length: processes }, () =>
           payments({ store, writer: accountWriter({ store }) }),
         );
@@ -82,9 +96,9 @@ for (const { name, open } of LOGS)
           'done',
         ]);
         // There is room again, and the sweeper comes.
-        await writer.execute(charge('t', MOST - 100, 'all'));
+        await writer.execute(adjustment('t', -MOVEMENT_MAX));
         for (let n = 0; n < 8; n += 1) await all[0]!.finishClaim(claimOf(`p${n}`), LATE);
-        expect((await writer.stateOf('t', 0)).balance).to.equal(0);
+        expect((await writer.stateOf('t', 0)).balance).to.equal(FULL * MOVEMENT_MAX);
         for (let n = 0; n < 8; n += 1)
           expect((await types(claimOf(`p${n}`))).at(-1)).to.equal(
             codeOf(results[n]!) === 'done' ? 'PaymentClaimed' : 'PaymentReleased',
@@ -232,15 +246,18 @@ for (const { name, open } of LOGS)
 
     it('finishes no claim of version 1 that an account may have refused since', async () => {
       const { store, writer, pay } = setUp();
-      await writer.execute(adjustment('acme', MOST - 1000));
+      await filled(writer, 'acme');
+      const rest = Number.MAX_SAFE_INTEGER - FULL * MOVEMENT_MAX - 1000;
+      await writer.execute(adjustment('acme', MOVEMENT_MAX));
+      await writer.execute(adjustment('acme', rest - MOVEMENT_MAX));
       const event = golden('claims/sale.v1.json');
       await restored(store, event);
-      await writer.execute(charge('acme', MOST - 1000, 'all'));
+      await writer.execute(adjustment('acme', -MOVEMENT_MAX));
       expect(await pay.finishClaim(event.stream, LATE)).to.deep.equal({
         kind: 'stuck',
         why: 'may_have_been_refused',
       });
-      expect((await writer.stateOf('acme', 0)).balance).to.equal(0);
+      expect((await writer.stateOf('acme', 0)).balance).to.equal(FULL * MOVEMENT_MAX + rest - MOVEMENT_MAX);
     });
 
     it('frees nothing that took effect, nor what may still be under way', async () => {

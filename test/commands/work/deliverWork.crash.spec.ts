@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { extractionStream } from '../../../domain/workEvents.ts';
 import { accountWriter } from '../../../src/writer/accountWriter.ts';
-import type { Delivered, HandedOver } from '../../../src/commands/work.ts';
-import type { WorkProblem } from '../../../src/commands/workProblem.ts';
+import type { WorkAnswer } from '../../../src/commands/work.ts';
 import {
   asked,
   death,
@@ -67,7 +66,7 @@ const counted = () => {
   return { runs, engine };
 };
 
-const idOf = (answer: Delivered | HandedOver | WorkProblem): string => {
+const idOf = (answer: WorkAnswer): string => {
   if (answer.kind !== 'delivered') throw new Error(JSON.stringify(answer));
   expect(answer.cost).to.deep.equal({ credits_used: 120, pages: 4, balance_remaining: 880 });
   expect(answer.body['result']).to.deep.equal({ number: 'Q-1' });

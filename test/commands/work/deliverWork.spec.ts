@@ -6,7 +6,7 @@ import type { ParseFailure } from '@quire/engine/ports/documentParser';
 import type { ExtractionResult } from '@quire/engine/ports/extractionEngine';
 import { LogUnavailable, type EventStore } from '../../../domain/ports/log.ts';
 import { convertDocument } from '../../../src/commands/convert.ts';
-import type { Delivered, HandedOver } from '../../../src/commands/work.ts';
+import type { WorkAnswer } from '../../../src/commands/work.ts';
 import { heavySlots } from '../../../src/commands/slots.ts';
 import { usageLog } from '../../../src/commands/usageLog.ts';
 import type { WorkProblem } from '../../../src/commands/workProblem.ts';
@@ -56,7 +56,7 @@ const barrier = (count: number) => {
 
 const failing = () => Promise.reject(new Error('scripted'));
 
-const costOf = (answer: Delivered | HandedOver | WorkProblem) =>
+const costOf = (answer: WorkAnswer) =>
   answer.kind === 'delivered' ? answer.cost : 'code' in answer ? answer.code : answer.kind;
 
 /** A log that cannot be read where extractions are recorded. */

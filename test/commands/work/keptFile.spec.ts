@@ -50,6 +50,7 @@ describe('work on a file that was opened to count its pages', () => {
         return true;
       },
       stateOf: () => Promise.resolve({ requested: null, end: null }),
+      isErased: () => Promise.resolve(false),
     },
   });
   const children = () => familyOf(process.pid).filter((pid) => !earlier.includes(pid));

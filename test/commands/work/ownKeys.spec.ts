@@ -34,28 +34,25 @@ const used = (models: ChosenModels, ...calls: readonly ModelCall[]) => {
   return [billing_type, ...warnings.map(({ message }) => (message as string).split(' ')[0])];
 };
 
-describe('what an own key pays for', () => {
-  it('is what was called with it', () => {
+describe('an own key', () => {
+  it('that was called with has no warning, and the other has', () => {
     const both = chosen(LLM, OCR);
     expect(used(both, call('ocr'), call('extraction'))).to.deep.equal(['byok']);
     expect(used(both, call('extraction'), call('repair'))).to.deep.equal(['byok', 'ocr_api_key']);
     expect(used(both, call('ocr'))).to.deep.equal(['byok', 'llm_api_key']);
-    expect(used(both)).to.deep.equal(['full_service', 'llm_api_key', 'ocr_api_key']);
   });
 
-  it('is nothing that the platform called for', () => {
-    expect(used(chosen({}, OCR), call('extraction', 'platform'))).to.deep.equal([
-      'full_service',
-      'ocr_api_key',
-    ]);
+  it('has the rates that were known before, whatever was called', () => {
+    expect(used(chosen(LLM, OCR))).to.deep.equal(['byok', 'llm_api_key', 'ocr_api_key']);
+    expect(used(chosen({}, OCR), call('extraction', 'platform'))).to.deep.equal(['byok', 'ocr_api_key']);
     expect(used(chosen({}, {}), call('extraction', 'platform'))).to.deep.equal(['full_service']);
   });
 
-  it('is pages too, where the OCR channel goes with the key of the other', () => {
+  it('pays for pages too, where the OCR channel goes with the key of the other', () => {
     expect(used(chosen(LLM, {}), call('ocr'))).to.deep.equal(['byok']);
   });
 
-  it('names a key of a channel that does not run', () => {
+  it('of a channel that does not run is named', () => {
     const standard = chosen(LLM, OCR, { llm: true, ocr: false });
     expect(used(standard, call('extraction'))).to.deep.equal(['byok', 'ocr_api_key']);
   });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { AccountKind } from '../../../domain/account/account.ts';
 import { accountStream } from '../../../domain/account/messages.ts';
+import { MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import { APPEND_BYTES_MAX } from '../../../domain/ports/log.ts';
 import { accountWriter } from '../../../src/writer/accountWriter.ts';
 import type { BatchReport, Outcome } from '../../../src/writer/decideBatch.ts';
@@ -92,14 +93,14 @@ describe('account writer', () => {
     expect((await writer.execute(adjustment('t', 5, 'a'))).kind).to.equal('done');
   });
 
-  it('refuses a command that would pass 2^53 − 1, and only that one', async () => {
+  it('refuses a command for more credits than one movement may have, and only that one', async () => {
     const { writer } = setUp();
     const [fine, broken] = await Promise.all([
-      writer.execute(adjustment('t', Number.MAX_SAFE_INTEGER, 'a')),
-      writer.execute(adjustment('t', Number.MAX_SAFE_INTEGER, 'b')),
+      writer.execute(adjustment('t', MOVEMENT_MAX, 'a')),
+      writer.execute(adjustment('t', MOVEMENT_MAX + 1, 'b')),
     ]);
     expect([fine.kind, broken.kind]).to.deep.equal(['done', 'rejected']);
-    expect((await writer.stateOf('t')).balance).to.equal(Number.MAX_SAFE_INTEGER);
+    expect((await writer.stateOf('t')).balance).to.equal(MOVEMENT_MAX);
   });
 
   it('keeps an event that does not fit its schema out of the log', async () => {

@@ -1,16 +1,15 @@
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
 import { CLOSED_OPERATIONS_MAX } from '../../../domain/account/state.ts';
-import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import { NO_END } from '../../../domain/leased.ts';
 import {
   adjust,
   hold,
   LATER,
   NOW,
-  priceOf,
-  raise,
   release,
+  richest,
   sell,
   settle,
 } from '../../support/money/moneyCommands.ts';
@@ -58,13 +57,23 @@ describe('holding credits', () => {
   });
 
   it('refuses a price beyond what any account can hold', () => {
-    given(adjust(Number.MAX_SAFE_INTEGER))
+    given(...richest())
       .when(hold(Number.MAX_SAFE_INTEGER))
       .thenRejected({
         code: 'insufficient_credits',
         required_credits: asCredits(Number.MAX_SAFE_INTEGER),
         available_credits: asCredits(Number.MAX_SAFE_INTEGER),
       });
+  });
+
+  it('is 10^12 credits at most, as every movement', () => {
+    const most = { credits_per_page: asCredits(MOVEMENT_MAX), free_pages_allowance: 0 };
+    given(...richest())
+      .when(hold(1, most))
+      .then(['CreditsHeld', { credits: MOVEMENT_MAX }]);
+    given(...richest())
+      .when(hold(2, most))
+      .thenRejected({ code: 'credits_out_of_range' });
   });
 
   it('lets a tenant in debt use free pages, but no credits', () => {
@@ -119,49 +128,60 @@ describe('holding credits', () => {
   });
 });
 
-describe('the price of a hold', () => {
-  const cheap = hold(60, { billing_type: 'byok', credits_per_page: asCredits(5) });
-
-  it('is raised in one decision, so that the hold is never missing', () => {
-    given(adjust(1_000), cheap)
-      .when(raise('hold_1', 40))
-      .then(
-        ['HoldReleased', { hold_id: 'hold_1', reason: 'cancelled' }],
-        ['CreditsHeld', { hold_id: 'hold_1', free_pages: 50, credits: 400, billing_type: 'full_service' }],
-      );
+describe('what a hold was taken for', () => {
+  it('is in the hold, and in the burn that settles it', () => {
+    given(hold(1, { fingerprint: 'f' }))
+      .when(settle(1))
+      .then(['CreditsBurned', { fingerprint: 'f' }]);
+    given(hold(1))
+      .when(settle(1))
+      .then(['CreditsBurned', { fingerprint: null }]);
   });
 
-  it('is not raised to more than there is, and stays as it was then', () => {
-    given(adjust(399), cheap)
-      .when(raise('hold_1', 40))
-      .thenRejected({
-        code: 'insufficient_credits',
-        ...{ required_credits: asCredits(400), available_credits: asCredits(399) },
-      });
+  it('decides whether a hold is the same again; holds of earlier releases do not say it', () => {
+    given(hold(1, { fingerprint: 'f' }))
+      .when(hold(1, { fingerprint: 'f' }))
+      .thenNothing();
+    given(hold(1, { fingerprint: 'f' }))
+      .when(hold(1, { fingerprint: 'g' }))
+      .thenRejected({ code: 'idempotency_key_reused' });
+    given(hold(1))
+      .when(hold(1, { fingerprint: 'f' }))
+      .thenNothing();
   });
 
-  it('is not lowered, and not raised twice', () => {
-    given(adjust(1_000), cheap, raise('hold_1', 40)).when(raise('hold_1', 40)).thenNothing();
-    given(adjust(1_000), hold(60)).when(raise('hold_1', 5)).thenNothing();
-    given(adjust(1_000), cheap, release()).when(raise('hold_1', 40)).thenRejected({ code: 'hold_not_open' });
+  it('may be something else for the same request: then another hold stands beside it', () => {
+    const beside = (fingerprint: string) =>
+      hold(2, { hold_id: 'hold_2', operation_id: 'ext_1', beside: true, fingerprint });
+    given(hold(1, { fingerprint: 'f' }))
+      .when(beside('f'))
+      .then(['CreditsHeld', { hold_id: 'hold_2' }]);
+    given(hold(1, { fingerprint: 'f' }))
+      .when(beside('g'))
+      .thenRejected({ code: 'idempotency_key_reused' });
+    given(hold(1, { fingerprint: 'f' }), release())
+      .when(beside('f'))
+      .thenRejected({ code: 'hold_not_open' });
   });
 
-  it('is put to that of what was done when it is settled, higher or lower', () => {
-    given(adjust(1_000), cheap)
-      .when(settle(60, { price: priceOf(40) }))
-      .then(['HoldReleased'], ['CreditsHeld', { credits: 400 }], ['CreditsBurned', { credits: 400 }]);
-    given(adjust(1_000), hold(60))
-      .when(settle(60, { price: priceOf(5, 'byok') }))
-      .then(['HoldReleased'], ['CreditsHeld', { credits: 50 }], ['CreditsBurned', { credits: 50 }]);
-    given(adjust(1_000), hold(60))
-      .when(settle(60, { price: priceOf(40) }))
-      .then(['CreditsBurned', { credits: 400 }]);
-    given(adjust(300), cheap)
-      .when(settle(60, { price: priceOf(40) }))
-      .thenRejected({
-        code: 'insufficient_credits',
-        ...{ required_credits: asCredits(400), available_credits: asCredits(300) },
-      });
+  it('is billed once, whichever of two holds is settled and whichever is released first', () => {
+    const both = [
+      hold(1, { fingerprint: 'f' }),
+      hold(2, { hold_id: 'hold_2', operation_id: 'ext_1', beside: true, fingerprint: 'f' }),
+    ];
+    const [one, two] = [{ hold_id: 'hold_1' }, { hold_id: 'hold_2' }];
+    const orders = [
+      [settle(1, one), release(two)],
+      [release(two), settle(1, one)],
+      [release(one), settle(2, two)],
+      [settle(2, two), release(one)],
+    ];
+    for (const [first, second] of orders) {
+      const state = given(...both, first!, second!).state();
+      expect([state.holds.size, state.free_pages_held]).to.deep.equal([0, 0]);
+      const billed = [first, second].find((command) => command?.type === 'SettleHold');
+      expect(state.operations.get('ext_1')).to.equal(billed?.data.hold_id);
+    }
   });
 });
 

@@ -1,7 +1,16 @@
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
-import { asCredits } from '../../../domain/kernel/amounts.ts';
-import { adjust, charge, hold, open, sell, setPlan, TENANT } from '../../support/money/moneyCommands.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
+import {
+  adjust,
+  charge,
+  hold,
+  open,
+  richest,
+  sell,
+  setPlan,
+  TENANT,
+} from '../../support/money/moneyCommands.ts';
 import { specFor } from '../../support/specFor.ts';
 
 const { given } = specFor(account);
@@ -73,11 +82,24 @@ describe('adjusting credits', () => {
   });
 
   it('never rounds: what would pass 2^53 − 1 either way is refused', () => {
-    const most = Number.MAX_SAFE_INTEGER;
-    given(adjust(most)).when(adjust(1)).thenRejected({ code: 'credits_out_of_range' });
-    const debt = adjust(-most, { allow_negative: true });
-    const deeper = adjust(-1, { allow_negative: true });
-    given(debt).when(deeper).thenRejected({ code: 'credits_out_of_range' });
+    given(...richest())
+      .when(adjust(1))
+      .thenRejected({ code: 'credits_out_of_range' });
+    const debt = (credits: number) => adjust(-credits, { allow_negative: true });
+    given(...richest().map(({ data }) => debt(data.credits)))
+      .when(debt(1))
+      .thenRejected({ code: 'credits_out_of_range' });
+  });
+
+  it('moves at most 10^12 credits at once, either way', () => {
+    given().when(adjust(MOVEMENT_MAX)).then(['AccountOpened'], ['CreditsAdjusted']);
+    for (const credits of [MOVEMENT_MAX + 1, -MOVEMENT_MAX - 1])
+      given()
+        .when(adjust(credits, { allow_negative: true }))
+        .thenRejected({ code: 'credits_out_of_range' });
+    given(sell())
+      .when(charge(MOVEMENT_MAX + 1))
+      .thenRejected({ code: 'credits_out_of_range' });
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
-import { asCredits } from '../../../domain/kernel/amounts.ts';
-import { adjust, NOW, refund, sell, setPlan, TENANT } from '../../support/money/moneyCommands.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
+import { adjust, NOW, refund, richest, sell, setPlan, TENANT } from '../../support/money/moneyCommands.ts';
 import { specFor } from '../../support/specFor.ts';
 
 const { given } = specFor(account);
@@ -71,12 +71,18 @@ describe('selling credits', () => {
   });
 
   it('never rounds: what would pass 2^53 − 1 credits is refused', () => {
-    const most = Number.MAX_SAFE_INTEGER;
-    given(adjust(most - 999))
+    const rich = richest();
+    given(...rich, adjust(-999))
       .when(sell())
       .thenRejected({ code: 'credits_out_of_range' });
-    given(adjust(most - 1_000))
+    given(...rich, adjust(-1_000))
       .when(sell())
-      .then(['CreditsGranted', { balance_after: most }], ['PlanSet']);
+      .then(['CreditsGranted', { balance_after: Number.MAX_SAFE_INTEGER }], ['PlanSet']);
+  });
+
+  it('is 10^12 credits at most, as every movement', () => {
+    given()
+      .when(sell({ credits: asCredits(MOVEMENT_MAX + 1) }))
+      .thenRejected({ code: 'credits_out_of_range' });
   });
 });

@@ -127,29 +127,18 @@ describe('an own key pays for the work that it is used for', () => {
     expect(metaOf(reply).warnings[0]?.message).to.contain('ocr_api_key');
   });
 
-  it('pages on which there is nothing ask nobody: settled as full service', async () => {
+  it('pages on which there is nothing ask nobody, at the own-key rates that were known before', async () => {
     const { tenant_id, key } = await newTenant();
     const reply = await convert(key, { ...LOOKING, ocr_api_base: provider.url }, BLANK, 'a.pdf');
     expect(reply.status, reply.text).to.equal(200);
-    expect(metaOf(reply).billing_type).to.equal('full_service');
+    expect(metaOf(reply).billing_type).to.equal('byok');
     expect(codesOf(reply)).to.include('own_key_not_used');
-    const full = await priceOf(tenant_id, 'full_service', {
-      operation: 'to_markdown',
-      extraction_mode: 'default',
-    });
-    expect(await spentBy(tenant_id)).to.equal(full);
+    const own = await priceOf(tenant_id, 'byok', { operation: 'to_markdown', extraction_mode: 'default' });
+    expect(await spentBy(tenant_id)).to.equal(own);
     expect(provider.requests.some((request) => request.key === OCR.ocr_api_key)).to.equal(false);
     const recorded = await recordedFor(tenant_id);
-    expect(recorded.billing_type).to.equal('full_service');
+    expect(recorded.billing_type).to.equal('byok');
     expect(recorded.hold_id).to.equal(recorded.burned_hold);
-  });
-
-  it('whoever cannot pay that gets nothing, and nothing stays held', async () => {
-    const { tenant_id, key } = await newTenant(10);
-    const reply = await convert(key, { ...LOOKING, ocr_api_base: provider.url }, BLANK, 'a.pdf');
-    expect([reply.status, reply.code]).to.deep.equal([403, 'insufficient_credits']);
-    const { body } = await api.call('get', `/v1/billing/balance/${tenant_id}`);
-    expect([body['held_credits'], body['balance_credits']]).to.deep.equal([0, 10]);
   });
 
   it('a page that the key was asked for has its price, and no warning', async () => {
@@ -195,7 +184,7 @@ describe('an own key pays for the work that it is used for', () => {
       expect(burned).to.deep.equal(['full_service', await priceOf(tenant_id, 'full_service', fullPrice)]);
     });
 
-    it('is logged and paid for once for each call', async () => {
+    it('is logged once for each call, and the work is full service, as it was quoted: the engine reads', async () => {
       const doubtful = { schema: object('invoice_number', 'remark_of_the_clerk'), models_for: 'doubtful' };
       const { tenant_id, reply, asked, calls, burned } = await ask(doubtful);
       expect(reply.body['result']).to.deep.equal({ invoice_number: 'Q-1001', remark_of_the_clerk: 'none' });
@@ -205,7 +194,29 @@ describe('an own key pays for the work that it is used for', () => {
         both: [],
       });
       expect([asked, calls]).to.deep.equal([1, ['byok']]);
-      expect(burned).to.deep.equal(['byok', await priceOf(tenant_id, 'byok', fullPrice)]);
+      const quoted = await priceOf(tenant_id, 'byok', { ...fullPrice, models_for: 'doubtful' });
+      expect(quoted).to.equal(await priceOf(tenant_id, 'full_service', fullPrice));
+      expect(burned).to.deep.equal(['full_service', quoted]);
+      expect(metaOf(reply).billing_type).to.equal('full_service');
+    });
+
+    it('delivers nothing of the engine for less, where it answers nothing', async () => {
+      const { tenant_id, key } = await newTenant();
+      const llm_api_key = `sk-${randomUUID()}`;
+      provider.script(llm_api_key, answers({}, USAGE));
+      const channel = {
+        llm_provider_model: 'openai_compatible/large',
+        llm_api_base: provider.url,
+        llm_api_key,
+      };
+      const fields = { ...channel, schema: object('invoice_number', 'remark_of_the_clerk') };
+      const cheap = await extract(key, fields, PRINTED, 'a.pdf');
+      expect(cheap.body['result']).to.deep.equal({});
+      const own = await priceOf(tenant_id, 'byok', fullPrice);
+      expect(await spentBy(tenant_id)).to.equal(own);
+      const read = await extract(key, { ...fields, models_for: 'doubtful' }, PRINTED, 'a.pdf');
+      expect(read.body['result']).to.deep.equal({ invoice_number: 'Q-1001' });
+      expect(await spentBy(tenant_id)).to.equal(own + (await priceOf(tenant_id, 'full_service', fullPrice)));
     });
 
     it('is asked for all by default, and nothing is said of who read what', async () => {
@@ -299,7 +310,10 @@ describe('an own key pays for the work that it is used for', () => {
             const reply = await extract(key, { mode, ...fields }, ...file);
             expect(reply.status, reply.text).to.equal(200);
             const used = keys.filter(isAsked);
-            const expected = used.length > 0 ? 'byok' : 'full_service';
+            // By the rules, before anything is done: the key of a channel that runs for this file in this mode.
+            const reads = mode === 'robust' && format !== 'a text';
+            const runs = channels.some((one) => one === 'llm' || reads);
+            const expected = runs ? 'byok' : 'full_service';
             expect(metaOf(reply).billing_type).to.equal(expected);
             const unused = codesOf(reply).filter((code) => code === 'own_key_not_used');
             expect(unused).to.have.length(keys.length - used.length);
@@ -307,10 +321,7 @@ describe('an own key pays for the work that it is used for', () => {
             const price = await priceOf(tenant_id, expected, work);
             expect(await spentBy(tenant_id)).to.equal(price);
             const { held, burned, calls } = await loggedFor(tenant_id);
-            expect([held.at(-1), burned]).to.deep.equal([
-              [expected, price],
-              [expected, price],
-            ]);
+            expect([held, burned]).to.deep.equal([[[expected, price]], [expected, price]]);
             expect(new Set(calls)).to.deep.equal(new Set(used.length > 0 ? ['byok'] : []));
           });
   });

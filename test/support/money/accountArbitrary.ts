@@ -1,18 +1,7 @@
 import fc from 'fast-check';
 import type { AccountCommand } from '../../../domain/account/messages.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
-import {
-  adjust,
-  charge,
-  hold,
-  open,
-  raise,
-  refund,
-  release,
-  sell,
-  setPlan,
-  settle,
-} from './moneyCommands.ts';
+import { adjust, charge, hold, open, refund, release, sell, setPlan, settle } from './moneyCommands.ts';
 
 /** Few identities and round amounts, so that repeats, clashes and exact remainders are frequent. */
 const provider = fc.constantFrom('stripe', 'Stripe', 'manual');
@@ -83,10 +72,6 @@ const settles = fc
     settle(pages, { hold_id, usage_id: `use_${hold_id}${other ? '_other' : ''}` }),
   );
 
-const raises = fc
-  .record({ hold_id: holdId, rate: fc.constantFrom(10, 40) })
-  .map(({ hold_id, rate }) => raise(hold_id, rate));
-
 const charges = fc
   .record({ idempotency_key: key, credits: count, paid_plan_required: fc.boolean() })
   .map(({ credits, ...rest }) => charge(credits, rest));
@@ -99,7 +84,6 @@ export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 5, arbitrary: holds },
   { weight: 5, arbitrary: settles },
   { weight: 2, arbitrary: holdId.map((hold_id) => release({ hold_id })) },
-  { weight: 2, arbitrary: raises },
   { weight: 2, arbitrary: charges },
   { weight: 1, arbitrary: fc.constantFrom('free', 'paid', 'enterprise').map((plan) => setPlan(plan)) },
   { weight: 1, arbitrary: fc.constant(open()) },

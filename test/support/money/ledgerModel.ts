@@ -153,17 +153,6 @@ const VERDICTS: Verdicts = {
     if (before) return 'hold_not_open';
     return holdOf(ledger, data, payload);
   },
-  RaiseHold: (ledger, { hold_id, price }) => {
-    const row = openHolds(ledger).find(({ id }) => id === hold_id);
-    if (!row) return 'hold_not_open';
-    const { credits_per_page: rate, billing_type } = price;
-    if (row.rate >= rate) return 'repeat';
-    const credits = (row.pages - row.free) * rate;
-    if (lacks(ledger, credits - row.credits)) return 'insufficient_credits';
-    add(ledger, { kind: 'release', of: hold_id });
-    const payload = JSON.stringify([row.operation, row.pages, billing_type]);
-    return add(ledger, { ...row, rate, credits, payload });
-  },
   SettleHold: (ledger, { hold_id, pages }) => {
     const row = openHolds(ledger).find(({ id }) => id === hold_id);
     if (!row) return 'hold_not_open';

@@ -4,8 +4,6 @@ import type {
   GrantCredits,
   HoldCredits,
   OpenAccount,
-  PagePrice,
-  RaiseHold,
   RefundCredits,
   ReleaseHold,
   SetPlan,
@@ -14,7 +12,7 @@ import type {
 import { fingerprintOf } from '../../../domain/kernel/chain.ts';
 import type { Json } from '../../../domain/kernel/json.ts';
 import type { CommandMeta } from '../../../domain/kernel/decider.ts';
-import { asCredits } from '../../../domain/kernel/amounts.ts';
+import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 
 export const TENANT = 'acme';
 export const NOW = '2026-01-31T08:00:00.000Z';
@@ -111,6 +109,12 @@ export const adjust = (
   meta,
 });
 
+/** As many credits as one account can have, by movements as large as may be. */
+export const richest = (): readonly AdjustCredits[] => [
+  ...Array.from({ length: Math.floor(Number.MAX_SAFE_INTEGER / MOVEMENT_MAX) }, () => adjust(MOVEMENT_MAX)),
+  adjust(Number.MAX_SAFE_INTEGER % MOVEMENT_MAX),
+];
+
 /** Standard extraction of `pages` pages at 40 credits, 50 free pages in all. */
 export const hold = (pages: number, over: Partial<Omit<HoldCredits['data'], 'pages'>> = {}): HoldCredits => ({
   type: 'HoldCredits',
@@ -149,20 +153,6 @@ export const release = (over: Partial<ReleaseHold['data']> = {}): ReleaseHold =>
   type: 'ReleaseHold',
   data: { tenant_id: TENANT, hold_id: 'hold_1', reason: 'failed', ...over },
   meta,
-});
-
-/** Puts a hold to a price for full service. */
-export const raise = (hold_id: string, rate: number): RaiseHold => ({
-  type: 'RaiseHold',
-  data: { tenant_id: TENANT, hold_id, price: priceOf(rate) },
-  meta,
-});
-
-export const priceOf = (
-  rate: number,
-  billing_type: PagePrice['billing_type'] = 'full_service',
-): PagePrice => ({
-  ...{ billing_type, credits_per_page: asCredits(rate), billing_config_version: 1 },
 });
 
 export const charge = (

@@ -1009,11 +1009,14 @@ class AsyncApi:
         pages: int,
         tenant_id: str,
         extraction_mode: Literal["fast", "standard", "balanced", "robust", "default"] | None = None,
+        models_for: Literal["all", "doubtful"] | None = None,
         timeout: float | None = None,
     ) -> models.QuoteResponse:
         """What pages would cost a tenant now.
 
-        The bill that follows agrees with the quote to the credit.
+        The bill that follows agrees with the quote to the credit. Own-key rates (`byok`) are for
+        work that a model of the caller does: with `models_for=doubtful` the embedded engine
+        reads the document, so the quote is at full-service rates whatever `billing_type` says.
         """
         call = Call(
             "GET",
@@ -1024,6 +1027,7 @@ class AsyncApi:
                 "pages": pages,
                 "tenant_id": tenant_id,
                 "extraction_mode": extraction_mode,
+                "models_for": models_for,
             },
             timeout=timeout,
         )
