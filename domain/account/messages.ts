@@ -142,7 +142,7 @@ const creditsHeld = event('CreditsHeld', {
   /** Digest of the request that the caller's key names. Left out without a key, and by older releases. */
   fingerprint: z.string().optional(),
   /** Its price counts these examples of a training job. Left out by other work, and by older releases. */
-  taken_for: z.strictObject({ examples: z.number().int().min(2), examples_sha256: z.string() }).optional(),
+  taken_for: z.strictObject({ examples: z.number().int().min(1), examples_sha256: z.string() }).optional(),
   created_at: instant,
   expires_at: instant,
 });

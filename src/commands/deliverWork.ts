@@ -437,6 +437,8 @@ const worked = async (deps: DeliverDeps, named: Named): Promise<Worked | WorkPro
     const held = await heldFor(deps, asked, file);
     if ('code' in held || 'kind' in held) return held;
     const done = await runHeld(deps, held);
+    // What its key names now may be the work that the other process has paid for.
+    if (done === ENDED_ELSEWHERE) return LOOK_AGAIN;
     return done.kind === 'problem' ? done : { kind: 'worked', held, done };
   } finally {
     asked.kept.close();
