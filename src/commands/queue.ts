@@ -237,7 +237,9 @@ export const workNamedBy = async (deps: KeyedDeps, key: Key, endpoint: KeyedEndp
       idOf: (generation) => operationIdFor({ ...key, endpoint, generation }),
       stateOf: async (id) => {
         const work = { operation: kind, operation_id: workIdOfOperation(id, idPrefix) };
-        const [queued, usage] = await Promise.all([operations.stateOf(id), deps.usage.stateOf(work)]);
+        // In this order: an operation that fails in between is known as accepted, and its key is not free.
+        const usage = await deps.usage.stateOf(work);
+        const queued = await operations.stateOf(id);
         return { queued, usage };
       },
       read: ({ queued, usage }) => ({

@@ -1,9 +1,12 @@
+import { operationIdOfDocument } from '../../domain/batch.ts';
 import { documentIdOfOperation } from '../../domain/operation.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
+import type { Order, Standing } from './book.ts';
 import type { Told } from './told.ts';
 import type { Shared } from './ports.ts';
-import type { Answer, SimProcess } from './process.ts';
+import { TENANT, type Answer, type SimProcess } from './process.ts';
 import type { Owner, Scheduler } from './scheduler.ts';
-import type { Actor, World } from './worlds.ts';
+import { isRequest, type Actor, type Wanting, type World } from './worlds.ts';
 
 /** A caller gives up waiting, ms. */
 const PATIENCE_MS = 30_000;
@@ -27,8 +30,6 @@ export interface Outside {
   readonly running: ReadonlyMap<string, Running>;
 }
 
-/** An actor that sends requests. */
-type Wanting = Exclude<Actor, { kind: 'restore' | 'review' }>;
 type Reviewing = Extract<Actor, { kind: 'review' }>;
 
 export const bytesOf = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
@@ -70,65 +71,120 @@ const PASSING: ReadonlySet<string> = new Set([
 /** Uploads the documents of a batch. */
 const uploadsOf = (
   { shared }: Outside,
-  { key, documents }: Extract<Actor, { kind: 'batch' }>,
+  { tenant = '', key, documents }: Extract<Actor, { kind: 'batch' }>,
 ): readonly string[] =>
   documents.flatMap((file, at) =>
     Array.from({ length: file.tag === 'one' ? Math.max(1, file.pages) : 1 }, (_, n) => {
-      const id = `doc_${key}-${String(at)}-${String(n)}`;
+      const id = `doc_${tenant}${key}-${String(at)}-${String(n)}`;
       shared.files.set(`upload ${id}`, bytesOf({ ...file, pages: file.tag === 'one' ? 1 : file.pages }));
       return id;
     }),
   );
 
+/** Whose key it is: another tenant may have the same. */
+export const fullKeyOf = ({ tenant = TENANT, key }: Pick<Wanting, 'tenant' | 'key'>): string =>
+  `${tenant}:${key}`;
+
+/** What tells one request from another under its key. */
+export const printOf = ({ key, print = 'same' }: Pick<Wanting, 'key' | 'print'>): string => `${key} ${print}`;
+
+/** By whose request an event was written; undefined: by nobody's, or not known. */
+export const actorOf = (
+  { actors }: Pick<World, 'actors'>,
+  { metadata }: Pick<RecordedEvent, 'metadata'>,
+): Wanting | undefined => {
+  const id = metadata['correlation_id'];
+  const [, , at = ''] = typeof id === 'string' ? id.split('#') : [];
+  const actor = at === '' ? undefined : actors[Number(at)];
+  return actor !== undefined && isRequest(actor) ? actor : undefined;
+};
+
+/** Names the actor and its try, as `actorOf` reads it. */
+const correlationOf = ({ world }: Outside, actor: Wanting, attempt: string): string =>
+  `${fullKeyOf(actor)}#${attempt}#${String(world.actors.indexOf(actor))}`;
+
+const howOf = (actor: Extract<Wanting, { kind: 'later' | 'now' }>) => {
+  const { ownKey = false, reviewed = false, doubtful = false, mode = 'standard' } = actor;
+  return { ownKey, reviewed, doubtful, mode };
+};
+
+const measuredOf = (actor: Extract<Wanting, { kind: 'batch' }>) => {
+  const { measured = false, mode = 'standard' } = actor;
+  return { measured, mode };
+};
+
 const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
-  const { key, print = 'same' } = actor;
+  const { key, tenant = TENANT } = actor;
+  const correlation = correlationOf(on, actor, String(attempt));
   return (requests: Requests, signal: AbortSignal): Promise<Answer> => {
-    const asked = { key, print: `${key} ${print}`, attempt, signal };
+    const asked = { tenant, correlation, key, print: printOf(actor), signal };
     switch (actor.kind) {
       case 'later':
       case 'now': {
         const path = `sent ${key} ${actor.file.tag}`;
         on.shared.files.set(path, bytesOf(actor.file));
-        const how = { ownKey: actor.ownKey === true, reviewed: actor.reviewed === true };
-        return requests[actor.kind]({ ...asked, path, ...how });
+        return requests[actor.kind]({ ...asked, path, ...howOf(actor) });
       }
       case 'money':
         return requests.adjust({ ...asked, credits: actor.credits });
       case 'sale':
-        return requests.sale({ ...asked, credits: actor.credits });
+        return requests.sale({ ...asked, credits: actor.credits, gross: actor.gross });
       case 'batch': {
         const documents = uploadsOf(on, actor);
-        return requests.batch({ ...asked, documents, measured: actor.measured === true });
+        return requests.batch({ ...asked, documents, ...measuredOf(actor) });
       }
       case 'job':
         return requests.job({ ...asked, tier: actor.tier, ownKey: actor.ownKey ?? null });
       case 'webhook':
         return requests.webhook({ ...asked, url: actor.url });
       case 'retention':
-        return requests.setRetention({ ...asked, tenant: actor.tenant, days: actor.days });
+        return requests.setRetention({ ...asked, whose: actor.whose, days: actor.days });
     }
   };
 };
 
-const changeOf = (actor: Actor, id: string): ((requests: Requests) => Promise<Answer>) | undefined => {
+const changeOfBatch = (
+  { tenant = TENANT, erasesTenant, cancelsOne }: Extract<Wanting, { kind: 'batch' }>,
+  batch_id: string,
+): ((requests: Requests) => Promise<Answer>) => {
+  if (erasesTenant === true) return (requests) => requests.eraseTenant(tenant);
+  if (cancelsOne !== true) return (requests) => requests.cancelBatch(tenant, batch_id);
+  const first = operationIdOfDocument({ batch_id, tenant_id: tenant, index: 0 });
+  return (requests) => requests.cancelOperation(tenant, first);
+};
+
+const changeOf = (
+  on: Outside,
+  actor: Wanting,
+  id: string,
+): ((requests: Requests) => Promise<Answer>) | undefined => {
+  const { tenant = TENANT } = actor;
   switch (actor.kind) {
     case 'later':
-      if (actor.erasesTenant === true) return (requests) => requests.eraseTenant();
+      if (actor.erasesTenant === true) return (requests) => requests.eraseTenant(tenant);
       return actor.eraseAfterMs === undefined
-        ? (requests) => requests.cancelOperation(id)
-        : (requests) => requests.eraseDocument(documentIdOfOperation(id));
+        ? (requests) => requests.cancelOperation(tenant, id)
+        : (requests) => requests.eraseDocument(tenant, documentIdOfOperation(id));
     case 'batch':
-      if (actor.erasesTenant === true) return (requests) => requests.eraseTenant();
-      return (requests) => requests.cancelBatch(id);
+      return changeOfBatch(actor, id);
     case 'job':
-      return (requests) => requests.cancelJob(id);
+      return (requests) => requests.cancelJob(tenant, id);
     case 'sale':
-      return (requests) => requests.refund(id, actor.credits / 2);
+      return (requests) =>
+        requests.refund(tenant, {
+          ...{ key: id, credits: Math.floor(actor.credits / 2) },
+          correlation: correlationOf(on, actor, 're'),
+        });
     case 'webhook':
-      return (requests) => requests.changeWebhook({ id, url: `${actor.url}/new` });
+      return (requests) => requests.changeWebhook(tenant, { id, url: `${actor.url}/new` });
     default:
       return undefined;
   }
+};
+
+const hear = ({ told, sched }: Outside, actor: Wanting, answer: Answer | undefined): void => {
+  if (answer?.kind === 'ok') told.answers.push({ actor, answer, at: sched.nowMs() });
+  if (answer?.kind === 'problem' && answer.replayed === true) told.keptNo.push(actor);
 };
 
 /** Sends until it is answered for good. */
@@ -136,7 +192,7 @@ const insist = async (on: Outside, owner: Owner, actor: Wanting): Promise<Answer
   let answer: Answer | undefined;
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
     answer = await send(on, owner, { via: actor.via + attempt, ask: requestOf(on, actor, attempt) });
-    if (answer?.kind === 'ok') on.told.answers.push({ actor, answer, at: on.sched.nowMs() });
+    hear(on, actor, answer);
     if (answer !== undefined && !(answer.kind === 'problem' && PASSING.has(answer.code))) {
       if (answer.kind === 'problem') on.told.refused.push(actor);
       return answer;
@@ -150,9 +206,50 @@ const insist = async (on: Outside, owner: Owner, actor: Wanting): Promise<Answer
 export const askAgain = async (on: Outside, owner: Owner, actor: Wanting): Promise<string | undefined> => {
   const { tries, via } = actor;
   const answer = await send(on, owner, { via: via + tries, ask: requestOf(on, actor, tries) });
-  if (answer?.kind === 'ok') on.told.answers.push({ actor, answer, at: on.sched.nowMs() });
+  hear(on, actor, answer);
   if (answer === undefined) return 'nothing';
   return answer.kind === 'problem' && PASSING.has(answer.code) ? answer.code : undefined;
+};
+
+/** What a process says of an account; undefined: it does not answer. */
+export const standingOf = async (
+  on: Outside,
+  owner: Owner,
+  { via, tenant }: { readonly via: number; readonly tenant: string },
+): Promise<Standing | undefined> => {
+  const answer = await send(on, owner, { via, ask: (requests) => requests.standing(tenant) });
+  return answer?.kind === 'ok' ? (answer.body as Standing) : undefined;
+};
+
+/** Of so many examples is each job that is asked for here. */
+const EXAMPLES = 2;
+
+const documentOrder = (actor: Extract<Wanting, { kind: 'later' | 'now' | 'batch' }>): Order => {
+  const { mode = 'standard', doubtful = false } = actor;
+  if (actor.kind !== 'batch')
+    // Who asks a model for what is doubtful alone has the rest from the service.
+    return { kind: 'document', mode, ownKey: actor.ownKey === true && !doubtful, files: [actor.file] };
+  const files = actor.documents.map((one) => (one.tag === 'one' ? { ...one, pages: 1 } : one));
+  return { kind: 'document', mode, ownKey: false, files };
+};
+
+/** What is owed for what an actor wants; undefined: nothing. */
+export const orderOf = (actor: Wanting): Order | undefined => {
+  switch (actor.kind) {
+    case 'later':
+    case 'now':
+    case 'batch':
+      return documentOrder(actor);
+    case 'job':
+      return { kind: 'job', tier: actor.tier, ownKey: actor.ownKey !== undefined, examples: EXAMPLES };
+    case 'sale':
+      return { kind: 'sale', credits: actor.credits, gross: actor.gross };
+    case 'money':
+      return { kind: 'adjustment', credits: actor.credits };
+    case 'webhook':
+    case 'retention':
+      return undefined;
+  }
 };
 
 const changesAfterMs = (actor: Wanting): number | undefined => {
@@ -167,7 +264,7 @@ const change = async (
   { actor, id }: { readonly actor: Wanting; readonly id: string },
 ) => {
   const waitMs = changesAfterMs(actor);
-  const ask = changeOf(actor, id);
+  const ask = changeOf(on, actor, id);
   if (waitMs === undefined || ask === undefined) return;
   await on.sched.sleep(waitMs);
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
@@ -198,7 +295,9 @@ const persist = async (
 /** Looks at a document, says what it says, and doubts it a while later. */
 export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promise<void> => {
   const { key, by, leases, leaves = false, rejects = false, reopenAfterMs } = actor;
-  const found = on.told.answers.find((one) => one.actor.kind === 'later' && one.actor.key === key);
+  const found = on.told.answers.find(
+    (one) => one.actor.kind === 'later' && one.actor.key === key && one.actor.tenant === actor.tenant,
+  );
   if (found === undefined) return;
   const asked = { operation_id: found.answer.id, by };
   if (leases) {

@@ -4,12 +4,10 @@ import { TENANT } from './process.ts';
 import { byType } from './readModel.ts';
 import { EPOCH_MS } from './scheduler.ts';
 import type { WatchDeps } from './told.ts';
-import { KEEPS } from './worlds.ts';
+import { KEEPS, skewOf } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const DAY_MS = 24 * HOUR;
-/** By so much clocks differ, and for so long a step takes. */
-const SKEW_MS = 15 * 60_000;
 /** When all are well, a sweep comes by so late. */
 const SWEPT_MS = 14 * HOUR;
 
@@ -20,8 +18,13 @@ interface Watched {
   readonly known: () => ReturnType<typeof started>;
 }
 
-/** What is over is gone, and nothing else is: results and deliveries of worlds that say for how long they are kept. */
+/**
+ * What is over is gone and counts no more, and nothing else is: results and deliveries of worlds that say for how long
+ * they are kept.
+ */
 export const daysWatch = ({ world, sched, told }: WatchDeps, { say, read, known }: Watched) => {
+  /** By so much clocks differ, and for so long a step takes. */
+  const skewMs = Math.max(15 * 60_000, 2 * skewOf(world));
   /** By the days of the installation, or those of the tenant where these are fewer. */
   const keptMs = (what: 'results' | 'deliveries', which: 'last' | 'fewest'): number =>
     Math.min((world.keeps ?? KEEPS)[what], known().days[which]) * DAY_MS;
@@ -31,7 +34,7 @@ export const daysWatch = ({ world, sched, told }: WatchDeps, { say, read, known 
     const text = `${work.id}, ${(age / HOUR).toFixed(1)} hours after it was billed`;
     if (isThere && age > keptMs('results', 'last') + SWEPT_MS)
       say('kept-too-long', `the result of ${text}, is there`);
-    if (!isThere && age > 0 && age < keptMs('results', 'fewest') - SKEW_MS)
+    if (!isThere && age > 0 && age < keptMs('results', 'fewest') - skewMs)
       say('result-gone', `the result of ${text}, is gone`);
   };
 
@@ -42,6 +45,13 @@ export const daysWatch = ({ world, sched, told }: WatchDeps, { say, read, known 
         say('kept-too-long', `${delivery_id} of ${created_at} is listed`);
   };
 
+  /** Documents of a batch that were accepted and cancelled. */
+  const cancelledIn = (batchId: string): number => {
+    const { works, batchOf } = known();
+    const isOfIt = ({ id }: Work) => batchOf.get(id)?.accepted.batch_id === batchId;
+    return [...works.values()].filter((work) => work.ended === 'cancelled' && isOfIt(work)).length;
+  };
+
   return {
     see: byType({
       RetentionSet: ({ data: { tenant_id, days } }) => {
@@ -49,8 +59,21 @@ export const daysWatch = ({ world, sched, told }: WatchDeps, { say, read, known 
         const last = days.results ?? Infinity;
         known().days = { last, fewest: Math.min(last, known().days.fewest) };
       },
+      TenantErasureEnded: ({ data: { ended_at } }) => {
+        const { tenantErasedAt } = known();
+        if (Date.parse(ended_at) - Date.parse(tenantErasedAt) < HOUR - skewMs)
+          say('erasure-ended', `an erasure of ${tenantErasedAt} has ended at ${ended_at}`);
+      },
+      EvaluationScored: ({ data }) => {
+        const cancelled = cancelledIn(data.batch_id);
+        if (cancelled > data.left_out)
+          say(
+            'scored-cancelled',
+            `${data.run_id} leaves out ${String(data.left_out)} of ${String(cancelled)}`,
+          );
+      },
       DeliveriesPruned: ({ data: { before } }) => {
-        const first = sched.nowMs() + EPOCH_MS - keptMs('deliveries', 'fewest') + SKEW_MS;
+        const first = sched.nowMs() + EPOCH_MS - keptMs('deliveries', 'fewest') + skewMs;
         if (Date.parse(before) > first)
           say('pruned-too-soon', `deliveries from before ${before} are not listed`);
       },

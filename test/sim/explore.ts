@@ -1,4 +1,6 @@
-import { chance, fraction, type CallPlace, type Deviation, type Plan, type Taken } from './scheduler.ts';
+import { chance, fraction } from './chance.ts';
+import { type CallPlace, type Deviation, type Plan, type Taken } from './scheduler.ts';
+import { changeOf } from './terms.ts';
 import { runWorld, type Outcome } from './run.ts';
 import type { Finding, World } from './worlds.ts';
 
@@ -23,6 +25,13 @@ export const FAILURES: readonly Deviation[] = [
   { kind: 'late', ms: 5_000 },
   { kind: 'slow', ms: 31_000 },
 ];
+
+/** What an operator may do between any two steps. */
+export const CHANGES: readonly Deviation[] = [
+  { kind: 'rate', mode: 'standard', billing: 'full_service', credits: 400 } as const,
+  { kind: 'rate', mode: 'standard', billing: 'full_service', credits: 3 } as const,
+  { kind: 'free pages', pages: 1 } as const,
+].map((change) => ({ kind: 'change', change }));
 
 /** Calls that only read what is late anyway: to stop at one is to stop at the next call. */
 const READS_ONLY = /^(lists|objects.list|registry|log.head|post)/;
@@ -55,6 +64,7 @@ const lengthOf = (seed: number, key: string): number =>
 const drawn = (seed: number, key: string, label: string): Deviation => {
   const r = fraction(seed, 'kind', key);
   const ms = lengthOf(seed, key);
+  if (fraction(seed, 'changes', key) < 0.25) return { kind: 'change', change: changeOf(seed, key) };
   if (label.startsWith('lists') && r < 0.5) return { kind: 'stale', ms: Math.min(ms, 4 * MINUTE) };
   if (r < 0.4) return { kind: 'pause', ms };
   if (r < 0.55) return { kind: 'kill', after: fraction(seed, 'after', key) < 0.5 };
@@ -91,6 +101,8 @@ export const deviationsIn = (taken: readonly Taken[]): Deviations =>
 export interface Search {
   readonly runs: number;
   readonly steps: number;
+  /** Credits that were paid for work. */
+  readonly burned: number;
   readonly found:
     { readonly finding: Finding; readonly deviations: Deviations; readonly outcome: Outcome } | undefined;
   /** Every schedule within the bound was looked at. */
@@ -153,21 +165,22 @@ const tried = async (world: World, deviations: Deviations, isWanted: Wanted['isW
 export const exhaust = async (world: World, bound: Bound, wanted: Wanted): Promise<Search> => {
   const { isWanted, until, runsMax = Infinity } = wanted;
   let open: readonly Open[] = [{ deviations: new Map(), after: 0 }];
-  let [runs, steps] = [0, 0];
+  let [runs, steps, burned] = [0, 0, 0];
   for (let depth = 0; depth <= bound.deviations; depth += 1) {
     const next: Open[] = [];
     for (const one of open) {
-      if (realNow() > until || runs >= runsMax) return { runs, steps, found: undefined, isComplete: false };
+      if (realNow() > until || runs >= runsMax)
+        return { runs, steps, burned, found: undefined, isComplete: false };
       const { outcome, places, finding } = await tried(world, one.deviations, isWanted);
-      [runs, steps] = [runs + 1, steps + outcome.steps];
+      [runs, steps, burned] = [runs + 1, steps + outcome.steps, burned + outcome.burned];
       const { deviations } = one;
       if (finding !== undefined)
-        return { runs, steps, found: { finding, deviations, outcome }, isComplete: false };
+        return { runs, steps, burned, found: { finding, deviations, outcome }, isComplete: false };
       if (depth < bound.deviations) next.push(...extended(one, places, bound));
     }
     open = next;
   }
-  return { runs, steps, found: undefined, isComplete: true };
+  return { runs, steps, burned, found: undefined, isComplete: true };
 };
 
 /** The clock of the machine, which no simulation touches. */
@@ -181,17 +194,17 @@ export const seeds = async (
   { from, count }: { readonly from: number; readonly count: number },
   { isWanted, until }: Wanted,
 ): Promise<Search & { readonly seed: number }> => {
-  let [runs, steps] = [0, 0];
+  let [runs, steps, burned] = [0, 0, 0];
   for (let seed = from; seed < from + count && realNow() < until; seed += 1) {
     const outcome = await runWorld({ world: worldOf(seed), plan: seededPlan(seed), seed, isWanted });
-    [runs, steps] = [runs + 1, steps + outcome.steps];
+    [runs, steps, burned] = [runs + 1, steps + outcome.steps, burned + outcome.burned];
     const finding = outcome.findings.find(isWanted);
     if (finding !== undefined) {
       const found = { finding, deviations: deviationsIn(outcome.taken), outcome };
-      return { runs, steps, found, isComplete: false, seed };
+      return { runs, steps, burned, found, isComplete: false, seed };
     }
   }
-  return { runs, steps, found: undefined, isComplete: false, seed: from + runs };
+  return { runs, steps, burned, found: undefined, isComplete: false, seed: from + runs };
 };
 
 /** Leaves out deviations and actors as long as the same rule is broken. */

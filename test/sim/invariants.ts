@@ -3,35 +3,37 @@ import type { AccountEventOf } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
-import { artifactKeyOf, type ArtifactPublished } from '../../domain/deployment.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import { PARTS, resultOf } from './process.ts';
 import { started, type Accepted, type Batch, type Held, type Work } from './known.ts';
 import type { Lists } from './lists.ts';
-import { byType } from './readModel.ts';
+import { accountsWatch } from './accountsWatch.ts';
+import type { Standing } from './book.ts';
+import { byType, tenantIn } from './readModel.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { reviewWatch } from './reviewWatch.ts';
 import { EPOCH_MS } from './scheduler.ts';
 import { daysWatch } from './daysWatch.ts';
 import type { Told, WatchDeps } from './told.ts';
-import { PRICE, type Actor } from './worlds.ts';
+import { actorOf, fullKeyOf, printOf } from './actors.ts';
+import { isRequest, skewOf, type Actor } from './worlds.ts';
 
 const HOUR = 3_600_000;
-const RESULT_KEPT_MS = 24 * HOUR - 10 * 60_000;
-/** For as long a key names the same request, less what clocks differ by. */
-const KEY_KEPT_MS = 24 * HOUR - 20 * 60_000;
 const BATCHES_MAX = 10;
 const WEBHOOKS_MAX = 20;
 /** Starts of one piece of work that count: a worker that shuts down gives its start back. */
 const STARTS_MAX = 3;
 
+/** What a sale says. */
+const saleOf = (actor: Actor | undefined): string | undefined =>
+  actor?.kind === 'sale'
+    ? `${fullKeyOf(actor)} ${actor.gross === undefined ? `${String(actor.credits)} credits` : String(actor.gross)}`
+    : undefined;
+
 const keyIn = ({ metadata }: Pick<RecordedEvent, 'metadata'>): string => {
   const id = metadata['correlation_id'];
   return typeof id === 'string' ? (id.split('#')[0] ?? '') : '';
 };
-
-const printOf = ({ key, print = 'same' }: { readonly key: string; readonly print?: string }): string =>
-  `${key} ${print}`;
 
 interface Times {
   readonly lease_id: string;
@@ -47,7 +49,13 @@ interface Progressed {
 /** Looks at each event as it is written, and at all that is left when all are well. */
 export const watchOver = (deps: WatchDeps) => {
   const { world, sched, shared, raw, told } = deps;
+  // What clocks differ by is taken off.
+  const skewMs = 2 * skewOf(world);
+  const resultKeptMs = 24 * HOUR - Math.max(10 * 60_000, skewMs);
+  /** For as long a key names the same request. */
+  const keyKeptMs = 24 * HOUR - Math.max(20 * 60_000, skewMs);
   let known = started();
+  let accounts = accountsWatch(deps);
   const say = (id: string, text: string): void =>
     deps.find({ id, text, at: sched.nowMs(), step: sched.steps() });
   const toTell = (id: string, text: string): void => {
@@ -55,7 +63,7 @@ export const watchOver = (deps: WatchDeps) => {
     say(id, text);
   };
   const calls = new Map(
-    world.actors.flatMap((actor) => (actor.kind === 'now' ? [[actor.key, actor] as const] : [])),
+    world.actors.flatMap((actor) => (actor.kind === 'now' ? [[fullKeyOf(actor), actor] as const] : [])),
   );
 
   const add = (work: Pick<Work, 'id' | 'work_id' | 'hold_id'> & Partial<Work>): Work => {
@@ -84,7 +92,7 @@ export const watchOver = (deps: WatchDeps) => {
     const [request, now] = [`${kind} ${fingerprint}`, Date.parse(at)];
     const first = known.accepted.get(request);
     if (first === undefined) known.accepted.set(request, now);
-    else if (now - first < KEY_KEPT_MS) say('accepted-twice', `the ${request} was accepted twice`);
+    else if (now - first < keyKeptMs) say('accepted-twice', `the ${request} was accepted twice`);
   };
 
   const isUncovered = ({ hold_id }: Work): boolean => hold_id !== null && !known.holds.has(hold_id);
@@ -92,7 +100,8 @@ export const watchOver = (deps: WatchDeps) => {
   const accepted = (data: Accepted): void => {
     const work = add({ id: data.operation_id, work_id: data.work_id, hold_id: data.hold_id, accepted: data });
     if (isUncovered(work)) toTell('accepted-unheld', `${work.id} was accepted without an open hold`);
-    if (requesterOf(work) !== undefined) acceptedOnce('operation', data.fingerprint, data.accepted_at);
+    if (requesterOf(work) !== undefined)
+      acceptedOnce('operation', `${data.tenant_id} ${data.fingerprint}`, data.accepted_at);
     const batch = known.batchOf.get(work.id);
     if (batch !== undefined && batch.ended !== null)
       toTell('accepted-after-end', `${work.id} was accepted after its batch had ended`);
@@ -129,7 +138,7 @@ export const watchOver = (deps: WatchDeps) => {
   const requesterOf = ({ accepted: data }: Work) => {
     const key = data?.correlation_id.split('#')[0];
     return world.actors.find(
-      (actor) => actor.kind === 'later' && actor.key === key && printOf(actor) === data?.fingerprint,
+      (actor) => actor.kind === 'later' && fullKeyOf(actor) === key && printOf(actor) === data?.fingerprint,
     );
   };
 
@@ -170,7 +179,7 @@ export const watchOver = (deps: WatchDeps) => {
       work.billed = result;
     });
     // By the log's time: an append whose writer stood still takes effect later than it says.
-    const left = Date.parse(at) - EPOCH_MS + RESULT_KEPT_MS - sched.nowMs();
+    const left = Date.parse(at) - EPOCH_MS + resultKeptMs - sched.nowMs();
     if (left > 0) sched.later(undefined, left, () => void stillThere(work));
   };
 
@@ -193,17 +202,16 @@ export const watchOver = (deps: WatchDeps) => {
     const { data } = event;
     const call = calls.get(keyIn(event));
     if (call !== undefined) {
-      const burns = known.burnsOfCalls.get(call.key) ?? new Set();
+      const key = fullKeyOf(call);
+      const burns = known.burnsOfCalls.get(key) ?? new Set();
       // An append may take effect long after its decision, and a key is kept from that.
-      if (burns.size === 0) known.firstBurns.set(call.key, Date.parse(data.created_at) - EPOCH_MS);
-      known.burnsOfCalls.set(call.key, burns.add(data.operation_id));
+      if (burns.size === 0) known.firstBurns.set(key, Date.parse(data.created_at) - EPOCH_MS);
+      known.burnsOfCalls.set(key, burns.add(data.operation_id));
       // A key names the same call for a day: what was sent then and comes later is another one.
-      if (burns.size > 1 && sched.nowMs() - (known.firstBurns.get(call.key) ?? 0) < KEY_KEPT_MS)
+      if (burns.size > 1 && sched.nowMs() - (known.firstBurns.get(key) ?? 0) < keyKeptMs)
         say('billed-twice', `the call with the key ${call.key} was billed ${String(burns.size)} times`);
     }
   };
-
-  const quotedFor = ({ job, accepted: data }: Work): number => job?.credits ?? (data?.pages ?? 0) * PRICE;
 
   const burned = (event: ProjectedEventOf<'CreditsBurned'>): void => {
     const { data } = event;
@@ -217,11 +225,6 @@ export const watchOver = (deps: WatchDeps) => {
     work.credits += data.credits;
     if (work.burns > 1) say('billed-twice', `${work.id} was billed ${String(work.burns)} times`);
     if (work.ended !== 'succeeded') say('billed-unended', `${work.id} was billed and had not succeeded`);
-    if (data.credits > quotedFor(work))
-      say(
-        'overbilled',
-        `${work.id} was quoted ${String(quotedFor(work))} credits and billed ${String(data.credits)}`,
-      );
     if (work.accepted !== null) burnedOperation(work, data.created_at);
   };
 
@@ -250,10 +253,12 @@ export const watchOver = (deps: WatchDeps) => {
   };
 
   /** A payment is booked once, and never after its caller was told no. */
-  const booked = (txn: string, fingerprint: string): void => {
+  const booked = (event: ProjectedEventOf<'CreditsGranted' | 'CreditsRefunded'>): void => {
+    const { provider_txn_id: txn } = event.data;
+    const sale = event.type === 'CreditsGranted' ? saleOf(actorOf(world, event)) : '';
     if (known.booked.has(txn)) say('booked-twice', `the payment ${txn} was booked twice`);
-    known.booked.set(txn, fingerprint);
-    if (told.refused.some((actor) => actor.kind === 'sale' && printOf(actor) === fingerprint))
+    known.booked.set(txn, sale ?? '');
+    if (sale !== undefined && told.refused.some((actor) => saleOf(actor) === sale))
       say('booked-after-no', `the payment ${txn} was booked after its caller was told no`);
   };
 
@@ -273,7 +278,7 @@ export const watchOver = (deps: WatchDeps) => {
   const batchAccepted = (data: Batch['accepted']): void => {
     const batch: Batch = { accepted: data, ended: null };
     known.batches.set(data.batch_id, batch);
-    acceptedOnce('batch', data.fingerprint, data.accepted_at);
+    acceptedOnce('batch', `${data.tenant_id} ${data.fingerprint}`, data.accepted_at);
     data.document_ids.forEach((_, index) =>
       known.batchOf.set(operationIdOfDocument({ ...data, index }), batch),
     );
@@ -298,16 +303,25 @@ export const watchOver = (deps: WatchDeps) => {
     leased(work, { from, until: gave_up === null ? lease_until : from, startsAnew: false });
   };
 
+  /** What is erased is not worked on, as far as read models that are not late can tell. */
+  const erased = (id: string): void => {
+    known.erased.add(id);
+    const isLate = sched.taken.some(({ deviation }) => deviation.kind === 'stale');
+    const open = [...known.works.values()].find((one) => one.accepted?.document_id === id);
+    if (open !== undefined && open.ended === null && !isLate)
+      say('erased-under-work', `${id} was erased, and ${open.id} works on it`);
+  };
+
   const people = reviewWatch(deps, { say, isErased, known: () => known });
   const days = daysWatch(deps, { say, read, known: () => known });
   const handle = byType({
     CreditsHeld: ({ data }) => void known.holds.set(data.hold_id, data),
     HoldReleased: ({ data }) => released(data),
     CreditsBurned: (event) => burned(event),
-    CreditsGranted: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
-    CreditsRefunded: ({ data }) => booked(data.provider_txn_id, data.fingerprint),
+    CreditsGranted: booked,
+    CreditsRefunded: booked,
     DocumentRegistered: ({ data }) => void known.registered.add(data.document_id),
-    DocumentErased: ({ data }) => void known.erased.add(data.document_id),
+    DocumentErased: ({ data }) => erased(data.document_id),
     TenantErased: ({ data }) => {
       known.tenantErasedAt = data.erased_at;
       for (const { accepted: work } of known.works.values())
@@ -315,12 +329,13 @@ export const watchOver = (deps: WatchDeps) => {
       for (const { accepted: batch } of known.batches.values())
         for (const id of batch.document_ids) known.toErase.add(id);
     },
-    CreditsAdjusted: ({ data }) => void known.adjusted.add(data.idempotency_key ?? ''),
+    CreditsAdjusted: ({ data, stream }) =>
+      void known.adjusted.add(`${tenantIn(stream)}:${data.idempotency_key ?? ''}`),
     OperationAccepted: ({ data }) => accepted(data),
     TrainingJobCreated: ({ data }) => {
       const work = add({ id: data.job_id, work_id: data.job_id, hold_id: data.hold_id, job: data });
       if (isUncovered(work)) toTell('accepted-unheld', `${work.id} was created without an open hold`);
-      acceptedOnce('job', data.fingerprint, data.created_at);
+      acceptedOnce('job', `${data.tenant_id} ${data.fingerprint}`, data.created_at);
     },
     OperationStarted: ({ data }) => started_(data.operation_id, data),
     TrainingJobStarted: ({ data }) => started_(data.job_id, data),
@@ -340,7 +355,7 @@ export const watchOver = (deps: WatchDeps) => {
     },
     OperationFailed: ({ data }) => {
       // What was never accepted goes after a day: a process that stood still for so long may accept it as it goes.
-      if (data.code === 'document_not_found' && sched.nowMs() < 23 * HOUR)
+      if (data.code === 'document_not_found' && sched.nowMs() < 23 * HOUR - skewMs)
         say('input-gone', `what ${data.operation_id} was to work on was gone before it was done`);
       ended(data.operation_id, 'failed', data.code);
     },
@@ -368,6 +383,7 @@ export const watchOver = (deps: WatchDeps) => {
   const see = (recorded: RecordedEvent): void => {
     const event = recorded as unknown as ProjectedEvent;
     tellGiven(event);
+    accounts.see(recorded);
     handle(event);
     people.see(event);
     days.see(event);
@@ -425,16 +441,16 @@ export const watchOver = (deps: WatchDeps) => {
   };
 
   const isKept = ({ actor, answer }: Told['answers'][number]): boolean => {
-    if (actor.kind === 'sale') return known.booked.get(actor.key) === printOf(actor);
-    if (actor.kind === 'money') return known.adjusted.has(actor.key);
+    if (actor.kind === 'sale') return known.booked.get(actor.key) === saleOf(actor);
+    if (actor.kind === 'money') return known.adjusted.has(fullKeyOf(actor));
     if (actor.kind === 'later') return known.works.get(answer.id)?.accepted?.fingerprint === printOf(actor);
-    return actor.kind !== 'now' || (known.burnsOfCalls.get(actor.key)?.size ?? 0) > 0;
+    return actor.kind !== 'now' || (known.burnsOfCalls.get(fullKeyOf(actor))?.size ?? 0) > 0;
   };
 
   /** What a caller was told holds, unless an older copy of the log was put back since. */
   const promises = (): void => {
     for (const one of told.answers.filter(({ at }) => at > told.restoredAt)) {
-      if (isKept(one) || one.actor.kind === 'restore') continue;
+      if (isKept(one) || !isRequest(one.actor)) continue;
       const how = one.answer.replayed === true ? 'acknowledged (replayed)' : 'acknowledged';
       say('ack-lost', `${one.actor.kind} ${one.actor.key} was ${how}, and the log does not have it`);
     }
@@ -446,9 +462,9 @@ export const watchOver = (deps: WatchDeps) => {
     const first = new Map<string, Told['answers'][number]>();
     for (const one of told.answers) {
       if (one.actor.kind !== 'now') continue;
-      const before = first.get(one.actor.key) ?? one;
-      first.set(one.actor.key, before);
-      if (one.at - before.at < KEY_KEPT_MS && !isDeepStrictEqual(one.answer.body, before.answer.body))
+      const before = first.get(fullKeyOf(one.actor)) ?? one;
+      first.set(fullKeyOf(one.actor), before);
+      if (one.at - before.at < keyKeptMs && !isDeepStrictEqual(one.answer.body, before.answer.body))
         say('answered-differently', `the call with the key ${one.actor.key} was answered in two ways`);
     }
   };
@@ -467,21 +483,6 @@ export const watchOver = (deps: WatchDeps) => {
         say('message-order', `${row.delivery_id} arrived after a later message of ${lane}`);
       last.set(lane, row.position);
     }
-  };
-
-  /** A job learned with the key of the request that created it. */
-  const keyOfJob = async ({ job_id, sha256 }: ArtifactPublished['data']): Promise<void> => {
-    const job = known.works.get(job_id)?.job;
-    const isRequester = (one: Actor) => one.kind === 'job' && printOf(one) === job?.fingerprint;
-    const actor = world.actors.find(isRequester);
-    const bytes = await raw.get(artifactKeyOf(sha256));
-    if (actor?.kind !== 'job' || bytes === undefined) return;
-    const { key } = JSON.parse(new TextDecoder().decode(bytes)) as { readonly key: string | null };
-    if (key !== (actor.ownKey ?? null)) say('wrong-key', `${job_id} ran with the key of another request`);
-  };
-  const keysOfJobs = async (): Promise<void> => {
-    for (const event of shared.events as unknown as readonly ProjectedEvent[])
-      if (event.type === 'ArtifactPublished') await keyOfJob(event.data);
   };
 
   /** Of a document that was erased nothing is left but its bill. */
@@ -510,11 +511,17 @@ export const watchOver = (deps: WatchDeps) => {
     },
     logPutBack: (): void => {
       known = started();
+      accounts = accountsWatch(deps);
       for (const event of shared.events) see(event);
     },
     /** All are well, and a request that is sent again is answered by nobody, or with what passes. */
     unanswered: ({ kind, key }: { readonly kind: string; readonly key: string }, code: string): void =>
       say('not-answered', `the ${kind} ${key} is sent again, and answered: ${code}`),
+    /** What a process says of an account when all are well. */
+    standing: (where: string, tenant: string, is: Standing): void => accounts.standing(where, tenant, is),
+    tenants: (): readonly string[] => accounts.tenants(),
+    due: (tenant: string): Standing => accounts.due(tenant),
+    burned: (): number => accounts.burned(),
     /** What is left when all have been well for hours. */
     look: async (lists: Lists): Promise<void> => {
       tellGiven();
@@ -528,9 +535,11 @@ export const watchOver = (deps: WatchDeps) => {
       batchSums();
       promises();
       sameAnswers();
+      for (const actor of told.keptNo)
+        say('failure-kept', `the ${actor.kind} failed, and its failure was kept for its repeat`);
+      await accounts.look();
       messages(lists);
       await people.look(lists);
-      await keysOfJobs();
       await nothingErased();
       await days.look(lists);
       for (const work of known.works.values()) await compared(work);

@@ -37,6 +37,7 @@ export interface Batch {
 
 /** A review, as its events tell it. */
 export interface SeenReview {
+  expired: boolean;
   /** '': nobody. */
   heldBy: string;
   heldUntil: string;

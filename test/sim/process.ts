@@ -2,7 +2,6 @@
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
-import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import type { OperationState } from '../../domain/operation.ts';
@@ -24,8 +23,10 @@ import { workHere } from '../../src/commands/reviewWork.ts';
 import { reviewIdOf } from '../../domain/review.ts';
 import { recordingOn, storedResultOf } from '../support/recording.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
-import { payments, type PaymentResult } from '../../src/commands/payments.ts';
-import { refund, sale } from '../support/money/accountCommands.ts';
+import { payments } from '../../src/commands/payments.ts';
+import { activeConfig, referenceData } from '../../src/commands/reference.ts';
+import { claimantOf } from '../../src/commands/paymentClaims.ts';
+import { refundCredits, sellCredits } from '../../src/commands/sales.ts';
 import {
   holdSweeper,
   objectSweeper,
@@ -73,10 +74,11 @@ import { trainingWorker } from '../../src/worker/training.ts';
 import { webhookSender } from '../../src/worker/webhooks.ts';
 import { asked } from '../support/delivery.ts';
 import { jobAsked } from '../support/pipelineBench.ts';
+import type { Mode } from './terms.ts';
 import type { SimLog } from './ports.ts';
 import type { Lists } from './lists.ts';
 
-/** All that happens in the simulation happens to this tenant, and its caller is this one. */
+/** Whose work it is where nothing else is said; the caller has this key. */
 export const TENANT = 't';
 const CALLER = { key_id: 'key_1', role: 'tenant' } as const;
 
@@ -96,7 +98,6 @@ export interface ProcessEnv {
   readonly replays: ReplayStore;
   readonly clock: Clock;
   readonly secrets: SecretBox;
-  readonly config: BillingConfig;
   /** How long the installation keeps things. */
   readonly keeps: Retention;
   /** Most entries that a list gives, whatever is asked for: few entries show what many would. */
@@ -121,26 +122,37 @@ export interface ProcessEnv {
 
 /** How a request was answered, as its caller sees it. */
 export type Answer =
-  | { readonly kind: 'ok'; readonly id: string; readonly body: unknown; readonly replayed?: boolean }
-  | { readonly kind: 'problem'; readonly code: string };
+  | {
+      readonly kind: 'ok';
+      readonly id: string;
+      readonly body: unknown;
+      readonly replayed?: boolean;
+      /** The bill, where the answer has one. */
+      readonly cost?: { readonly credits_used: number; readonly pages: number };
+    }
+  | { readonly kind: 'problem'; readonly code: string; readonly replayed?: boolean };
 
 /** What a caller sends. `key`: its Idempotency-Key. `print`: the fingerprint of the request. */
 export interface Asked {
+  readonly tenant: string;
+  /** Names the actor and the try, in whatever is written for it. */
+  readonly correlation: string;
   readonly key: string;
   readonly print: string;
-  readonly attempt: number;
   /** Its caller is gone. */
   readonly signal: AbortSignal;
 }
 
 interface RetentionWanted {
-  readonly tenant: string;
+  readonly whose: string;
   readonly days: number;
 }
 
 export interface AskedWork extends Asked {
   readonly path: string;
   readonly ownKey: boolean;
+  readonly doubtful: boolean;
+  readonly mode: Mode;
   /** A person has to look at the result. */
   readonly reviewed: boolean;
 }
@@ -217,6 +229,9 @@ const modelsOn = ({ fileAt, work, clock, die }: ProcessEnv) =>
 /** Longer than any run: the deadlines of models are not what is looked at. */
 const MODELS_MS = 10 * DAY_MS;
 
+/** The longest that work may take as its hold has it, ms. */
+const WORK_MS = 10 * 60_000;
+
 /** Work on documents: what comes out names the file and the run, so that one result can be told from another. */
 const workOn = (env: ProcessEnv) => {
   const { fileAt, work, clock, die } = env;
@@ -251,9 +266,9 @@ const workOn = (env: ProcessEnv) => {
       extract: ({ path }) => extracted(path),
     } satisfies ExtractDeps['ranged'],
     modelWork: {
-      // Every third key is never used: then the work is billed at full service.
+      // Nothing is ever doubtful, and every third key is never used.
       extract: async (request, asked, keeping) => {
-        if (Math.random() < 0.33) return extracted(request.path);
+        if (asked.modelsFor === 'doubtful' || Math.random() < 0.33) return extracted(request.path);
         const calls: string[] = [];
         const onCall = (call: ModelCall): void => {
           if (call.id !== undefined) calls.push(call.id);
@@ -272,28 +287,34 @@ const workOn = (env: ProcessEnv) => {
 
 /** What the commands of one process stand on. */
 const depsOf = (env: ProcessEnv) => {
-  const { clock, config } = env;
+  const { clock } = env;
   const objects = guardedObjects(env.objects);
   const nowMs = () => Date.parse(clock.now());
   const random = (bytes: number) => Buffer.from(sha256(clock.uuid()), 'hex').subarray(0, bytes);
   const vault = textVault({ objects, box: undefined, boxOf: aesSecretBox, nowMs, random });
   const store = { ...env.log, vault };
   const accounts = accountWriter({ store });
+  const reference = referenceData({ store });
   const recording = recordingOn({ store, objects, clock });
   const deps: ExtractDeps & ConvertDeps = {
     ...{ accounts, store, objects, clock, ...recording },
     ...workOn(env),
-    billingConfig: () => Promise.resolve(config),
+    billingConfig: async (version) => {
+      if (version === undefined) return activeConfig(reference);
+      const config = (await reference.billingConfig()).versions[version - 1];
+      if (config === undefined) throw new Error('there is no such billing config yet');
+      return config;
+    },
     slots: heavySlots(100),
     ...{ pagesMax: 100, longPagesMax: 2_000, inspectDeadlineMs: 1_000, convertDeadlineMs: 1_000 },
     localDeadlinesMs: { fast: 1_000, standard: 1_000, robust: 1_000 },
-    deadlineMs: { fast: MODELS_MS, standard: MODELS_MS, robust: MODELS_MS },
+    deadlineMs: { fast: WORK_MS, standard: WORK_MS, robust: WORK_MS },
     platformModels: { extraction: LOCAL, ocr: LOCAL },
     checkBase: () => Promise.resolve({ kind: 'ok' }),
     wrote: () => undefined,
   };
   const uploads: Uploads = {
-    fetch: async (_, { document_id = '' }) => {
+    fetch: async (tenant_id, { document_id = '' }) => {
       await env.work(`fetch ${document_id}`);
       const path = `upload ${document_id}`;
       const file = {
@@ -303,13 +324,13 @@ const depsOf = (env: ProcessEnv) => {
         file_name: null,
         discard: () => Promise.resolve(),
       };
-      const document = { document_id, tenant_id: TENANT, project_id: 'p', task_id: 'd', file_name: null };
+      const document = { document_id, tenant_id, project_id: 'p', task_id: 'd', file_name: null };
       return { kind: 'ok', file, document: { ...document, kind: 'document' } as never };
     },
   };
   const own = { accounts, operations: operations(store), jobs: trainingJobs(store), batches: batches(store) };
   const { facts } = recording;
-  return { ...deps, ...own, facts, uploads, secrets: env.secrets, forgetTexts: vault.forget };
+  return { ...deps, ...own, reference, facts, uploads, secrets: env.secrets, forgetTexts: vault.forget };
 };
 type Deps = ReturnType<typeof depsOf>;
 
@@ -317,20 +338,23 @@ const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => dig
 
 const workOf = (
   env: ProcessEnv,
-  { key, print, path, ownKey, reviewed, attempt, signal }: AskedWork,
+  { tenant, correlation, key, print, path, ownKey, doubtful, reviewed, mode, signal }: AskedWork,
 ): ExtractRequest =>
   asked(1, {
-    correlation_id: `${key}#${String(attempt)}`,
+    tenant_id: tenant,
+    correlation_id: correlation,
+    mode,
     idempotency: { idempotency_key: key, fingerprint: print },
     signal,
     file: { path, sha256: digestAt(env, path), bytes: 1, file_name: env.fileAt(path).tag },
     ...(ownKey && { llm: OWN_KEY }),
+    ...(doubtful && { models_for: 'doubtful' }),
     ...(reviewed && { review: { sample: 1 } }),
   });
 
-const idempotencyOf = (env: ProcessEnv, endpoint: string, { key, print }: Asked) => ({
+const idempotencyOf = (env: ProcessEnv, endpoint: string, { tenant, key, print }: Asked) => ({
   store: env.replays,
-  scope: { tenant_id: TENANT, endpoint, idempotency_key: key },
+  scope: { tenant_id: tenant, endpoint, idempotency_key: key },
   fingerprint: print,
   keepMs: DAY_MS,
   onStoreError: env.onError,
@@ -346,11 +370,12 @@ const once = async (
     return { status: answer.kind === 'ok' ? 200 : 422, body: JSON.stringify(answer), replayed: false };
   });
   const answer = JSON.parse(sent.body) as Answer;
-  return answer.kind === 'ok' ? { ...answer, replayed: sent.replayed } : answer;
+  return { ...answer, replayed: sent.replayed };
 };
 
 const operationRequests = (env: ProcessEnv, deps: Deps) => {
-  const openOf = () => env.ask('open operations', ({ accounts }) => accounts.openOperationsOf(TENANT));
+  const openOf = (tenant: string) =>
+    env.ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant));
   const begin = extractDocument(deps);
   const accept = acceptOperation({ ...deps, openOf, quotaBytes: 1_000_000 });
   const money = operationMoney(deps);
@@ -375,12 +400,14 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
           if (answer.kind !== 'delivered')
             return problem(answer.kind === 'problem' ? answer : { code: 'busy' });
           const { extraction_id } = answer.body['meta'] as { readonly extraction_id: string };
-          return { kind: 'ok', id: extraction_id, body: answer.body['result'] };
+          const { credits_used, pages } = answer.cost;
+          const cost = { credits_used, pages };
+          return { kind: 'ok', id: extraction_id, body: answer.body['result'], cost };
         }),
-      cancelOperation: async (operation_id: string): Promise<Answer> => {
+      cancelOperation: async (tenant_id: string, operation_id: string): Promise<Answer> => {
         const { clock } = env;
         const meta = metaOf({ clock }, CALLER, `cancel ${operation_id}`);
-        const name = { operation_id, tenant_id: TENANT };
+        const name = { operation_id, tenant_id };
         const answer = await cancelWork(deps, money, { name, meta });
         return answer.kind === 'problem'
           ? problem(answer)
@@ -390,13 +417,24 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
   };
 };
 
+/** Read models that are late are waited for, and not for ever: a request tells no lie, and a sweep comes again. */
+const SETTLE_TRIES = 5;
+
+const settled =
+  ({ log, caughtUp }: ProcessEnv) =>
+  async (): Promise<void> => {
+    const head = (await log.head()) ?? -1n;
+    for (let tries = 0; tries < SETTLE_TRIES && !(await caughtUp(head)); tries += 1)
+      await new Promise((resolve) => void setTimeout(resolve, 1_000));
+  };
+
 const tenantErasing = (
   env: ProcessEnv,
   { objects, clock, store, forgetTexts }: Deps,
   requests: {
-    readonly eraseDocument: (id: string) => Promise<Answer>;
-    readonly cancelOperation: (id: string) => Promise<Answer>;
-    readonly cancelBatch: (id: string) => Promise<Answer>;
+    readonly eraseDocument: (tenant: string, id: string) => Promise<Answer>;
+    readonly cancelOperation: (tenant: string, id: string) => Promise<Answer>;
+    readonly cancelBatch: (tenant: string, id: string) => Promise<Answer>;
   },
 ): EraseTenantDeps => {
   const isOk = ({ kind }: Answer) => kind === 'ok';
@@ -408,12 +446,11 @@ const tenantErasing = (
     learnedBy: () => Promise.resolve({ artifacts: [], jobs: [], runs: [] }),
     remove: {
       ...{ key: never, webhook: never, job: never, set: never, config: never, deployment: never },
-      operation: async (_, id) => isOk(await requests.cancelOperation(id)),
-      batch: async (_, id) => isOk(await requests.cancelBatch(id)),
-      document: async (_, id) => isOk(await requests.eraseDocument(id)),
+      operation: async (whose, id) => isOk(await requests.cancelOperation(whose, id)),
+      batch: async (whose, id) => isOk(await requests.cancelBatch(whose, id)),
+      document: async (whose, id) => isOk(await requests.eraseDocument(whose, id)),
     },
-    // Read models that are late are waited for, and not for ever.
-    settle: () => Promise.resolve(),
+    settle: settled(env),
   };
 };
 
@@ -470,8 +507,8 @@ const erasing = (
   env: ProcessEnv,
   deps: Deps,
   cancelling: {
-    readonly cancelOperation: (id: string) => Promise<Answer>;
-    readonly cancelBatch: (id: string) => Promise<Answer>;
+    readonly cancelOperation: (tenant: string, id: string) => Promise<Answer>;
+    readonly cancelBatch: (tenant: string, id: string) => Promise<Answer>;
   },
 ) => {
   const { objects, clock, store, jobs, forgetTexts, operations: ops } = deps;
@@ -484,20 +521,19 @@ const erasing = (
     learningFrom: () => Promise.resolve([]),
     cancelJob: none,
     forgetInEvaluations: () => Promise.resolve(),
-    // Read models that are late are waited for, and not for ever.
-    settle: () => Promise.resolve(),
+    settle: settled(env),
   });
-  const erasing = async (document_id: string): Promise<Answer> => {
-    const by = { tenant_id: TENANT, allTenants: false };
+  const erasing = async (tenant_id: string, document_id: string): Promise<Answer> => {
+    const by = { tenant_id, allTenants: false };
     const refused = await erase(by, document_id, metaOf(env, CALLER, `erase ${document_id}`));
     return refused === undefined ? { kind: 'ok', id: document_id, body: null } : problem(refused);
   };
   const tenant = tenantErasing(env, deps, { eraseDocument: erasing, ...cancelling });
   return {
     eraseDocument: erasing,
-    eraseTenant: async (): Promise<Answer> => {
-      const done = await eraseTenant(tenant)(TENANT, metaOf(env, CALLER, 'erase the tenant'));
-      return 'kind' in done ? problem(done) : { kind: 'ok', id: TENANT, body: null };
+    eraseTenant: async (whose: string): Promise<Answer> => {
+      const done = await eraseTenant(tenant)(whose, metaOf(env, CALLER, 'erase the tenant'));
+      return 'kind' in done ? problem(done) : { kind: 'ok', id: whose, body: null };
     },
     sweepErasures: sweepErasures(tenant),
   };
@@ -507,17 +543,17 @@ const moneyRequests = (env: ProcessEnv, { accounts }: Deps) => ({
   /** Gives credits, or takes them: an adjustment by its key. */
   adjust: ({ credits, ...wanted }: Asked & { readonly credits: number }): Promise<Answer> =>
     once(idempotencyOf(env, 'adjust', wanted), async () => {
-      const { key, print, attempt } = wanted;
+      const { tenant, key, print, correlation } = wanted;
       const data = {
         ...{
-          tenant_id: TENANT,
+          tenant_id: tenant,
           adjustment_id: env.clock.newId('adj'),
           idempotency_key: key,
           fingerprint: print,
         },
         ...{ credits: asCredits(credits), reason: 'wanted', allow_negative: false },
       };
-      const meta = metaOf(env, CALLER, `${key}#${String(attempt)}`);
+      const meta = metaOf(env, CALLER, correlation);
       const outcome = await accounts.execute({ type: 'AdjustCredits', data, meta });
       if (outcome.kind === 'done') return { kind: 'ok', id: key, body: null };
       return problem({
@@ -526,46 +562,78 @@ const moneyRequests = (env: ProcessEnv, { accounts }: Deps) => ({
     }),
 });
 
+const standingRequests = ({ accounts }: Deps) => ({
+  /** What the service says that an account has. */
+  standing: async (tenant: string): Promise<Answer> => {
+    const { balance, held, free_pages_used, free_pages_held } = await accounts.stateOf(tenant, 0);
+    const body = { balance, held, freeUsed: free_pages_used, freeHeld: free_pages_held };
+    return { kind: 'ok', id: tenant, body };
+  },
+});
+
 const retentionRequests = (env: ProcessEnv, { store }: Deps) => {
   const retention = retentionCommands(store, env.keeps);
   return {
     /** A tenant's results and deliveries are kept for so many days. */
-    setRetention: async ({ key, tenant, days }: Asked & RetentionWanted): Promise<Answer> => {
+    setRetention: async ({ key, whose, days }: Asked & RetentionWanted): Promise<Answer> => {
       const own = { uploads: null, results: days, examples: null, deliveries: days };
-      const outcome = await retention.set(tenant, own, metaOf(env, CALLER, key));
+      const outcome = await retention.set(whose, own, metaOf(env, CALLER, key));
       return outcome.kind === 'done' ? { kind: 'ok', id: key, body: null } : problem({ code: 'busy' });
     },
   };
 };
 
-const paymentRequests = (env: ProcessEnv, { accounts, store }: Deps) => {
-  const pay = payments({ store, writer: accounts, clock: env.clock });
-  const answerOf = ({ outcome }: PaymentResult, id: string): Answer => {
+export interface AskedSale extends Asked {
+  readonly credits: number;
+  /** Minor units; undefined: the caller says credits and no money. */
+  readonly gross: number | undefined;
+}
+
+const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) => {
+  const { clock } = env;
+  const deps = {
+    ...{ reference, clock, claimantOf: claimantOf(store) },
+    payments: payments({ store, writer: accounts, clock }),
+  };
+  const [sell, giveBack] = [sellCredits(deps), refundCredits(deps)];
+  const answerOf = (
+    outcome: { readonly kind: string; readonly rejection?: { readonly code: string } },
+    id: string,
+  ): Answer => {
     if (outcome.kind === 'done') return { kind: 'ok', id, body: null };
-    return problem({
-      code: (outcome.kind === 'rejected' ? outcome.rejection.code : 'busy') as WorkProblem['code'],
-    });
+    return problem({ code: (outcome.rejection?.code ?? 'busy') as WorkProblem['code'] });
   };
   return {
-    sale: async ({ credits, key, print, attempt }: Asked & { readonly credits: number }): Promise<Answer> => {
-      const { data, type } = sale(TENANT, credits, key);
-      const meta = metaOf(env, CALLER, `${key}#${String(attempt)}`);
-      const grant_id = env.clock.newId('grt');
-      const asked = { type, meta, data: { ...data, grant_id, fingerprint: print } };
-      return answerOf(await pay.sellCredits(asked), key);
+    sale: async ({ tenant, credits, gross, key, correlation }: AskedSale): Promise<Answer> => {
+      const money = gross === undefined ? { credits } : { gross_amount_minor: gross };
+      const body = {
+        ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: key, currency: 'USD', ...money },
+        ...{ vat_amount_minor: 0, provider_fee_minor: 0, note: `paid by ${tenant}` },
+      };
+      return answerOf(await sell(body, metaOf(env, CALLER, correlation)), key);
     },
-    refund: async (key: string, credits: number): Promise<Answer> => {
-      const { data, type } = refund(TENANT, credits, { txn: `re-${key}`, original: key });
-      const meta = metaOf(env, CALLER, `re-${key}`);
-      const asked = { type, meta, data: { ...data, refund_id: env.clock.newId('rfd') } };
-      return answerOf(await pay.refundCredits(asked), key);
+    refund: async (
+      tenant_id: string,
+      { key, credits, correlation }: Pick<AskedSale, 'key' | 'credits' | 'correlation'>,
+    ): Promise<Answer> => {
+      const body = {
+        ...{ tenant_id, provider: 'stripe', provider_txn_id: `re-${key}`, credits },
+        ...{ original_provider_txn_id: key, provider_fee_minor: 0 },
+      };
+      return answerOf(await giveBack(body, metaOf(env, CALLER, correlation)), key);
     },
   };
 };
 
+export interface AskedBatch extends Asked {
+  readonly documents: readonly string[];
+  readonly measured: boolean;
+  readonly mode: Mode;
+}
+
 const batchRequests = (env: ProcessEnv, deps: Deps) => {
   const { batches: streams, wrote } = deps;
-  const openOf = () => env.ask('open batches', ({ batches: one }) => one.openOfTenant(TENANT));
+  const openOf = (tenant: string) => env.ask('open batches', ({ batches: one }) => one.openOfTenant(tenant));
   const accept = acceptBatch({ ...deps, batches: streams, openOf });
   const cancel = cancelBatch({ batches: streams, wrote });
   const begin = extractDocument(deps);
@@ -582,8 +650,7 @@ const batchRequests = (env: ProcessEnv, deps: Deps) => {
   /** A set of the documents, and a run of it. */
   const measure = async (
     request: Omit<Parameters<ReturnType<typeof acceptRun>>[0], 'set_id'>,
-    { key, print }: Pick<Asked, 'key' | 'print'>,
-    ids: readonly string[],
+    { key, print, mode, documents: ids }: AskedBatch,
   ): Promise<Answer> => {
     const meta = metaOf(env, CALLER, `set ${key}`);
     const named = { set_id: null, set_name: undefined, project_id: undefined, task_id: undefined };
@@ -593,32 +660,29 @@ const batchRequests = (env: ProcessEnv, deps: Deps) => {
     if (set.kind === 'problem') return problem(set);
     const { set_id } = set.version;
     const run = await acceptRun({ ...deps, accept })({ ...request, set_id }, (work) =>
-      begin({ ...asked(1), ...work }),
+      begin({ ...asked(1, { mode }), ...work }),
     );
     if (run.kind === 'problem') return problem(run);
     return { kind: 'ok', id: batchIdOfRun(run.run_id), body: null, replayed: run.replayed };
   };
   return {
-    batch: async ({
-      key,
-      print,
-      attempt,
-      documents: ids,
-      measured,
-    }: Asked & { readonly documents: readonly string[]; readonly measured: boolean }): Promise<Answer> => {
+    batch: async (wanted: AskedBatch): Promise<Answer> => {
+      const { tenant, key, print, correlation, documents: ids, mode } = wanted;
       const { file: _, ...request } = asked(1, {
-        correlation_id: `${key}#${String(attempt)}`,
+        tenant_id: tenant,
+        correlation_id: correlation,
+        mode,
         idempotency: { idempotency_key: key, fingerprint: print },
       });
-      if (measured) return measure(request, { key, print }, ids);
+      if (wanted.measured) return measure(request, wanted);
       const answer = await accept({ ...request, document_ids: ids }, (work) =>
-        begin({ ...asked(1), ...work }),
+        begin({ ...asked(1, { mode }), ...work }),
       );
       if (answer.kind === 'problem') return problem(answer);
       return { kind: 'ok', id: answer.batch_id, body: null, replayed: answer.replayed };
     },
-    cancelBatch: async (batch_id: string): Promise<Answer> => {
-      const answer = await cancel({ batch_id, tenant_id: TENANT }, metaOf(env, CALLER, `cancel ${batch_id}`));
+    cancelBatch: async (tenant_id: string, batch_id: string): Promise<Answer> => {
+      const answer = await cancel({ batch_id, tenant_id }, metaOf(env, CALLER, `cancel ${batch_id}`));
       return answer.kind === 'problem'
         ? problem(answer)
         : { kind: 'ok', id: batch_id, body: answer.cancelled };
@@ -651,11 +715,12 @@ const jobRequests = (env: ProcessEnv, deps: Deps) => {
     },
   });
   return {
-    job: async ({ key, print, attempt, tier, ownKey }: AskedJob): Promise<Answer> => {
+    job: async ({ tenant, key, print, correlation, tier, ownKey }: AskedJob): Promise<Answer> => {
       const llm = { provider_model: 'openai/gpt', api_key: ownKey, api_base: null };
       const answer = await create(
         jobAsked(key, {
-          correlation_id: `${key}#${String(attempt)}`,
+          tenant_id: tenant,
+          correlation_id: correlation,
           identity: { idempotency_key: key, fingerprint: print },
           optimizer_tier: tier,
           ...(ownKey !== null && { llm, billing_type: 'byok' }),
@@ -664,8 +729,8 @@ const jobRequests = (env: ProcessEnv, deps: Deps) => {
       if (answer.kind === 'problem') return problem(answer);
       return { kind: 'ok', id: answer.job_id, body: answer.credits_held, replayed: answer.replayed };
     },
-    cancelJob: async (job_id: string): Promise<Answer> => {
-      const name = { job_id, tenant_id: TENANT };
+    cancelJob: async (tenant_id: string, job_id: string): Promise<Answer> => {
+      const name = { job_id, tenant_id };
       const meta = metaOf(env, CALLER, `cancel ${job_id}`);
       const answer = await cancelWork(deps, jobMoney(deps), { name, meta });
       return answer.kind === 'problem' ? problem(answer) : { kind: 'ok', id: job_id, body: answer.cancelled };
@@ -691,19 +756,18 @@ const webhookRequests = (env: ProcessEnv, deps: Deps) => {
     low_balance_credits: null,
   });
   return {
-    webhook: async ({ key, url }: Asked & { readonly url: string }): Promise<Answer> => {
-      const made = await commands.create(TENANT, settings(url), metaOf(env, CALLER, key));
+    webhook: async ({ tenant, key, url }: Asked & { readonly url: string }): Promise<Answer> => {
+      const made = await commands.create(tenant, settings(url), metaOf(env, CALLER, key));
       if (made.kind === 'problem') return problem(made);
       if (made.outcome.kind !== 'done') return problem({ code: 'busy' });
       return { kind: 'ok', id: made.outcome.state.webhook?.webhook_id ?? '', body: null };
     },
-    changeWebhook: async ({ id, url }: { readonly id: string; readonly url: string }): Promise<Answer> => {
+    changeWebhook: async (
+      tenant_id: string,
+      { id, url }: { readonly id: string; readonly url: string },
+    ): Promise<Answer> => {
       const wanted = { ...settings(url), enabled: true };
-      const outcome = await commands.change(
-        { webhook_id: id, tenant_id: TENANT },
-        wanted,
-        metaOf(env, CALLER, 'c'),
-      );
+      const outcome = await commands.change({ webhook_id: id, tenant_id }, wanted, metaOf(env, CALLER, 'c'));
       return outcome.kind === 'done' ? { kind: 'ok', id, body: null } : problem({ code: 'busy' });
     },
   };
@@ -951,14 +1015,17 @@ const senderLoops = (env: ProcessEnv, deps: Deps): readonly Loop[] => {
 };
 
 /** The part of the service that notices that the log was put back, and drops what it remembers. */
-const watchLoops = (env: ProcessEnv, { accounts }: Deps): readonly Loop[] => {
+const watchLoops = (env: ProcessEnv, { accounts, reference }: Deps): readonly Loop[] => {
   const query = async (text: string): Promise<readonly SqlRow[]> =>
     text.includes('to_regclass') ? [{ there: true }] : [await env.registryRow()];
   const watch = logWatch({
     sql: { query } as unknown as Sql,
     feed: env.log,
     timers: { sleep: none } as never,
-    onReplaced: () => accounts.forget('what_agrees'),
+    onReplaced: () => {
+      accounts.forget('what_agrees');
+      reference.forget();
+    },
     onDiverged: () => undefined,
     onSettled: () => accounts.forget('all'),
     onError: env.onError,
@@ -981,6 +1048,7 @@ export const simProcess = (env: ProcessEnv) => {
       ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),
       ...retentionRequests(env, deps),
+      ...standingRequests(deps),
       ...paymentRequests(env, deps),
       ...batched,
       ...jobRequests(env, deps),

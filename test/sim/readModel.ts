@@ -162,7 +162,8 @@ const prune = (
   }
 };
 
-const tenantIn = (stream: string): string => stream.slice('account-'.length);
+/** Whose account a stream is. */
+export const tenantIn = (stream: string): string => stream.slice('account-'.length);
 
 const burned = (rows: Rows, { stream, data }: ProjectedEventOf<'CreditsBurned'>): void => {
   const { hold_id, operation_id, credits, operation, pages, free_pages, delivered, created_at } = data;

@@ -1,13 +1,14 @@
 import type { z } from 'zod';
 import { operationIdOfReview, type reviewEvent, reviewIdOf } from '../../domain/review.ts';
-import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import type { ProjectedEvent, ProjectedEventOf } from '../../projections/engine/ports.ts';
 import { reviewFolderOf } from '../../src/commands/reviews.ts';
 import type { WatchDeps } from './told.ts';
 import type { SeenReview, started, Work } from './known.ts';
 import type { Lists } from './lists.ts';
 import { byType } from './readModel.ts';
 import { EPOCH_MS } from './scheduler.ts';
+import { skewOf } from './worlds.ts';
 
 type ReviewEvent = z.output<typeof reviewEvent>;
 type DataOf<Type extends ReviewEvent['type']> = Extract<ReviewEvent, { type: Type }>['data'];
@@ -26,15 +27,39 @@ const isHeldByAnother = ({ heldBy, heldUntil }: SeenReview, by: string, at: stri
 
 const NOBODY = { heldBy: '', heldUntil: '' };
 
+const DAY_MS = 24 * 3_600_000;
+
+/** The place of each tenant's first webhook in the log. */
+const firstWebhooks = (events: readonly ProjectedEvent[]): ReadonlyMap<string, number> => {
+  const since = new Map<string, number>();
+  for (const [at, event] of events.entries())
+    if (event.type === 'WebhookCreated' && !since.has(event.data.tenant_id))
+      since.set(event.data.tenant_id, at);
+  return since;
+};
+
+const asksOrAnswers = (
+  event: ProjectedEvent,
+): event is ProjectedEventOf<'OperationSucceeded' | 'ReviewDecided' | 'ReviewRejected'> =>
+  event.type === 'ReviewDecided' ||
+  event.type === 'ReviewRejected' ||
+  (event.type === 'OperationSucceeded' && event.data.review !== undefined);
+
 /** Looks at reviews: one holder at a time, one decision in each generation, kept and told, and nothing left. */
-export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isErased, known }: Reading) => {
+export const reviewWatch = (
+  { world, sched, shared, raw, told }: WatchDeps,
+  { say, isErased, known }: Reading,
+) => {
   const decisionOf = async (review_id: string, digest: string) => {
     const bytes = await raw.get(`${reviewFolderOf(review_id)}${digest}`);
     return bytes && (JSON.parse(Buffer.from(bytes).toString('utf8')) as { readonly result: JsonObject });
   };
   const seenOf = (review_id: string): SeenReview => {
     const { reviews } = known();
-    const seen = reviews.get(review_id) ?? { ...NOBODY, decided: new Map<number, string>() };
+    const seen = reviews.get(review_id) ?? {
+      ...{ ...NOBODY, expired: false },
+      decided: new Map<number, string>(),
+    };
     reviews.set(review_id, seen);
     return seen;
   };
@@ -45,12 +70,18 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
     Object.assign(seen, { heldBy: held_by, heldUntil: lease_until });
   };
 
+  /** A day after its result was stored, if nobody has decided it. */
+  const isLate = ({ expired: isOver, decided: known_ }: SeenReview, opened: string, at: string): boolean =>
+    isOver || (known_.size === 0 && Date.parse(at) - Date.parse(opened) > DAY_MS + 2 * skewOf(world));
+
   const decided = (data: DataOf<'ReviewDecided'>): void => {
     const { review_id, generation, operation_id, decision_sha256, decided_by, decided_at } = data;
     const seen = seenOf(review_id);
     const work = known().works.get(operation_id);
     if (isHeldByAnother(seen, decided_by, decided_at))
       say('decided-by-another', `${review_id} was decided by somebody who did not hold it`);
+    if (isLate(seen, work?.success?.succeeded_at ?? decided_at, decided_at))
+      say('decided-late', `${review_id} was decided when its time was over`);
     if (seen.decided.has(generation))
       say('decided-twice', `${review_id} was decided twice in one generation`);
     if (work?.success?.review === undefined)
@@ -109,12 +140,12 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
   const messages = ({ webhooks }: Lists): void => {
     const rows = webhooks.deliveries();
     const events = shared.events as unknown as readonly ProjectedEvent[];
-    const from = events.findIndex(({ type }) => type === 'WebhookCreated');
+    const since = firstWebhooks(events);
     const cuts = events.flatMap((event) => (event.type === 'DeliveriesPruned' ? [event.data.before] : []));
     const pruned = cuts.sort().at(-1) ?? '';
-    for (const event of from < 0 ? [] : events.slice(from)) {
-      const isNeeded = event.type === 'OperationSucceeded' && event.data.review !== undefined;
-      if (!isNeeded && event.type !== 'ReviewDecided' && event.type !== 'ReviewRejected') continue;
+    for (const [at, event] of events.entries()) {
+      if (!asksOrAnswers(event)) continue;
+      if (at < (since.get(event.metadata['tenant_id'] as string) ?? Infinity)) continue;
       // What was pruned is not asked after.
       if ((event.metadata['recorded_at'] as string) < pruned) continue;
       if (!rows.some((row) => row.event_id === event.id && row.delivered))
@@ -126,6 +157,7 @@ export const reviewWatch = ({ sched, shared, raw, told }: WatchDeps, { say, isEr
     see: byType({
       ReviewLeased: ({ data }) => leased(data),
       ReviewDecided: ({ data }) => decided(data),
+      ReviewExpired: ({ data }) => void (seenOf(data.review_id).expired = true),
       ReviewRejected: ({ data }) => rejected(data),
       ReviewReopened: ({ data }) => void Object.assign(seenOf(data.review_id), NOBODY),
     }),

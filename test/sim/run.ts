@@ -1,24 +1,29 @@
-import { activeBillingConfig, type BillingConfig } from '../../domain/billingConfig.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
-import { asCredits } from '../../domain/kernel/amounts.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { WebhookAnswer } from '../../domain/ports/services.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
-import { openedLog } from '../../src/commands/sealing.ts';
-import { referenceData } from '../../src/commands/reference.ts';
-import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { witnessOf } from '../../domain/eventLog/witness.ts';
 import { textOfWitness } from '../../projections/engine/arrivals.ts';
 import { logOf, objectsOf, replaysOf, sharedStores, type Shared } from './ports.ts';
-import { simProcess, TENANT, type FileFacts, type Loop, type SimProcess } from './process.ts';
-import { act, askAgain, bytesOf, lookAt, type Running } from './actors.ts';
+import { simProcess, type FileFacts, type Loop, type SimProcess } from './process.ts';
+import { act, askAgain, bytesOf, lookAt, standingOf, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
+import type { Standing } from './book.ts';
+import { baseOf, operatorOn } from './market.ts';
 import { readModel } from './readModel.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { watchOver } from './invariants.ts';
 import type { Told } from './told.ts';
-import { KEEPS, type Actor, type Finding, type ProcessSpec, type World } from './worlds.ts';
+import {
+  isRequest,
+  KEEPS,
+  marketOf,
+  type Actor,
+  type Finding,
+  type ProcessSpec,
+  type World,
+} from './worlds.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -44,6 +49,10 @@ export interface Outcome {
   /** Virtual ms. */
   readonly endedAt: number;
   readonly events: readonly RecordedEvent[];
+  /** Credits that all tenants paid for work. */
+  readonly burned: number;
+  /** What the read models have to say of each account in the end. */
+  readonly standings: ReadonlyMap<string, Standing>;
   /** What processes told of their failures. */
   readonly errors: readonly string[];
 }
@@ -66,64 +75,6 @@ export interface RunOptions {
   readonly audits?: boolean;
 }
 
-interface Base {
-  readonly events: readonly RecordedEvent[];
-  readonly config: BillingConfig;
-}
-
-const bases = new Map<number, Promise<Base>>();
-
-/** A log with prices, a billing config and an account on the paid plan: the same for all runs with one balance. */
-const baseOf = async (balance: number): Promise<Base> => {
-  const known = bases.get(balance);
-  if (known !== undefined) return known;
-  const made = (async () => {
-    const sched = scheduler({ deviation: () => undefined, latencyMs: () => 1 }, 'base');
-    const shared = sharedStores();
-    const store = logOf(shared, sched.call);
-    const owner = sched.newOwner('base');
-    let config: BillingConfig | undefined;
-    sched.later(owner, 0, () => {
-      void (async () => {
-        const now = sched.instantOf(owner);
-        await openedLog(store, now);
-        const reference = referenceData({ store });
-        await reference.ensureDefaults(now);
-        config = activeBillingConfig(await reference.billingConfig());
-        const accounts = accountWriter({ store });
-        const meta = (command_id: string) => ({
-          now,
-          actor: { key_id: 'key_1', role: 'admin' as const },
-          correlation_id: 'base',
-          command_id,
-        });
-        const given = {
-          tenant_id: TENANT,
-          adjustment_id: 'adj_0',
-          idempotency_key: 'start',
-          fingerprint: 'f',
-          reason: 'start',
-        };
-        await accounts.execute({
-          type: 'AdjustCredits',
-          data: { ...given, credits: asCredits(balance), allow_negative: false },
-          meta: meta('one'),
-        });
-        await accounts.execute({
-          type: 'SetPlan',
-          data: { tenant_id: TENANT, plan: 'paid', reason: null },
-          meta: meta('two'),
-        });
-      })();
-    });
-    await sched.run(30_000);
-    if (config === undefined) throw new Error('there is no billing config');
-    return { events: shared.events, config };
-  })();
-  bases.set(balance, made);
-  return made;
-};
-
 const textOf = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
 /** Sealed is what names its owner: what another's seal lies in the place of is not opened. */
@@ -138,7 +89,10 @@ const secrets = {
 };
 
 /** One world while it runs. */
-const stage = (base: Base, { world, plan, seed, former, isWanted = () => true }: RunOptions) => {
+const stage = (
+  base: readonly RecordedEvent[],
+  { world, plan, seed, former, isWanted = () => true }: RunOptions,
+) => {
   let isHealing = false;
   const whenIll: Plan = {
     deviation: (place) => (isHealing ? undefined : plan.deviation(place)),
@@ -149,7 +103,7 @@ const stage = (base: Base, { world, plan, seed, former, isWanted = () => true }:
   const rows = readModel(() => shared.events);
   const errors: string[] = [];
   const findings: Finding[] = [];
-  const told: Told = { answers: [], refused: [], restoredAt: -1, delivered: [], decided: [] };
+  const told: Told = { answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
     nowMs: sched.nowMs,
@@ -220,12 +174,28 @@ const fileAt = (on: Stage, path: string): FileFacts => {
   return bytes === undefined ? { pages: 1, tag: path } : (JSON.parse(textOf(bytes)) as FileFacts);
 };
 
+/** Whether the read models have all up to a position. */
+const caughtUp = (on: Stage, position: bigint): Promise<boolean> =>
+  on.sched.call({
+    label: 'lists caught up',
+    effect: () => {
+      if (on.sched.nowMs() >= on.stalledUntil) on.rows.advance();
+      return (on.shared.events[on.rows.applied() - 1]?.position ?? 0n) >= position;
+    },
+    failed: () => false,
+    never: ['late', 'slow'],
+    stale: (ms) => {
+      on.rows.advance();
+      on.stalledUntil = on.sched.nowMs() + ms;
+    },
+  });
+
 const envOf = (on: Stage, owner: Owner): Parameters<typeof simProcess>[0] => {
   const { sched, shared } = on;
   const clock = idsOf(on, owner);
   const log = logOf(shared, sched.call);
   return {
-    ...{ name: owner.name, clock, secrets, config: on.base.config, page: on.world.page ?? 50 },
+    ...{ name: owner.name, clock, secrets, page: on.world.page ?? 50 },
     keeps: on.world.keeps ?? KEEPS,
     log,
     objects: objectsOf(shared, sched),
@@ -243,7 +213,7 @@ const envOf = (on: Stage, owner: Owner): Parameters<typeof simProcess>[0] => {
           throw new Error('away');
         },
       }),
-    caughtUp: () => Promise.resolve(true),
+    caughtUp: (position) => caughtUp(on, position),
     lock: (name) =>
       sched.call({
         label: `lock ${name}`,
@@ -342,7 +312,7 @@ const rolesIn = ({ actors }: World): readonly (keyof SimProcess['loops'])[] => {
 };
 
 const start = (on: Stage, spec: ProcessSpec, lives: number): void => {
-  const owner = on.sched.newOwner(lives === 1 ? spec.name : `${spec.name}.${String(lives)}`, spec.offsetMs);
+  const owner = on.sched.newOwner(lives === 1 ? spec.name : `${spec.name}.${String(lives)}`, spec);
   const parts = simProcess(envOf(on, owner));
   on.running.set(spec.name, { owner, parts, lives });
   for (const role of rolesIn(on.world)) for (const one of parts.loops[role]) loop(on, owner, one);
@@ -362,10 +332,16 @@ const restore = (on: Stage, { what, at }: Extract<Actor, { kind: 'restore' }>): 
   if (what.includes('replays')) on.shared.replays = new Map(copy.replays);
 };
 
-const fill = ({ shared, base }: Stage, { events, objects }: Former = { ...base, objects: [] }): void => {
+const fill = ({ shared, base }: Stage, { events, objects }: Former = { events: base, objects: [] }): void => {
   for (const event of events)
     shared.append(event.stream, event.revision === 0n ? 'no_stream' : event.revision - 1n, [event]);
   for (const { key, bytes, at } of objects) shared.objects.set(key, { bytes, at });
+};
+
+/** Of the world, and its clock is right. */
+const operatorIn = ({ sched, shared }: Stage) => {
+  const store = logOf(shared, ({ effect }) => new Promise((done) => done(effect())));
+  return operatorOn(store, { now: () => sched.instantOf(undefined), uuid: () => sched.uuid() });
 };
 
 const begin = (on: Stage, former?: Former): void => {
@@ -380,6 +356,10 @@ const begin = (on: Stage, former?: Former): void => {
   for (const event of shared.events) on.watch.see(event);
   sched.hook({
     afterStep: () => undefined,
+    onChange: (change) =>
+      operatorIn(on)
+        .change(change)
+        .catch((error: unknown) => void on.errors.push(String(error))),
     onKilled: (owner) => {
       for (const spec of world.processes) {
         const running = on.running.get(spec.name);
@@ -396,6 +376,10 @@ const begin = (on: Stage, former?: Former): void => {
     const owner = sched.newOwner(`actor ${String(at)}`);
     if (actor.kind === 'review') {
       sched.later(owner, actor.at + 1, () => void lookAt(on, owner, actor));
+      return;
+    }
+    if (actor.kind === 'evict') {
+      sched.later(undefined, actor.at + 1, () => shared.replays.clear());
       return;
     }
     if (actor.kind !== 'restore') {
@@ -425,12 +409,7 @@ const untilQuiet = async (on: Stage): Promise<void> => {
 const askedAgain = async (on: Stage): Promise<void> => {
   const { sched, world, watch } = on;
   for (const actor of world.actors) {
-    if (
-      actor.kind === 'restore' ||
-      actor.kind === 'review' ||
-      ('file' in actor && actor.file.ends === 'deadly')
-    )
-      continue;
+    if (!isRequest(actor) || ('file' in actor && actor.file.ends === 'deadly')) continue;
     const owner = sched.newOwner(`again ${actor.key}`);
     sched.later(owner, 1, () => {
       void askAgain(on, owner, actor).then((code) => {
@@ -441,6 +420,21 @@ const askedAgain = async (on: Stage): Promise<void> => {
   }
 };
 
+/** What each process says of each account. */
+const standing = async (on: Stage): Promise<void> => {
+  const { sched, world, watch } = on;
+  for (const [via, { name }] of world.processes.entries())
+    for (const tenant of watch.tenants()) {
+      const owner = sched.newOwner(`asks ${name} of ${tenant}`);
+      sched.later(owner, 1, () => {
+        void standingOf(on, owner, { via, tenant }).then((is) => {
+          if (is !== undefined) watch.standing(`as ${name} says`, tenant, is);
+        });
+      });
+    }
+  await sched.run(sched.nowMs() + MINUTE, on.isOver);
+};
+
 const audited = async (on: Stage): Promise<readonly AuditFinding[]> => {
   const feed = logOf(on.shared, ({ effect }) => new Promise((done) => done(effect())));
   const { report } = await runAudit({ feed, dense: true, keep: 5 });
@@ -449,7 +443,7 @@ const audited = async (on: Stage): Promise<readonly AuditFinding[]> => {
 
 /** Runs a world from its start until hours after all have become well, and tells what was wrong. */
 export const runWorld = async (options: RunOptions): Promise<Outcome> => {
-  const on = stage(await baseOf(options.world.balance), options);
+  const on = stage(await baseOf(marketOf(options.world)), options);
   const { sched, world, isOver, watch } = on;
   begin(on, options.former);
   await untilQuiet(on);
@@ -463,6 +457,7 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     on.rows.advance();
     await watch.look(listsOf(on.rows.rows()));
     if (options.former === undefined && on.idleMs !== IDLE_MS.healed) await askedAgain(on);
+    if (options.former === undefined) await standing(on);
     on.idleMs = IDLE_MS.healed;
   }
   if (!isOver() && options.audits !== false) watch.audited(await audited(on));
@@ -473,6 +468,8 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     taken: sched.taken,
     steps: sched.steps(),
     endedAt: sched.nowMs(),
+    burned: watch.burned(),
+    standings: new Map(watch.tenants().map((tenant) => [tenant, watch.due(tenant)])),
     events: shared.events,
   };
 };

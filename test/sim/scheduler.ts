@@ -1,6 +1,9 @@
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import timersPromises from 'node:timers/promises';
+import { chance, fraction } from './chance.ts';
+import { errorAt, type WallClock } from './clocks.ts';
+import type { Change } from './terms.ts';
 
 /** Whom the code under simulation asks for time and chance. Times are milliseconds. */
 interface TimeHost {
@@ -105,30 +108,13 @@ const virtualTime = (host: TimeHost): (() => void) => {
 /** 2026-01-31T08:00:00.000Z: what every wall clock without an error shows at virtual time 0. */
 export const EPOCH_MS = 1_769_846_400_000;
 
-/** A number from 0 up to 2^32, that follows from its parts and looks random. */
-export const chance = (...parts: readonly (string | number)[]): number => {
-  let h = 0x811c9dc5;
-  for (const part of parts) {
-    const text = String(part);
-    for (let at = 0; at < text.length; at += 1) h = Math.imul(h ^ text.charCodeAt(at), 0x01000193);
-    h = Math.imul(h ^ 0x1f, 0x01000193);
-  }
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
-};
-
-/** 0 ≤ x < 1. */
-export const fraction = (...parts: readonly (string | number)[]): number => chance(...parts) / 2 ** 32;
-
 /** One life of a process, or an actor outside of all processes. What waits for one that is dead never goes on. */
 export interface Owner {
   readonly name: string;
   alive: boolean;
   /** Virtual time until which it stands still, ms. */
   pausedUntil: number;
-  /** Of its wall clock. */
-  readonly offsetMs: number;
+  readonly clock: WallClock;
   /** Calls of ports so far: the n-th names a place in the run. */
   calls: number;
   /** Random numbers and IDs drawn so far. */
@@ -150,7 +136,9 @@ export type Deviation =
   /** It fails now, and takes effect later. */
   | { readonly kind: 'late'; readonly ms: number }
   /** What it reads stays as it is for so long, whatever is written. */
-  | { readonly kind: 'stale'; readonly ms: number };
+  | { readonly kind: 'stale'; readonly ms: number }
+  /** Just before it takes effect, an operator changes something. */
+  | { readonly kind: 'change'; readonly change: Change };
 
 /** One call of a port, as it is made known. */
 export interface CallPlace {
@@ -257,6 +245,8 @@ export interface Taken {
 export interface SchedulerHooks {
   /** A process was killed by a deviation. */
   readonly onKilled: (owner: Owner) => void;
+  /** Makes a change by an operator; `go` comes after it. */
+  readonly onChange: (change: Change) => Promise<void>;
   /** After each step, when nothing more can go on at its time. */
   readonly afterStep: () => void;
 }
@@ -271,7 +261,11 @@ export const scheduler = (plan: Plan, seed: string | number) => {
   const queue = itemQueue();
   const instantAt = instants();
   const taken: Taken[] = [];
-  let hooks: SchedulerHooks = { onKilled: () => undefined, afterStep: () => undefined };
+  let hooks: SchedulerHooks = {
+    onKilled: () => undefined,
+    onChange: () => Promise.resolve(),
+    afterStep: () => undefined,
+  };
   let current: Owner | undefined;
   let [now, seq, steps] = [0, 0, 0];
 
@@ -280,7 +274,8 @@ export const scheduler = (plan: Plan, seed: string | number) => {
     queue.push(item);
     return item;
   };
-  const wallOf = (owner: Owner | undefined): number => EPOCH_MS + now + (owner?.offsetMs ?? 0);
+  const wallOf = (owner: Owner | undefined): number =>
+    Math.floor(EPOCH_MS + now + (owner === undefined ? 0 : errorAt(owner.clock, now)));
   const draw = (): readonly (string | number)[] => {
     if (current === undefined) return [seed, 'nobody', (seq += 1)];
     current.drawn += 1;
@@ -313,6 +308,9 @@ export const scheduler = (plan: Plan, seed: string | number) => {
         return;
       case 'stale':
         go();
+        return;
+      case 'change':
+        void hooks.onChange(deviation.change).then(go);
         return;
       case 'slow':
         put(now + deviation.ms, owner, go);
@@ -399,9 +397,9 @@ export const scheduler = (plan: Plan, seed: string | number) => {
     /** As whoever runs now draws it. */
     uuid: () => host.uuid(),
     /** What a process under simulation has for a wall clock. */
-    instantOf: (owner: Owner | undefined) => instantAt(Math.floor(wallOf(owner))),
-    newOwner: (name: string, offsetMs = 0): Owner => ({
-      ...{ name, alive: true, pausedUntil: 0, offsetMs, calls: 0, drawn: 0 },
+    instantOf: (owner: Owner | undefined) => instantAt(wallOf(owner)),
+    newOwner: (name: string, clock: WallClock = {}): Owner => ({
+      ...{ name, alive: true, pausedUntil: 0, clock, calls: 0, drawn: 0 },
     }),
     /** Runs `start` as `owner`, in so many ms. Gives what cancels it. */
     later: (owner: Owner | undefined, ms: number, start: () => void): (() => void) => {

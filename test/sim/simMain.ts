@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import {
+  CHANGES,
   CRASHES,
   exhaust,
   FAILURES,
@@ -15,11 +16,12 @@ import {
 } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
 import type { Taken } from './scheduler.ts';
-import { isFindingOf, randomWorld, ROWS, SMALL, type Finding, type Row, type World } from './worlds.ts';
+import { isFindingOf, ROWS, type Row } from './rows.ts';
+import { randomWorld, SMALL, type Finding, type World } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const BOUND = {
-  ...{ deviations: 2, crashes: 1, kinds: [...PAUSES, ...FAILURES, ...CRASHES] },
+  ...{ deviations: 2, crashes: 1, kinds: [...PAUSES, ...FAILURES, ...CRASHES, ...CHANGES] },
   isLeftOut: readsOnly,
 };
 
@@ -27,7 +29,9 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const takenText = ({ place, deviation }: Taken): string => {
   const { kind, ...how } = deviation;
-  const detail = Object.values(how).map(String).join(' ');
+  const detail = Object.values(how)
+    .map((value: unknown) => JSON.stringify(value))
+    .join(' ');
   return `    ${place.key} ${kind} ${detail} at ${(place.at / 1000).toFixed(3)} s: ${place.label.slice(0, 90)}`;
 };
 
@@ -118,17 +122,20 @@ const tellFailure = async (seed: number, deviations: Deviations, { id }: Finding
 
 const random = async (from: number, seconds: number): Promise<number> => {
   const [until, began] = [inSeconds(seconds), realNow()];
-  let [seed, steps, runs] = [from, 0, 0];
+  let [seed, steps, runs, burned] = [from, 0, 0, 0];
   for (; realNow() < until;) {
     const search = await seeds(randomWorld, { from: seed, count: 1e9 }, { isWanted: () => true, until });
     [steps, runs, seed] = [steps + search.steps, runs + search.runs, search.seed + 1];
+    burned += search.burned;
     if (search.found === undefined) break;
     await tellFailure(search.seed, search.found.deviations, search.found.finding);
     process.exitCode = 1;
   }
   const took = (realNow() - began) / 1000;
+  const credits = `${String(burned)} credits`;
   say(
-    `${String(runs)} seeds from ${String(from)}, ${String(steps)} steps, ${String(Math.round(steps / took))} a second`,
+    `${String(runs)} seeds from ${String(from)}, ${String(steps)} steps, ${credits}, ` +
+      `${String(Math.round(steps / took))} steps a second`,
   );
   return steps;
 };
@@ -136,21 +143,25 @@ const random = async (from: number, seconds: number): Promise<number> => {
 /** Whether anything is found: in small worlds first, then by seeds. For those who sow faults. */
 const judge = async (seconds: number): Promise<void> => {
   const isWanted = () => true;
+  const [until, began] = [inSeconds(seconds), realNow()];
   let [runs, steps] = [0, 0];
-  const until = inSeconds(seconds);
+  const tell = (where: string, finding: Finding | undefined): void => {
+    const took = (realNow() - began) / 1000;
+    const found = finding === undefined ? null : findingText(finding);
+    say(JSON.stringify({ runs, steps, seconds: took, where, finding: found }));
+  };
   const one = { ...BOUND, deviations: 1 };
   for (const { name } of SMALL) {
     const soon = Math.min(until, inSeconds(seconds / SMALL.length / 2));
     const search = await exhaust(named(name), one, { isWanted, until: soon });
     [runs, steps] = [runs + search.runs, steps + search.steps];
     if (search.found === undefined) continue;
-    say(JSON.stringify({ runs, steps, where: name, finding: findingText(search.found.finding) }));
+    tell(name, search.found.finding);
     return;
   }
   const search = await seeds(randomWorld, { from: 1, count: 1e9 }, { isWanted, until });
-  const where = `seed ${String(search.seed)}`;
-  const finding = search.found === undefined ? null : findingText(search.found.finding);
-  say(JSON.stringify({ runs: runs + search.runs, steps: steps + search.steps, where, finding }));
+  [runs, steps] = [runs + search.runs, steps + search.steps];
+  tell(`seed ${String(search.seed)}`, search.found?.finding);
 };
 
 const small = async (seconds: number): Promise<void> => {

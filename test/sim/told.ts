@@ -19,6 +19,8 @@ export interface Told {
     readonly says: string;
     readonly at: number;
   }[];
+  /** Whose failure was kept, and answered to a repeat: what failed is tried again. */
+  readonly keptNo: Actor[];
   /** Who was told no for good. */
   readonly refused: Actor[];
   restoredAt: number;

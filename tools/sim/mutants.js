@@ -1,6 +1,8 @@
-// Sows faults into the code under simulation, one at a time, and lets the simulator look for each:
+// Sows faults into the code under simulation, one at a time, and lets the simulator look for each, and where it finds
+// nothing the spec that the list names for it:
 // node tools/sim/mutants.js [--seconds 60] [--list tools/sim/mutants.json] [--only <part of about>]
 import { spawnSync } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -53,7 +55,24 @@ const judged = () => {
   const last = stdout.trim().split('\n').at(-1) ?? '';
   return last.startsWith('{')
     ? JSON.parse(last)
-    : { runs: 0, steps: 0, where: 'it broke', finding: stderr.slice(0, 200) };
+    : { runs: 0, steps: 0, seconds: 0, where: 'it broke', finding: stderr.slice(0, 200) };
+};
+
+const MOCHA = join(createRequire(import.meta.url).resolve('mocha/package.json'), '../bin/mocha.js');
+
+/** The first test of a fault's own spec that fails; undefined: none does, or it has none. */
+const failedIn = ({ spec }) => {
+  if (spec === undefined) return undefined;
+  const file = join(COPY, spec.replace(/\.ts$/, '.js'));
+  const { stdout } = spawnSync(
+    process.execPath,
+    [MOCHA, '--no-config', '--timeout', '120000', '--bail', file],
+    {
+      ...{ cwd: ROOT, encoding: 'utf8' },
+    },
+  );
+  // What cannot even begin says nothing of the fault.
+  return /^\s*1\) (?!".*" hook)(.+)$/m.exec(stdout)?.[1];
 };
 
 const line = (cells) => process.stdout.write(`| ${cells.join(' | ')} |\n`);
@@ -66,8 +85,8 @@ const mutants = [
     about.includes(values.only),
   ),
 ];
-line(['fault', 'file', 'runs', 'steps', 'where', 'finding']);
-line(['---', '---', '--:', '--:', '---', '---']);
+line(['fault', 'runs', 'steps', 'seconds', 'where', 'finding']);
+line(['---', '--:', '--:', '--:', '---', '---']);
 for (const mutant of mutants) {
   copied();
   if (mutant.file !== undefined) {
@@ -76,7 +95,9 @@ for (const mutant of mutants) {
     rmSync(target);
     writeFileSync(target, code);
   }
-  const { runs, steps, where, finding } = judged();
-  line([mutant.about, mutant.file ?? '', runs, steps, where, finding ?? 'nothing found']);
+  const { runs, steps, seconds, where, finding } = judged();
+  const failed = finding === null ? failedIn(mutant) : undefined;
+  const found = failed === undefined ? [where, finding ?? 'nothing found'] : [mutant.spec, failed];
+  line([mutant.about, runs, steps, seconds.toFixed(1), ...found]);
 }
 rmSync(COPY, { recursive: true, force: true });

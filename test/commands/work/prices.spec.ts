@@ -7,7 +7,7 @@ import { NO_END } from '../../../domain/leased.ts';
 import { runAudit } from '../../../src/audit/runAudit.ts';
 import { publishBillingConfig, referenceData, setRate } from '../../../src/commands/reference.ts';
 import { openedLog } from '../../../src/commands/sealing.ts';
-import { placeAgain, type WorkToBill } from '../../../src/commands/work.ts';
+import { placeAgain, placeHold, type WorkToBill } from '../../../src/commands/work.ts';
 import {
   asked,
   delivery,
@@ -121,6 +121,20 @@ describe('prices that change while work is done', () => {
     expect(await bench.account()).to.include({ held: 400, free_pages_held: 50 });
     const isAboutWork = (finding: string) => finding.includes('without') || finding.includes('no work');
     expect((await findings()).filter((one) => !isAboutWork(one))).to.deep.equal([]);
+  });
+
+  it('are no other ones where a worker places the hold of work again that was just cancelled', async () => {
+    const on = process();
+    const work: WorkToBill = {
+      ...{ operation: 'extract', operation_id: 'ext_1', tenant_id: TENANT, mode: 'standard', pages: 60 },
+      ...{ billing_type: 'full_service', caller: { key_id: 'key_1', role: 'tenant' }, correlation_id: 'c' },
+      fingerprint: 'print',
+    };
+    await placeHold(on, work, { hold_id: 'hold_1', expires_at: NO_END });
+    const given = { tenant_id: TENANT, hold_id: 'hold_1', reason: 'cancelled' as const };
+    await on.accounts.execute({ type: 'ReleaseHold', data: given, meta: metaOf() });
+    expect(await placeAgain(on, work, 'hold_1')).to.include({ kind: 'held', hold_id: 'hold_1' });
+    expect((await findings()).filter((one) => one.startsWith('[hold] It changes'))).to.deep.equal([]);
   });
 
   it('that were replaced long before are a finding', async () => {

@@ -1,0 +1,409 @@
+import type { Billing, Mode, PlanName } from './terms.ts';
+
+/**
+ * What each party owes, kept a second time: from what was asked for, what it was asked of, and what was published.
+ * Nothing here is of the service, and of an event nothing is taken over but that it happened, to what, and by which
+ * version of the prices: each amount is worked out anew.
+ */
+
+/** An event as it lies in the log. */
+interface Entry {
+  readonly type: string;
+  readonly stream: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What somebody asked for that costs something, or pays for it. */
+export type Order =
+  | {
+      readonly kind: 'document';
+      readonly mode: Mode;
+      /** Models are asked with the caller's own key, for all that the schema asks for. */
+      readonly ownKey: boolean;
+      /** Of a batch: all that it may be. */
+      readonly files: readonly { readonly tag: string; readonly pages: number }[];
+    }
+  | {
+      readonly kind: 'job';
+      readonly tier: 'light' | 'heavy';
+      readonly ownKey: boolean;
+      readonly examples: number;
+    }
+  /** Half of the credits that are named may be asked back. */
+  | { readonly kind: 'sale'; readonly credits: number; readonly gross: number | undefined }
+  | { readonly kind: 'adjustment'; readonly credits: number };
+
+/** A result, as whoever paid for it reads it. */
+export interface Reading {
+  readonly tag: string;
+  readonly pages: number;
+}
+
+export interface BookDeps {
+  /** By whose request an event was written; undefined: by none that is known. */
+  readonly orderOf: (entry: Entry) => { readonly tenant: string; readonly order: Order } | undefined;
+  /** What lies where the burn says that its result is. */
+  readonly readingOf: (operationId: string, digest: string) => Reading | undefined;
+  /** How far the clocks of processes may be from the right time, and prices behind, ms. */
+  readonly slackMs: number;
+  readonly say: (rule: string, text: string) => void;
+}
+
+/** What a tenant has. */
+export interface Standing {
+  readonly balance: number;
+  readonly held: number;
+  readonly freeUsed: number;
+  readonly freeHeld: number;
+}
+
+interface Version {
+  readonly since: number;
+  readonly freePages: number;
+  /** Credits a page by `<mode> <billing>`. */
+  readonly rates: ReadonlyMap<string, number>;
+  readonly training: {
+    readonly base: Readonly<Record<string, number>>;
+    readonly example: number;
+    readonly call: number;
+  };
+}
+
+interface Hold {
+  readonly operation: string;
+  readonly order: Exclude<Order, { kind: 'sale' | 'adjustment' }>;
+  readonly pages: number;
+  readonly free: number;
+  /** Of a page. */
+  readonly price: number;
+  readonly credits: number;
+  /** Of the prices that it was taken at. */
+  readonly version: number;
+}
+
+interface Account {
+  balance: number;
+  held: number;
+  freeUsed: number;
+  freeHeld: number;
+  plan: PlanName;
+  readonly holds: Map<string, Hold>;
+  /** Those that were given back, by their ID: work that is held again keeps its terms. */
+  readonly given: Map<string, Hold>;
+  readonly sales: Map<string, { left: number }>;
+  readonly keys: Set<string>;
+}
+
+/** What was paid for a piece of work, and what came of it. */
+export interface Paid {
+  readonly tenant: string;
+  readonly credits: number;
+  readonly pages: number;
+  readonly reading: Reading | undefined;
+}
+
+/** Metric calls of a tier whose caller names none. */
+const CALLS = { light: 60, heavy: 540 };
+const NO_TERMS: Version = {
+  ...{ since: 0, freePages: 0, rates: new Map() },
+  training: { base: {}, example: 0, call: 0 },
+};
+
+const numberIn = (data: Entry['data'], name: string): number => Number(data[name]);
+const textIn = (data: Entry['data'], name: string): string => String(data[name]);
+
+interface RateText {
+  readonly operation: string;
+  readonly extraction_mode: string;
+  readonly billing_type: string;
+  readonly credits_per_page: number;
+}
+interface TermsText {
+  readonly free_pages: number;
+  readonly training: {
+    readonly base_credits: Readonly<Record<string, number>>;
+    readonly credits_per_example: number;
+    readonly credits_per_metric_call: number;
+  };
+}
+
+const rateName = (mode: string, billing: string): string => `${mode} ${billing}`;
+
+const ratesIn = (rates: readonly RateText[]) =>
+  rates
+    .filter(({ operation }) => operation === 'extract')
+    .map((one) => [rateName(one.extraction_mode, one.billing_type), one.credits_per_page] as const);
+
+/** Everything that was published, by its version. */
+const publications = () => {
+  const versions: Version[] = [];
+  const lists: { readonly since: number; readonly minorPerThousand: number }[] = [];
+  const before = (): Version => versions.at(-1) ?? NO_TERMS;
+  return {
+    versions,
+    lists,
+    see: ({ type, data }: Entry): void => {
+      const since = Date.parse(textIn(data, type === 'PriceListPublished' ? 'published_at' : 'created_at'));
+      if (type === 'BillingRateSet') {
+        const rates = new Map([...before().rates, ...ratesIn([data['rate'] as RateText])]);
+        versions.push({ ...before(), since, rates });
+      } else if (type === 'BillingConfigPublished') {
+        const { free_pages: freePages, training } = data['terms'] as TermsText;
+        const { base_credits: base, credits_per_example: example, credits_per_metric_call: call } = training;
+        const rates = new Map(ratesIn(data['rates'] as readonly RateText[]));
+        versions.push({ since, freePages, rates, training: { base, example, call } });
+      } else if (type === 'PriceListPublished') {
+        const [entry] = data['entries'] as readonly { readonly price_per_1000_credits: string }[];
+        const minorPerThousand = Math.round(Number(entry?.price_per_1000_credits) * 100);
+        lists.push({ since, minorPerThousand });
+      }
+    },
+    /** Whether a version was in force at a time, or was replaced not long before. */
+    isInForce: (
+      all: readonly { readonly since: number }[],
+      { version, at, slackMs }: { readonly version: number; readonly at: number; readonly slackMs: number },
+    ): boolean => {
+      const [own, next] = [all[version - 1], all[version]];
+      return (
+        own !== undefined && own.since <= at + slackMs && (next === undefined || next.since >= at - slackMs)
+      );
+    },
+  };
+};
+
+const emptyAccount = (): Account => ({
+  ...{ balance: 0, held: 0, freeUsed: 0, freeHeld: 0, plan: 'free' },
+  ...{ holds: new Map(), given: new Map(), sales: new Map(), keys: new Set() },
+});
+
+export type Book = ReturnType<typeof openBook>;
+
+/** A book of all accounts of a log, from its first event on. */
+export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
+  const market = publications();
+  const accounts = new Map<string, Account>();
+  const paid = new Map<string, Paid>();
+  /** When the claim of a payment was made. */
+  const claimedAt = new Map<string, number>();
+
+  const accountOf = (tenant: string): Account => {
+    const found = accounts.get(tenant) ?? emptyAccount();
+    accounts.set(tenant, found);
+    return found;
+  };
+  const differs = (what: string, due: unknown, is: unknown): void => {
+    if (due !== is) say('book', `${what}: ${String(is)}, and ${String(due)} by the book`);
+  };
+  const inForce = (what: string, version: number, at: string): Version => {
+    if (!market.isInForce(market.versions, { version, at: Date.parse(at), slackMs }))
+      say('price-not-in-force', `${what} at ${at} is at the prices ${String(version)}`);
+    return market.versions[version - 1] ?? NO_TERMS;
+  };
+  const solvent = (what: string, account: Account): void => {
+    if (account.balance - account.held < 0) say('overdrawn', `${what} takes what is not there or held`);
+  };
+
+  const jobPrice = ({ training }: Version, order: Extract<Order, { kind: 'job' }>): number =>
+    (training.base[order.tier] ?? Number.NaN) +
+    order.examples * training.example +
+    (order.ownKey ? 0 : CALLS[order.tier] * training.call);
+  const pagePrice = ({ rates }: Version, mode: Mode, billing: Billing): number =>
+    rates.get(rateName(mode, billing)) ?? Number.NaN;
+
+  /** Work that is held again keeps the prices that it was taken at; free pages are those that are left by now. */
+  const heldAnew = (what: string, data: Entry['data'], { account, before }: Retaking): Hold => {
+    const version = numberIn(data, 'billing_config_version');
+    differs(`the prices of ${what}, which is held again`, before.version, version);
+    if (before.order.kind === 'job') return before;
+    const { freePages } = market.versions[before.version - 1] ?? NO_TERMS;
+    const free = Math.min(before.pages, Math.max(0, freePages - account.freeUsed - account.freeHeld));
+    return { ...before, free, credits: (before.pages - free) * before.price };
+  };
+
+  const taken = (what: string, data: Entry['data'], { account, order }: Taking): Hold => {
+    const version = numberIn(data, 'billing_config_version');
+    const terms = inForce(what, version, textIn(data, 'created_at'));
+    const operation = textIn(data, 'operation_id');
+    if (order.kind === 'job')
+      return { operation, order, pages: 0, free: 0, price: 0, credits: jobPrice(terms, order), version };
+    const pages = numberIn(data, 'pages');
+    if (!order.files.some((one) => one.pages === pages))
+      say('book', `${what} is for ${String(pages)} pages, and nobody sent a file of so many`);
+    const free = Math.min(pages, Math.max(0, terms.freePages - account.freeUsed - account.freeHeld));
+    const price = pagePrice(terms, order.mode, order.ownKey ? 'byok' : 'full_service');
+    return { operation, order, pages, free, price, credits: (pages - free) * price, version };
+  };
+  interface Retaking {
+    readonly account: Account;
+    readonly before: Hold;
+  }
+  interface Taking {
+    readonly account: Account;
+    readonly order: Hold['order'];
+  }
+
+  /** What a hold should be; undefined: it is for nothing. */
+  const asHeld = (what: string, entry: Entry, account: Account): Hold | undefined => {
+    const { data } = entry;
+    const before = account.given.get(textIn(data, 'hold_id'));
+    if (before !== undefined) return heldAnew(what, data, { account, before });
+    const order = orderOf(entry)?.order;
+    if (order?.kind !== 'document' && order?.kind !== 'job') return undefined;
+    return taken(what, data, { account, order });
+  };
+
+  const held = (tenant: string, entry: Entry): void => {
+    const { data } = entry;
+    const [account, id] = [accountOf(tenant), textIn(data, 'hold_id')];
+    const what = `the hold ${id} of ${tenant}`;
+    const hold = asHeld(what, entry, account);
+    if (hold === undefined) {
+      say('book', `${what} is for nothing that was asked for`);
+      return;
+    }
+    if (hold.order.kind === 'job' && account.plan === 'free') say('book', `${what} is of the free plan`);
+    differs(`free pages of ${what}`, hold.free, data['free_pages']);
+    differs(`credits of ${what}`, hold.credits, data['credits']);
+    account.holds.set(id, hold);
+    account.held += hold.credits;
+    account.freeHeld += hold.free;
+    if (hold.credits > 0) solvent(what, account);
+  };
+
+  const closed = (tenant: string, id: string): Hold | undefined => {
+    const account = accountOf(tenant);
+    const hold = account.holds.get(id);
+    if (hold === undefined) return undefined;
+    account.holds.delete(id);
+    account.given.set(id, hold);
+    account.held -= hold.credits;
+    account.freeHeld -= hold.free;
+    return hold;
+  };
+
+  /** What is delivered is the file that was sent, with the pages that are paid for. */
+  const sameFile = (what: string, { order, pages }: Hold, reading: Reading | undefined): void => {
+    if (order.kind === 'job' || reading === undefined) return;
+    const isSent = order.files.some((one) => one.tag === reading.tag && one.pages === pages);
+    if (!isSent || reading.pages !== pages)
+      say('book', `${what} is for ${String(pages)} pages, and ${JSON.stringify(reading)} was delivered`);
+  };
+
+  const burned = (tenant: string, { data }: Entry): void => {
+    const [account, operation] = [accountOf(tenant), textIn(data, 'operation_id')];
+    const what = `the burn for ${operation} of ${tenant}`;
+    const hold = closed(tenant, textIn(data, 'hold_id'));
+    if (hold?.operation !== operation) {
+      say('book', `${what} is of a hold that is not open for it`);
+      return;
+    }
+    if (paid.has(operation)) say('billed-twice', `${operation} was billed twice, by the book`);
+    const digest = (data['delivered'] as { readonly result_sha256?: string } | undefined)?.result_sha256;
+    if (hold.order.kind === 'document' && digest === undefined)
+      say('burn-without-result', `${what} does not say for which result`);
+    const reading = digest === undefined ? undefined : readingOf(operation, digest);
+    sameFile(what, hold, reading);
+    const { credits } = hold;
+    differs(`pages of ${what}`, hold.pages, data['pages']);
+    differs(`free pages of ${what}`, hold.free, data['free_pages']);
+    differs(`credits of ${what}`, credits, data['credits']);
+    account.balance -= credits;
+    account.freeUsed += hold.free;
+    paid.set(operation, { tenant, credits, pages: hold.pages, reading });
+  };
+
+  const creditsOfSale = (order: Extract<Order, { kind: 'sale' }>, data: Entry['data']): number => {
+    const [version, txn] = [numberIn(data, 'price_list_version'), textIn(data, 'provider_txn_id')];
+    const at = claimedAt.get(txn) ?? Number.NaN;
+    if (!market.isInForce(market.lists, { version, at, slackMs }))
+      say('price-not-in-force', `the sale ${txn} is at the price list ${String(version)}`);
+    if (order.gross === undefined) return order.credits;
+    return Math.max(
+      1,
+      Math.floor((order.gross * 1_000) / (market.lists[version - 1]?.minorPerThousand ?? 0)),
+    );
+  };
+
+  const granted = (tenant: string, entry: Entry): void => {
+    const [account, txn] = [accountOf(tenant), textIn(entry.data, 'provider_txn_id')];
+    const from = orderOf(entry);
+    if (from?.order.kind !== 'sale' || from.tenant !== tenant) {
+      say('book', `${tenant} has the sale ${txn}, for which it did not pay`);
+      return;
+    }
+    const credits = creditsOfSale(from.order, entry.data);
+    differs(`credits of the sale ${txn}`, credits, entry.data['credits']);
+    account.balance += credits;
+    account.sales.set(txn, { left: credits });
+    if (account.plan === 'free') account.plan = 'paid';
+  };
+
+  const refunded = (tenant: string, entry: Entry): void => {
+    const { data } = entry;
+    const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
+    const sale = account.sales.get(txn.slice('re-'.length));
+    const from = orderOf(entry);
+    const credits = from?.order.kind === 'sale' ? Math.floor(from.order.credits / 2) : Number.NaN;
+    differs(`credits of the refund ${txn}`, credits, data['credits']);
+    if (sale === undefined || credits > sale.left || account.keys.has(txn))
+      say('book', `the refund ${txn} of ${tenant} gives back what was not paid`);
+    account.keys.add(txn);
+    if (sale !== undefined) sale.left -= credits;
+    account.balance -= credits;
+    if (credits > 0) solvent(`the refund ${txn} of ${tenant}`, account);
+  };
+
+  const adjusted = (tenant: string, entry: Entry): void => {
+    const [account, key] = [accountOf(tenant), textIn(entry.data, 'idempotency_key')];
+    const from = orderOf(entry);
+    const credits = from?.order.kind === 'adjustment' ? from.order.credits : numberIn(entry.data, 'credits');
+    if (account.keys.has(key)) say('book', `the adjustment ${key} of ${tenant} was made twice`);
+    account.keys.add(key);
+    differs(`credits of the adjustment ${key}`, credits, entry.data['credits']);
+    account.balance += credits;
+    if (credits < 0) solvent(`the adjustment ${key} of ${tenant}`, account);
+  };
+
+  const moves: Readonly<Record<string, (tenant: string, entry: Entry) => unknown>> = {
+    PlanSet: (tenant, { data }) => (accountOf(tenant).plan = textIn(data, 'plan') as PlanName),
+    CreditsHeld: held,
+    HoldReleased: (tenant, { data }) => closed(tenant, textIn(data, 'hold_id')),
+    CreditsBurned: burned,
+    CreditsGranted: granted,
+    CreditsRefunded: refunded,
+    CreditsAdjusted: adjusted,
+  };
+
+  const standing = (tenant: string): Standing => {
+    const { balance, held: own, freeUsed, freeHeld } = accountOf(tenant);
+    return { balance, held: own, freeUsed, freeHeld };
+  };
+
+  return {
+    /** Books an event; gives the tenant whose account it is of. */
+    see: (entry: Entry): string | undefined => {
+      const { stream, type, data } = entry;
+      market.see(entry);
+      if (type === 'PaymentClaimed')
+        claimedAt.set(textIn(data, 'provider_txn_id'), Date.parse(textIn(data, 'claimed_at')));
+      const tenant = stream.startsWith('account-') ? stream.slice('account-'.length) : undefined;
+      if (tenant === undefined) return undefined;
+      moves[type]?.(tenant, entry);
+      if (data['balance_after'] !== undefined)
+        differs(`the balance of ${tenant} after ${type}`, standing(tenant).balance, data['balance_after']);
+      return tenant;
+    },
+    tenants: (): readonly string[] => [...accounts.keys()],
+    standing,
+    /** Compares with what the service says of an account. */
+    compare: (where: string, tenant: string, is: Standing): void => {
+      const due = standing(tenant);
+      for (const name of ['balance', 'held', 'freeUsed', 'freeHeld'] as const)
+        differs(`${name} of ${tenant}, ${where}`, due[name], is[name]);
+    },
+    /** Credits that were paid for all work. */
+    burned: (): number => [...paid.values()].reduce((sum, { credits }) => sum + credits, 0),
+    /** What was paid for a piece of work. */
+    paidFor: (operation: string): Paid | undefined => paid.get(operation),
+  };
+};

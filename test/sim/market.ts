@@ -1,0 +1,108 @@
+import { asCredits } from '../../domain/kernel/amounts.ts';
+import type { CommandMeta } from '../../domain/kernel/decider.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
+import { openedLog } from '../../src/commands/sealing.ts';
+import { publishBillingConfig, referenceData, setRate } from '../../src/commands/reference.ts';
+import { accountWriter } from '../../src/writer/accountWriter.ts';
+import { logOf, sharedStores, type SimLog } from './ports.ts';
+import { scheduler } from './scheduler.ts';
+import { BILLINGS, type Change, MODES, type Tenant, type Terms } from './terms.ts';
+
+const ADMIN: CommandMeta['actor'] = { key_id: 'key_admin', role: 'admin' };
+
+/** Somebody who publishes prices and sets plans with the service's own commands, and fails never. */
+export const operatorOn = (store: SimLog, { now, uuid }: { now: () => string; uuid: () => string }) => {
+  const reference = referenceData({ store, maxAgeMs: -1 });
+  const meta = (): CommandMeta => ({
+    ...{ now: now(), actor: ADMIN, correlation_id: 'operator', command_id: uuid() },
+  });
+  const change = async (wanted: Change): Promise<void> => {
+    switch (wanted.kind) {
+      case 'rate': {
+        const { mode: extraction_mode, billing: billing_type, credits: credits_per_page } = wanted;
+        const rate = { operation: 'extract', extraction_mode, billing_type, credits_per_page } as const;
+        await setRate(reference, rate, meta());
+        return;
+      }
+      case 'free pages':
+        await publishBillingConfig(reference, { free_pages: wanted.pages }, meta());
+        return;
+      case 'training': {
+        const { base, example, call } = wanted;
+        const base_credits = { light: base, medium: base * 3, heavy: base * 9 };
+        const training = { base_credits, credits_per_example: example, credits_per_metric_call: call };
+        await publishBillingConfig(reference, { training }, meta());
+        return;
+      }
+      case 'plan': {
+        const data = { tenant_id: wanted.tenant, plan: wanted.plan, reason: null };
+        await accountWriter({ store }).execute({ type: 'SetPlan', data, meta: meta() });
+        return;
+      }
+      case 'price list': {
+        const entry = { currency: 'USD', tax_basis: 'exclusive', minor_unit_digits: 2 } as const;
+        const entries = [{ ...entry, price_per_1000_credits: wanted.usd }];
+        const data = { entries, expected_version: null, note: null };
+        await reference.publishPriceList({ type: 'PublishPriceList', data, meta: meta() });
+      }
+    }
+  };
+  return { change, reference, meta };
+};
+
+const changesTo = ({ freePages, standard, fast }: Terms): readonly Change[] => [
+  { kind: 'free pages', pages: freePages },
+  ...MODES.flatMap((mode) =>
+    BILLINGS.map((billing) => {
+      const credits = (mode === 'fast' ? fast : standard)[billing];
+      return { kind: 'rate', mode, billing, credits } as const;
+    }),
+  ),
+];
+
+const opened = async (
+  store: SimLog,
+  { now, uuid }: { readonly now: string; readonly uuid: () => string },
+  { terms, tenants }: { readonly terms: Terms; readonly tenants: readonly Tenant[] },
+): Promise<void> => {
+  await openedLog(store, now);
+  const { reference, change, meta } = operatorOn(store, { now: () => now, uuid });
+  await reference.ensureDefaults(now);
+  for (const one of changesTo(terms)) await change(one);
+  const accounts = accountWriter({ store });
+  for (const { id: tenant_id, balance, plan } of tenants) {
+    const given = { tenant_id, adjustment_id: `adj_0_${tenant_id}`, idempotency_key: 'start' };
+    const data = { ...given, fingerprint: 'f', reason: 'start', credits: asCredits(balance) };
+    await accounts.execute({
+      ...{ type: 'AdjustCredits', data: { ...data, allow_negative: false }, meta: meta() },
+    });
+    if (plan !== 'free') await change({ kind: 'plan', tenant: tenant_id, plan });
+  }
+};
+
+const bases = new Map<string, Promise<readonly RecordedEvent[]>>();
+
+/** A log with prices and accounts: the same for all runs that begin with the same. */
+export const baseOf = (wanted: {
+  readonly terms: Terms;
+  readonly tenants: readonly Tenant[];
+}): Promise<readonly RecordedEvent[]> => {
+  const name = JSON.stringify(wanted);
+  const known = bases.get(name);
+  if (known !== undefined) return known;
+  const made = (async () => {
+    const sched = scheduler({ deviation: () => undefined, latencyMs: () => 1 }, 'base');
+    const shared = sharedStores();
+    const owner = sched.newOwner('base');
+    let opening: Promise<void> | undefined;
+    sched.later(owner, 0, () => {
+      const at = { now: sched.instantOf(owner), uuid: () => sched.uuid() };
+      opening = opened(logOf(shared, sched.call), at, wanted);
+    });
+    await sched.run(30_000);
+    await opening;
+    return shared.events;
+  })();
+  bases.set(name, made);
+  return made;
+};
