@@ -382,9 +382,10 @@ const finish = async (
     return settled;
   }
   if (settled.position !== undefined) deps.wrote(bill.tenant_id, settled.position);
-  const { free_pages, cost, result_sha256: paid } = settled;
-  await recordEnd(deps, bill, { kind: 'completed', free_pages, status, duration_ms });
-  const answered = await paidFor(deps, { stored, digest: result_sha256 }, paid);
+  const { free_pages, cost, delivered: paid } = settled;
+  const end = { status: paid.status, duration_ms: paid.duration_ms };
+  await recordEnd(deps, bill, { kind: 'completed', free_pages, ...end });
+  const answered = await paidFor(deps, { stored, digest: result_sha256 }, paid.result_sha256);
   return 'kind' in answered ? answered : { kind: 'delivered', body: answered.body, cost, free_pages };
 };
 

@@ -74,8 +74,8 @@ interface Bill {
   readonly cost: Cost;
   readonly free_pages: number;
   readonly position: bigint | undefined;
-  /** Of the stored result that was paid for, which may be another's than the one that was just made. */
-  readonly result_sha256: string | undefined;
+  /** The work that the burn names: another request of the key may have been first. */
+  readonly delivered: DeliveredWork;
 }
 
 export interface BillingDeps extends HoldDeps {
@@ -208,7 +208,7 @@ export const billOf = async (
   const { pages, tenant_id, operation_id } = work;
   const unbilled = { credits_used: 0, pages, balance_remaining: null };
   if (hold_id === null)
-    return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, result_sha256: undefined };
+    return { kind: 'billed', cost: unbilled, free_pages: 0, position: undefined, delivered };
   const ids = { tenant_id, usage_id, job_id: null, api_key_id: work.caller.key_id };
   const settling = {
     operation_id,
@@ -221,8 +221,8 @@ export const billOf = async (
   // Another process may have billed it: what this one remembers can be older than the burn.
   const balance_remaining = settled.balance ?? (await deps.accounts.stateOf(tenant_id, 0)).balance;
   const cost = { credits_used: burn.credits, pages: burn.pages, balance_remaining };
-  const { result_sha256 } = burn.delivered ?? delivered;
-  return { kind: 'billed', cost, free_pages: burn.free_pages, position, result_sha256 };
+  const { free_pages } = burn;
+  return { kind: 'billed', cost, free_pages, position, delivered: burn.delivered ?? delivered };
 };
 
 /** Attempts to settle before the caller is asked to repeat, and the pause after the first, ms. */

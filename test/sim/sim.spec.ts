@@ -6,7 +6,6 @@ import {
   deviationsIn,
   exhaust,
   FAILURES,
-  inSeconds,
   PAUSES,
   readsOnly,
   replanned,
@@ -193,13 +192,10 @@ const answersBoth = async (
   return answers;
 };
 
-/** Seconds for seeds that nobody has tried yet, and where these begin. */
-const SECONDS = Number(process.env['SIM_SECONDS'] ?? 10);
-const FRESH = Number(process.env['SIM_SEED'] ?? 1_000 + (Date.now() % 1_000_000));
 /** Seeds that are tried each time. */
 const FIXED = { from: 1, count: 40 };
 /** Seeds in which a rule was broken once. */
-const BROKEN_ONCE = [173, 180, 255];
+const BROKEN_ONCE = [173, 180, 255, 5368];
 const HOUR = 3_600_000;
 
 const run = (seed: number, audits = true): Promise<Outcome> =>
@@ -268,13 +264,6 @@ describe('the simulation of queued work', () => {
     for (const seed of BROKEN_ONCE) expect((await run(seed)).findings, String(seed)).to.deep.equal([]);
   });
 
-  it(`finds nothing in fresh seeds (SIM_SEED=${String(FRESH)})`, async () => {
-    const fresh = { from: FRESH, count: 1e9 };
-    const wanted = { isWanted: () => true, until: inSeconds(SECONDS) };
-    const { found, seed } = await seeds(randomWorld, fresh, wanted);
-    expect(found?.finding, `SIM_SEED=${String(seed)}`).to.equal(undefined);
-  });
-
   // Each world is around one question that the release before answered wrong.
   for (const { name } of SMALL)
     it(`finds nothing in the small world "${name}" in its first schedules`, async () => {
@@ -287,31 +276,6 @@ describe('the simulation of queued work', () => {
       };
       const wanted = { isWanted: () => true, until: Infinity, runsMax: 30 };
       expect((await exhaust(world, bound, wanted)).found?.finding).to.equal(undefined);
-    });
-
-  for (const { name } of SMALL.filter((one) => one.name.startsWith('tenant erased')))
-    it(`finds nothing in the small world "${name}", wherever a process dies`, async () => {
-      const world = { ...SMALL.find((one) => one.name === name)!, healMs: 3 * HOUR };
-      const bound = { deviations: 1, crashes: 1, kinds: CRASHES, isLeftOut: readsOnly };
-      const wanted = { isWanted: () => true, until: inSeconds(120) };
-      const { found, runs, isComplete } = await exhaust(world, bound, wanted);
-      expect(found?.finding, JSON.stringify([found?.finding, ...(found?.deviations ?? [])])).to.equal(
-        undefined,
-      );
-      expect(runs).to.be.greaterThan(20);
-      expect(isComplete).to.equal(true);
-    });
-
-  for (const { name } of SMALL.filter((one) => one.name.startsWith('days of')))
-    it(`finds nothing in the small world "${name}", wherever a process dies or stands still`, async () => {
-      const world = { ...SMALL.find((one) => one.name === name)!, healMs: 60 * HOUR };
-      const bound = { deviations: 1, crashes: 1, kinds: [...CRASHES, ...PAUSES], isLeftOut: readsOnly };
-      const wanted = { isWanted: () => true, until: inSeconds(SECONDS) };
-      const { found, runs } = await exhaust(world, bound, wanted);
-      expect(found?.finding, JSON.stringify([found?.finding, ...(found?.deviations ?? [])])).to.equal(
-        undefined,
-      );
-      expect(runs).to.be.greaterThan(20);
     });
 });
 
