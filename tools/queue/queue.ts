@@ -41,10 +41,10 @@ export interface QueueOptions {
 }
 
 /** Cores that a job is taken to keep busy at the least: one that only waits holds memory. */
-const SHARE_MIN = 0.1;
+const SHARE_MIN = 0.2;
 
-/** Jobs beside each other at the most, by cores. */
-const PLACES_PER_CORE = 4;
+/** Jobs beside each other at the most, by cores, so that shares that were remembered wrong do no harm. */
+const PLACES_PER_CORE = 2;
 
 /** The cores that a job keeps busy while it runs. */
 const shareOf = ({ wall, cpu }: Job, cores: number): number =>
