@@ -13,7 +13,14 @@ import {
 } from './values/identifiers.ts';
 import type { Layout, Segment } from './places/layout.ts';
 import type { ValueKind } from './fields/lexicon.ts';
-import { currenciesIn, numbersIn, readNumber, voteDecimalMark, type DecimalMark } from './values/numbers.ts';
+import {
+  currenciesIn,
+  numbersIn,
+  readNumber,
+  voteDebit,
+  voteDecimalMark,
+  type DecimalMark,
+} from './values/numbers.ts';
 import { groupedBy } from '../kernel/lists.ts';
 
 /** A value that stands in the document, typed. Nothing else can become a result. */
@@ -34,11 +41,13 @@ export interface Candidate {
 export interface Conventions {
   readonly decimalMark: DecimalMark;
   readonly dayFirst: boolean;
+  /** The letters that stand behind amounts that are debits. */
+  readonly debit?: string | undefined;
 }
 
 export function conventionsOf({ segments }: Layout): Conventions {
   const texts = segments.map(({ text }) => text);
-  return { decimalMark: voteDecimalMark(texts), dayFirst: voteDayFirst(texts) };
+  return { decimalMark: voteDecimalMark(texts), dayFirst: voteDayFirst(texts), debit: voteDebit(texts) };
 }
 
 /** All typed values of a document, by kind, in reading order. */
@@ -84,13 +93,18 @@ function readIn(segment: Segment, conventions: Conventions): readonly Candidate[
   ];
 }
 
-function numbers(segment: Segment, { decimalMark }: Conventions): readonly Candidate[] {
+function numbers(segment: Segment, { decimalMark, debit }: Conventions): readonly Candidate[] {
   return numbersIn(segment.text).flatMap(({ percent, currency, ...found }) => {
-    const value = readNumber(found.text, decimalMark);
-    if (value === undefined) return [];
+    const size = readNumber(found.text, decimalMark);
+    if (size === undefined) return [];
+    const isDebit = debit !== undefined && isMarked(segment.text.slice(found.to), debit);
+    const value = isDebit && typeof size === 'number' && size > 0 ? -size : size;
     const decimals = /[.,]\d{2}\D*$/.test(found.text);
     const strictness = currency !== undefined || decimals ? 1 : 0.75;
     const kind = percent ? ('percent' as const) : ('number' as const);
     return [{ kind, value, segment, strictness, currency, ...found }];
   });
 }
+
+const isMarked = (after: string, letters: string): boolean =>
+  after.trimStart().startsWith(letters) && !/^[\p{L}\p{N}]/u.test(after.trimStart().slice(letters.length));

@@ -9,16 +9,25 @@ export interface DateShape {
   readonly iso: string;
 }
 
-/** By their first letters, folded: English, German, French, Spanish, Italian, Dutch, Portuguese, Czech. */
-const MONTHS: readonly (readonly string[])[] = months;
+/** The first letters of months, folded, in many languages; where several fit, the longest says which it is. */
+const MONTHS = months
+  .flatMap((starts, index) => starts.map((start) => ({ start: folded(start), month: index + 1 })))
+  .sort((a, b) => b.start.length - a.start.length);
 
 const NUMERIC = /(?<![\p{L}\p{N}./-])(\d{1,4})\s?([./-])\s?(\d{1,2})\s?\2\s?(\d{2,4})(?![\p{N}]|[./-]\d)/gu;
 const DAY_MONTH = new RegExp(
   String.raw`(?<![\p{N}.])(\d{1,2})(?:st|nd|rd|th|er|º|ª|\.)?\s?(?:de |of |day of )?[-\s]?` +
-    String.raw`([\p{L}]{3,10})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)`,
+    String.raw`([\p{L}]{3,14})\.?,?\s?(?:de |del )?[-\s]?(\d{4}|\d{2}(?!\d))(?!\d)`,
   'gu',
 );
-const MONTH_DAY = /(?<!\p{L})(\p{L}{3,10})\.?\s(\d{1,2})(?:st|nd|rd|th)?\s?,?\s(\d{4})(?!\d)/gu;
+const MONTH_DAY = /(?<!\p{L})(\p{L}{3,14})\.?\s(\d{1,2})(?:st|nd|rd|th)?\s?,?\s(\d{4})(?!\d)/gu;
+
+/** The year first: `2025. január 12.`, `2025年1月12日`, `2025년 1월 12일`. */
+const YEAR_FIRST = new RegExp(
+  String.raw`(?<![\p{L}\p{N}.])(\d{4})(?:(?:\s?m)?\.\s(\p{L}{3,14})\s|\s?[年년]\s?(\d{1,2})\s?[月월]\s?)` +
+    String.raw`(\d{1,2})(?:\s?d?\.|\s?[日일])?(?!\p{N})`,
+  'gu',
+);
 
 /** Two dates with a dash between them and no space: `05/28/20-06/03/20`. */
 const JOINED =
@@ -49,6 +58,10 @@ export function datesIn(text: string, dayFirst: boolean): readonly DateShape[] {
     add(match, calendarDay(yearOf(match[3]), monthOf(match[2]), Number(match[1])));
   for (const match of text.matchAll(MONTH_DAY))
     add(match, calendarDay(yearOf(match[3]), monthOf(match[1]), Number(match[2])));
+  for (const match of text.matchAll(YEAR_FIRST)) {
+    const month = match[2] === undefined ? Number(match[3]) : monthOf(match[2]);
+    add(match, calendarDay(Number(match[1]), month, Number(match[4])));
+  }
   return found.sort((a, b) => a.from - b.from);
 }
 
@@ -83,7 +96,7 @@ export function yearOf(text = ''): number {
 
 export function monthOf(text = ''): number {
   const word = folded(text);
-  return MONTHS.findIndex((starts) => starts.some((start) => word.startsWith(start))) + 1;
+  return MONTHS.find(({ start }) => word.startsWith(start))?.month ?? 0;
 }
 
 export function calendarDay(year: number, month: number, day: number): string | undefined {

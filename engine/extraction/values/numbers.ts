@@ -20,12 +20,18 @@ export interface NumberShape {
 const SYMBOLS: Readonly<Record<string, string>> = money.symbols;
 const MONEY_WORD = `${oneOf(money.codes)}\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹₽₩]|Rs\\.?|zł|Kč|RM|Euros?\\b`;
 
+/** Signs that no cents follow: `1.250,-`, `25,--`, `12,=`, `1 250:-`. */
+const NO_CENTS = String.raw`(?:[.,](?:[-–—]{1,2}|=)|:[-–—])(?![\p{L}\p{N}])`;
+const MINUS = '-−–';
+
 /** A number stands by itself: no letter, digit or joint of an identifier touches it. */
 const NUMBER = new RegExp(
   String.raw`(?<![\p{L}\p{N}_/.,:-]|\d[ ’'](?=\d{3}\b))` +
-    `(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[-−–+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?` +
+    `(?:(?<lead>[${MINUS}])(?=${MONEY_WORD}))?` +
+    `(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[${MINUS}+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?` +
     String.raw`(?<digits>\d{1,3}(?:[ \u00a0\u202f’'](?=\d{3}(?!\d))\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)*)` +
-    `(?<trail>\\)|-(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?` +
+    `(?:${NO_CENTS})?` +
+    `(?<trail>\\)|(?:[-−]|(?<=[.,]\\d\\d)–)(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?` +
     String.raw`(?![\p{L}\p{N}_/:]|[.,-]\d|-\p{L})`,
   'gu',
 );
@@ -58,6 +64,24 @@ export function currencyOf(text: string): string | undefined {
   return Object.hasOwn(SYMBOLS, text) ? SYMBOLS[text] : undefined;
 }
 
+/** Letters beside amounts that say which way money went, debit first. */
+const PAIRS = money.debit_credit.map(([debit = '', credit = '']) => ({ debit, credit }));
+const SIDES = oneOf(PAIRS.flatMap(({ debit, credit }) => [debit, credit]));
+const LETTERS = new RegExp(String.raw`(?<=\d[.,]\d\d\s?)(?:\p{Lu}|${SIDES})(?![\p{L}\p{N}])`, 'gu');
+
+/**
+ * The letters that mark amounts as debits in a document: `S` where others are marked `H`. One letter alone, and one
+ * among others, may say anything: receipts mark rates of tax so.
+ */
+export function voteDebit(texts: Iterable<string>): string | undefined {
+  const seen = new Set<string>();
+  for (const text of texts) for (const [letters] of text.matchAll(LETTERS)) seen.add(letters);
+  const pair = PAIRS.find(({ debit, credit }) => seen.has(debit) && (debit.length > 1 || seen.has(credit)));
+  if (pair === undefined) return undefined;
+  const others = [...seen].filter((letters) => letters !== pair.debit && letters !== pair.credit);
+  return pair.debit.length > 1 || others.length === 0 ? pair.debit : undefined;
+}
+
 const MONEY_MARK = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MONEY_WORD})(?![\\p{L}])`, 'gu');
 
 /** Every currency that a text names, in order. */
@@ -76,7 +100,7 @@ export function voteDecimalMark(texts: Iterable<string>): DecimalMark {
   let [votes, rounds] = [0, 0];
   for (const text of texts) {
     for (const { text: number } of numbersIn(text)) {
-      const mark = ownMark(number.replace(/[^\d.,]/g, ''));
+      const mark = markBeforeDash(number) ?? ownMark(number.replace(/[^\d.,]/g, ''));
       if (mark === ',') votes -= 1;
       if (mark === '.') votes += 1;
       if (mark === undefined) rounds += roundThousands(number);
@@ -109,7 +133,17 @@ function onlyMark(digits: string, mark: DecimalMark): DecimalMark | undefined {
 /** `12-`: a minus after the last digit. */
 const hasMinusAfter = (text: string): boolean => {
   const whole = withoutEnd(text, /\D/);
-  return whole !== '' && /^\s*-/.test(text.slice(whole.length));
+  const after = text.slice(whole.length);
+  return /\d/.test(whole) && (/^\s*[-−]/.test(after) || (/[.,]\d\d$/.test(whole) && after.startsWith('–')));
+};
+
+const ENDS_WITHOUT_CENTS = new RegExp(`(?<=\\d)${NO_CENTS}`, 'u');
+
+/** The decimal mark of a number that says that it has no cents. */
+const markBeforeDash = (text: string): DecimalMark | undefined => {
+  const mark = ENDS_WITHOUT_CENTS.exec(text)?.[0].charAt(0);
+  if (mark === ':') return ',';
+  return mark === ',' || mark === '.' ? mark : undefined;
 };
 
 /**
@@ -126,7 +160,7 @@ export function readNumber(text: string, documentMark: DecimalMark): number | st
   const negative = /^\D*[-−–(]/.test(text) || hasMinusAfter(text);
   const digits = withoutEnd(text.replace(/[^\d.,]/g, ''), /[.,]/).replace(/^[.,]+/, '');
   if (!/\d/.test(digits) || !isGrouped(digits)) return undefined;
-  const mark = ownMark(digits) ?? documentMark;
+  const mark = markBeforeDash(text) ?? ownMark(digits) ?? documentMark;
   const plain = digits
     .split(mark === ',' ? '.' : ',')
     .join('')

@@ -24,11 +24,43 @@ describe('numbers', () => {
     ['12,50-', ',', -12.5],
     ['-3', '.', -3],
     ['€ 9,90', ',', 9.9],
+    ['€ 1.250,-', '.', 1250],
+    ['1.250,--', '.', 1250],
+    ['1.250,–', '.', 1250],
+    ['1,250.-', ',', 1250],
+    ['12,=', '.', 12],
+    ['1 250:-', '.', 1250],
+    ['−3', '.', -3],
+    ['12,50−', ',', -12.5],
+    ['−USD 1,204.50', '.', -1204.5],
+    ['-EUR 5', '.', -5],
   ];
   for (const [text, mark, value] of cases)
     it(`reads ${text} as ${value} where ${mark} is the mark`, () => {
       expect(parseNumber(text, mark)).to.equal(value);
     });
+
+  it('takes the minus and the dash that stand for a sign and for cents, and no other dash', () => {
+    const valuesIn = (text: string): unknown => numbersIn(text).map((one) => parseNumber(one.text, '.'));
+    expect(valuesIn('total −USD 1,204.50, then -€50 and € 1.250,- or 125,- zł')).to.deep.equal([
+      -1204.5, -50, 1250, 125,
+    ]);
+    expect(valuesIn('from 1990– on, 12 – 14 pages')).to.deep.equal([1990, 12, 14]);
+  });
+
+  it('has the sign that letters beside the amounts of a statement say', () => {
+    const amounts = (text: string): unknown => {
+      const { value } = extract(textDocument(text), {
+        type: 'object',
+        properties: { closing_balance: { type: 'number' }, opening_balance: { type: 'number' } },
+      });
+      return [value['opening_balance'], value['closing_balance']];
+    };
+    expect(amounts('Alter Saldo: 91,01 H\nNeuer Saldo: 162,05 S')).to.deep.equal([91.01, -162.05]);
+    expect(amounts('Opening balance: 12.00 CR\nClosing balance: 87.72 DR')).to.deep.equal([12, -87.72]);
+    expect(amounts('Saldo anterior: 1.234,56 C\nSaldo final: 500,00 D')).to.deep.equal([1234.56, -500]);
+    expect(amounts('Opening balance: 12.00 S\nClosing balance: 87.72 T')).to.deep.equal([12, 87.72]);
+  });
 
   it('votes for the decimal mark of a document', () => {
     expect(voteDecimalMark(['a 1.234,56 b 7,90', 'c 1.200'])).to.equal(',');
@@ -57,6 +89,21 @@ describe('dates', () => {
     ['March 17, 2031', '2031-03-17'],
     ['17. März 2031', '2031-03-17'],
     ['17 mars 2031', '2031-03-17'],
+    ['12 stycznia 2031', '2031-01-12'],
+    ['26 lutego 2031', '2031-02-26'],
+    ['5 października 2031 r.', '2031-10-05'],
+    ['1 lipca 2031', '2031-07-01'],
+    ['1. lipnja 2031.', '2031-06-01'],
+    ['3 maj 2031', '2031-05-03'],
+    ['4. kesäkuuta 2031', '2031-06-04'],
+    ['9 Şubat 2031', '2031-02-09'],
+    ['14 березня 2031', '2031-03-14'],
+    ['14 марта 2031 г.', '2031-03-14'],
+    ['2 Μαΐου 2031', '2031-05-02'],
+    ['2031. január 12.', '2031-01-12'],
+    ['2031 m. sausio 12 d.', '2031-01-12'],
+    ['2031年3月14日', '2031-03-14'],
+    ['2031년 3월 14일', '2031-03-14'],
     ['1er août 2031', '2031-08-01'],
     ['17 de marzo de 2031', '2031-03-17'],
     ['17 luglio 2031', '2031-07-17'],
