@@ -121,7 +121,7 @@ export interface DocumentPage extends PageSummary {
  */
 export type DocumentWarning =
   | {
-      readonly code: 'no_text_found' | 'hidden_text' | 'garbled_text' | 'page_failed';
+      readonly code: 'no_text_found' | 'hidden_text' | 'garbled_text' | 'page_failed' | 'not_computed';
       readonly message: string;
     }
   /** `merged`: several parts of a long document said it, and it is kept once. `contradicted`: they disagree. */

@@ -1,3 +1,4 @@
+import { utils } from '@e965/xlsx';
 import { oneLine } from '../../document/plainText.ts';
 import { odfContent } from '../odt/odfContent.ts';
 import type { OdtReader } from '../odt/odtRuns.ts';
@@ -6,6 +7,7 @@ import { childAt, elementsOf, type XmlElement } from '../office/xmlTree.ts';
 import type { Opener } from '../pieces/opened.ts';
 import { blocksOf, type Piece } from '../pieces/blocks.ts';
 import { textOfRuns } from '../pieces/runs.ts';
+import { hasNoSign, withAllDigits } from './cellTexts.ts';
 import type { PlacedDrawing, Merge } from './sheetTables.ts';
 import {
   CELLS_MAX,
@@ -32,8 +34,9 @@ export const openOds: Opener = ({ bytes }) =>
         const tables = elementsOf(childAt(content, 'office:body', 'office:spreadsheet'), 'table:table');
         const shown = tables.filter((table) => isShown(table, reader));
         const filled = { cells: 0, count: characterAllowance(bytes.length) };
-        const sheets = shown.map((table) => sheetOf(table, { reader, filled }));
-        return { sheets, hasHidden: shown.length < tables.length };
+        const notComputed: string[] = [];
+        const sheets = shown.map((table) => sheetOf(table, { reader, filled, notComputed }));
+        return { sheets, hasHidden: shown.length < tables.length, notComputed };
       },
       detailOf: () => DAMAGED_WORKBOOK,
     }),
@@ -48,6 +51,8 @@ interface Reading {
   readonly reader: OdtReader;
   /** Of the whole workbook. */
   readonly filled: { cells: number; readonly count: (characters: number) => void };
+  /** Cells with a formula and nothing else. */
+  readonly notComputed: string[];
 }
 
 interface Filled {
@@ -84,11 +89,12 @@ interface Row {
 }
 
 /** Rows and cells that repeat stand as often as they say where they are filled; else they cost nothing. */
-function addRow(into: Filled, { row, at, repeats }: Row, { reader, filled }: Reading): void {
+function addRow(into: Filled, { row, at, repeats }: Row, { reader, filled, notComputed }: Reading): void {
   const texts = new Map<number, string>();
   for (const { cell, column, until } of placesIn(row)) {
     const text = cell.name === 'table:table-cell' ? shownText(cell, reader) : '';
     addDrawing(into, at, drawnIn(cell, reader));
+    if (isUncomputed(cell)) notComputed.push(utils.encode_cell({ r: at, c: column }));
     if (text === '') continue;
     filled.cells += (until - column) * repeats;
     if (filled.cells > CELLS_MAX) throw new TooManyCells();
@@ -130,11 +136,27 @@ function repeatsOf({ attributes }: XmlElement, name: string): number {
 /** What the cell shows; of the few files that keep no text beside a value, the value. */
 function shownText(cell: XmlElement, reader: OdtReader): string {
   const written = elementsOf(cell).filter(({ name }) => name.startsWith('text:'));
-  if (written.length > 0) return oneLine(textOf(reader.readPieces({ ...cell, children: written })));
   const { attributes } = cell;
+  if (written.length > 0)
+    return numberText(oneLine(textOf(reader.readPieces({ ...cell, children: written }))), attributes);
   const value = VALUES.map((name) => attributes[name]).find((one) => one !== undefined);
   return oneLine(value ?? '');
 }
+
+/** A number with what its format hides: digits of long ones, and a minus that is a colour alone. */
+function numberText(text: string, attributes: XmlElement['attributes']): string {
+  const value = Number(attributes['office:value'] ?? NaN);
+  if (!Number.isFinite(value)) return text;
+  const digits = withAllDigits(text, value);
+  // Letters may say which side an amount is on.
+  const hasSide = attributes['office:value-type'] !== 'currency' && /\p{L}\s*$/u.test(text);
+  return value < 0 && hasNoSign(text) && !hasSide ? `-${digits}` : digits;
+}
+
+const isUncomputed = ({ attributes, children }: XmlElement): boolean =>
+  attributes['table:formula'] !== undefined &&
+  attributes['office:value-type'] === undefined &&
+  children.length === 0;
 
 const VALUES = [
   'office:string-value',

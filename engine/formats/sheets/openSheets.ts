@@ -73,6 +73,8 @@ export interface Workbook {
   readonly sheets: readonly Sheet[];
   /** Whether sheets are left out, for nobody who opens the workbook sees them. */
   readonly hasHidden: boolean;
+  /** Cells whose formulas were saved without a value and that are empty here. */
+  readonly notComputed?: readonly string[];
 }
 
 interface Opening {
@@ -85,7 +87,7 @@ interface Opening {
 /** Opens what `read` gives, with a page for each sheet that has something to show. */
 export function openSheets({ mimeType, read, detailOf }: Opening): OpenedDocument | ParseFailure {
   try {
-    const { sheets, hasHidden } = read();
+    const { sheets, hasHidden, notComputed = [] } = read();
     const filled = sheets.flatMap(({ name, texts, drawings }) => {
       const blocks = sheetBlocks(texts, drawings);
       if (isOverfull(blocks))
@@ -100,7 +102,7 @@ export function openSheets({ mimeType, read, detailOf }: Opening): OpenedDocumen
       return pageOf(index, [...titles, ...blocks], [...titles.flatMap(linesOfBlock), ...lines]);
     });
     const shown = all.length > 0 ? all : [pageOf(0, [], [])];
-    const warnings = warningsOf(hasHidden, filled.length);
+    const warnings = [...warningsOf(hasHidden, filled.length), ...namedCells(notComputed)];
     return {
       kind: 'open',
       mimeType,
@@ -132,6 +134,18 @@ const warningsOf = (hasHidden: boolean, filled: number): readonly DocumentWarnin
   ...(hasHidden ? [HIDDEN_SHEETS] : []),
   ...(filled === 0 ? [EMPTY] : []),
 ];
+
+const NAMED_MAX = 20;
+
+function namedCells(cells: readonly string[]): readonly DocumentWarning[] {
+  if (cells.length === 0) return [];
+  const more = cells.length > NAMED_MAX ? ` and ${cells.length - NAMED_MAX} more` : '';
+  const named = `${cells.slice(0, NAMED_MAX).join(', ')}${more}`;
+  const message =
+    `Formulas were saved without their values, and these cells are empty: ${named}. ` +
+    'Open the workbook in a spreadsheet program and save it.';
+  return [{ code: 'not_computed', message }];
+}
 
 const HIDDEN_SHEETS: DocumentWarning = {
   code: 'hidden_text',

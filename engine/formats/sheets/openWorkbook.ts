@@ -3,10 +3,11 @@ import { zipSync } from 'fflate';
 import { blocksOf, RefusedDocument, type Piece } from '../pieces/blocks.ts';
 import { plainRun } from '../pieces/runs.ts';
 import { compoundStreams } from '../doc/compoundFile.ts';
-import { drawingsBySheet, type PlacedDrawing, type SheetTexts } from './sheetTables.ts';
+import { shownText, type ReadCell } from './cellTexts.ts';
+import { formulaReader, uncomputedFormulas, type CellValue } from './formulas.ts';
+import { drawingsBySheet, sheetParts, type PlacedDrawing, type SheetTexts } from './sheetTables.ts';
 import { readPart, relationshipsOf } from '../office/ooxmlPackage.ts';
 import { childAt, elementsOf } from '../office/xmlTree.ts';
-import { cleanText, oneLine } from '../../document/plainText.ts';
 import type { ParseFailure } from '../../ports/documentParser.ts';
 import { unzip, type Archive } from '../pieces/archive.ts';
 import type { OpenedDocument, Opener } from '../pieces/opened.ts';
@@ -217,7 +218,11 @@ export const openXlsx: Opener = ({ bytes }) => {
   const { members } = parts;
   return Promise.resolve(
     opened('application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', () =>
-      workbookIn(packedAgain(members), drawingsBySheet(members), bytes.length),
+      workbookIn(packedAgain(members), {
+        drawings: drawingsBySheet(members),
+        formulas: uncomputedIn(members),
+        sentBytes: bytes.length,
+      }),
     ),
   );
 };
@@ -226,7 +231,11 @@ export const openXlsx: Opener = ({ bytes }) => {
 export const openXls: Opener = ({ bytes }) =>
   Promise.resolve(
     opened('application/vnd.ms-excel', () =>
-      workbookIn(boundedStream(bytes) ?? bytes, xlsTextBoxes(bytes), bytes.length),
+      workbookIn(boundedStream(bytes) ?? bytes, {
+        drawings: xlsTextBoxes(bytes),
+        formulas: new Map(),
+        sentBytes: bytes.length,
+      }),
     ),
   );
 
@@ -250,27 +259,65 @@ function partsOf(bytes: Buffer): Archive {
 const packedAgain = (members: ReadonlyMap<string, Uint8Array>): Buffer =>
   Buffer.from(zipSync(boundedMembers(members), { level: 0 }).buffer);
 
-/** Formulas are not computed: cells show what they were saved with. */
-function workbookIn(
-  bytes: Buffer,
-  drawings: ReadonlyMap<string, readonly PlacedDrawing[]>,
-  sentBytes: number,
-): Workbook {
+/** What SheetJS does not read of a workbook: its drawings, and formulas that have no value, by sheet. */
+interface Beside {
+  readonly drawings: ReadonlyMap<string, readonly PlacedDrawing[]>;
+  readonly formulas: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  readonly sentBytes: number;
+}
+
+/** Cells show what they were saved with, and are computed only where nothing was saved. */
+function workbookIn(bytes: Buffer, { drawings, formulas, sentBytes }: Beside): Workbook {
   const book = read(bytes, {
     dense: false,
     cellFormula: false,
     cellHTML: false,
+    cellNF: true,
     cellDates: true,
     sheetRows: 0,
     UTC: true,
   });
   const count = characterAllowance(sentBytes);
+  const notComputed = fillFormulas(book, formulas);
   const sheets = visibleSheets(book).map(({ name, sheet }) => ({
     name,
     texts: textsOf(sheet, count),
     drawings: drawings.get(name) ?? [],
   }));
-  return { sheets, hasHidden: sheets.length < book.SheetNames.length };
+  return { sheets, hasHidden: sheets.length < book.SheetNames.length, notComputed };
+}
+
+/** Gives cells with formulas alone what these come to, and says which are left. */
+function fillFormulas(book: WorkBook, formulas: Beside['formulas']): readonly string[] {
+  if (formulas.size === 0) return [];
+  const compute = formulaReader({
+    formulaAt: (sheet, address) => formulas.get(sheet)?.get(address),
+    valueAt: (sheet, address) => countedValue(book.Sheets[sheet], address),
+  });
+  const left: string[] = [];
+  for (const { name, sheet } of visibleSheets(book))
+    for (const address of formulas.get(name)?.keys() ?? []) {
+      const value = compute(name, address);
+      if (value === undefined) left.push(book.SheetNames.length > 1 ? `${name}!${address}` : address);
+      else Object.assign(sheet, { [address]: { w: String(value) } });
+    }
+  return left;
+}
+
+/** Days are no numbers to whoever sees them. */
+function countedValue(sheet: WorkSheet | undefined, address: string): CellValue {
+  const cell = sheet?.[address] as ReadCell | undefined;
+  if (sheet === undefined || cell?.v instanceof Date) return undefined;
+  return typeof cell?.v === 'number' || typeof cell?.v === 'string' ? cell.v : null;
+}
+
+/** Formulas without a value, by the names of their sheets. */
+function uncomputedIn(members: ReadonlyMap<string, Uint8Array>): Beside['formulas'] {
+  const parts = sheetParts(members);
+  const found = [...parts].map(
+    ([name, part]) => [name, uncomputedFormulas(members.get(part) ?? new Uint8Array())] as const,
+  );
+  return new Map(found.filter(([, formulas]) => formulas.size > 0));
 }
 
 const detailOf = (error: unknown): string =>
@@ -292,7 +339,7 @@ function textsOf(sheet: WorkSheet, count: (characters: number) => void): SheetTe
   let cells = 0;
   for (const address of Object.keys(sheet)) {
     if (address.startsWith('!')) continue;
-    const text = shownText(sheet[address] as { readonly w?: string; readonly v?: unknown });
+    const text = shownText(sheet[address] as ReadCell);
     if (text === '') continue;
     cells += 1;
     if (cells > CELLS_MAX) throw new TooManyCells();
@@ -309,12 +356,4 @@ function textsOf(sheet: WorkSheet, count: (characters: number) => void): SheetTe
     columns: e.c - s.c + 1,
   }));
   return { rows, merges };
-}
-
-/** As the workbook shows it: dates, percents and currencies by their formats. */
-function shownText({ w, v }: { readonly w?: string; readonly v?: unknown }): string {
-  if (w !== undefined) return oneLine(cleanText(w));
-  if (v instanceof Date) return v.toISOString().slice(0, 10);
-  if (typeof v === 'string') return oneLine(cleanText(v));
-  return typeof v === 'number' || typeof v === 'boolean' ? String(v) : '';
 }

@@ -20,20 +20,20 @@ const ANCHORS_MAX = 10_000;
 /** What the charts and text boxes of a workbook show, as it keeps them, by sheet name. */
 export function drawingsBySheet(members: Members): ReadonlyMap<string, readonly PlacedDrawing[]> {
   try {
-    const targets = new Map(
-      relationshipsOf(members, 'xl/workbook.xml').map(({ id, target }) => [id, target]),
-    );
-    const sheets = elementsOf(childAt(readPart(members.get('xl/workbook.xml')), 'sheets'), 'sheet');
-    return new Map(
-      sheets.map(({ attributes }) => {
-        const part = targets.get(attributes['r:id'] ?? '') ?? '';
-        return [attributes['name'] ?? '', drawingsOf(members, part)];
-      }),
-    );
+    return new Map([...sheetParts(members)].map(([name, part]) => [name, drawingsOf(members, part)]));
   } catch (error) {
     if (error instanceof RefusedDocument) return new Map();
     throw error;
   }
+}
+
+/** The part of each sheet, by its name. */
+export function sheetParts(members: Members): ReadonlyMap<string, string> {
+  const targets = new Map(relationshipsOf(members, 'xl/workbook.xml').map(({ id, target }) => [id, target]));
+  const sheets = elementsOf(childAt(readPart(members.get('xl/workbook.xml')), 'sheets'), 'sheet');
+  return new Map(
+    sheets.map(({ attributes }) => [attributes['name'] ?? '', targets.get(attributes['r:id'] ?? '') ?? '']),
+  );
 }
 
 const drawingsOf = (members: Members, sheet: string): readonly PlacedDrawing[] =>

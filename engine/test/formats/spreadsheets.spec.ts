@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { markdownOf } from '../../document/markdown.ts';
 import { openOds } from '../../formats/sheets/openOds.ts';
 import { documentBy, markdownBy, ods, openedBy } from '../support/officeFiles.ts';
 
@@ -60,6 +61,34 @@ describe('OpenDocument spreadsheets', () => {
     const box = '<draw:frame><draw:text-box><text:p>a note</text:p></draw:text-box></draw:frame>';
     expect(await markdown(table(`<table:shapes>${box}</table:shapes>${texts('a', 'b')}`))).to.equal(
       '| a | b |\n| --- | --- |\n\na note\n',
+    );
+  });
+
+  it('show the digits and the sign that a format hides, and name what was never computed', async () => {
+    const number = (value: number, text: string, type = 'float'): string =>
+      `<table:table-cell office:value-type="${type}" office:value="${value}">` +
+      `<text:p>${text}</text:p></table:table-cell>`;
+    const text = (content: string): string =>
+      `<table:table-cell><text:p>${content}</text:p></table:table-cell>`;
+    const row = (...cells: readonly string[]): string =>
+      `<table:table-row>${cells.join('')}</table:table-row>`;
+    const rows = [
+      row(text('EAN'), text('Balance'), text('Side'), text('Sum')),
+      row(
+        number(4006381333931, '4.00638E+12'),
+        number(-1204.5, '1.204,50 EUR', 'currency'),
+        number(-5, '5,00 S'),
+        number(-3, '(3)'),
+      ),
+      row(text('x'), text('y'), text('z'), '<table:table-cell table:formula="of:=SUM([.A1:.A2])"/>'),
+    ];
+    const opened = await documentBy(
+      openOds,
+      ods({ body: `<table:table table:name="Sheet1">${rows.join('')}</table:table>` }),
+    );
+    expect(markdownOf(opened)).to.contain('| 4006381333931 | -1.204,50 EUR | 5,00 S | (3) |');
+    expect(opened.warnings.map(({ code, message }) => `${code} ${message}`).join()).to.match(
+      /not_computed .*: D3\. /,
     );
   });
 

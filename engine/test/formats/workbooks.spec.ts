@@ -112,6 +112,83 @@ describe('formats of sheets', () => {
       expect(await markdown('a.xlsx', bytesOf(made, 'xlsx'))).to.contain('| 12.5% | 2023-03-15 |');
     });
 
+    it('show all digits, the sign and the time of day, whatever their formats hide', async () => {
+      for (const type of ['xlsx', 'xls'] as const) {
+        const made = book({
+          Sheet1: [
+            ['EAN', 'Balance', 'Loss', 'At', 'Small'],
+            [4006381333931, -1204.5, -7, 45730.6979166667, -0.001],
+          ],
+        });
+        const sheet = made.Sheets['Sheet1'];
+        if (sheet === undefined) throw new Error('no sheet');
+        const formats = {
+          B2: '#,##0.00;[Red]#,##0.00',
+          C2: '0;(0)',
+          D2: 'dd.mm.yyyy hh:mm',
+          E2: '0.00;[Red]0.00',
+        };
+        for (const [address, z] of Object.entries(formats)) Object.assign(sheet[address] as object, { z });
+        expect(await markdown(`a.${type}`, bytesOf(made, type)), type).to.contain(
+          '| 4006381333931 | -1,204.50 | (7) | 2025-03-14T16:45 | 0.00 |',
+        );
+      }
+    });
+
+    describe('that a program wrote without computing them', () => {
+      const written = (cells: Readonly<Record<string, string>>): Uint8Array => {
+        const made = book({
+          Sheet1: [
+            ['Item', 'Net', 'VAT', 'Gross'],
+            ['Desk', 100.5, 0, 0],
+            ['Chair', 20, 0, 0],
+            ['Total', 0, 0, 0],
+          ],
+          'My sheet': [['Rate'], [0.19]],
+        });
+        const members = unzipSync(bytesOf(made, 'xlsx'));
+        let sheet = strFromU8(members['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
+        for (const [address, formula] of Object.entries(cells))
+          sheet = sheet.replace(
+            new RegExp(`<c r="${address}"[^>]*>.*?</c>`),
+            `<c r="${address}"><f>${formula.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</f><v></v></c>`,
+          );
+        return zipSync({ ...members, 'xl/worksheets/sheet1.xml': strToU8(sheet) });
+      };
+
+      it('show what their formulas come to', async () => {
+        const bytes = written({
+          C2: "B2*'My sheet'!$A$2",
+          C3: 'ROUND(B3*19%,2)',
+          D2: 'B2+C2',
+          D3: 'IF(B3<>0,B3+C3,"")',
+          B4: 'SUM(B2:B3)',
+          C4: 'SUM(C2:C3)',
+          D4: '-(-B4-C4)^1*2/2',
+        });
+        expect(await markdown('a.xlsx', bytes)).to.contain(
+          '| Desk | 100.5 | 19.095 | 119.595 |\n| Chair | 20 | 3.8 | 23.8 |\n| Total | 120.5 | 22.895 | 143.395 |',
+        );
+        expect(await warnings('a.xlsx', bytes)).to.deep.equal([]);
+      });
+
+      it('name the cells that no arithmetic fills, and those that need them', async () => {
+        const bytes = written({
+          C2: 'VLOOKUP(A2,X1:Y9,2)',
+          D2: 'B2+C2',
+          D3: 'D4',
+          D4: 'D3',
+          C4: 'B2/0',
+          C3: 'SUM(A1:XFD1048576)',
+        });
+        const result = await render('a.xlsx', bytes);
+        const said = result.kind === 'ok' ? result.rendition.warnings : [];
+        expect(said.map(({ code }) => code)).to.deep.equal(['not_computed']);
+        for (const cell of ['C2', 'D2', 'D3', 'D4', 'C4', 'C3'])
+          expect(said[0]?.message).to.contain(`Sheet1!${cell}`);
+      });
+    });
+
     it('part tables at empty rows and columns, and tell titles from tables', async () => {
       const rows = [
         ['Our ducks'],
