@@ -1,5 +1,5 @@
 import type { Label, Piece, Role } from '../pieces/blocks.ts';
-import { preferred, type DocxReader } from './docxReader.ts';
+import { isUnfilled, preferred, type DocxReader } from './docxReader.ts';
 import { runsIn } from './docxRuns.ts';
 import { firstSaid, roleOf, valueOf, type DocxStyle } from './docxStyles.ts';
 import { docxTable } from './docxTables.ts';
@@ -18,6 +18,7 @@ export function piecesIn(parent: XmlElement, reader: DocxReader): readonly Piece
 }
 
 function piecesOf(child: XmlElement, reader: DocxReader): readonly Piece[] {
+  if (isUnfilled(child)) return [];
   if (TRANSPARENT.has(child.name)) return elementsOf(child).flatMap((inner) => piecesOf(inner, reader));
   switch (child.name) {
     case 'w:p':

@@ -1,9 +1,9 @@
 import type { Piece } from '../pieces/blocks.ts';
 import type { Package } from '../office/charts.ts';
 import type { Numbering } from '../office/numbering.ts';
-import type { StyleChains } from './docxStyles.ts';
+import { toggle, type StyleChains } from './docxStyles.ts';
 import type { Run } from '../pieces/runs.ts';
-import type { XmlElement } from '../office/xmlTree.ts';
+import { childAt, type XmlElement } from '../office/xmlTree.ts';
 
 /** A field begins with its instruction; what follows `separate` is its shown result. */
 export interface Field {
@@ -63,3 +63,7 @@ export const preferred = (alternates: XmlElement): XmlElement | undefined => {
   const [first, second] = alternates.children.filter((child) => typeof child !== 'string');
   return first !== undefined && first.children.length > 0 ? first : (second ?? first);
 };
+
+/** Whether a control shows its prompt, for nobody has filled it in. */
+export const isUnfilled = (element: XmlElement): boolean =>
+  element.name === 'w:sdt' && toggle(childAt(element, 'w:sdtPr'), 'w:showingPlcHdr') === true;

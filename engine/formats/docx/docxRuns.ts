@@ -2,6 +2,7 @@ import { ownMember } from '../../kernel/json.ts';
 import { imagePieces, type Piece } from '../pieces/blocks.ts';
 import {
   FIELDS_MAX,
+  isUnfilled,
   noteNumber,
   preferred,
   type DocxReader,
@@ -43,6 +44,7 @@ export const runsIn = (element: XmlElement, around: Around, reader: DocxReader):
   elementsOf(element).flatMap((child) => runsOfChild(child, around, reader));
 
 function runsOfChild(child: XmlElement, around: Around, reader: DocxReader): readonly Run[] {
+  if (isUnfilled(child)) return [];
   if (TRANSPARENT.has(child.name)) return runsIn(child, around, reader);
   const linked = (link: string | null): Around => ({ ...around, link: link ?? around.link });
   switch (child.name) {

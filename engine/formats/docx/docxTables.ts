@@ -1,5 +1,5 @@
 import { spanOf, tablePieces, type Piece, type Slot } from '../pieces/blocks.ts';
-import type { DocxReader } from './docxReader.ts';
+import { isUnfilled, type DocxReader } from './docxReader.ts';
 import { toggle, valueOf } from './docxStyles.ts';
 import { childAt, elementsOf, type XmlElement } from '../office/xmlTree.ts';
 
@@ -86,8 +86,16 @@ const WRAPPERS = new Set(['w:sdt', 'w:sdtContent', 'w:customXml', 'w:ins', 'w:mo
 const wrapped = (parent: XmlElement, name: string): readonly XmlElement[] =>
   elementsOf(parent).flatMap((child) => {
     if (child.name === name) return [child];
-    return WRAPPERS.has(child.name) ? wrapped(child, name) : [];
+    if (!WRAPPERS.has(child.name)) return [];
+    const within = wrapped(child, name);
+    return isUnfilled(child) ? within.map(emptied) : within;
   });
+
+/** A cell or row keeps its place. */
+const emptied = (element: XmlElement): XmlElement => ({
+  ...element,
+  children: element.children.filter((child) => typeof child !== 'string' && child.name !== 'w:p'),
+});
 
 const rowsIn = (table: XmlElement): readonly XmlElement[] => wrapped(table, 'w:tr');
 const cellsIn = (row: XmlElement): readonly XmlElement[] => wrapped(row, 'w:tc');

@@ -36,6 +36,8 @@ interface Place {
 
 const SPACES_MAX = 1000;
 const UNSEEN = new Set([
+  // A prompt to write something here.
+  'text:placeholder',
   'office:annotation',
   'office:annotation-end',
   'text:tracked-changes',
@@ -75,7 +77,7 @@ function textRuns(text: string, { look, colours, shift }: Place, reader: OdtRead
 }
 
 function runsOf(element: XmlElement, place: Place, reader: OdtReader): readonly Run[] {
-  if (UNSEEN.has(element.name)) return [];
+  if (UNSEEN.has(element.name) || element.attributes['style:showing-place-holder'] === 'true') return [];
   if (HIDDEN.has(element.name)) return textRuns(textIn(element), { ...place, look: null }, reader);
   const sign = reader.isLetterhead && COUNTS.has(element.name) ? PAGE_MARK : signOf(element);
   return sign === undefined ? runsOfInset(element, place, reader) : textRuns(sign, place, reader);

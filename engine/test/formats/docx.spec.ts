@@ -247,3 +247,24 @@ describe('Word files that are no documents', () => {
     expect(await markdown({ body: '', members: { 'word/document.xml': strict } })).to.equal('a\n');
   });
 });
+
+describe('controls of Word documents that nobody filled in', () => {
+  const control = (inner: string, isFilled: boolean): string =>
+    `<w:sdt><w:sdtPr><w:showingPlcHdr w:val="${isFilled ? '0' : '1'}"/></w:sdtPr>` +
+    `<w:sdtContent>${inner}</w:sdtContent></w:sdt>`;
+
+  it('show nothing: their prompt is no value', async () => {
+    const prompt = 'Click or tap here to enter text.';
+    const body =
+      p(`${r('VAT number: ')}${control(r(prompt), false)}`) +
+      p(`${r('Country: ')}${control(r('Latvia'), true)}`) +
+      control(p(prompt), false) +
+      table(
+        row(cell('Terms'), control(cell(prompt), false), cell('Net')),
+        row(cell('a'), cell('b'), cell('c')),
+      );
+    expect(await markdown({ body })).to.equal(
+      'VAT number:\n\nCountry: Latvia\n\n| Terms |  | Net |\n| --- | --- | --- |\n| a | b | c |\n',
+    );
+  });
+});

@@ -222,3 +222,15 @@ describe('OpenDocument files that are none', () => {
       expect(opened).to.have.property('detail').that.matches(detail);
     });
 });
+
+describe('places of OpenDocument texts that nobody filled in', () => {
+  it('show nothing: their prompt is no value', async () => {
+    const loext = 'xmlns:loext="urn:org:documentfoundation:names:experimental:office:xmlns:loext:1.0"';
+    const body =
+      '<text:p>Name: <text:placeholder text:placeholder-type="text">&lt;Your name&gt;</text:placeholder></text:p>' +
+      `<text:p>Terms: <loext:content-control ${loext} loext:showing-place-holder="true">Choose` +
+      ' an item</loext:content-control></text:p>' +
+      `<text:p>Country: <loext:content-control ${loext}>Latvia</loext:content-control></text:p>`;
+    expect(await markdownBy(openOdt, odt({ body }))).to.equal('Name:\n\nTerms:\n\nCountry: Latvia\n');
+  });
+});
