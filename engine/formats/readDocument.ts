@@ -11,12 +11,14 @@ import { openEpub } from './text/openEpub.ts';
 import { openMail } from './mail/openMail.ts';
 import { openMsg } from './mail/openMsg.ts';
 import { openTnef } from './mail/openTnef.ts';
+import { openSealed } from './mail/openSealed.ts';
 import { openCsv } from './sheets/openCsv.ts';
 import { openOds } from './sheets/openOds.ts';
 import { openXls, openXlsx } from './sheets/openWorkbook.ts';
 import { openOdp } from './slides/openSlides.ts';
 import { openPptx } from './slides/openPptx.ts';
 import { openHtml } from './text/html.ts';
+import { openXml } from './text/openXml.ts';
 import { markdownDocument } from './text/markdownDocument.ts';
 import { textDocument } from './text/textDocument.ts';
 import { openedFlow } from './pieces/flow.ts';
@@ -44,12 +46,14 @@ const OPENERS: Readonly<Partial<Record<Format, Opener>>> = {
   eml: openMail,
   msg: openMsg,
   tnef: openTnef,
+  p7m: openSealed,
   pptx: openPptx,
   odp: openOdp,
   epub: openEpub,
   vcf: openVcf,
   ics: openIcs,
   html: openHtml,
+  xml: openXml,
   rtf: openRtf,
   markdown: ({ text = '' }) => Promise.resolve(openedFlow(markdownDocument(text))),
   text: ({ text = '' }) => Promise.resolve(openedFlow(textDocument(text))),

@@ -1,10 +1,16 @@
 import { fileTypeFromBuffer } from 'file-type';
 import type { Format, Sniffed } from './pieces/opened.ts';
 import { isTnef } from './mail/openTnef.ts';
+import { envelopeIn } from './mail/sealed.ts';
+import { compoundIn } from './doc/compoundFile.ts';
 import { unzip } from './pieces/archive.ts';
+import { RefusedDocument } from './pieces/blocks.ts';
 import { decodeText, hasByteOrderMark, isUtf8 } from './text/textDocument.ts';
 
-type TextFormat = Extract<Format, 'rtf' | 'eml' | 'vcf' | 'ics' | 'html' | 'csv' | 'markdown' | 'text'>;
+type TextFormat = Extract<
+  Format,
+  'rtf' | 'eml' | 'vcf' | 'ics' | 'html' | 'csv' | 'markdown' | 'xml' | 'text'
+>;
 
 /** Of texts the name decides where it is telling; else what the text begins with. */
 function textFormat(text: string, fileName: string | null): TextFormat {
@@ -14,7 +20,14 @@ function textFormat(text: string, fileName: string | null): TextFormat {
   if (/^BEGIN:VCALENDAR\s/i.test(start)) return 'ics';
   if (isMail(start, fileName)) return 'eml';
   if (isHtml(start, fileName)) return 'html';
-  const name = fileName ?? '';
+  if (isXml(start, fileName)) return 'xml';
+  return namedFormat(text, fileName ?? '');
+}
+
+const isXml = (start: string, fileName: string | null): boolean =>
+  start.startsWith('<?xml') || (/\.xml$/i.test(fileName ?? '') && start.startsWith('<'));
+
+function namedFormat(text: string, name: string): TextFormat {
   if (/\.(?:md|markdown|mdown|mkd)$/i.test(name)) return 'markdown';
   if (/\.(?:csv|tsv|tab)$/i.test(name) || isTabbed(text)) return 'csv';
   return 'text';
@@ -22,7 +35,8 @@ function textFormat(text: string, fileName: string | null): TextFormat {
 
 const HEADER = /^[A-Za-z][A-Za-z\d-]{1,60}:[ \t]?\S?/;
 const MAIL_HEADERS =
-  /^(?:from|to|received|return-path|delivered-to|mime-version|message-id|subject|date)\s*:/gim;
+  /^(?:from|to|received|return-path|delivered-to|mime-version|message-id|subject|date|content-type)\s*:/gim;
+const FIRST_HEADERS = /^(?:from|received|return-path|mime-version|message-id)\s*:/im;
 
 /** A mail begins with header lines, of which at least two are known; named so, one will do. */
 function isMail(start: string, fileName: string | null): boolean {
@@ -32,7 +46,7 @@ function isMail(start: string, fileName: string | null): boolean {
     return false;
   const named = /\.(?:eml|mht|mhtml)$/i.test(fileName ?? '');
   const hits = new Set(head.match(MAIL_HEADERS)?.map((hit) => hit.toLowerCase().replace(/\s/g, ''))).size;
-  return hits >= (named ? 1 : 3) && /^(?:from|received|return-path|mime-version|message-id)\s*:/im.test(head);
+  return hits >= (named ? 1 : 3) && (FIRST_HEADERS.test(head) || (named && /^content-type\s*:/im.test(head)));
 }
 
 const isHtml = (start: string, fileName: string | null): boolean =>
@@ -129,12 +143,26 @@ function declaredTypes(buffer: Buffer): string {
   return [...archive.members.values()].map((member) => Buffer.from(member).toString('latin1')).join(' ');
 }
 
-/** The names of a compound file's streams are UTF-16 in its directory. */
-function compoundFormat(buffer: Buffer): Sniffed {
-  const holds = (name: string): boolean =>
+/**
+ * By the names in the directory, for any text may hold the same words; where the directory is gone, as in a file that
+ * was cut, by what stands in plain.
+ */
+function compoundNames(buffer: Buffer): (name: string) => boolean {
+  try {
+    const { names } = compoundIn(buffer);
+    if (names.size > 0) return (name) => names.has(name.toLowerCase());
+  } catch (error) {
+    if (!(error instanceof RefusedDocument || error instanceof RangeError)) throw error;
+  }
+  return (name) =>
     [name, name.toUpperCase(), name.toLowerCase()].some((one) =>
-      buffer.includes(Buffer.from(one, 'utf16le')),
+      buffer.includes(Buffer.from(`${one}\0`, 'utf16le')),
     );
+}
+
+/** The formats inside compound files by a stream that each has. */
+function compoundFormat(buffer: Buffer): Sniffed {
+  const holds = compoundNames(buffer);
   if (holds('EncryptedPackage'))
     return { kind: 'damaged', detail: 'The file is encrypted and needs a password. Send it without one.' };
   if (holds('WordDocument')) return knownAs('doc');
@@ -152,7 +180,7 @@ const knownAs = (format: Format): Sniffed => ({ kind: 'known', format, text: und
 const PDF_HEADER_WITHIN = 1024;
 export const SUPPORTED =
   'PDF, PNG, JPEG, WebP, GIF, BMP, TIFF, AVIF, DOCX, DOC, ODT, RTF, PPTX, ODP, XLSX, XLS, ODS, CSV, TSV, EPUB, EML, ' +
-  'MSG, TNEF, VCF, ICS, HTML, Markdown or plain text';
+  'MSG, TNEF, P7M, VCF, ICS, HTML, Markdown or plain text';
 
 const BY_MIME: Readonly<Record<string, Format>> = {
   'image/png': 'png',
@@ -175,6 +203,8 @@ export async function sniff(bytes: Uint8Array, fileName: string | null): Promise
   const container = containerFormat(bytes, fileName);
   if (container !== undefined) return container;
   if (isTnef(Buffer.from(bytes.subarray(0, 8)))) return known('tnef');
+  if (envelopeIn(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)) !== undefined)
+    return known('p7m');
   return (await byMagic(bytes)) ?? textual(bytes, fileName);
 }
 

@@ -16,13 +16,25 @@ interface Entry {
   readonly type: number;
   readonly start: number;
   readonly size: number;
+  /** Entries of the same storage, before and after this one. */
+  readonly siblings: readonly number[];
+  readonly child: number;
 }
 
+/** A compound file (MS-CFB): its streams by their names, whose case does not count. */
+export interface Compound {
+  /** Names in the file's own storage, in small letters. */
+  readonly names: ReadonlySet<string>;
+  readonly streamOf: (name: string) => Buffer | undefined;
+}
+
+export const compoundStreams = (file: Buffer): Compound['streamOf'] => compoundIn(file).streamOf;
+
 /**
- * The streams of a compound file (MS-CFB) by their names, whose case does not count; damage is a
- * `RefusedDocument` or a `RangeError`.
+ * What a compound file holds itself; storages within it are other documents, which may have the same names. Damage
+ * is a `RefusedDocument` or a `RangeError`.
  */
-export function compoundStreams(file: Buffer): (name: string) => Buffer | undefined {
+export function compoundIn(file: Buffer): Compound {
   const sectorSize = 1 << file.readUInt16LE(0x1e);
   if (sectorSize !== 512 && sectorSize !== 4096) throw new RefusedDocument('The document is damaged.');
   const sector = (index: number): Buffer => file.subarray((index + 1) * sectorSize, (index + 2) * sectorSize);
@@ -31,12 +43,31 @@ export function compoundStreams(file: Buffer): (name: string) => Buffer | undefi
   const root = entries.find(({ type }) => type === 5);
   const cutoff = file.readUInt32LE(0x38);
   const mini: Chains = miniChains(chains, file.readUInt32LE(0x3c), root);
-  return (name) => {
-    const entry = entries.find((one) => one.type === 2 && one.name.toLowerCase() === name.toLowerCase());
-    if (entry === undefined) return undefined;
-    const bytes = readChain(entry.size < cutoff ? mini : chains, entry.start);
-    return bytes.subarray(0, entry.size);
+  const own = ownEntries(entries, root);
+  return {
+    names: new Set(own.map(({ name }) => name.toLowerCase())),
+    streamOf: (name) => {
+      const entry = own.find((one) => one.type === STREAM && one.name.toLowerCase() === name.toLowerCase());
+      if (entry === undefined) return undefined;
+      const bytes = readChain(entry.size < cutoff ? mini : chains, entry.start);
+      return bytes.subarray(0, entry.size);
+    },
   };
+}
+
+const [STORAGE, STREAM] = [1, 2];
+
+/** The entries that lie in no storage within the file. */
+function ownEntries(entries: readonly Entry[], root: Entry | undefined): readonly Entry[] {
+  const within = new Set<Entry>();
+  const open = entries.filter((one) => one.type === STORAGE).map(({ child }) => child);
+  while (open.length > 0) {
+    const entry = entries[open.pop() ?? -1];
+    if (entry === undefined || entry === root || within.has(entry)) continue;
+    within.add(entry);
+    open.push(...entry.siblings);
+  }
+  return entries.filter((entry) => entry !== root && !within.has(entry));
 }
 
 /** The table's own sectors are listed in the header and then in a chain of lists. */
@@ -84,6 +115,8 @@ function entriesOf(directory: Buffer): readonly Entry[] {
     entries.push({
       name: entry.toString('utf16le', 0, Math.max(0, nameBytes - 2)),
       type: entry.readUInt8(0x42),
+      siblings: [entry.readUInt32LE(0x44), entry.readUInt32LE(0x48)],
+      child: entry.readUInt32LE(0x4c),
       start: entry.readUInt32LE(0x74),
       size: entry.readUInt32LE(0x78),
     });

@@ -1,44 +1,17 @@
 import type { Block, DocumentPage, DocumentWarning, Line } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import type { ParseFailure, ParseResult } from '../../ports/documentParser.ts';
-import { lineOf } from '../../document/markupLines.ts';
+import { lineOf, linesOfBlock } from '../../document/markupLines.ts';
 import { openFlow } from '../pieces/flow.ts';
 import { blocksOf, HIDDEN_TEXT, RefusedDocument } from '../pieces/blocks.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { rtfText } from '../rtf/openRtf.ts';
 import { textBlocks } from '../text/textDocument.ts';
 import { htmlPieces } from '../text/html.ts';
+import { unsealed, type Attached, type Mail, type Mailbox } from './mail.ts';
 
 const DEPTH_MAX = 3;
 const ATTACHMENTS_MAX = 50;
-
-/** A mail, whatever file it came in. */
-export interface Mail {
-  readonly mimeType: string;
-  readonly subject: string;
-  readonly from: readonly Mailbox[];
-  readonly to: readonly Mailbox[];
-  readonly cc: readonly Mailbox[];
-  readonly date: string | undefined;
-  readonly messageId: string | undefined;
-  /** '' where there is none. */
-  readonly html: string;
-  readonly text: string;
-  /** A body that is neither. */
-  readonly rtf?: Buffer | undefined;
-  readonly attachments: readonly Attached[];
-}
-
-export interface Mailbox {
-  readonly name: string;
-  readonly address: string;
-}
-
-export interface Attached {
-  /** Null: it has none. */
-  readonly name: string | null;
-  readonly bytes: Buffer;
-}
 
 interface Part {
   readonly name: string;
@@ -49,10 +22,12 @@ interface Part {
  * Opens a mail: its headers and its body, then each attachment that can be read, with its own pages. What
  * cannot be read is named in a warning.
  */
-export async function openMessage(mail: Mail, file: SourceFile): Promise<OpenedDocument | ParseFailure> {
+export async function openMessage(sent: Mail, file: SourceFile): Promise<OpenedDocument | ParseFailure> {
+  const { mail, isEncrypted } = await unsealed(sent);
   const { mimeType } = mail;
   try {
-    const { blocks, warnings } = bodyOf(mail);
+    const { blocks, warnings: own } = bodyOf(mail);
+    const warnings = isEncrypted ? [...own, ENCRYPTED] : own;
     const body = openFlow({ mimeType, blocks: [...headerBlocks(mail), ...blocks], warnings });
     const { parts, lost } = await openAttachments(mail.attachments, file);
     const pages = parts.reduce((sum, { opened }) => sum + opened.pages, body.pages);
@@ -63,6 +38,11 @@ export async function openMessage(mail: Mail, file: SourceFile): Promise<OpenedD
     throw error;
   }
 }
+
+const ENCRYPTED: DocumentWarning = {
+  code: 'page_failed',
+  message: 'The text of the message is encrypted; only its receiver can open it. Send it decrypted.',
+};
 
 function headerBlocks({ subject, from, to, cc, date }: Mail): readonly Block[] {
   const lines = [
@@ -102,18 +82,51 @@ interface Body {
   readonly warnings: readonly DocumentWarning[];
 }
 
-/** HTML says more of a body's form than plain text does: it is read where there is any. */
+/** HTML says more of a body's form than plain text does: it is read where there is any that says as much. */
 function bodyOf({ html, text, rtf }: Mail): Body {
   if (html.trim() !== '') {
     const { pieces, hasHidden } = htmlPieces(html);
     const blocks = blocksOf(pieces);
-    if (blocks.length > 0) return { blocks, warnings: hasHidden ? [HIDDEN_TEXT] : [] };
+    const shown = blocks.flatMap(linesOfBlock).map((line) => line.text);
+    if (blocks.length > 0 && !saysMore(text, shown.join('\n')))
+      return { blocks, warnings: hasHidden ? [HIDDEN_TEXT] : [] };
   }
   if (text.trim() === '' && rtf !== undefined) {
     const { pieces, hasHidden } = rtfText(rtf);
     return { blocks: blocksOf(pieces), warnings: hasHidden ? [HIDDEN_TEXT] : [] };
   }
-  return { blocks: textBlocks(text.replace(/\r\n?/g, '\n').trim()), warnings: [] };
+  return textBody(text.replace(/\r\n?/g, '\n').trim());
+}
+
+const ARMOURED = /^-----BEGIN PGP MESSAGE-----\n/;
+const ARMOUR = /^-----BEGIN PGP SIGNED MESSAGE-----\n(?:[A-Z][A-Za-z]{1,20}: [^\n]{0,200}\n)*\n/;
+const SIGNATURE_BELOW = '\n-----BEGIN PGP SIGNATURE-----';
+
+/** A plain body: without the lines that sign it, and not at all where only its receiver can open it. */
+function textBody(text: string): Body {
+  if (ARMOURED.test(text)) return { blocks: [], warnings: [ENCRYPTED] };
+  const signed = ARMOUR.exec(text)?.[0];
+  if (signed === undefined) return { blocks: textBlocks(text), warnings: [] };
+  const end = text.indexOf(SIGNATURE_BELOW);
+  const own = text.slice(signed.length, end < 0 ? text.length : end).replace(/^- (?=-)/gm, '');
+  return { blocks: textBlocks(own.trim()), warnings: [] };
+}
+
+const WORD = /[\p{L}\p{N}]+/gu;
+const LINK = /(?:https?:\/\/|www\.)[^\s<>]+/g;
+
+/**
+ * Whether the plain text has what the HTML shows nothing of: most of its words, and figures where the HTML has none
+ * or has far fewer words. HTML that only says where the text stands is so; a plain text that does, is not.
+ */
+function saysMore(plain: string, shown: string): boolean {
+  const words = new Set(plain.replace(LINK, ' ').toLowerCase().match(WORD));
+  const others = new Set(shown.replace(LINK, ' ').toLowerCase().match(WORD));
+  const missing = [...words].filter((word) => !others.has(word));
+  if (missing.length * 2 <= words.size) return false;
+  const hasFigures = missing.some((word) => /\d/.test(word));
+  const figures = [...others].filter((word) => /\d/.test(word)).length;
+  return others.size * 2 < words.size || (hasFigures && figures === 0 && others.size <= words.size * 2);
 }
 
 interface Opened {
@@ -132,6 +145,10 @@ async function openAttachments(attachments: readonly Attached[], file: SourceFil
       lost.push(`${name}: too many attachments, or too deep.`);
       continue;
     }
+    if (isLocked(attachment.bytes)) {
+      lost.push(`${name}: it is encrypted. Send it decrypted.`);
+      continue;
+    }
     const opened = await file.openPart({ bytes: attachment.bytes, fileName: name });
     if (opened.kind === 'open') {
       parts.push({ name, opened });
@@ -141,6 +158,9 @@ async function openAttachments(attachments: readonly Attached[], file: SourceFil
   }
   return { parts, lost };
 }
+
+const LOCKED = '-----BEGIN PGP MESSAGE-----';
+const isLocked = (bytes: Buffer): boolean => bytes.toString('latin1', 0, LOCKED.length) === LOCKED;
 
 interface All extends Opened {
   readonly further: readonly Line[];

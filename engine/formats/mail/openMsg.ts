@@ -6,7 +6,9 @@ import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { decodeText } from '../text/textDocument.ts';
 import { isSoundCompound } from './compoundFile.ts';
 import { rtfOfBody } from './compressedRtf.ts';
-import { openMessage, type Attached, type Mail, type Mailbox } from './message.ts';
+import type { Attached, Mail, Mailbox } from './mail.ts';
+import { mailDate } from './mailDate.ts';
+import { openMessage } from './message.ts';
 
 /** The package is CommonJS: its class is the default of what it exports. */
 const MsgReader = outlook.default;
@@ -38,6 +40,8 @@ const Message = z.object({
   clientSubmitTime: text,
   messageDeliveryTime: text,
   messageId: text,
+  /** As the message travelled. */
+  headers: text,
   body: text,
   bodyHtml: text,
   html: z.instanceof(Uint8Array).optional().catch(undefined),
@@ -87,7 +91,10 @@ const mailboxOf = ({ name, smtpAddress, email }: Named): Mailbox => {
   return { name: name === address ? '' : name, address };
 };
 
-function dateOf({ clientSubmitTime, messageDeliveryTime }: Message): string | undefined {
+/** Of the times that the message has, only that in its headers says which day it was for its sender. */
+function dateOf({ headers, clientSubmitTime, messageDeliveryTime }: Message): string | undefined {
+  const sent = mailDate(/^date:([^\n]{1,200})/im.exec(headers)?.[1] ?? '');
+  if (sent !== undefined) return sent;
   const date = new Date(clientSubmitTime === '' ? messageDeliveryTime : clientSubmitTime);
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
@@ -114,7 +121,8 @@ function attachedOf(fields: FieldsData, reader: InstanceType<typeof MsgReader>):
   const name = [fields.fileName, fields.name, fields.innerMsgContentFields?.subject]
     .map((one) => text.parse(one).trim())
     .find((one) => one !== '');
-  return [{ name: nameOf(name ?? '', isMessage), bytes: contentOf(fields, reader) }];
+  const bytes = contentOf(fields, reader);
+  return [{ name: nameOf(name ?? '', isMessage), bytes, mimeType: attachMimeTag.toLowerCase() }];
 }
 
 /** What is only named, for it lies elsewhere, has no bytes. */

@@ -4,7 +4,8 @@ import { RefusedDocument } from '../pieces/blocks.ts';
 import type { OpenedDocument, SourceFile } from '../pieces/opened.ts';
 import { decodeText } from '../text/textDocument.ts';
 import { rtfOfBody } from './compressedRtf.ts';
-import { openMessage, type Attached, type Mail } from './message.ts';
+import type { Attached, Mail } from './mail.ts';
+import { openMessage } from './message.ts';
 
 /*
  * Outlook's own form of a mail ([MS-OXTNEF]), which other programs show as an attachment `winmail.dat`: attributes one
@@ -94,7 +95,7 @@ function attachmentsIn(attributes: readonly Attribute[], codepage: number | unde
     if (name === ATTACHED_PROPERTIES) takeProperties(last, propertiesIn(data, codepage));
   }
   return open.flatMap(({ name, data }) =>
-    data === undefined ? [] : [{ name: name === '' ? null : name, bytes: data }],
+    data === undefined ? [] : [{ name: name === '' ? null : name, bytes: data, mimeType: '' }],
   );
 }
 

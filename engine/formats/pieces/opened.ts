@@ -24,6 +24,7 @@ export type Format =
   | 'eml'
   | 'msg'
   | 'tnef'
+  | 'p7m'
   | 'pptx'
   | 'odp'
   | 'epub'
@@ -31,6 +32,7 @@ export type Format =
   | 'ics'
   | 'html'
   | 'markdown'
+  | 'xml'
   | 'text';
 
 /** What the bytes are. `text` holds the decoded text of a text, for telling the type has read it anyway. */

@@ -10,12 +10,16 @@ import { charactersIn } from '../../document/pages.ts';
 const CELLS_MAX = 2_000_000;
 const PLACES_MAX = 8_000_000;
 const DELIMITERS = [',', ';', '\t', '|'];
+/** A first line for spreadsheet programs alone, which they do not show. */
+const SEPARATOR = /^\s{0,8}"?sep=([^\w\s"]|\t)"?[^\S\n]*\n/i;
 
 /** Opens a text of values: one table, whatever parts its columns. Its pages are by its characters. */
 export function openCsv(file: SourceFile): Promise<OpenedDocument | ParseFailure> {
   const { text = '' } = file;
-  const { data } = Papa.parse<string[]>(text.trimEnd(), {
-    delimitersToGuess: DELIMITERS,
+  const told = SEPARATOR.exec(text);
+  const shown = text.slice(told?.[0].length ?? 0);
+  const { data } = Papa.parse<string[]>(shown.trimEnd(), {
+    ...(told?.[1] === undefined ? { delimitersToGuess: DELIMITERS } : { delimiter: told[1] }),
     skipEmptyLines: 'greedy',
   });
   const rows = data.map((row) => row.map((cell) => cell.trim()));
@@ -28,6 +32,6 @@ export function openCsv(file: SourceFile): Promise<OpenedDocument | ParseFailure
   const columns = rows.reduce((widest, row) => Math.max(widest, row.length), 0);
   // One value a line is a text; so is what would be a table of empty cells, for it has one very long row.
   const isTable = columns > 1 && columns <= COLUMNS_MAX && columns * rows.length <= PLACES_MAX;
-  const blocks = isTable ? [tableOf(rows, 1)] : textBlocks(text);
-  return Promise.resolve(openFlow({ mimeType: 'text/csv', blocks, characters: charactersIn(text) }));
+  const blocks = isTable ? [tableOf(rows, 1)] : textBlocks(shown);
+  return Promise.resolve(openFlow({ mimeType: 'text/csv', blocks, characters: charactersIn(shown) }));
 }

@@ -5,6 +5,7 @@ import type { Block, Document } from '../../document/document.ts';
 import { escapeText } from '../../document/inline.ts';
 import { charactersIn } from '../../document/pages.ts';
 import { flowDocument } from '../pieces/flow.ts';
+import alphabets from './alphabets.json' with { type: 'json' };
 
 const SAMPLE_BYTES = 64 * 1024;
 
@@ -61,11 +62,67 @@ function decodeStrictly(bytes: Uint8Array, encoding: string): string | undefined
 
 function decodeLegacy(bytes: Uint8Array): string | undefined {
   const guesses = chardet.analyse(bytes.subarray(0, SAMPLE_BYTES)).map(({ name }) => name);
-  const [guess = 'windows-1252'] = guesses;
-  const encoding = guess === 'ISO-8859-1' || guess === 'UTF-8' ? 'windows-1252' : guess;
+  const encoding = narrowEncoding(bytes, guesses);
   if (!iconv.encodingExists(encoding)) return undefined;
-  const text = iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), encoding);
+  const text = decodedBy(encoding, bytes);
   return letterShare(text) >= SURE_LETTERS ? text : (decodeWide(bytes, guesses) ?? text);
+}
+
+/** What bytes that are no UTF-8 are most likely encoded in, by a name that iconv knows. */
+export const legacyEncoding = (bytes: Uint8Array): string =>
+  narrowEncoding(
+    bytes,
+    chardet.analyse(bytes.subarray(0, SAMPLE_BYTES)).map(({ name }) => name),
+  );
+
+const decodedBy = (encoding: string, bytes: Uint8Array): string =>
+  iconv.decode(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), encoding);
+
+/** The letters beyond ASCII that a language has, by the encoding of its systems. */
+const ALPHABETS: ReadonlyMap<string, readonly ReadonlySet<string>[]> = new Map(
+  Object.entries(alphabets).map(([encoding, letters]) => [encoding, letters.map((own) => new Set(own))]),
+);
+/** What standards' encodings are on the systems that texts come from: the same letters, and more. */
+const SYSTEMS: ReadonlyMap<string, string> = new Map([
+  ['ISO-8859-1', 'windows-1252'],
+  ['UTF-8', 'windows-1252'],
+  ['ISO-8859-9', 'windows-1254'],
+]);
+/** Guesses that say no more than that the letters are Latin; each is the same as one with an alphabet, or less. */
+const LATIN = /^(?:UTF-8|ASCII|ISO-8859-(?:1|2|9)|windows-125[0247])$/;
+
+/**
+ * The guess, and of Latin letters the encoding in which the letters are those of one language: frequencies, which
+ * guesses are made by, say little of a table's few words.
+ */
+function narrowEncoding(bytes: Uint8Array, [guess = 'windows-1252', ...others]: readonly string[]): string {
+  if (!LATIN.test(guess)) return guess;
+  const order = [guess, ...others].map((name) => SYSTEMS.get(name) ?? name.toLowerCase());
+  const rank = (name: string): number => (order.includes(name) ? order.indexOf(name) : order.length);
+  const sample = bytes.subarray(0, SAMPLE_BYTES);
+  const judged = [...ALPHABETS].map(([name, own]) => ({
+    name,
+    share: knownShare(decodedBy(name, sample), own),
+  }));
+  const most = Math.max(...judged.map(({ share }) => share));
+  const best = judged.filter(({ share }) => share === most).sort((a, b) => rank(a.name) - rank(b.name));
+  return best[0]?.name ?? 'windows-1252';
+}
+
+/** A sign in a word that is no letter: the sign of another encoding. */
+const SIGN_IN_WORD = /(?<=\p{L})[¡¿£¥¼½¾¤¦§©«¬®¯°±´µ¶·¸»×÷](?=\p{L})|[¹²³£¥¼½¾](?=\p{L})|(?<=\p{Ll})\p{Lu}/gu;
+
+/** The share of what is not ASCII in words that one of the languages knows. */
+function knownShare(text: string, alphabetsOf: readonly ReadonlySet<string>[]): number {
+  const letters =
+    text
+      .toLowerCase()
+      .match(/[\u0080-\uffff]/g)
+      ?.filter((sign) => /[\p{L}\p{M}]/u.test(sign)) ?? [];
+  const odd = text.match(SIGN_IN_WORD)?.filter((sign) => sign > '\u007f').length ?? 0;
+  if (letters.length + odd === 0) return 1;
+  const known = alphabetsOf.map((own) => letters.filter((letter) => own.has(letter)).length);
+  return Math.max(...known) / (letters.length + odd);
 }
 
 /** Encodings with two bytes a letter, which short texts are seldom recognised by. */

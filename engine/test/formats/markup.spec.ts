@@ -92,6 +92,36 @@ describe('formats of markup', () => {
         expect(await markdown('a.csv', bytes)).to.equal(table);
       });
 
+    it('of CSV with a first line for spreadsheet programs are without it', async () => {
+      for (const [mark, named] of [
+        [';', 'sep=;'],
+        ['|', '"sep=|"'],
+        ['\t', 'SEP=\t'],
+      ] as const)
+        // prettier-ignore
+        expect(await markdown('a.csv', `${named}\r\nDatum${mark}Betrag\r\n3.4.${mark}"1,5"`)).to.equal(
+          '| Datum | Betrag |\n| --- | --- |\n| 3.4. | 1,5 |\n',
+        );
+    });
+
+    it('of CSV have the letters of their language, in the encoding of its systems', async () => {
+      const texts: readonly (readonly [string, string])[] = [
+        ['windows-1250', 'Numer;Kontrahent\n1;Zażółć Gęślą Sp. z o.o.\n2;Łąka i Świt S.A.'],
+        ['windows-1250', 'Číslo;Název\n1;Příliš žluťoučký kůň'],
+        ['iso-8859-2', 'Číslo;Název\n1;Příliš žluťoučký kůň'],
+        ['windows-1250', 'Név;Összeg\nÁrvíztűrő tükörfúrógép;12'],
+        ['windows-1254', 'Müşteri;Tutar\nŞişli Ağaç Işık;12'],
+        ['windows-1252', 'Größe;Straße\nMüller;1.250,00 €'],
+        ['windows-1252', 'Año;Dirección\n¿Muñoz?;Señor'],
+        ['windows-1252', 'Numéro;Désignation\nCœur;12 m² à 3 €'],
+        ['windows-1251', 'Название;Сумма\nСчёт;12'],
+      ];
+      for (const [encoding, text] of texts) {
+        const shown = await markdown('a.csv', iconv.encode(text, encoding));
+        for (const cell of text.split(/[;\n]/)) expect(shown, encoding).to.contain(cell);
+      }
+    });
+
     it('reads a few words of Shift-JIS', async () => {
       expect(await markdown('a.csv', iconv.encode('会社,電話\n山田商店,03-1234\n', 'shift_jis'))).to.contain(
         '| 山田商店 | 03-1234 |',

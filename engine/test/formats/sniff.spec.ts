@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { strToU8, zipSync } from 'fflate';
 import iconv from 'iconv-lite';
 import { sniff } from '../../formats/sniff.ts';
+import { compoundOf, msg } from '../support/outlookFiles.ts';
 import { plainPdf } from '../support/pdfs.ts';
 
 const WAV = Buffer.from('RIFF\u0024\u0000\u0000\u0000WAVEfmt ', 'latin1');
@@ -41,6 +42,23 @@ describe('telling the type of a file', () => {
     const page = iconv.encode('<html><table><tr><td>Größe</td></tr></table></html>', 'windows-1252');
     expect(await sniff(page, 'REPORT.XLS')).to.include({ format: 'html' });
     expect(await sniff(iconv.encode('Größe', 'windows-1252'), 'REPORT.XLS')).to.include({ kind: 'damaged' });
+  });
+
+  it('knows a message whose text has the words that other files have for names', async () => {
+    for (const word of ['booking', 'Book', 'Workbook', 'WordDocument', 'EncryptedPackage', 'Facebook']) {
+      const bytes = msg({ properties: { '0037': word, '1000': `please ${word}\0${word} two rooms` } });
+      expect(await sniff(bytes, null), word).to.include({ kind: 'known', format: 'msg' });
+    }
+  });
+
+  it('knows a message by itself, not by a document that is embedded in it', async () => {
+    const embedded = '/__attach_version1.0_#00000000/__substg1.0_3701000D';
+    const bytes = compoundOf({
+      '/__properties_version1.0': Buffer.alloc(32),
+      [`${embedded}/WordDocument`]: Buffer.alloc(64),
+      [`${embedded}/Workbook`]: Buffer.alloc(64),
+    });
+    expect(await sniff(bytes, null)).to.include({ format: 'msg' });
   });
 
   it('says of a HEIC picture what to send instead', async () => {

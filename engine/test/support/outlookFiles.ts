@@ -12,6 +12,13 @@ const { utils, write } = CFB as {
   readonly write: (container: Container, options: { readonly type: 'buffer' }) => Buffer;
 };
 
+/** A compound file of the given streams, by their paths. */
+export function compoundOf(streams: Readonly<Record<string, Buffer>>): Buffer {
+  const container = utils.cfb_new();
+  for (const [path, content] of Object.entries(streams)) utils.cfb_add(container, path, content);
+  return write(container, { type: 'buffer' });
+}
+
 type Properties = Readonly<Record<string, string | Buffer>>;
 
 /** Texts are UTF-16 streams named by their property, other values bytes. */
