@@ -44,7 +44,7 @@ function isMail(start: string, fileName: string | null): boolean {
   const lines = head.split('\n').filter((line) => !/^[ \t]/.test(line));
   if (lines.length === 0 || !lines.every((line, i) => HEADER.test(line) || (i === 0 && /^From /.test(line))))
     return false;
-  const named = /\.(?:eml|mht|mhtml)$/i.test(fileName ?? '');
+  const named = /\.(?:eml|mht|mhtml|p7m)$/i.test(fileName ?? '');
   const hits = new Set(head.match(MAIL_HEADERS)?.map((hit) => hit.toLowerCase().replace(/\s/g, ''))).size;
   return hits >= (named ? 1 : 3) && (FIRST_HEADERS.test(head) || (named && /^content-type\s*:/im.test(head)));
 }

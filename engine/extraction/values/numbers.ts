@@ -23,13 +23,15 @@ const MONEY_WORD = `${oneOf(money.codes)}\\b|US\\$|R\\$|A\\$|C\\$|[€$£¥₹�
 /** Signs that no cents follow: `1.250,-`, `25,--`, `12,=`, `1 250:-`. */
 const NO_CENTS = String.raw`(?:[.,](?:[-–—]{1,2}|=)|:[-–—])(?![\p{L}\p{N}])`;
 const MINUS = '-−–';
+/** Spaces that part thousands, of many widths. */
+const SPACES = String.raw` \u00a0\u2007\u2009\u202f`;
 
 /** A number stands by itself: no letter, digit or joint of an identifier touches it. */
 const NUMBER = new RegExp(
-  String.raw`(?<![\p{L}\p{N}_/.,:-]|\d[ ’'](?=\d{3}\b))` +
+  String.raw`(?<![\p{L}\p{N}_/.,:-]|\d[ \u2007\u2009’'](?=\d{3}\b))` +
     `(?:(?<lead>[${MINUS}])(?=${MONEY_WORD}))?` +
     `(?<before>(?:${MONEY_WORD})\\s?)?(?<sign>[${MINUS}+(]\\s?)?(?<pre>[€$£¥₹]\\s?)?` +
-    String.raw`(?<digits>\d{1,3}(?:[ \u00a0\u202f’'](?=\d{3}(?!\d))\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)*)` +
+    String.raw`(?<digits>\d{1,3}(?:[${SPACES}’'](?=\d{3}(?!\d))\d{3})+(?:[.,]\d{1,4})?|\d+(?:[.,]\d+)*)` +
     `(?:${NO_CENTS})?` +
     `(?<trail>\\)|(?:[-−]|(?<=[.,]\\d\\d)–)(?![\\p{L}\\p{N}]))?(?<after>\\s?(?:%|‰|${MONEY_WORD}))?` +
     String.raw`(?![\p{L}\p{N}_/:]|[.,-]\d|-\p{L})`,

@@ -134,6 +134,22 @@ const BOLD = new Set(['b', 'strong', 'th']);
 const ITALIC = new Set(['i', 'em', 'cite', 'dfn', 'var']);
 const STRIKE = new Set(['s', 'del', 'strike']);
 
+/** Kinds of input whose value nobody sees, or sees as the name of a button. */
+const BUTTONS = new Set('hidden submit button reset image password file'.split(' '));
+
+/** A choice of a list. One without a value asks to choose. */
+interface Option {
+  text: string;
+  readonly isChosen: boolean;
+  readonly isPrompt: boolean;
+}
+
+const optionOf = ({ selected, value, disabled }: Readonly<Record<string, string>>): Option => ({
+  text: '',
+  isChosen: selected !== undefined,
+  isPrompt: value?.trim() === '' || disabled !== undefined,
+});
+
 interface Element {
   readonly name: string;
   readonly look: Look;
@@ -178,6 +194,8 @@ class HtmlReader {
   private runs: Run[] = [];
   private label: Label | null = null;
   private preDepth = 0;
+  /** Of the list of choices that is open. */
+  private options: Option[] | null = null;
   private elements = 0;
   private hasHidden = false;
 
@@ -205,6 +223,9 @@ class HtmlReader {
   }
 
   text(text: string): void {
+    const option = this.options?.at(-1);
+    if (option !== undefined) option.text += text;
+    if (this.options !== null) return;
     const { isHidden, look } = this.top();
     if (isHidden) {
       this.hasHidden ||= text.trim() !== '' && !this.stack.some((element) => UNSEEN.has(element.name));
@@ -217,6 +238,7 @@ class HtmlReader {
   close(name: string): void {
     const element = this.stack.pop();
     if (element === undefined || element.isHidden) return;
+    if (name === 'select') this.closeSelect(element.look);
     this.finish(element, name);
   }
 
@@ -266,9 +288,15 @@ class HtmlReader {
         this.preDepth += 1;
         return;
       case 'input': {
-        this.checkbox(attributes);
+        this.input(attributes, look);
         return;
       }
+      case 'select':
+        this.options = [];
+        return;
+      case 'option':
+        this.options?.push(optionOf(attributes));
+        return;
       default:
         this.beginInTable(element);
     }
@@ -278,9 +306,24 @@ class HtmlReader {
     this.lists.push({ ordered: name === 'ol', next: Number(start) || 1 });
   }
 
-  private checkbox(attributes: Readonly<Record<string, string>>): void {
-    if (attributes['type']?.toLowerCase() !== 'checkbox') return;
-    this.runs.push({ ...PLAIN, text: attributes['checked'] === undefined ? '☐ ' : '☒ ', note: null });
+  /** What a field holds; a hint in an empty one is no text. */
+  private input({ type = 'text', value = '', checked }: Readonly<Record<string, string>>, look: Look): void {
+    const kind = type.toLowerCase();
+    if (kind === 'checkbox' || kind === 'radio')
+      this.runs.push({ ...PLAIN, text: checked === undefined ? '☐ ' : '☒ ', note: null });
+    else if (!BUTTONS.has(kind) && value.trim() !== '')
+      this.runs.push({ ...look, text: this.collapsed(` ${value} `), note: null });
+  }
+
+  /** A list of choices shows the chosen ones, else its first. */
+  private closeSelect(look: Look): void {
+    const options = this.options ?? [];
+    this.options = null;
+    const chosen = options.filter(({ isChosen }) => isChosen);
+    const shown = chosen.length > 0 ? chosen : options.slice(0, 1);
+    const text = shown.filter(({ isPrompt }) => !isPrompt).map((option) => option.text.trim());
+    if (text.length > 0)
+      this.runs.push({ ...look, text: this.collapsed(` ${text.join(', ')} `), note: null });
   }
 
   private beginInTable({ name, cell }: Element): void {
