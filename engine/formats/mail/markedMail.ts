@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import iconv from 'iconv-lite';
 import { isUtf8, legacyEncoding } from '../text/textDocument.ts';
 
@@ -35,7 +36,7 @@ export function markedMail(bytes: Uint8Array): Uint8Array {
   return Buffer.concat([...parts, head]);
 }
 
-const hasLetters = (bytes: Buffer): boolean => bytes.some((byte) => byte >= 0x80);
+const hasLetters = (bytes: Buffer): boolean => !isAscii(bytes);
 
 const CHARSET = /;\s*charset\s*=\s*"?([\w:.-]{1,40})"?/i;
 const ASCII = /^(?:us-ascii|ascii|ansi_x3\.4-1968|unknown-8bit|unknown|default|x-unknown)$/i;

@@ -54,7 +54,9 @@ function nodeAt(bytes: Buffer, at: number, { limit, depth = 0 }: Within): Node {
 
 function childrenOf(bytes: Buffer, { from, to }: Node): readonly Node[] {
   const nodes: Node[] = [];
-  for (let at = from; at < to && nodes.length < NODES_MAX;) {
+  for (let at = from; at < to;) {
+    if (nodes.length >= NODES_MAX)
+      throw new RangeError('an envelope has more pieces than any program writes');
     const node = nodeAt(bytes, at, { limit: to });
     nodes.push(node);
     at = node.end;

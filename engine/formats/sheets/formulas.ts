@@ -17,8 +17,11 @@ const CELLS_MAX = 2_000_000;
 const DEPTH_MAX = 200;
 
 const NO_VALUE = String.raw`(?:<(?:\w+:)?v\s*/>\s*|<(?:\w+:)?v>\s*</(?:\w+:)?v>\s*)?`;
-const FORMULA = String.raw`<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>([^<]*)</(?:\w+:)?f>)`;
-const UNCOMPUTED = new RegExp(String.raw`<(?:\w+:)?c\s([^>]*)>\s*${FORMULA}\s*${NO_VALUE}</(?:\w+:)?c>`, 'g');
+const FORMULA = String.raw`<(?:\w+:)?f\b(?:[^<>]*/>|[^<>]*>([^<]*)</(?:\w+:)?f>)`;
+const UNCOMPUTED = new RegExp(
+  String.raw`<(?:\w+:)?c\s([^<>]*)>\s*${FORMULA}\s*${NO_VALUE}</(?:\w+:)?c>`,
+  'g',
+);
 const ENTITIES: ReadonlyMap<string, string> = new Map([
   ['&amp;', '&'],
   ['&lt;', '<'],

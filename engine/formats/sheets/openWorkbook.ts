@@ -294,14 +294,20 @@ function fillFormulas(book: WorkBook, formulas: Beside['formulas']): readonly st
     formulaAt: (sheet, address) => formulas.get(sheet)?.get(address),
     valueAt: (sheet, address) => countedValue(book.Sheets[sheet], address),
   });
-  const left: string[] = [];
-  for (const { name, sheet } of visibleSheets(book))
-    for (const address of formulas.get(name)?.keys() ?? []) {
-      const value = compute(name, address);
-      if (value === undefined) left.push(book.SheetNames.length > 1 ? `${name}!${address}` : address);
-      else Object.assign(sheet, { [address]: { w: String(value) } });
-    }
-  return left;
+  const left = visibleSheets(book).flatMap(({ name, sheet }) =>
+    [...(formulas.get(name)?.keys() ?? [])].map((address) => ({ name, sheet, address })),
+  );
+  // Long chains of formulas are computed from their beginning, which the first round reaches.
+  const isLeft = ({ name, sheet, address }: (typeof left)[number]): boolean => {
+    const value = compute(name, address);
+    if (value !== undefined) Object.assign(sheet, { [address]: { w: String(value) } });
+    return value === undefined;
+  };
+  const isNamed = book.SheetNames.length > 1;
+  return left
+    .filter(isLeft)
+    .filter(isLeft)
+    .map(({ name, address }) => (isNamed ? `${name}!${address}` : address));
 }
 
 /** Days are no numbers to whoever sees them. */

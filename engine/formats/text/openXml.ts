@@ -15,6 +15,8 @@ import { textDocument } from './textDocument.ts';
 
 const LIMITS = { depthMax: 64, elementsMax: 500_000 };
 const COLUMNS_MAX = 60;
+/** Names are words; longer ones say no more. */
+const NAME_MAX = 200;
 const LEVELS = [1, 2, 3, 4, 5, 6] as const;
 
 /** Opens XML; its pages are by the characters of what is shown. */
@@ -45,6 +47,7 @@ const saysForm = (name: string): boolean =>
 /** `cbc:IssueDate` is `Issue Date`, `invoice_id` is `invoice id`. */
 const wordsOf = (name: string): readonly string[] =>
   name
+    .slice(0, NAME_MAX)
     .replace(/^.*:/, '')
     .replace(/(\p{Ll}|\d)(\p{Lu})/gu, '$1 $2')
     .replace(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')

@@ -172,6 +172,19 @@ describe('formats of sheets', () => {
         expect(await warnings('a.xlsx', bytes)).to.deep.equal([]);
       });
 
+      it('show sums above the long chain of cells that they are of', async () => {
+        const rows = [['Balance', 0], ...Array.from({ length: 1000 }, () => [1, 0])];
+        const members = unzipSync(bytesOf(book({ Sheet1: rows }), 'xlsx'));
+        const sheet = strFromU8(members['xl/worksheets/sheet1.xml'] ?? new Uint8Array());
+        const chained = sheet.replace(/<c r="B(\d+)"[^>]*>.*?<\/c>/g, (_, row: string) => {
+          const formula = row === '1' ? 'B1001' : row === '2' ? 'A2' : `B${Number(row) - 1}+A${row}`;
+          return `<c r="B${row}"><f>${formula}</f></c>`;
+        });
+        const bytes = zipSync({ ...members, 'xl/worksheets/sheet1.xml': strToU8(chained) });
+        expect(await markdown('a.xlsx', bytes)).to.contain('| Balance | 1000 |');
+        expect(await warnings('a.xlsx', bytes)).to.deep.equal([]);
+      });
+
       it('name the cells that no arithmetic fills, and those that need them', async () => {
         const bytes = written({
           C2: 'VLOOKUP(A2,X1:Y9,2)',
