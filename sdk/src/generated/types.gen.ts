@@ -10962,7 +10962,7 @@ export type VersionConflictProblem = {
 
 export type Warning = {
     /**
-     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `deadline_reached`: time ran out, so `pages` were not read, or `paths` not searched; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, because nothing pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot hold were left out; `not_grounded`; `merged`: parts of a long document gave `value` more than once; `contradicted`: another part gave `value`; `readings_differ`: the embedded engine read `value`, but the answer has a model’s other value; `own_key_not_used`. More may be added.
+     * `no_text_found`; `hidden_text` was left out; `garbled_text`: the fonts of pages do not say which letters they draw; `page_failed`; `not_computed`: cells of a workbook have formulas without values; `deadline_reached`: time ran out, so `pages` were not read, or `paths` not searched; `pages_not_answered`: a model gave nothing for `pages`; `pages_not_shown`: a model was not shown `pages`, because nothing pointed to them; `low_confidence`; `inexact_number`: digits that a number cannot hold were left out; `not_grounded`; `merged`: parts of a long document gave `value` more than once; `contradicted`: another part gave `value`; `readings_differ`: the embedded engine read `value`, but the answer has a model’s other value; `own_key_not_used`. More may be added.
      */
     code: string;
     /**
