@@ -287,23 +287,21 @@ class HtmlReader {
       case 'pre':
         this.preDepth += 1;
         return;
-      case 'input': {
-        this.input(attributes, look);
-        return;
-      }
-      case 'select':
-        this.options = [];
-        return;
-      case 'option':
-        this.options?.push(optionOf(attributes));
-        return;
       default:
-        this.beginInTable(element);
+        if (!this.beginField(element, attributes)) this.beginInTable(element);
     }
   }
 
   private beginList(name: 'ul' | 'ol', start = '1'): void {
     this.lists.push({ ordered: name === 'ol', next: Number(start) || 1 });
+  }
+
+  private beginField({ name, look }: Element, attributes: Readonly<Record<string, string>>): boolean {
+    if (name === 'input') this.input(attributes, look);
+    else if (name === 'select') this.options = [];
+    else if (name === 'option') this.options?.push(optionOf(attributes));
+    else return false;
+    return true;
   }
 
   /** What a field holds; a hint in an empty one is no text. */

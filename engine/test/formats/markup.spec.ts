@@ -79,10 +79,12 @@ describe('formats of markup', () => {
 
   it('of HTML forms show what was chosen and written, and no prompt', async () => {
     const form =
-      '<p>Terms: <select name="t"><option value="">Please choose</option><option selected>30 days</option><option>60 days</option></select></p>' +
+      '<p>Terms: <select name="t"><option value="">Please choose</option>' +
+      '<option selected>30 days</option><option>60 days</option></select></p>' +
       '<p>Country: <select><option value="">Please choose</option><option>Latvia</option></select></p>' +
       '<p>Size: <select><option>L</option><option>XL</option></select></p>' +
-      '<p>VAT: <input placeholder="Enter your number"> Name: <input type="text" value="Ann Ames"><input type="hidden" value="x7"></p>' +
+      '<p>VAT: <input placeholder="Enter your number"> Name: ' +
+      '<input type="text" value="Ann Ames"><input type="hidden" value="x7"></p>' +
       '<p><input type="radio" checked> yes <input type="radio"> no</p>';
     expect(await markdown('a.html', `<html><body>${form}</body></html>`)).to.equal(
       'Terms: 30 days\n\nCountry:\n\nSize: L\n\nVAT: Name: Ann Ames\n\n☒ yes ☐ no\n',
