@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { z } from 'zod';
 import { RECOGNITION_ENGINES } from '@quire/engine/document/document';
 import { modelNamed } from '@quire/engine/ports/modelProvider';
+import { eventStoreAddress } from './eventStoreUrl.ts';
 
 const LOOPBACK = /^http:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/;
 
@@ -68,9 +69,14 @@ const urlOf = (...schemes: readonly string[]) =>
   });
 
 /** The server's two names: the client knows the older one, and what stands behind it is the same. */
-const eventStoreUrl = urlOf('esdb', 'esdb+discover', 'kurrentdb', 'kurrentdb+discover').transform((value) =>
-  value.replace(/^kurrentdb/, 'esdb'),
-);
+const eventStoreUrl = z.string().transform((value, context) => {
+  try {
+    eventStoreAddress(value);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+  }
+  return value.replace(/^kurrentdb/, 'esdb');
+});
 
 /** Values between commas, spaces around them left out. */
 const listOf = <Item extends z.ZodType<unknown, string>>(item: Item, least = 0) =>
@@ -115,7 +121,9 @@ export const VARIABLES = {
   },
   'Servers in place of embedded parts': {
     EVENTSTORE_URL: eventStoreUrl.optional().meta({
-      description: 'EventStoreDB or KurrentDB for the event log, `esdb://…` or `kurrentdb://…`',
+      description:
+        'EventStoreDB or KurrentDB for the event log, `esdb://…` or `kurrentdb://…`; nodes of a cluster with commas ' +
+        'between, or `esdb+discover://` and one name for all',
       unset: 'embedded (SQLite)',
     }),
     DATABASE_URL: urlOf('postgres', 'postgresql')

@@ -110,16 +110,6 @@ export const isCopyOpen = async (connectionString: string): Promise<boolean> => 
   }
 };
 
-/** `esdb://user:password@host:2113,other:2113?tls=false` → the first host, as a browser would name it. */
-export const firstHostOf = (connectionString: string): string | undefined => {
-  const [, hosts = '', query = ''] =
-    /^[a-z+]+:\/\/(?:[^@/?]*@)?([^/?]+)\/?(?:\?(.*))?$/i.exec(connectionString) ?? [];
-  const [host] = hosts.split(',');
-  if (host === undefined || host === '') return undefined;
-  const tls = new URLSearchParams(query.toLowerCase()).get('tls') !== 'false';
-  return `${tls ? 'https' : 'http'}://${/:\d+$/.test(host) ? host : `${host}:2113`}`;
-};
-
 const dateFrom = (session: ClientHttp2Session, signal: AbortSignal): Promise<string | undefined> =>
   new Promise((resolve, reject) => {
     session.once('error', reject);
@@ -132,17 +122,15 @@ const dateFrom = (session: ClientHttp2Session, signal: AbortSignal): Promise<str
   });
 
 /**
- * Asks the server for the time by the header that every HTTP answer may have. undefined where it has none:
+ * Asks a server, by its HTTP address, for the time by the header that every answer may have. undefined where it has none:
  * then nothing is known. `skewMs`: its clock minus ours; a whole second is all that it tells, so smaller ones
  * mean nothing.
  */
 export const serverClock = async (
-  connectionString: string,
+  url: string,
   signal: AbortSignal,
 ): Promise<{ readonly skewMs: number } | undefined> => {
-  const host = firstHostOf(connectionString);
-  if (host === undefined) return undefined;
-  const session = connect(host);
+  const session = connect(url);
   try {
     const before = Date.now();
     const date = await dateFrom(session, signal);

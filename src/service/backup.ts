@@ -30,6 +30,7 @@ import {
 import { absentAsUndefined } from '../../domain/kernel/json.ts';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 import type { Config } from '../config.ts';
+import { eventStoreAddress } from '../eventStoreUrl.ts';
 import { OperatorError } from '../operator/socket.ts';
 import { ENCRYPTION_SECRET, underLock } from './stores.ts';
 import { VERSION } from '../version.ts';
@@ -213,7 +214,7 @@ const toFolder = async (places: LogCopyPlaces, options: CopyOptions): Promise<Co
       const copied = await copyLog({ source, target, clock, inFlight: IN_FLIGHT, ...options });
       if ((await source.end()) !== end)
         throw new OperatorError(
-          `Something was written to ${new URL(from).host} meanwhile: stop what uses it, and copy again.`,
+          `Something was written to ${eventStoreAddress(from).name} meanwhile: stop what uses it, and copy again.`,
         );
       const objects = await copyObjectsOf(to, places, options.signal);
       await target.close();

@@ -6,6 +6,7 @@ import { confinementHere } from '@quire/engine/isolation/confinement/confinement
 import { hasPpocr } from '@quire/engine/recognition/ppocr/runtime';
 import { available } from '@quire/engine/recognition/tessdata';
 import type { Config, S3Config } from '../config.ts';
+import { eventStoreAddress } from '../eventStoreUrl.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { READ_SCHEMA } from '../../projections/engine/table.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
@@ -237,10 +238,9 @@ const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal)
 
 const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => {
   const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
-  const { firstHostOf, rightsMissing, serverClock } =
-    await import('../../adapters/eventstoredb/readiness.ts');
-  const host = new URL(firstHostOf(url) ?? 'http://unknown').host;
-  const clock = serverClock(url, AbortSignal.any([signal, AbortSignal.timeout(3_000)])).catch(
+  const { rightsMissing, serverClock } = await import('../../adapters/eventstoredb/readiness.ts');
+  const { name: host, firstUrl } = eventStoreAddress(url);
+  const clock = serverClock(firstUrl, AbortSignal.any([signal, AbortSignal.timeout(3_000)])).catch(
     () => undefined,
   );
   const log = openEventStoreDb({ connectionString: url, readTimeoutMs: SERVER_MS - 2_000 });

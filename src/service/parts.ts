@@ -16,6 +16,7 @@ import { objectFolder, openObjectFolder, secretFile, uploadUrls } from '../../ad
 import { memoryRateLimiter } from '../../adapters/local/local.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import type { Config } from '../config.ts';
+import { eventStoreAddress } from '../eventStoreUrl.ts';
 import { OperatorError } from '../operator/socket.ts';
 import {
   logFileIn,
@@ -92,7 +93,7 @@ const storeNames = ({ eventStoreUrl, databaseUrl, dataDir }: Config) => ({
   event_log:
     eventStoreUrl === undefined
       ? `SQLite at ${logFileIn(dataDir)}`
-      : `EventStoreDB at ${hostOf(eventStoreUrl)}`,
+      : `EventStoreDB at ${eventStoreAddress(eventStoreUrl).name}`,
   read_models:
     databaseUrl === undefined
       ? `PGlite in ${join(dataDir, 'read-models')}`
@@ -180,7 +181,7 @@ const refuseHalfCopied = async (eventStoreUrl: string): Promise<void> => {
   const { isCopyOpen } = await import('../../adapters/eventstoredb/readiness.ts');
   if (await isCopyOpen(eventStoreUrl))
     throw new OperatorError(
-      `A copy into EventStoreDB at ${hostOf(eventStoreUrl)} was begun and has not ended: run \`quire log copy\` ` +
+      `A copy into EventStoreDB at ${eventStoreAddress(eventStoreUrl).name} was begun and has not ended: run \`quire log copy\` ` +
         'again, which goes on from what is there, and start the service then.',
     );
 };
@@ -194,7 +195,10 @@ const serversAnswer = async (
   const { eventStoreUrl, databaseUrl } = config;
   const asked: Promise<unknown>[] = [];
   if (eventStoreUrl !== undefined) {
-    const server = { name: `EventStoreDB at ${hostOf(eventStoreUrl)}`, variable: 'EVENTSTORE_URL' };
+    const server = {
+      name: `EventStoreDB at ${eventStoreAddress(eventStoreUrl).name}`,
+      variable: 'EVENTSTORE_URL',
+    };
     asked.push(answerOf(server, () => log.head(), wait).then(() => refuseHalfCopied(eventStoreUrl)));
   }
   if (databaseUrl !== undefined) {

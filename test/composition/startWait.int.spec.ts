@@ -26,6 +26,10 @@ describe('a start whose servers are away', () => {
 
   for (const [name, variables] of [
     ['EventStoreDB', (at: string) => ({ EVENTSTORE_URL: `esdb://admin:hunter44@${at}?tls=false` })],
+    [
+      'EventStoreDB at 127.0.0.1:1, 127.0.0.1',
+      (at: string) => ({ EVENTSTORE_URL: `esdb://admin:hunter44@127.0.0.1:1,${at}?tls=false` }),
+    ],
     ['PostgreSQL', (at: string) => ({ DATABASE_URL: `postgres://quire:hunter44@${at}/quire` })],
     [
       'S3',

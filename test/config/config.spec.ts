@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { ConfigError, configFrom } from '../../src/config.ts';
+import { eventStoreAddress } from '../../src/eventStoreUrl.ts';
 
 describe('the configuration', () => {
   it('needs nothing: every part is embedded by default', () => {
@@ -15,6 +16,43 @@ describe('the configuration', () => {
     expect(url('kurrentdb')).to.equal('esdb://admin:a@b:2113?tls=false');
     expect(url('kurrentdb+discover')).to.equal('esdb+discover://admin:a@b:2113?tls=false');
     expect(url('esdb')).to.equal('esdb://admin:a@b:2113?tls=false');
+  });
+
+  it('takes several nodes of an event store, and one name for all', () => {
+    const nodes = 'esdb://admin:hunter44@a:2114,b?tls=false';
+    expect(configFrom({ EVENTSTORE_URL: nodes }).eventStoreUrl).to.equal(nodes);
+    expect(eventStoreAddress(nodes)).to.deep.equal({
+      ...{ hosts: ['a:2114', 'b:2113'], name: 'a:2114, b:2113', firstUrl: 'http://a:2114', isCluster: true },
+    });
+    const one = { name: 'cluster.example:2113', firstUrl: 'https://cluster.example:2113', isCluster: true };
+    expect(eventStoreAddress('esdb+discover://cluster.example')).to.include(one);
+    expect(eventStoreAddress('esdb://a:1/?tls=true')).to.include({
+      firstUrl: 'https://a:1',
+      isCluster: false,
+    });
+  });
+
+  it('says what is wrong with the URL of an event store without its password', () => {
+    const wrong: readonly (readonly [string, string])[] = [
+      ['esdb://', 'host:port'],
+      ['esdb://u:hunter44@a,,b', 'host:port'],
+      ['esdb://a:2113;b:2113', 'host:port'],
+      ['esdb://a:0', 'host:port'],
+      ['esdb://[::1]:2113', 'host:port'],
+      ['esdb://u:hunter44@x@a', 'starts with esdb://'],
+      ['esdb://u:hunter44:x@a', 'user:password'],
+      ['esdb://u:hunter44%@a', 'user:password'],
+      ['esdb://user@a', 'user:password'],
+      ['esdb://u:hunter44@a?tls=no', 'option tls'],
+      ['esdb://u:hunter44@a?tsl=false', 'option "tsl"'],
+      ['esdb://a,b?nodePreference=follower', 'leave nodePreference out'],
+    ];
+    for (const [url, said] of wrong) {
+      const refusal = () => configFrom({ EVENTSTORE_URL: url });
+      expect(refusal, url).to.throw(ConfigError, said);
+      expect(refusal, url).to.throw(/^EVENTSTORE_URL: (must|has) /);
+      expect(refusal, url).not.to.throw(/hunter44/);
+    }
   });
 
   it('keeps things for as long as the table in docs/how-to/forget.md says', () => {
