@@ -1,4 +1,5 @@
 import { ANY, EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
+import { ELECTION_MS, isNotLeader, LeaderElsewhere, patience } from './leader.ts';
 import { type Asked, recorded, served, within } from './reads.ts';
 import { isSystem, subscribeToAll } from './subscription.ts';
 import {
@@ -287,6 +288,8 @@ export interface EventStoreDbOptions {
   readonly appendTimeoutMs?: number;
   /** For the next event of a read, and for the confirmation of a subscription. */
   readonly readTimeoutMs?: number;
+  /** How long a node may answer without what others have, ms; left out: there is one node. */
+  readonly behindMs?: number | undefined;
 }
 
 /** The log in EventStoreDB. */
@@ -297,14 +300,19 @@ interface Store {
   readonly reads: Connection;
   readonly appendTimeoutMs: number;
   readonly readTimeoutMs: number;
+  /** Aborts when a node that is asked is not the leader: what it is asked for longer goes to the other one, too. */
+  elsewhere: AbortController;
 }
 
 /** Nothing is dialled before the first call. Throws on a connection string that makes no sense. */
 export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => {
   const { connectionString, appendTimeoutMs = APPEND_TIMEOUT_MS, readTimeoutMs = READ_TIMEOUT_MS } = options;
+  const { behindMs } = options;
   const reads = connection(connectionString);
   reads.client();
-  const store = { appends: appendConnection(connectionString), reads, appendTimeoutMs, readTimeoutMs };
+  const elsewhere = new AbortController();
+  const appends = appendConnection(connectionString);
+  const store: Store = { appends, reads, appendTimeoutMs, readTimeoutMs, elsewhere };
   const closing = new AbortController();
 
   return {
@@ -318,11 +326,23 @@ export const openEventStoreDb = (options: EventStoreDbOptions): EventStoreDb => 
     append: (...[stream, expected, events, epoch]) => append(store, { stream, expected, events }, epoch),
     read: (stream, readOptions = {}) => read(store, stream, readOptions),
     subscribe: (subscribed) => {
-      const subscribing = { options: subscribed, timeoutMs: readTimeoutMs, closing: closing.signal };
-      return counted(reads, (client) =>
-        subscribeToAll({ ...subscribing, client, onConfirmed: () => reads.succeeded(client) }),
+      const subscribing = { options: subscribed, timeoutMs: readTimeoutMs };
+      return counted(store, (client) =>
+        subscribeToAll({
+          ...{ ...subscribing, client, onConfirmed: () => reads.succeeded(client) },
+          closing: AbortSignal.any([closing.signal, store.elsewhere.signal]),
+        }),
       );
     },
+    ...(behindMs !== undefined && {
+      unlessBehind: async (look, isKnown) => {
+        const pause = patience(behindMs);
+        for (;;) {
+          const found = await look();
+          if (isKnown(found) || !(await pause())) return found;
+        }
+      },
+    }),
     backwards: (options) => readBackwards(store, options),
     head: () => head(store),
     end: () => end(store),
@@ -391,23 +411,43 @@ async function* read(
 
 /** The server's answer to a read. A stream that it does not have is empty. */
 const asking = (store: Store, asked: Asked, what: string) =>
-  counted(store.reads, (client) => served(client, asked, { what, ms: store.readTimeoutMs }));
+  counted(store, (client) => served(client, asked, { what, ms: store.readTimeoutMs }));
 
-/** Tells the connection how a read went. */
+/** What a read that failed tells its caller. */
+const unread = (error: unknown): LogUnavailable =>
+  isUnknownUser(error)
+    ? new LogLoginRefused('EventStoreDB refuses the user or the password', { cause: error })
+    : new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
+
+/** Ends what was asked of a node that is not the leader, and not what was asked of the leader since. */
+const leaveNode = (store: Store, left: AbortController): void => {
+  left.abort(new LeaderElsewhere());
+  if (store.elsewhere === left) store.elsewhere = new AbortController();
+};
+
+/** Tells the connection how a read went. One that has given nothing yet is begun again while no leader answers. */
 async function* counted<T>(
-  reads: Connection,
+  store: Store,
   open: (client: EventStoreDBClient) => AsyncIterable<T>,
 ): AsyncGenerator<T, void, void> {
-  const client = reads.client();
-  try {
-    yield* open(client);
-  } catch (error) {
-    reads.failed(client);
-    if (isUnknownUser(error))
-      throw new LogLoginRefused('EventStoreDB refuses the user or the password', { cause: error });
-    throw new LogUnavailable(`EventStoreDB cannot be read: ${detailOf(error)}`, { cause: error });
+  const { reads } = store;
+  const pause = patience(ELECTION_MS);
+  for (let isBegun = false; ;) {
+    const client = reads.client();
+    const { elsewhere } = store;
+    try {
+      for await (const one of open(client)) {
+        isBegun = true;
+        yield one;
+      }
+      return reads.succeeded(client);
+    } catch (error) {
+      const isMoved = isNotLeader(error);
+      if (isMoved) leaveNode(store, elsewhere);
+      else reads.failed(client);
+      if (!isMoved || isBegun || !(await pause())) throw unread(error);
+    }
   }
-  reads.succeeded(client);
 }
 
 /** Events of the whole log from its end, or from a place in it. */

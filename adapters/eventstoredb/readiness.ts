@@ -2,6 +2,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import { ANY, EventStoreDBClient, jsonEvent } from '@eventstore/db-client';
 import { LogUnavailable } from '../../domain/ports/log.ts';
 import { detailOf, disposed, type EventStoreDb, isDenied, outcomeOf } from './eventStoreDb.ts';
+import { fromLeader } from './leader.ts';
 import { within } from './reads.ts';
 
 // What is asked of a server before a service starts on it: whether its user may do what it needs, and whether a copy
@@ -99,8 +100,9 @@ export const markCopy = async (connectionString: string, isOpen: boolean): Promi
 export const isCopyOpen = async (connectionString: string): Promise<boolean> => {
   const client = EventStoreDBClient.connectionString(connectionString);
   try {
-    const asked = client.getStreamMetadata<{ readonly copying?: boolean }>(COPY_STREAM);
-    const { metadata } = await within(asked, { what: 'the mark of a copy', ms: PROBE_MS });
+    const asked = () =>
+      client.getStreamMetadata<{ readonly copying?: boolean }>(COPY_STREAM, { requiresLeader: true });
+    const { metadata } = await within(fromLeader(asked), { what: 'the mark of a copy', ms: PROBE_MS });
     return metadata?.copying === true;
   } catch (error) {
     if (isDenied(error)) return false;

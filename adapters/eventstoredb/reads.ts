@@ -306,7 +306,8 @@ const begin = (client: EventStoreDBClient, asked: Asked): Promise<Call> => {
   const caller = client as unknown as Caller;
   const { path, requestSerialize } = streamsGrpc.StreamsService.read;
   return caller.GRPCStreamCreator(streamsGrpc.StreamsClient, 'read', (grpc) => {
-    const [metadata, options] = caller.callArguments({}, { deadline: Infinity });
+    // A follower may be seconds behind. It refuses such a read, and the client goes to the leader that it names.
+    const [metadata, options] = caller.callArguments({ requiresLeader: true }, { deadline: Infinity });
     const request = requestOf(asked);
     const call = grpc.makeServerStreamRequest(
       path,

@@ -2,6 +2,7 @@ import type { EventStoreDBClient } from '@eventstore/db-client';
 import { isLeftOut, isOwn, OWN_STREAMS, SNAPSHOT_CATEGORY } from '../../domain/kernel/json.ts';
 import type { FeedItem, FeedOptions } from '../../domain/ports/log.ts';
 import { categoryOf } from '../../domain/kernel/chain.ts';
+import { LeaderElsewhere } from './leader.ts';
 import {
   type Arrived,
   type Filter,
@@ -24,7 +25,7 @@ interface Subscribing {
   readonly options: FeedOptions;
   /** For the server's confirmation. */
   readonly timeoutMs: number;
-  /** Aborts when the log is closed. */
+  /** Aborts when the log is closed, or when another node than this one is the leader. */
   readonly closing: AbortSignal;
   readonly onConfirmed: () => void;
 }
@@ -62,10 +63,13 @@ export async function* subscribeToAll(subscribing: Subscribing): AsyncGenerator<
 
 const isAborted = (signal: AbortSignal | undefined): boolean => signal?.aborted === true;
 
-/** Ends the wait of a reading when its subscriber says so, or when the log is closed. Gives what undoes it. */
+/** Ends the wait of a reading when its subscriber or the log says so. Gives what undoes it. */
 const stopped = (reading: Reading, { options: { signal }, closing }: Subscribing): (() => void) => {
   const abort = () => reading.stop();
-  const close = () => reading.stop(new Error('the log was closed'));
+  const close = () => {
+    const reason: unknown = closing.reason;
+    reading.stop(reason instanceof LeaderElsewhere ? reason : new Error('the log was closed'));
+  };
   signal?.addEventListener('abort', abort, { once: true });
   closing.addEventListener('abort', close, { once: true });
   if (isAborted(signal)) abort();

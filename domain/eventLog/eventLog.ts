@@ -87,5 +87,18 @@ export const eventAt = async (
   return undefined;
 };
 
+/**
+ * The event at a revision at which this process knows one. A node that does not have it, or another one, is asked
+ * again for a while: it may be behind.
+ */
+export const knownAt = async (
+  log: Pick<EventStore, 'read' | 'unlessBehind'>,
+  { stream, revision }: { readonly stream: string; readonly revision: bigint },
+  isKnown: (found: RecordedEvent | undefined) => boolean,
+): Promise<RecordedEvent | undefined> => {
+  const look = () => eventAt(log, stream, revision);
+  return log.unlessBehind === undefined ? look() : log.unlessBehind(look, isKnown);
+};
+
 /** A log is named once; a second name does nothing. */
 export const eventLog = recorder<EventLogEvent>(() => true);

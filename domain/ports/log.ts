@@ -202,6 +202,14 @@ export interface EventStore {
    * another log behind: a server comes back from an older copy only over a new connection.
    */
   readonly epoch?: () => number;
+  /**
+   * Looks again, for a bounded time, while what it finds speaks against what this process knows of the log: a node
+   * that is behind finds that, too. Left out: the log has one node.
+   */
+  readonly unlessBehind?: <Found>(
+    look: () => Promise<Found>,
+    isKnown: (found: Found) => boolean,
+  ) => Promise<Found>;
   /** Where it is noted what this process has read and written; left out: nowhere. */
   readonly seen?: SeenEvents;
   /** Where texts that people write are kept; left out: in the events. */
@@ -225,7 +233,7 @@ export interface EventStore {
 export const APPEND_BYTES_MAX = 900 * 1024;
 
 /** A log that can be followed, and asked what it is and what stands at a place that was read before. */
-export type KnownLog = EventFeed & Pick<EventStore, 'read' | 'seen'>;
+export type KnownLog = EventFeed & Pick<EventStore, 'read' | 'seen' | 'unlessBehind'>;
 
 /** A folded state as of one revision: a cache, complete in itself, that may vanish at any time. */
 export interface Snapshot {

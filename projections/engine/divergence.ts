@@ -94,8 +94,7 @@ const flawFinder = (log: KnownLog, source: string | null) => {
   };
 };
 
-/** Compares checkpoints with the log: its identity, and the last event that was read up to each. */
-export const divergenceOf = async (
+const comparedNow = async (
   log: KnownLog,
   generations: readonly Generation[],
 ): Promise<Divergence | undefined> => {
@@ -109,6 +108,24 @@ export const divergenceOf = async (
   const [first] = flawed;
   return first && { names: flawed.map(({ name }) => name), reason: first.reason, log_id };
 };
+
+/** A node that is behind is no other log: it is looked at again for as long as the log allows for. */
+const lasting = <Found>(
+  { unlessBehind }: KnownLog,
+  look: () => Promise<Found>,
+  isSound: (found: Found) => boolean,
+) => (unlessBehind === undefined ? look() : unlessBehind(look, isSound));
+
+/** Compares checkpoints with the log: its identity, and the last event that was read up to each. */
+export const divergenceOf = (
+  log: KnownLog,
+  generations: readonly Generation[],
+): Promise<Divergence | undefined> =>
+  lasting(
+    log,
+    () => comparedNow(log, generations),
+    (found) => found === undefined,
+  );
 
 /**
  * Makes sure that generations are of the log that is there, and notes its identity where they have none yet.
@@ -211,18 +228,22 @@ const comparing = (deps: WatchDeps) => {
   let isAsked = false;
 
   /** Says whether the log is another one; then everything remembered of it is dropped. */
-  const forgetReplaced = async (logId: string | undefined): Promise<boolean> => {
+  const look = async () => {
+    const logId = await identityOf(feed);
     const { missing, done } = await ownEvents(feed);
-    const isReplaced = missing.length > 0 || (await isOther(feed, seen, logId));
-    if (isReplaced) await deps.onReplaced(logId);
-    for (const one of missing) feed.seen?.lose(one);
-    for (const one of done) feed.seen?.drop(one);
-    return isReplaced;
+    return { logId, missing, done, isReplaced: missing.length > 0 || (await isOther(feed, seen, logId)) };
+  };
+  const forgetReplaced = async () => {
+    const found = await lasting(feed, look, (one) => !one.isReplaced);
+    if (found.isReplaced) await deps.onReplaced(found.logId);
+    for (const one of found.missing) feed.seen?.lose(one);
+    for (const one of found.done) feed.seen?.drop(one);
+    return found;
   };
   const compareOnce = async (wasAsked: boolean): Promise<void> => {
-    let logId = await identityOf(feed);
-    const isReplaced = await forgetReplaced(logId);
-    if (isReplaced) logId = await identityOf(feed);
+    const replaced = await forgetReplaced();
+    const { isReplaced } = replaced;
+    const logId = isReplaced ? await identityOf(feed) : replaced.logId;
     const serving = await servingNow(sql);
     const found = await divergenceOf(feed, serving);
     const before = diverged;

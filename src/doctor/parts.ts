@@ -136,6 +136,20 @@ export const serverLogVerdict = (
     : problem(`${text}, for each append ends at a time by our clock, and times of events would be wrong.`);
 };
 
+/** A cluster that runs may still not be reachable: its nodes name each other by addresses of their own. */
+export const serverAway = (
+  host: string,
+  { reason, isCluster }: { readonly reason: string; readonly isCluster: boolean },
+): Verdict =>
+  problem(
+    `EventStoreDB at ${host} cannot be read (${reason}): look whether ` +
+      (isCluster
+        ? 'most of its nodes run and have a leader, whether each is reached from here by the address that it tells the ' +
+          'others (AdvertiseHostToClientAs), '
+        : 'it runs, ') +
+      'and whether tls= in EVENTSTORE_URL is as the server has it.',
+  );
+
 export const loginVerdict = (host: string): Verdict =>
   problem(
     `EventStoreDB at ${host} runs, and refuses the user or the password in EVENTSTORE_URL: write them before the ` +

@@ -16,7 +16,7 @@ import { projectingAs, secretBoxOf, vaultOf } from './stores.ts';
 import { runnerInThread, serviceRunner } from './projecting.ts';
 import { systemClock } from '../../adapters/local/local.ts';
 import { replayStore, replicas, usedOnce } from '../../adapters/sqlTables.ts';
-import { eventAt } from '../../domain/eventLog/eventLog.ts';
+import { knownAt } from '../../domain/eventLog/eventLog.ts';
 import { isThere, seenEvents } from '../../domain/eventLog/witness.ts';
 import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { expiredHolds } from '../../projections/balances.ts';
@@ -199,7 +199,7 @@ const readParts = {
     const store = replayStore(sql, nowMs, {
       losses: () => log.seen?.losses() ?? 0,
       known: () => log.seen?.all() ?? [],
-      has: async (event) => isThere(event, await eventAt(log, event.stream, event.revision)),
+      has: async (event) => isThere(event, await knownAt(log, event, (found) => isThere(event, found))),
     });
     return log.vault === undefined ? store : sealedReplays(store, log.vault);
   },

@@ -36,6 +36,7 @@ import {
   loginVerdict,
   rightsVerdict,
   sealedSecrets,
+  serverAway,
   serverLogVerdict,
   protectionVerdict,
   type PostgresFacts,
@@ -239,7 +240,7 @@ const embeddedLog = async ({ config, deep, nowMs }: Doctor, signal: AbortSignal)
 const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => {
   const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
   const { rightsMissing, serverClock } = await import('../../adapters/eventstoredb/readiness.ts');
-  const { name: host, firstUrl } = eventStoreAddress(url);
+  const { name: host, firstUrl, isCluster } = eventStoreAddress(url);
   const clock = serverClock(firstUrl, AbortSignal.any([signal, AbortSignal.timeout(3_000)])).catch(
     () => undefined,
   );
@@ -253,10 +254,7 @@ const serverLog = async (url: string, signal: AbortSignal): Promise<Verdict> => 
     return serverLogVerdict(host, { position, answerMs, skewMs: (await clock)?.skewMs });
   } catch (error) {
     if (error instanceof LogLoginRefused) return loginVerdict(host);
-    return problem(
-      `EventStoreDB at ${host} cannot be read (${reasonOf(error)}): look whether it runs, ` +
-        'and whether tls= in EVENTSTORE_URL is as the server has it.',
-    );
+    return serverAway(host, { reason: reasonOf(error), isCluster });
   } finally {
     await log.close();
   }

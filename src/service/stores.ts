@@ -5,6 +5,7 @@ import { aesSecretBox } from '../../adapters/local/local.ts';
 import { knownSecret, secretFile } from '../../adapters/local/objectFolder.ts';
 import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
 import type { Config } from '../config.ts';
+import { eventStoreAddress } from '../eventStoreUrl.ts';
 import { OperatorError } from '../operator/socket.ts';
 import { reasonOf } from '../doctor/doctor.ts';
 import type { Projecting, ProjectingSql } from './projecting.ts';
@@ -161,6 +162,9 @@ export const projectingAs = ({
 /** Where log and read models are. */
 export type StoreConfig = Pick<Config, 'dataDir' | 'databaseUrl' | 'eventStoreUrl'>;
 
+/** Of a cluster: a node may answer for so long, ms, without what others have, the leader only until it knows better. */
+const BEHIND_MS = 5_000;
+
 /** The file of the embedded event log. */
 export const logFileIn = (dataDir: string): string => join(dataDir, 'events.db');
 
@@ -174,7 +178,8 @@ export const openLog = async (
 ): Promise<SqliteEventLog> => {
   if (eventStoreUrl !== undefined) {
     const { openEventStoreDb } = await import('../../adapters/eventstoredb/eventStoreDb.ts');
-    return readThrough(openEventStoreDb({ connectionString: eventStoreUrl }));
+    const behindMs = eventStoreAddress(eventStoreUrl).isCluster ? BEHIND_MS : undefined;
+    return readThrough(openEventStoreDb({ connectionString: eventStoreUrl, behindMs }));
   }
   const { openSqliteEventLog } = await import('../../adapters/sqlite/eventLog.ts');
   return readThrough(openSqliteEventLog({ path: logFileIn(dataDir), ...options }));

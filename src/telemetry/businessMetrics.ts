@@ -227,6 +227,7 @@ export const observedLog = (
   return {
     tracer,
     epoch: seen.epoch,
+    ...(log.unlessBehind !== undefined && { unlessBehind: log.unlessBehind }),
     seen,
     append: (...[stream, expected, events, epoch]) => {
       const wasSent = sent.has(events);

@@ -17,10 +17,11 @@ import {
   type ExpectedRevision,
   LogUnavailable,
   type NewEvent,
+  type RecordedEvent,
   type TextSealer,
 } from '../../domain/ports/log.ts';
 import { withWritten } from '../../domain/writtenText.ts';
-import { eventAt } from '../../domain/eventLog/eventLog.ts';
+import { knownAt } from '../../domain/eventLog/eventLog.ts';
 import { epochOf, hashOf, LogContradicts } from './streamFold.ts';
 
 /** Waiting times between attempts: doubling from `baseMs` to `capMs`, half of it random. */
@@ -224,9 +225,10 @@ export const settleAppend = async (
   for (let attempt = 1; ; attempt += 1) {
     const sent = store.append(batch.stream, batch.expected, batch.events, epoch);
     const result = await answerWithin(persistence, sent);
-    if (result.kind === 'conflict') return checkedConflict(batch, result);
+    const isBehind = result.kind === 'conflict' && (await endsBefore(store, batch, result.actual));
+    if (result.kind === 'conflict' && !isBehind) return result;
     const isLost = result.kind === 'moved' && attempt > 1;
-    if (result.kind !== 'unknown' && !isLost) return result;
+    if (result.kind !== 'unknown' && !isLost && !isBehind) return result;
     if (isLost) epoch = await comparedAnew(store, batch, epoch);
     const reason = reasonOf(result);
     persistence.onUnknown?.(batch.stream, reason);
@@ -235,8 +237,13 @@ export const settleAppend = async (
   }
 };
 
-const reasonOf = (result: Extract<AppendResult, { kind: 'unknown' | 'moved' }>): string =>
-  result.kind === 'unknown' ? result.reason : 'the connection was lost';
+const REASONS: Readonly<Record<string, string>> = {
+  moved: 'the connection was lost',
+  conflict: 'a node that is behind has answered',
+};
+
+const reasonOf = (result: AppendResult): string =>
+  result.kind === 'unknown' ? result.reason : (REASONS[result.kind] ?? result.kind);
 
 /**
  * Makes sure that a log which is reached over another connection has the event that a batch follows on. Gives that
@@ -247,7 +254,7 @@ const comparedAnew = async (store: EventStore, batch: FrozenBatch, before: numbe
   const epoch = epochOf(store);
   if (expected === 'no_stream') return epoch;
   try {
-    const there = await eventAt(store, stream, expected);
+    const there = await knownAt(store, { stream, revision: expected }, (found) => found !== undefined);
     const hash = events[0]?.metadata['prev_hash'];
     if (there === undefined || hashOf(there) !== hash) throw new LogContradicts(stream, expected);
     return epoch;
@@ -257,15 +264,27 @@ const comparedAnew = async (store: EventStore, batch: FrozenBatch, before: numbe
   }
 };
 
-const checkedConflict = (
+/**
+ * Whether a stream ends before the event that a batch follows on only for the node that answered, or nobody can tell:
+ * the batch is sent again. Throws LogWentBack where the log does not have that event.
+ */
+const endsBefore = async (
+  store: EventStore,
   batch: FrozenBatch,
-  conflict: Extract<AppendResult, { kind: 'conflict' }>,
-): AppendResult => {
-  const { expected } = batch;
-  const { actual } = conflict;
-  if (expected !== 'no_stream' && (actual === 'no_stream' || actual < expected))
-    throw new LogWentBack(batch, actual);
-  return conflict;
+  actual: ExpectedRevision,
+): Promise<boolean> => {
+  const { stream, expected, events } = batch;
+  if (expected === 'no_stream' || (actual !== 'no_stream' && actual >= expected)) return false;
+  if (store.unlessBehind === undefined) throw new LogWentBack(batch, actual);
+  const hash = events[0]?.metadata['prev_hash'];
+  const isKnown = (found: RecordedEvent | undefined) => found !== undefined && hashOf(found) === hash;
+  try {
+    if (isKnown(await knownAt(store, { stream, revision: expected }, isKnown))) return true;
+  } catch (error) {
+    if (error instanceof LogUnavailable) return true;
+    throw error;
+  }
+  throw new LogWentBack(batch, actual);
 };
 
 /** A store that throws, or is silent for too long or past `stop`, has left the outcome unknown. */

@@ -1,5 +1,6 @@
 import { canonicalJson, type ChainLink, followChain, sha256 } from '../../domain/kernel/chain.ts';
 import type { Codec } from '../../domain/kernel/codec.ts';
+import { knownAt } from '../../domain/eventLog/eventLog.ts';
 import type {
   EventStore,
   ExpectedRevision,
@@ -145,9 +146,23 @@ export const foldOn = async <State, Event>(
       throw new LogContradicts(stream, revision);
     isKnown = true;
   }
-  if (!isKnown) throw new LogContradicts(stream, revision);
+  if (!isKnown) return foldOnLater({ rules, store, stream, ...(seen && { seen }) }, from);
   noteSeen(store, { stream, folded, epoch });
   return folded;
+};
+
+/** The stream ends before the last event that was folded: the same once the node that was behind has it. */
+const foldOnLater = async <State, Event>(
+  source: FoldSource<State, Event>,
+  from: Folded<State>,
+): Promise<Folded<State>> => {
+  const { store, stream } = source;
+  const revision = from.revision === 'no_stream' ? 0n : from.revision;
+  const known = { stream, revision };
+  const isLate = store.unlessBehind !== undefined;
+  if (!isLate || (await knownAt(store, known, (found) => found !== undefined)) === undefined)
+    throw new LogContradicts(stream, revision);
+  return foldOn(source, from);
 };
 
 export interface FoldSource<State, Event> {

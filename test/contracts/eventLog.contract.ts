@@ -25,6 +25,8 @@ import {
 /** A log as the contract gets it. */
 export interface LogUnderTest {
   readonly log: EventStore & EventFeed;
+  /** Changes what the log runs on, before each test. */
+  readonly shift?: () => void;
   /** Closes the log and what was started for it. */
   readonly close: () => Promise<void>;
 }
@@ -59,6 +61,7 @@ export const eventLogContract = (title: string, open: () => Promise<LogUnderTest
     });
     after(() => subject.close());
     beforeEach(() => {
+      subject.shift?.();
       category = `t${randomUUID().replaceAll('-', '')}`;
       stream = `${category}-one`;
     });

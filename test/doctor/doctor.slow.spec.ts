@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import Database from 'libsql';
+import { freePort } from '../support/freePort.ts';
 import { serverClock } from '../../adapters/eventstoredb/readiness.ts';
 import { openMinioObjectStore } from '../../adapters/minio.ts';
 import type { Finding } from '../../src/doctor/doctor.ts';
@@ -178,6 +179,15 @@ describe('quire doctor', () => {
     expect(ran.out + ran.err).not.to.match(/hunter\d\d/);
     for (const socket of callers) socket.destroy();
     silent.close();
+  });
+
+  it('says of a cluster that nobody answers for what to look at, and shows no password', async () => {
+    const nodes = `127.0.0.1:${String(await freePort())},127.0.0.1:${String(await freePort())}`;
+    const ran = await doctor({ EVENTSTORE_URL: `esdb://admin:hunter44@${nodes}?tls=false` }, '--json');
+    const found = named(ran, 'event log');
+    expect(found?.level).to.equal('problem');
+    expect(found?.text).to.contain(nodes.replace(',', ', ')).and.to.contain('AdvertiseHostToClientAs');
+    expect(ran.out + ran.err).not.to.contain('hunter44');
   });
 
   it('names a folder that others can look into', async () => {

@@ -4,15 +4,20 @@ import type { ServerWritableStream } from '@grpc/grpc-js';
 import { Metadata, status as grpcStatus } from '@grpc/grpc-js';
 import streamsPb from '@eventstore/db-client/generated/streams_pb.js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import type { DoubleLog, StoredEvent } from './doubleLog.ts';
+import type { StoredEvent } from './doubleLog.ts';
 import type { Faults } from './faults.ts';
+import { type Leader, type NodeView, notLeader } from './node.ts';
 import * as messages from './messages.ts';
 
 type Call = ServerWritableStream<ReadReq, ReadResp>;
 
 /** What the handler of reads works on. */
 export interface Reading {
-  readonly log: DoubleLog;
+  readonly log: NodeView;
+  /** Where the leader is; undefined: it is this node. */
+  readonly leader: () => Leader | undefined;
+  /** Counts reads, those that were refused because another node leads among them. */
+  readonly asked: (isRefused: boolean) => void;
   readonly faults: Pick<Faults, 'denied' | 'mayGoOn' | 'refuseLogin'>;
   /** How its release tells where a subscription stands. */
   readonly marks: messages.Marks;
@@ -22,7 +27,7 @@ export interface Reading {
 
 /** `Streams/Read`: a stream or `$all`, a count or a subscription. */
 export const read =
-  ({ log, faults, marks, subscriptions }: Reading) =>
+  ({ log, leader, asked, faults, marks, subscriptions }: Reading) =>
   (call: Call): void => {
     const options = call.request.getOptions();
     call.on('error', () => undefined);
@@ -32,6 +37,12 @@ export const read =
     }
     if (faults.refuseLogin) {
       refuse(call, grpcStatus.UNAUTHENTICATED, 'Received HTTP status code 401');
+      return;
+    }
+    const other = call.metadata.get('requires-leader')[0] === 'true' ? leader() : undefined;
+    asked(other !== undefined);
+    if (other !== undefined) {
+      call.emit('error', notLeader(other));
       return;
     }
     const name = options.hasAll() ? '$all' : messages.streamName(options.getStream()?.getStreamIdentifier());
@@ -90,7 +101,7 @@ const sendAll = async (call: Call, messagesToSend: readonly ReadResp[], goesOn: 
 
 const { BACKWARDS } = streamsPb.ReadReq.Options.ReadDirection;
 
-const selected = (log: DoubleLog, options: ReadReq.Options): readonly ReadResp[] => {
+const selected = (log: NodeView, options: ReadReq.Options): readonly ReadResp[] => {
   const name = messages.streamName(options.getStream()?.getStreamIdentifier());
   const source = options.hasAll() ? log.all() : log.visible(name);
   if (!options.hasAll() && source.length === 0) {
@@ -125,7 +136,7 @@ const SEARCH_WINDOW = 32;
 const BEHIND = 64;
 
 interface Subscribing {
-  readonly log: DoubleLog;
+  readonly log: NodeView;
   readonly options: ReadReq.Options;
   readonly marks: messages.Marks;
   readonly goesOn: GoesOn;
@@ -182,7 +193,7 @@ const goLive = async (call: Call, marks: messages.Marks, last: StoredEvent | und
   await send(call, marks.caughtUp(last?.position));
 };
 
-const grownOrGone = async (call: Call, log: DoubleLog, length: number): Promise<void> => {
+const grownOrGone = async (call: Call, log: NodeView, length: number): Promise<void> => {
   let leave: () => void = () => undefined;
   const gone = new Promise<void>((resolve) => (leave = resolve));
   call.once('cancelled', leave).once('finish', leave).once('close', leave);
