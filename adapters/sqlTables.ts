@@ -66,7 +66,7 @@ const START = `
   returning owner`;
 
 const FIND_REPLAY = `
-  select fingerprint, owner, status, body, stands_on from http_cache.replays
+  select fingerprint, owner, status, body, stands_on, expires_at_ms from http_cache.replays
   where tenant_id = $1 and endpoint = $2 and idempotency_key = $3`;
 
 const MINE = `tenant_id = $1 and endpoint = $2 and idempotency_key = $3 and owner = $4 and status is null`;
@@ -112,7 +112,8 @@ export const replayStore = (sql: Sql, nowMs: () => number, log: AnsweredLog): Re
       return undefined;
     }
     if (row['fingerprint'] !== fingerprint) return { kind: 'reused' };
-    return isAnswered ? { kind: 'replay', status, body } : { kind: 'in_progress' };
+    if (isAnswered) return { kind: 'replay', status, body };
+    return { kind: 'in_progress', left_ms: Math.max(0, Number(row['expires_at_ms']) - nowMs()) };
   };
 
   const begin = async (scope: ReplayScope, fingerprint: string, leaseMs: number): Promise<ReplayBegin> => {
@@ -125,7 +126,7 @@ export const replayStore = (sql: Sql, nowMs: () => number, log: AnsweredLog): Re
       const earlier = await found(scope, fingerprint);
       if (earlier !== undefined) return earlier;
     }
-    return { kind: 'in_progress' };
+    return { kind: 'in_progress', left_ms: 0 };
   };
 
   const abandon = async (lease: ReplayLease): Promise<void> => {

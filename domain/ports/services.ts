@@ -192,12 +192,12 @@ export interface ReplayLease {
 }
 
 /**
- * `started`: run it. `in_progress`: somebody runs it. `reused`: the key belongs to another request.
+ * `started`: run it. `in_progress`: somebody runs it, or has died and holds it for `left_ms` more. `reused`: the key belongs to another request.
  * `replay`: it was answered already, with this.
  */
 export type ReplayBegin =
   | { readonly kind: 'started'; readonly lease: ReplayLease }
-  | { readonly kind: 'in_progress' }
+  | { readonly kind: 'in_progress'; readonly left_ms: number }
   | { readonly kind: 'reused' }
   | { readonly kind: 'replay'; readonly status: number; readonly body: string };
 

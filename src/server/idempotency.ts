@@ -1,7 +1,7 @@
 import type { TextVault } from '../../domain/ports/log.ts';
 import type { ReplayBegin, ReplayLease, ReplayScope, ReplayStore } from '../../domain/ports/services.ts';
 import type { Idempotency } from './routes.ts';
-import { invalid, problem, retryLater } from './problems.ts';
+import { invalid, problem, retryLater, stillRunning } from './problems.ts';
 
 /** A lease outlives a crash by this much at most; a running request renews it. */
 const LEASE_MS = 10_000;
@@ -97,7 +97,7 @@ export const runOnce = async (replayable: Replayable, run: () => Promise<Sent>):
     case 'started':
       return runLeased(replayable, begin.lease, run);
     case 'in_progress':
-      throw problem('request_in_progress', 'A request with this Idempotency-Key is still running.');
+      throw stillRunning('A request with this Idempotency-Key is still running.', begin.left_ms / 1000);
     case 'reused':
       throw problem('idempotency_key_reused', 'This Idempotency-Key belongs to another request.');
     case 'replay':

@@ -259,7 +259,9 @@ export const problemResponses = (route: Route): Json => {
       String(status),
       {
         description: codes.map((code) => `\`${code}\``).join(', '),
-        ...((status === 429 || status === 503) && { headers: RETRY_HEADER }),
+        ...((status === 429 || status === 503 || codes.includes('request_in_progress')) && {
+          headers: RETRY_HEADER,
+        }),
         content: { 'application/problem+json': problemContent([...new Set(codes)]) },
       },
     ]),

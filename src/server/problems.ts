@@ -38,6 +38,13 @@ export const retryLater = (
   afterSeconds = 1,
 ): Problem => new Problem(code, { detail, headers: { 'Retry-After': String(afterSeconds) } });
 
+/** 409 while another request holds the key: that one ends, or if its process died, its lease does. */
+export const stillRunning = (detail: string, afterSeconds = 1): Problem =>
+  new Problem('request_in_progress', {
+    detail,
+    headers: { 'Retry-After': String(Math.max(1, Math.ceil(afterSeconds))) },
+  });
+
 /** The first issue, and how many more there are. */
 const sentenceOf = ([first, ...more]: readonly RequestIssue[]): string => {
   const { loc, msg } = first ?? { loc: ['body'], msg: 'It does not fit its schema.' };
@@ -160,6 +167,8 @@ export const workFailure = (failure: WorkProblem): Problem => {
       const headers = { 'Retry-After': String(failure.retry_after_seconds) };
       return new Problem(code, { detail, members: { bucket: failure.bucket }, headers });
     }
+    case 'request_in_progress':
+      return stillRunning(detail, failure.retry_after_seconds);
     // Nobody is there to read it, unless a proxy keeps the connection.
     case 'request_aborted':
       return retryLater('busy', detail);

@@ -46,6 +46,14 @@ export const replayStoreContract = (name: string, open: () => Promise<Sql>): voi
     const kindOf = async (scope: ReplayScope, fingerprint = 'f') =>
       (await store.begin(scope, fingerprint, LEASE_MS)).kind;
 
+    it('says how long a request holds its key if nobody renews its lease', async () => {
+      const scope = scopeOf();
+      await started(scope);
+      const begin = await store.begin(scope, 'f', LEASE_MS);
+      if (begin.kind !== 'in_progress') throw new Error(`not in progress: ${begin.kind}`);
+      expect(begin.left_ms).to.be.greaterThan(0).and.to.be.at.most(LEASE_MS);
+    });
+
     it('starts a request once, and replays its answer', async () => {
       const scope = scopeOf();
       const lease = await started(scope);

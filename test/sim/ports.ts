@@ -242,7 +242,8 @@ export const replaysOf = (
       return { kind: 'started', lease };
     }
     if (found.fingerprint !== fingerprint) return { kind: 'reused' };
-    return found.answer === null ? { kind: 'in_progress' } : { kind: 'replay', ...found.answer };
+    if (found.answer !== null) return { kind: 'replay', ...found.answer };
+    return { kind: 'in_progress', left_ms: found.expires_at_ms - nowMs() };
   };
   /** Only a run that still has its lease changes anything. */
   const changed = (lease: ReplayLease, change: (own: Replay) => Replay | undefined): boolean => {

@@ -25,6 +25,7 @@ for (const endpoint of MONEY_ENDPOINTS.filter(({ takesHeader }) => takesHeader))
       const both = [send(), send()];
       const early = await Promise.race(both);
       expect([early.status, early.code]).to.deep.equal([409, 'request_in_progress']);
+      expect(Number(early.headers.get('retry-after'))).to.be.within(1, 10);
       keep();
       const done = (await Promise.all(both)).find(({ status }) => status === 200)!;
       const replay = await send();
