@@ -440,7 +440,8 @@ async function* counted<T>(
         isBegun = true;
         yield one;
       }
-      return reads.succeeded(client);
+      reads.succeeded(client);
+      return;
     } catch (error) {
       const isMoved = isNotLeader(error);
       if (isMoved) leaveNode(store, elsewhere);

@@ -24,6 +24,7 @@ export const isNotLeader = (error: unknown): boolean => {
   if (error instanceof LeaderElsewhere) return true;
   const { type, metadata } = error as Refusal;
   const isOther = type === 'not-leader' || metadata?.get('exception')[0] === 'not-leader';
+  // eslint-disable-next-line house/no-telling-errors-by-text -- the server gives nothing else: a read is begun again
   return isOther || error.message.includes('No leader info available');
 };
 

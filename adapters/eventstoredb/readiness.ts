@@ -124,8 +124,8 @@ const dateFrom = (session: ClientHttp2Session, signal: AbortSignal): Promise<str
   });
 
 /**
- * Asks a server, by its HTTP address, for the time by the header that every answer may have. undefined where it has none:
- * then nothing is known. `skewMs`: its clock minus ours; a whole second is all that it tells, so smaller ones
+ * Asks a server, by its HTTP address, for the time by the header that every answer may have. undefined where it has
+ * none: then nothing is known. `skewMs`: its clock minus ours; a whole second is all that it tells, so smaller ones
  * mean nothing.
  */
 export const serverClock = async (

@@ -192,8 +192,8 @@ export interface ReplayLease {
 }
 
 /**
- * `started`: run it. `in_progress`: somebody runs it, or has died and holds it for `left_ms` more. `reused`: the key belongs to another request.
- * `replay`: it was answered already, with this.
+ * `started`: run it. `in_progress`: somebody runs it, or has died and holds it for `left_ms` more. `reused`: the key
+ * belongs to another request. `replay`: it was answered already, with this.
  */
 export type ReplayBegin =
   | { readonly kind: 'started'; readonly lease: ReplayLease }

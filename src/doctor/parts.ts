@@ -144,8 +144,8 @@ export const serverAway = (
   problem(
     `EventStoreDB at ${host} cannot be read (${reason}): look whether ` +
       (isCluster
-        ? 'most of its nodes run and have a leader, whether each is reached from here by the address that it tells the ' +
-          'others (AdvertiseHostToClientAs), '
+        ? 'most of its nodes run and have a leader, whether each is reached from here by the address that it ' +
+          'tells the others (AdvertiseHostToClientAs), '
         : 'it runs, ') +
       'and whether tls= in EVENTSTORE_URL is as the server has it.',
   );

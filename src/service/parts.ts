@@ -179,9 +179,10 @@ interface PartEvents {
 /** A log that is not whole would be another one once a service has written to it. */
 const refuseHalfCopied = async (eventStoreUrl: string): Promise<void> => {
   const { isCopyOpen } = await import('../../adapters/eventstoredb/readiness.ts');
+  const { name } = eventStoreAddress(eventStoreUrl);
   if (await isCopyOpen(eventStoreUrl))
     throw new OperatorError(
-      `A copy into EventStoreDB at ${eventStoreAddress(eventStoreUrl).name} was begun and has not ended: run \`quire log copy\` ` +
+      `A copy into EventStoreDB at ${name} was begun and has not ended: run \`quire log copy\` ` +
         'again, which goes on from what is there, and start the service then.',
     );
 };

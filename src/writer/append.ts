@@ -225,10 +225,8 @@ export const settleAppend = async (
   for (let attempt = 1; ; attempt += 1) {
     const sent = store.append(batch.stream, batch.expected, batch.events, epoch);
     const result = await answerWithin(persistence, sent);
-    const isBehind = result.kind === 'conflict' && (await endsBefore(store, batch, result.actual));
-    if (result.kind === 'conflict' && !isBehind) return result;
     const isLost = result.kind === 'moved' && attempt > 1;
-    if (result.kind !== 'unknown' && !isLost && !isBehind) return result;
+    if (!isLost && (await isSettled(store, batch, result))) return result;
     if (isLost) epoch = await comparedAnew(store, batch, epoch);
     const reason = reasonOf(result);
     persistence.onUnknown?.(batch.stream, reason);
@@ -236,6 +234,10 @@ export const settleAppend = async (
     if (persistence.stop?.isStopped() === true) return { kind: 'unknown', reason };
   }
 };
+
+/** Whether a result says what became of the batch. Throws LogWentBack. */
+const isSettled = async (store: EventStore, batch: FrozenBatch, result: AppendResult): Promise<boolean> =>
+  result.kind === 'conflict' ? !(await endsBefore(store, batch, result.actual)) : result.kind !== 'unknown';
 
 const REASONS: Readonly<Record<string, string>> = {
   moved: 'the connection was lost',
