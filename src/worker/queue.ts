@@ -211,7 +211,7 @@ interface WatchedLease {
   readonly forMs: number;
 }
 
-/** Watches the leases of others by this process's own monotonic clock: other machines' clocks decide nothing. */
+/** Watches what others have by this process's own monotonic clock: other machines' clocks decide nothing. */
 interface LeaseWatch {
   /** Takes note of all leases that are held now. */
   readonly see: (leases: readonly SeenLease[]) => void;
@@ -422,12 +422,14 @@ export interface QueueWorker {
 }
 
 const PAGE = 50;
-/** Leases that are watched: those of a hundred workers. */
+/** Leases that are watched, those of a hundred workers, and orphans. */
 const WATCHED_MAX = 500;
 /** How often what others left is looked for. */
 const REAP_MS = 30_000;
 /** A hold without its work may still be in its request's hands for so long, ms. */
 const ORPHAN_AGE_MS = 10 * 60_000;
+/** And for so long since this process saw it first: the clock by which it was placed may be far behind, ms. */
+const ORPHAN_WATCHED_MS = 60_000;
 
 /** The state after a command that took effect; undefined when it did not, or nobody knows. */
 export const stateAfter = <W extends WorkTypes>(
@@ -491,7 +493,8 @@ export const queueWorker = <W extends WorkTypes>(
   const { money } = handlers;
   const { idOf } = money;
   const shutdown = new AbortController();
-  const watch = leaseWatch(clock.monotonicMs ?? (() => performance.now()));
+  const monotonicMs = clock.monotonicMs ?? (() => performance.now());
+  const [watch, orphanWatch] = [leaseWatch(monotonicMs), leaseWatch(monotonicMs)];
   const { run, reap } = claiming(deps, handlers, watch);
   let settledTo = '';
 
@@ -514,6 +517,12 @@ export const queueWorker = <W extends WorkTypes>(
   });
   const settle = async (name: W['identity']): Promise<boolean> =>
     closeWork(deps, money, { name, state: await money.streams.stateOf(idOf(name)) });
+  /** What was held for and never accepted, and no request is at any more. */
+  const left = async (now: string): Promise<readonly W['identity'][]> => {
+    const orphans = await lists.orphans(laterBy(now, -ORPHAN_AGE_MS), WATCHED_MAX);
+    orphanWatch.see(orphans.map((name) => ({ id: idOf(name), mark: '' })));
+    return orphans.filter((name) => (orphanWatch.watched(idOf(name))?.forMs ?? 0) >= ORPHAN_WATCHED_MS);
+  };
   const reapOnce = async (): Promise<number> => {
     const now = clock.now();
     const reaped = await each(deps, await lists.expired(now, PAGE), reap);
@@ -521,9 +530,8 @@ export const queueWorker = <W extends WorkTypes>(
     const open = await lists.unsettled(settledTo, PAGE);
     settledTo = open.length < PAGE ? '' : (open.at(-1)?.rank ?? '');
     const settled = await each(deps, open, settle);
-    const orphans = await lists.orphans(laterBy(now, -ORPHAN_AGE_MS), PAGE);
-    const released = await each(deps, orphans, (name) => abandonWork(deps, money, name));
-    return reaped + settled + released;
+    const orphans = await each(deps, await left(now), (name) => abandonWork(deps, money, name));
+    return reaped + settled + orphans;
   };
   const loops = [repeatedly(working.takeUp, pollMs, onError), repeatedly(reapOnce, REAP_MS, onError)];
   return {

@@ -121,7 +121,22 @@ describe('operations and their worker', () => {
     expect(await bench.account()).to.include({ open_holds: 2 });
     bench.pass(11);
     await worker.reap();
+    bench.pass(1);
+    await worker.reap();
     expect(await bench.account()).to.include({ balance: BALANCE, held: 0, open_holds: 0 });
+  });
+
+  it('keep the hold of a request that is under way where clocks are a quarter of an hour apart', async () => {
+    const asking = bench.process({ at: 2, committed: false });
+    await Promise.race([asking.accept('k').catch(() => undefined), asking.happened]);
+    const { worker } = bench.process();
+    bench.pass(15);
+    await worker.reap();
+    expect(await bench.account()).to.include({ open_holds: 1 });
+    await bench.process().accept('k');
+    bench.pass(2);
+    await worker.reap();
+    expect(await bench.account()).to.include({ open_holds: 1 });
   });
 
   it('whose cancellation comes while they run are cancelled at no cost', async () => {

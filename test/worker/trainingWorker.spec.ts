@@ -148,6 +148,8 @@ describe('training jobs and their worker', () => {
     expect(await bench.account()).to.include({ open_holds: 1 });
     bench.pass(11);
     await worker.reap();
+    bench.pass(1);
+    await worker.reap();
     expect(await bench.account()).to.deep.equal({ balance: 100_000, held: 0, open_holds: 0 });
   });
 
