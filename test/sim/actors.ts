@@ -5,7 +5,7 @@ import type { Order, Standing } from './book.ts';
 import type { Told } from './told.ts';
 import type { Shared } from './ports.ts';
 import { TENANT, type Answer, type SimProcess } from './process.ts';
-import type { Owner, Scheduler } from './scheduler.ts';
+import { EPOCH_MS, type Owner, type Scheduler } from './scheduler.ts';
 import { isRequest, type Actor, type Wanting, type World } from './worlds.ts';
 
 /** A caller gives up waiting, ms. */
@@ -243,7 +243,7 @@ export const orderOf = (actor: Wanting): Order | undefined => {
     case 'job':
       return { kind: 'job', tier: actor.tier, ownKey: actor.ownKey !== undefined, examples: EXAMPLES };
     case 'sale':
-      return { kind: 'sale', credits: actor.credits, gross: actor.gross };
+      return { kind: 'sale', credits: actor.credits, gross: actor.gross, askedAt: EPOCH_MS + actor.at };
     case 'money':
       return { kind: 'adjustment', credits: actor.credits };
     case 'webhook':

@@ -30,7 +30,13 @@ export type Order =
       readonly examples: number;
     }
   /** Half of the credits that are named may be asked back. */
-  | { readonly kind: 'sale'; readonly credits: number; readonly gross: number | undefined }
+  | {
+      readonly kind: 'sale';
+      readonly credits: number;
+      readonly gross: number | undefined;
+      /** When it was told of first. */
+      readonly askedAt: number;
+    }
   | { readonly kind: 'adjustment'; readonly credits: number };
 
 /** A result, as whoever paid for it reads it. */
@@ -314,7 +320,10 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
 
   const creditsOfSale = (order: Extract<Order, { kind: 'sale' }>, data: Entry['data']): number => {
     const [version, txn] = [numberIn(data, 'price_list_version'), textIn(data, 'provider_txn_id')];
-    const at = claimedAt.get(txn) ?? Number.NaN;
+    const at = Date.parse(textIn(data, 'occurred_at'));
+    // A process may stand still between the sale and its claim: the sale keeps its time, and so its price.
+    if (!(at >= order.askedAt - slackMs && at <= (claimedAt.get(txn) ?? Number.NaN) + slackMs))
+      say('sale-time', `the sale ${txn} has another time than its request and its claim allow`);
     if (!market.isInForce(market.lists, { version, at, slackMs }))
       say('price-not-in-force', `the sale ${txn} is at the price list ${String(version)}`);
     if (order.gross === undefined) return order.credits;
