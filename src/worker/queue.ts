@@ -242,6 +242,9 @@ const leaseWatch = (monotonicMs: () => number): LeaseWatch => {
   };
 };
 
+const watchOf = ({ clock }: Pick<QueueDeps, 'clock'>): LeaseWatch =>
+  leaseWatch(clock.monotonicMs ?? (() => performance.now()));
+
 /** `ran`: it was this worker's, whatever became of it. */
 type QueueRun = 'ran' | 'not_ours' | 'reaped';
 
@@ -484,6 +487,36 @@ const claiming = <W extends WorkTypes>(
   return { run, reap };
 };
 
+/** Ends what no other process will end, a page of each kind at a time, and gives how many things it ended. */
+const reaping = <W extends WorkTypes>(
+  deps: QueueWorkerDeps<W['identity']>,
+  money: WorkMoney<W>,
+  reap: (name: W['identity']) => Promise<boolean>,
+): QueueWorker['reap'] => {
+  const { lists, clock } = deps;
+  const { idOf } = money;
+  const watch = watchOf(deps);
+  let settledTo = '';
+  const settle = async (name: W['identity']): Promise<boolean> =>
+    closeWork(deps, money, { name, state: await money.streams.stateOf(idOf(name)) });
+  /** What was held for and never accepted, and no request is at any more. */
+  const left = async (now: string): Promise<readonly W['identity'][]> => {
+    const orphans = await lists.orphans(laterBy(now, -ORPHAN_AGE_MS), WATCHED_MAX);
+    watch.see(orphans.map((name) => ({ id: idOf(name), mark: '' })));
+    return orphans.filter((name) => (watch.watched(idOf(name))?.forMs ?? 0) >= ORPHAN_WATCHED_MS);
+  };
+  return async (): Promise<number> => {
+    const now = clock.now();
+    const reaped = await each(deps, await lists.expired(now, PAGE), reap);
+    // Page by page, so that work that cannot be settled now does not delay other work.
+    const open = await lists.unsettled(settledTo, PAGE);
+    settledTo = open.length < PAGE ? '' : (open.at(-1)?.rank ?? '');
+    const settled = await each(deps, open, settle);
+    const orphans = await each(deps, await left(now), (name) => abandonWork(deps, money, name));
+    return reaped + settled + orphans;
+  };
+};
+
 /** Takes waiting work and does it. Any number of workers may do so at once. */
 export const queueWorker = <W extends WorkTypes>(
   deps: QueueWorkerDeps<W['identity']>,
@@ -493,10 +526,9 @@ export const queueWorker = <W extends WorkTypes>(
   const { money } = handlers;
   const { idOf } = money;
   const shutdown = new AbortController();
-  const monotonicMs = clock.monotonicMs ?? (() => performance.now());
-  const [watch, orphanWatch] = [leaseWatch(monotonicMs), leaseWatch(monotonicMs)];
+  const watch = watchOf(deps);
   const { run, reap } = claiming(deps, handlers, watch);
-  let settledTo = '';
+  const reapOnce = reaping(deps, money, reap);
 
   /** What waits, and what is held by an owner that has not moved for as long as its lease. */
   const waiting = async (): Promise<readonly W['identity'][]> => {
@@ -515,24 +547,6 @@ export const queueWorker = <W extends WorkTypes>(
       }),
     shutdown: shutdown.signal,
   });
-  const settle = async (name: W['identity']): Promise<boolean> =>
-    closeWork(deps, money, { name, state: await money.streams.stateOf(idOf(name)) });
-  /** What was held for and never accepted, and no request is at any more. */
-  const left = async (now: string): Promise<readonly W['identity'][]> => {
-    const orphans = await lists.orphans(laterBy(now, -ORPHAN_AGE_MS), WATCHED_MAX);
-    orphanWatch.see(orphans.map((name) => ({ id: idOf(name), mark: '' })));
-    return orphans.filter((name) => (orphanWatch.watched(idOf(name))?.forMs ?? 0) >= ORPHAN_WATCHED_MS);
-  };
-  const reapOnce = async (): Promise<number> => {
-    const now = clock.now();
-    const reaped = await each(deps, await lists.expired(now, PAGE), reap);
-    // Page by page, so that work that cannot be settled now does not delay other work.
-    const open = await lists.unsettled(settledTo, PAGE);
-    settledTo = open.length < PAGE ? '' : (open.at(-1)?.rank ?? '');
-    const settled = await each(deps, open, settle);
-    const orphans = await each(deps, await left(now), (name) => abandonWork(deps, money, name));
-    return reaped + settled + orphans;
-  };
   const loops = [repeatedly(working.takeUp, pollMs, onError), repeatedly(reapOnce, REAP_MS, onError)];
   return {
     drain: async () => {
