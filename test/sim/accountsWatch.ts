@@ -19,7 +19,7 @@ const standingIn = ({ balance, held, free_pages_used, free_pages_held }: Account
 });
 
 /** Holds the book against the service, event by event: its own state of each account, its answers, its bills. */
-export const accountsWatch = ({ world, sched, shared, raw, told, find }: WatchDeps) => {
+export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer }: WatchDeps) => {
   const say = (id: string, text: string): void => find({ id, text, at: sched.nowMs(), step: sched.steps() });
   const book = openBook({
     slackMs: skewOf(world) + READ_AGAIN_MS,
@@ -92,6 +92,8 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find }: WatchDe
     see: (event: RecordedEvent): void => {
       texts(event);
       pipelines(event);
+      // The book has the orders that callers of this world gave; the money of others the audit alone judges.
+      if (isFormer) return;
       const tenant = book.see(event);
       if (tenant === undefined) return;
       const state = evolve(states.get(tenant) ?? NEW_ACCOUNT, accountCodec.decode(event));

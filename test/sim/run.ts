@@ -109,7 +109,7 @@ const stage = (
     nowMs: sched.nowMs,
   });
   const watch = watchOver({
-    ...{ world, sched, shared, raw, told },
+    ...{ world, sched, shared, raw, told, isFormer: former !== undefined },
     find: (finding) => {
       if (!findings.some(({ id, text }) => id === finding.id && text === finding.text))
         findings.push(finding);

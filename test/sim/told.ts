@@ -28,6 +28,8 @@ export interface Told {
 
 /** What rules are watched with. */
 export interface WatchDeps {
+  /** It begins with what an earlier release has left, of which nobody knows who asked for it. */
+  readonly isFormer: boolean;
   readonly world: World;
   readonly sched: Scheduler;
   readonly shared: Shared;
