@@ -93,7 +93,9 @@ const reviewItem = z
     decided_at: instantOut.nullable().meta({ description: 'When it was decided or rejected.' }),
     decided_by: z.string().nullable().meta({ description: 'ID of the key that decided or rejected it.' }),
     counts: counted.nullable(),
-    rejection_reason: reasonOfRejection.nullable(),
+    rejection_reason: reasonOfRejection
+      .nullable()
+      .meta({ description: 'Why it was rejected; null while it is not.' }),
   })
   .meta({ id: 'ReviewItem' });
 

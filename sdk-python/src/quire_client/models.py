@@ -5047,6 +5047,7 @@ class ReviewDecidedMessageData(TypedDict):
     corrected: int
     """Number of values that a person gave."""
     absent: int
+    """Number of required values that the document does not say."""
 
 
 class ReviewDecidedProblem(TypedDict):
@@ -5172,6 +5173,7 @@ class ReviewItem(TypedDict):
     counts: ReviewCounts | None
     """Number of values by their origin; null while the review is open."""
     rejection_reason: ReviewRejectionReason | None
+    """Why it was rejected; null while it is not."""
 
 
 class ReviewItemLease(TypedDict):

@@ -8366,6 +8366,9 @@ export type ReviewDecidedMessage = {
          * Number of values that a person gave.
          */
         corrected: number;
+        /**
+         * Number of required values that the document does not say.
+         */
         absent: number;
     };
 };
@@ -8592,6 +8595,9 @@ export type ReviewItem = {
      * Number of values by their origin; null while the review is open.
      */
     counts: ReviewCounts | null;
+    /**
+     * Why it was rejected; null while it is not.
+     */
     rejection_reason: ReviewRejectionReason | null;
 };
 

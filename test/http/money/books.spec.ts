@@ -54,7 +54,8 @@ describe('the books of all tenants', () => {
     });
     expect(items[1]).to.include({ reason: 'gift', allow_negative: false, credits_delta: 300 });
     expect(items[2]).to.include({ operation: 'extract', credits_delta: 0, free_pages: 1 });
-    expect(items[3]).to.include({ currency: 'USD', gross_amount_minor: 2000, price_list_version: 1 });
+    expect(items[3]).to.include({ currency: 'USD', gross_amount_minor: 2000 });
+    expect(items[3]?.['price_list_version']).to.be.above(0);
     expect(body['total']).to.equal(4);
   });
 
