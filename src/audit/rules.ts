@@ -28,7 +28,11 @@ export interface AccountBook {
   drift: number;
   readonly holds: Map<string, AuditedEventOf<'CreditsHeld'>['data']>;
   /** The hold that was released last. */
-  released: { readonly hold: AuditedEventOf<'CreditsHeld'>['data']; readonly revision: bigint } | null;
+  released: {
+    readonly hold: AuditedEventOf<'CreditsHeld'>['data'];
+    readonly revision: bigint;
+    readonly at: string;
+  } | null;
   readonly sales: Map<string, SaleBook>;
 }
 
@@ -149,8 +153,11 @@ const checkRepriced = (books: Books, event: Held, before: Held['data']): void =>
     say(`It changes the price of hold ${data.hold_id}.`, before.credits, data.credits);
 };
 
-const replacedBy = ({ released }: AccountBook, { data, revision }: Held): Held['data'] | undefined =>
-  released?.hold.hold_id === data.hold_id && released.revision + 1n === revision ? released.hold : undefined;
+/** The hold that this one replaced in the same decision: next to it, and of the same time. */
+const replacedBy = ({ released }: AccountBook, { data, revision }: Held): Held['data'] | undefined => {
+  if (released?.hold.hold_id !== data.hold_id || released.revision + 1n !== revision) return undefined;
+  return released.at === data.created_at ? released.hold : undefined;
+};
 
 const isPlacedAgain = (tenant: string, { hold_id, expires_at }: Held['data']): string | undefined =>
   expires_at === NO_END ? `released hold ${tenant} ${hold_id}` : undefined;
@@ -219,7 +226,7 @@ export const releaseHold = (event: AuditedEventOf<'HoldReleased'>, books: Books,
   books.findings.checked('hold');
   const hold = closeHold(books, book, event);
   if (hold === undefined) return;
-  book.released = { hold, revision: event.revision };
+  book.released = { hold, revision: event.revision, at: event.data.released_at };
   const again = isPlacedAgain(book.tenant_id, hold);
   if (again !== undefined) books.once.add(again);
 };
