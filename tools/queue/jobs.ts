@@ -23,7 +23,8 @@ export const remembered = JSON.parse(readFileSync(SECONDS_FILE, 'utf8')) as Read
 
 const expected = (id: string): { readonly wall: number; readonly cpu: number } => {
   const [wall, cpu] = remembered[id] ?? GUESS;
-  return { wall, cpu };
+  // What Chromium's processes compute is not counted: they are no children that a worker waits for.
+  return { wall, cpu: id.endsWith('.web.ts') ? Math.max(cpu, wall) : cpu };
 };
 
 /** A release of Node: its program, and its name where there are two. */

@@ -100,7 +100,17 @@ const check = (name: string, ...more: readonly string[]): Job =>
  */
 const simulator = (seconds: number, part: number): Job => {
   const first = String((commitsNow() * 2 + part) * 100_000);
-  const args = ['npm', 'run', '-s', 'test:sim', '--', '--seconds', String(Math.round(seconds)), '--from', first];
+  const args = [
+    'npm',
+    'run',
+    '-s',
+    'test:sim',
+    '--',
+    '--seconds',
+    String(Math.round(seconds)),
+    '--from',
+    first,
+  ];
   return commandJob('npm run test:sim', 'simulator', { args, took: [seconds + 5, seconds + 5] });
 };
 
