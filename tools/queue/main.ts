@@ -196,7 +196,10 @@ if (jobs.length === 0) throw new Error('no spec file of this run has one of thes
 console.log(`${String(jobs.length)} jobs on ${String(availableParallelism())} cores`);
 const began = performance.now();
 const runs = await runAll(jobs, {
-  told: (run, left) => console.log(`${lineOf(run)}${left > 0 ? `  (${String(left)} left)` : ''}`),
+  told: (run, left) => {
+    console.log(`${lineOf(run)}${left > 0 ? `  (${String(left)} left)` : ''}`);
+    for (const { title } of run.outcome.failed) console.log(indented(title, 4));
+  },
   ...(isWhole && { filler: fillerOf() }),
 });
 await endWorkers();
