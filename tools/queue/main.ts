@@ -6,7 +6,7 @@
 //   --ci           all of these once, the integration specs, the console in Chromium, the checks, the simulator
 //   --remember     keeps what each job took in tools/queue/seconds.json
 //   --picture      shows what ran when
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import {
@@ -77,17 +77,29 @@ const files = ['engine/test', 'console/test', 'test', 'tools']
   .sort();
 const wanted = files.filter((file) => parts.length === 0 || parts.some((part) => file.includes(part)));
 
+/** Integration specs run beside each other, and some empty the database that they are given: each has its own. */
+const withOwnDatabase = (env: NodeJS.ProcessEnv, number: number): NodeJS.ProcessEnv => {
+  const { DATABASE_URL } = env;
+  if (DATABASE_URL === undefined) return env;
+  const name = `quire_queue_${String(process.pid)}_${String(number)}`;
+  const url = new URL(DATABASE_URL);
+  url.pathname = `/${name}`;
+  const made = spawnSync('psql', ['-q', '-c', `create database ${name}`, DATABASE_URL]);
+  return made.status === 0 ? { ...env, DATABASE_URL: url.href } : env;
+};
+
 const specJobs = (): readonly Job[] => {
   const commits = commitsNow();
   return wanted.flatMap((file) => {
     const found = KINDS.find(({ ending }) => file.endsWith(ending));
     if (found?.isRun !== true) return [];
-    const env = found.kind === 'integration' ? servers : {};
     const some = isCi ? releasesFor(file, releases, commits) : releases.slice(0, 1);
     const on = isEverywhere ? releases : some;
-    return on.map(({ node, label }) =>
-      specJob(file, found.kind, { node, label: releases.length > 1 ? label : '', env }),
-    );
+    return on.map(({ node, label }, index) => {
+      const number = wanted.indexOf(file) * releases.length + index;
+      const env = found.kind === 'integration' ? withOwnDatabase(servers, number) : {};
+      return specJob(file, found.kind, { node, label: releases.length > 1 ? label : '', env });
+    });
   });
 };
 

@@ -134,7 +134,10 @@ describe('a long document that is read in ranges', () => {
     if (ranged.kind !== 'ok') throw new Error(ranged.kind);
     const { plainText, warnings } = ranged.rendition;
     expect(lines.filter((line) => !plainText.includes(line))).to.deep.equal([lines[9]]);
-    expect(warnings[0]).to.deep.include({ code: 'deadline_reached', pages: [10] });
+    // Which of its limits it meets first, time or memory, is up to the machine.
+    const [warning] = warnings;
+    expect(warning?.code).to.be.oneOf(['deadline_reached', 'page_failed']);
+    expect(warning?.message).to.match(/\bpage 10\b/i);
   });
 
   it('is given up with its request, and is refused as one reading is', async () => {
