@@ -132,7 +132,7 @@ describe('what an operator publishes', () => {
     const { quire } = await world.tenant('saving');
     await page.getByRole('combobox', { name: 'Tenant' }).fill('saving');
     await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Configs' }).click();
+    await page.getByRole('link', { name: 'Configs', exact: true }).click();
     await page.getByRole('button', { name: 'Publish a config' }).first().click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Vouchers');
