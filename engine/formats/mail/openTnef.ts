@@ -180,5 +180,7 @@ function valueIn(read: Reader, type: number, codepage: number | undefined): Buff
   const count = Math.min(read.number(), PROPERTIES_MAX);
   const [value] = Array.from({ length: count }, () => read.bytes(read.number()));
   if (value === undefined || plain === OBJECT || plain === BINARY) return value;
-  return plain === TEXT8 ? decoded(value, codepage) : withoutEnd(value.toString('utf16le'));
+  if (plain === TEXT8) return decoded(value, codepage);
+  // Whole code units: of a long text with half a one, Node 24 writes a byte beyond its memory.
+  return withoutEnd(value.toString('utf16le', 0, value.length & ~1));
 }

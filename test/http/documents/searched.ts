@@ -27,8 +27,9 @@ const readingsOf = (bytes: Buffer): readonly string[] => {
       [0, 1].map((at) => Buffer.from(run.slice(at), 'hex').toString('latin1')),
     ),
   ]);
-  // Each other byte: texts in UTF-16.
-  return [...plain, bytes.toString('utf16le'), bytes.subarray(1).toString('utf16le'), coded.join('\n')];
+  // Each other byte: texts in UTF-16. Whole code units, beyond which Node 24 writes into other memory.
+  const wide = [0, 1].map((at) => bytes.toString('utf16le', at, at + ((bytes.length - at) & ~1)));
+  return [...plain, ...wide, coded.join('\n')];
 };
 
 /** Paths of all files in a folder; what goes meanwhile is left out. */
