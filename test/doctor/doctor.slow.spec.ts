@@ -193,8 +193,9 @@ describe('quire doctor', () => {
   });
 
   it('names a folder that others can look into', async () => {
-    cpSync(await history(), at('data'), { recursive: true });
-    expect(statSync(at('data')).mode & 0o777).to.equal(0o700);
+    const made = await history();
+    expect(statSync(made).mode & 0o777).to.equal(0o700);
+    cpSync(made, at('data'), { recursive: true });
     const { chmodSync } = await import('node:fs');
     chmodSync(at('data'), 0o755);
     expect(named(await doctor({}, '--json'), 'data folder')?.text).to.contain('chmod 700');

@@ -16,6 +16,10 @@ describe('the Python client, as it is generated', () => {
     expect(generatedModules().filter((path) => !files.has(path))).to.deep.equal([]);
   });
 
+  it('has no name for a choice of nothing, which Python does not read', () => {
+    for (const [path, text] of files) expect(text, path).not.to.match(/Union\[\s*\]/);
+  });
+
   it('has the version of the service', () => {
     expect(readFileSync('sdk-python/pyproject.toml', 'utf8')).to.contain(`\nversion = "${VERSION}"\n`);
   });

@@ -110,7 +110,8 @@ export class PythonTypes {
       ]);
       return;
     }
-    this.#alias(name, schema.description ?? '', this.#choices(choices, name));
+    const members = choices.length === 0 ? [this.typeOf(schema, name)] : this.#choices(choices, name);
+    this.#alias(name, schema.description ?? '', members);
   }
 
   #alias(name: string, doc: string, members: readonly string[]): void {

@@ -6929,6 +6929,7 @@ ReviewDocument = Union[
 ]
 """null once it is no longer kept."""
 ReviewRejectionReason = Union[
+    Literal["illegible", "wrong_document", "value_missing", "other"],
 ]
 """`illegible`: the document cannot be read. `wrong_document`: it is another document than was
 expected. `value_missing`: it does not say a value that is needed.
