@@ -65,6 +65,17 @@ describe('the queue of jobs', () => {
     expect((await all).map(({ job: { id } }) => id)).to.deep.equal(['wide', 'narrow']);
   });
 
+  it('runs two jobs of one file one after the other', async () => {
+    const { job, end, began } = bench();
+    const all = runAll([job('twin', 9, 2), job('twin', 9, 2), job('other', 1, 1)], { cores: 2 });
+    expect(began).to.deep.equal(['twin', 'other']);
+    await end('twin');
+    expect(began).to.deep.equal(['twin', 'other', 'twin']);
+    await end('twin');
+    await end('other');
+    expect(await all).to.have.length(3);
+  });
+
   it('asks for fillers only when nothing waits', async () => {
     const { job, end, began } = bench();
     const filler = () => (began.includes('filler') ? undefined : job('filler', 3, 3));
