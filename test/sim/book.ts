@@ -140,6 +140,13 @@ const ratesIn = (rates: readonly RateText[]) =>
     .filter(({ operation }) => operation === 'extract')
     .map((one) => [rateName(one.extraction_mode, one.billing_type), one.credits_per_page] as const);
 
+interface Asked {
+  readonly version: number;
+  readonly at: number;
+  readonly until?: number;
+  readonly slackMs: number;
+}
+
 /** Everything that was published, by its version. */
 const publications = () => {
   const versions: Version[] = [];
@@ -164,14 +171,16 @@ const publications = () => {
         lists.push({ since, minorPerThousand });
       }
     },
-    /** Whether a version was in force at a time, or was replaced not long before. */
+    /** Whether a version was in force at some time from `at` until `until`, or was replaced not long before. */
     isInForce: (
       all: readonly { readonly since: number }[],
-      { version, at, slackMs }: { readonly version: number; readonly at: number; readonly slackMs: number },
+      { version, at, until = at, slackMs }: Asked,
     ): boolean => {
       const [own, next] = [all[version - 1], all[version]];
       return (
-        own !== undefined && own.since <= at + slackMs && (next === undefined || next.since >= at - slackMs)
+        own !== undefined &&
+        own.since <= until + slackMs &&
+        (next === undefined || next.since >= at - slackMs)
       );
     },
   };
@@ -321,10 +330,11 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
   const creditsOfSale = (order: Extract<Order, { kind: 'sale' }>, data: Entry['data']): number => {
     const [version, txn] = [numberIn(data, 'price_list_version'), textIn(data, 'provider_txn_id')];
     const at = Date.parse(textIn(data, 'occurred_at'));
-    // A process may stand still between the sale and its claim: the sale keeps its time, and so its price.
-    if (!(at >= order.askedAt - slackMs && at <= (claimedAt.get(txn) ?? Number.NaN) + slackMs))
+    const until = claimedAt.get(txn) ?? Number.NaN;
+    if (!(at >= order.askedAt - slackMs && at <= until + slackMs))
       say('sale-time', `the sale ${txn} has another time than its request and its claim allow`);
-    if (!market.isInForce(market.lists, { version, at, slackMs }))
+    // A process may stand still between the request, the look at the list and the claim: any list of that time is due.
+    if (!market.isInForce(market.lists, { version, at, until, slackMs }))
       say('price-not-in-force', `the sale ${txn} is at the price list ${String(version)}`);
     if (order.gross === undefined) return order.credits;
     return Math.max(

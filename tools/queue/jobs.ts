@@ -36,9 +36,13 @@ export interface Release {
 /** Folders of specs whose subject differs between releases: isolation, permissions, processes, the start. */
 const OF_A_RELEASE = ['engine/test/isolation/', 'test/adapters/', 'test/composition/', 'test/contracts/'];
 
+/** Folders whose specs start processes to try a command or a page of the documentation, on whatever release. */
+const OF_NO_RELEASE = ['tools/', 'test/reference/'];
+
 const dependsOnRelease = (file: string): boolean =>
-  OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
-  /from 'node:(?:child_process|worker_threads|vm)'/u.test(readFileSync(file, 'utf8'));
+  !OF_NO_RELEASE.some((folder) => file.startsWith(folder)) &&
+  (OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
+    /from 'node:(?:child_process|worker_threads|vm)'/u.test(readFileSync(file, 'utf8')));
 
 /**
  * The releases that a file runs on: all where it depends on them, else one, by a bit of its name and the number of
