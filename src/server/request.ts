@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { z } from 'zod';
+import { closest, distance } from 'fastest-levenshtein';
+import { z } from 'zod';
 import type { Request, Response } from 'express';
 import { invalid, problem } from './problems.ts';
 import type { RequestIssue } from '../problemTable.ts';
@@ -34,6 +35,8 @@ interface Part {
   readonly at: 'path' | 'query' | 'header' | 'body';
   readonly schema: z.ZodType | undefined;
   readonly value: unknown;
+  /** All of a query: what its schema does not know is refused. */
+  readonly isWhole?: boolean;
   /** Where the part stands inside of `at`. */
   readonly under?: readonly string[];
   /** The value with 0.5 for each whole number that was written with a fraction or an exponent, if it has any. */
@@ -72,17 +75,68 @@ const oddIssues = (
     .map((path) => ({ loc: [at, ...under, ...path.map(keyText)], msg: ODD_INTEGER, type: 'invalid_type' }));
 };
 
+/** The names of the parameters that a query's schema knows. */
+const namesIn = (schema: z.ZodType): readonly string[] => {
+  if (schema instanceof z.ZodObject) return Object.keys(schema.shape);
+  return schema instanceof z.ZodPipe ? namesIn(schema.in as z.ZodType) : [];
+};
+
+const unknownParameter = (names: readonly string[], name: string): string => {
+  if (names.length === 0) return 'Unknown parameter: this route takes none.';
+  const near = closest(name, names);
+  const isTypo = distance(name, near) <= name.length / 2;
+  return isTypo
+    ? `Unknown parameter; do you mean \`${near}\`?`
+    : `Unknown parameter. Known here: ${names.map((one) => `\`${one}\``).join(', ')}.`;
+};
+
+/** Members of queries that begin and end a period. */
+const PERIODS = [
+  ['from_date', 'to_date'],
+  ['start', 'end'],
+  ['accepted_after', 'accepted_before'],
+  ['created_after', 'created_before'],
+] as const;
+
+/**
+ * What no schema says of a query: a parameter that the route does not know, or that is there without a value, and a
+ * period that ends before its start. Left alone, each would give an answer to another question.
+ */
+const queryIssues = (
+  schema: z.ZodType | undefined,
+  asked: object,
+  read: unknown,
+): readonly RequestIssue[] => {
+  const names = schema === undefined ? [] : namesIn(schema);
+  const odd = Object.entries(asked).flatMap(([name, value]): readonly RequestIssue[] => {
+    const loc = ['query', name];
+    if (!names.includes(name)) return [{ loc, msg: unknownParameter(names, name), type: 'extra_forbidden' }];
+    return value === '' ? [{ loc, msg: 'Empty: give it a value, or leave it out.', type: 'too_small' }] : [];
+  });
+  const times = (read ?? {}) as Readonly<Record<string, unknown>>;
+  const turned = PERIODS.flatMap(([from, to]): readonly RequestIssue[] => {
+    const [start, end] = [times[from], times[to]];
+    if (typeof start !== 'string' || typeof end !== 'string' || start <= end) return [];
+    return [{ loc: ['query', to], msg: `Lies before \`${from}\`.`, type: 'custom' }];
+  });
+  return [...odd, ...turned];
+};
+
 /** Checks all parts and reports everything that is wrong at once, as one `validation_error`. */
 export const validate = (parts: readonly Part[]): readonly unknown[] => {
   const issues: RequestIssue[] = [];
   const values = parts.map((part) => {
-    const { at, under = [], schema, value } = part;
-    if (schema === undefined) return undefined;
-    const result = schema.safeParse(value, { reportInput: true });
-    const wrong = result.error?.issues.slice(0, ISSUES_MAX) ?? [];
-    issues.push(...wrong.flatMap((issue) => issuesOf(issue, [at, ...under])));
-    issues.push(...oddIssues(part, result.error?.issues ?? []));
-    return result.data;
+    const { at, under = [], schema, value, isWhole } = part;
+    const result = schema?.safeParse(value, { reportInput: true });
+    const odd = isWhole === true ? queryIssues(schema, value as object, result?.data) : [];
+    const told = new Set(odd.map(({ loc }) => loc[1]));
+    const wrong = result?.error?.issues.slice(0, ISSUES_MAX) ?? [];
+    issues.push(
+      ...odd,
+      ...wrong.flatMap((issue) => issuesOf(issue, [at, ...under])).filter(({ loc }) => !told.has(loc[1])),
+    );
+    issues.push(...oddIssues(part, result?.error?.issues ?? []));
+    return result?.data;
   });
   if (issues.length > 0) throw invalid(...issues.slice(0, ISSUES_MAX));
   return values;
@@ -257,10 +311,13 @@ const pathParams = ({ params, rest }: Route, req: Request): unknown => {
   );
 };
 
-/** The path's and the query's parameters. Express parses a query at each access. */
+/**
+ * The path's and the query's parameters. Express parses a query at each access. Without a key a stranger may add
+ * parameters of its own, as providers of sign-ins and proxies do.
+ */
 export const addressParts = (route: Route, req: Request): readonly [Part, Part] => [
   { at: 'path', schema: route.params, value: pathParams(route, req) },
-  { at: 'query', schema: route.query, value: route.query && req.query },
+  { at: 'query', schema: route.query, value: req.query, isWhole: route.access !== 'public' },
 ];
 
 /** Aborts when the connection ends before the answer does. */

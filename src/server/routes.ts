@@ -226,7 +226,10 @@ const accessProblems = ({ access, tenant, method, tenantSessions }: Route): read
 
 /** Every problem that the route can answer with: its own, and those of what it declares. */
 export const problemsOf = (route: Route): readonly ProblemCode[] => {
-  const takesInput = [route.params, route.query, route.body].some((schema) => schema !== undefined);
+  // Where a key is needed, a parameter that the route does not know is refused.
+  const takesInput =
+    route.access !== 'public' ||
+    [route.params, route.query, route.body].some((schema) => schema !== undefined);
   return [
     ...new Set<ProblemCode>([
       ...accessProblems(route),

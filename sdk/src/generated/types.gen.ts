@@ -12514,6 +12514,10 @@ export type GetBillingConfigHistoryErrors = {
      */
     403: AdminRequiredProblem;
     /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
      * `rate_limited`
      */
     429: RateLimitedProblem;
@@ -12903,6 +12907,10 @@ export type GetBillingConfigErrors = {
      * `admin_required`
      */
     403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
     /**
      * `rate_limited`
      */
@@ -13392,6 +13400,10 @@ export type ListProviderPricingErrors = {
      */
     403: AdminRequiredProblem;
     /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
      * `rate_limited`
      */
     429: RateLimitedProblem;
@@ -13511,6 +13523,10 @@ export type EndSessionErrors = {
      * `cross_site_request`
      */
     403: CrossSiteRequestProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
     /**
      * `rate_limited`
      */
@@ -14662,6 +14678,10 @@ export type FlushApiKeyCacheErrors = {
         code: 'admin_required';
     } & AdminRequiredProblem);
     /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
      * `rate_limited`
      */
     429: RateLimitedProblem;
@@ -14715,6 +14735,10 @@ export type FlushRateLimitCacheErrors = {
         code: 'admin_required';
     } & AdminRequiredProblem);
     /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
      * `rate_limited`
      */
     429: RateLimitedProblem;
@@ -14763,6 +14787,10 @@ export type GetAdminCreditPricesErrors = {
      * `admin_required`
      */
     403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
     /**
      * `rate_limited`
      */
@@ -15200,6 +15228,10 @@ export type GetBillingRatesErrors = {
         code: 'session_expired';
     } & SessionExpiredProblem);
     /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
      * `rate_limited`
      */
     429: RateLimitedProblem;
@@ -15601,6 +15633,10 @@ export type GetCreditPricesErrors = {
     } & InvalidApiKeyProblem) | ({
         code: 'session_expired';
     } & SessionExpiredProblem);
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
     /**
      * `rate_limited`
      */
@@ -17214,6 +17250,10 @@ export type GetServiceStateErrors = {
      */
     403: AdminRequiredProblem;
     /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
      * `rate_limited`
      */
     429: RateLimitedProblem;
@@ -18767,6 +18807,10 @@ export type ListSealsErrors = {
      * `admin_required`
      */
     403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
     /**
      * `rate_limited`
      */
