@@ -111,7 +111,21 @@ const loginRefused = ({ name, variable }: NeededServer): OperatorError =>
 const FIRST_PAUSE_MS = 250;
 const PAUSE_MAX_MS = 5_000;
 
+/** A wait that nobody was told of is told after so long, ms: a server may also not answer at all. */
+const SILENT_MAX_MS = 2_000;
+
 const late = Symbol('late');
+
+/** Tells of a wait once: when it is asked to, or where nobody has asked for a while. */
+const toldOnce = (tell: () => void): { readonly now: () => void; readonly end: () => void } => {
+  let isTold = false;
+  const now = () => {
+    if (!isTold) tell();
+    isTold = true;
+  };
+  const silent = setTimeout(now, SILENT_MAX_MS);
+  return { now, end: () => clearTimeout(silent) };
+};
 
 /**
  * Asks less and less often until the server answers. Throws ServerAway when the time is over, and OperatorError at
@@ -125,26 +139,31 @@ export const answerOf = async <T>(
   const until = performance.now() + waitMs;
   const left = () => Math.max(0, until - performance.now());
   let reason = 'no answer';
-  for (let attempt = 0; ; attempt += 1) {
-    const over = new AbortController();
-    try {
-      const timeUp = pause(left(), late, { signal: AbortSignal.any([over.signal, stopped]) }).catch(
-        () => late,
-      );
-      const answer = await Promise.race([ask(), timeUp]);
-      if (answer !== late) return answer as T;
-    } catch (error) {
-      if (error instanceof LogLoginRefused) throw loginRefused(server);
-      reason = reasonOf(error);
-    } finally {
-      over.abort();
+  const told = toldOnce(() => onWait(server, reason));
+  try {
+    for (let attempt = 0; ; attempt += 1) {
+      const over = new AbortController();
+      try {
+        const timeUp = pause(left(), late, { signal: AbortSignal.any([over.signal, stopped]) }).catch(
+          () => late,
+        );
+        const answer = await Promise.race([ask(), timeUp]);
+        if (answer !== late) return answer as T;
+      } catch (error) {
+        if (error instanceof LogLoginRefused) throw loginRefused(server);
+        reason = reasonOf(error);
+      } finally {
+        over.abort();
+      }
+      stopped.throwIfAborted();
+      told.now();
+      if (left() === 0) throw new ServerAway(server, waitMs, reason);
+      await pause(Math.min(left(), PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** attempt), undefined, {
+        signal: stopped,
+      });
     }
-    stopped.throwIfAborted();
-    if (left() === 0) throw new ServerAway(server, waitMs, reason);
-    if (attempt === 0) onWait(server, reason);
-    await pause(Math.min(left(), PAUSE_MAX_MS, FIRST_PAUSE_MS * 2 ** attempt), undefined, {
-      signal: stopped,
-    });
+  } finally {
+    told.end();
   }
 };
 

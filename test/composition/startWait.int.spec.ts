@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import { markCopy } from '../../adapters/eventstoredb/readiness.ts';
 import { freePort } from '../support/freePort.ts';
@@ -75,6 +76,19 @@ describe('a start whose servers are away', () => {
     expect(code).to.equal(1);
     expect(said.err).to.contain('A copy into EventStoreDB').and.to.contain('quire log copy');
     await double.close();
+  });
+
+  it('says what it waits for where a server takes the connection and never answers', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const env = { DATABASE_URL: `postgres://quire:hunter44@127.0.0.1:${String(port)}/quire` };
+    const { child, said } = started({ START_WAIT_SECONDS: '120', ...env });
+    while (!said.out.includes('PostgreSQL')) await once(child.stdout, 'data');
+    expect(said.out).to.contain('is waited for, up to 120 s');
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    silent.close();
   });
 
   it('goes on once the server is there', async () => {
