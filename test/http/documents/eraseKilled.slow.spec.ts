@@ -17,7 +17,7 @@ import { foundIn, foundInTables } from './searched.ts';
 import { presigned, put } from './uploads.suite.ts';
 
 const SEED = Number(process.env['SEED'] ?? 20_261_127);
-const KILLS = Number(process.env['KILLS'] ?? 20);
+const KILLS = Number(process.env['KILLS'] ?? 10);
 /** Uploads that each erasing finds anew: it is never over before it is killed. */
 const FRESH = 4;
 const KILLED_WITHIN_MS = 900;
