@@ -67,6 +67,7 @@ export const activePriceList = ({ versions }: PriceListState): PriceList | undef
 
 /** A list stays usable for sales that happened while it was active, or at most this long after, ms. */
 const GRACE_MS = 24 * 60 * 60 * 1000;
+const SECOND_MS = 1000;
 
 /**
  * The list that prices a sale: the active one, or the version named if it was active at `occurredAt` or
@@ -82,8 +83,10 @@ export const priceListFor = (
   const next = versions[version];
   if (list === undefined || next === undefined) return undefined;
   const occurred = Date.parse(occurredAt);
+  // Providers tell times in whole seconds: a list that was published within that second was active in it.
+  const latest = occurred % SECOND_MS === 0 ? occurred + SECOND_MS - 1 : occurred;
   const started = Date.parse(list.published_at);
-  return occurred >= started && occurred <= Date.parse(next.published_at) + GRACE_MS ? list : undefined;
+  return latest >= started && occurred <= Date.parse(next.published_at) + GRACE_MS ? list : undefined;
 };
 
 /** The members of a grant that a price list decides. */
@@ -127,6 +130,7 @@ export interface SaleOffer {
 
 export type SaleRejection =
   | { readonly code: 'currency_not_offered'; readonly currency: string }
+  | { readonly code: 'ambiguous_minor_units'; readonly currency: string }
   | { readonly code: 'price_mismatch'; readonly expected_minor: number }
   | { readonly code: 'price_list_version_unknown' };
 
@@ -141,6 +145,12 @@ const priceInMinor = ({ price_per_1000_credits, minor_unit_digits }: PriceListEn
     ? { units: units * powerOfTen(minor_unit_digits - scale), scale: 0 }
     : { units, scale: scale - minor_unit_digits };
 };
+
+/**
+ * Currencies whose amounts providers send in other units than those of ISO 4217: Stripe sends ISK and UGX in hundredths
+ * and MGA whole, Adyen CLP and ISK in hundredths and CVE and IDR whole. Credits cannot be derived from such an amount.
+ */
+const AMBIGUOUS = new Set(['CLP', 'CVE', 'IDR', 'ISK', 'MGA', 'UGX']);
 
 const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
 
@@ -183,6 +193,8 @@ export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing 
   const entry = list.entries.find(({ currency }) => currency === offer.currency);
   if (entry === undefined)
     return { kind: 'rejected', rejection: { code: 'currency_not_offered', currency: offer.currency } };
+  if (offer.credits === null && AMBIGUOUS.has(offer.currency))
+    return { kind: 'rejected', rejection: { code: 'ambiguous_minor_units', currency: offer.currency } };
 
   const priced: Priced = {
     price_list_version: list.version,

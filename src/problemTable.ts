@@ -74,6 +74,7 @@ export const PROBLEMS = {
   refund_exceeds_original: { status: 422, title: 'The refund exceeds its sale' },
   idempotency_key_reused: { status: 422, title: 'The identity belongs to another request' },
   currency_not_offered: { status: 422, title: 'The currency is not on the price list' },
+  ambiguous_minor_units: { status: 422, title: 'The unit of the amount is not certain' },
   price_mismatch: { status: 422, title: 'Credits and amount do not match the price list' },
   price_list_version_unknown: { status: 422, title: 'The price list version cannot be used' },
   schema_beyond_limits: {

@@ -38,8 +38,17 @@ export interface CreditsDeps {
 
 const { get, post } = routesOver<CreditsDeps>();
 
-const provider = plainText(1, 100);
-const transaction = plainText(1, 255).meta({
+/** A name that a provider gives: without spaces around it, in one line. */
+const nameOf = (max: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(max)
+    .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'Must not contain control characters.');
+
+const provider = nameOf(100);
+const transaction = nameOf(255).meta({
   description: 'Together with the provider it identifies this payment, for ever and across tenants.',
 });
 
@@ -267,6 +276,7 @@ export const addCredits = post(
     reply: { status: 200, schema: addCreditsResponse },
     problems: [
       'currency_not_offered',
+      'ambiguous_minor_units',
       'price_mismatch',
       'price_list_version_unknown',
       'idempotency_key_reused',

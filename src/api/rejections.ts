@@ -53,6 +53,13 @@ export const SALE_REJECTIONS = {
   time_in_future: futureProblem,
   payment_claimed: () => problem('idempotency_key_reused', 'This payment was recorded with another payload.'),
   currency_not_offered: 'The price list has no price in this currency.',
+  ambiguous_minor_units: ({ currency }: Extract<SaleRejection, { code: 'ambiguous_minor_units' }>) =>
+    problem(
+      'ambiguous_minor_units',
+      `Providers send ${currency} in different minor units: send the count of credits that the customer was ` +
+        'shown, and the amount in minor units of ISO 4217.',
+      { currency },
+    ),
   price_mismatch: ({ expected_minor }: Extract<SaleRejection, { code: 'price_mismatch' }>) =>
     problem(
       'price_mismatch',

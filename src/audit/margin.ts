@@ -574,7 +574,9 @@ const priceLists = (findings: Findings) => {
       const superseded = Date.parse(next.published_at);
       if (superseded > Date.parse(recordedAt(sale)) - RACE_MS) return true;
       const occurred = Date.parse(sale.data.occurred_at);
-      return occurred >= Date.parse(list.published_at) && occurred <= superseded + GRACE_MS;
+      // A time in whole seconds stands for all of its second.
+      const latest = occurred % 1000 === 0 ? occurred + 999 : occurred;
+      return latest >= Date.parse(list.published_at) && occurred <= superseded + GRACE_MS;
     },
   };
 };

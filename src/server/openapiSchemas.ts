@@ -112,6 +112,7 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
     job_id: word('The job whose examples are asked for.'),
     required_credits: count('What the charge costs.'),
   },
+  ambiguous_minor_units: { currency: word('The currency that was sent.') },
   currency_not_offered: { currency: word('The currency that was sent.') },
   file_too_large: { max_bytes: count('The most bytes that a file may have.') },
   gate_not_passed: {

@@ -82,6 +82,15 @@ describe('the price list of a sale', () => {
     expect(versionAt(1, '2026-01-05T11:59:59.999Z')).to.equal(undefined);
   });
 
+  it('is the one published within the second that a provider tells', () => {
+    const published = '2026-01-05T12:00:00.400Z';
+    const seconds = after(priceList, [publish(published), publish(WEDNESDAY)]);
+    const versionOf = (at: string) => priceListFor(seconds, 1, at)?.version;
+    expect(versionOf('2026-01-05T12:00:00.000Z')).to.equal(1);
+    expect(versionOf('2026-01-05T12:00:00.399Z')).to.equal(undefined);
+    expect(versionOf('2026-01-05T11:59:59.000Z')).to.equal(undefined);
+  });
+
   it('is none for a version that does not exist', () => {
     for (const version of [-1, 0, 3, 1.5]) expect(versionAt(version, MONDAY)).to.equal(undefined);
     expect(priceListFor({ versions: [] }, null, MONDAY)).to.equal(undefined);
@@ -126,6 +135,7 @@ describe('the price of a sale', () => {
       entry('JPY', '150', { minor_unit_digits: 0 }),
       entry('KWD', '0.307125', { minor_unit_digits: 3 }),
       entry('CHF', '25.00'),
+      entry('ISK', '140', { minor_unit_digits: 0 }),
     ]),
   ]);
   const creditsOf = (over: Partial<SaleOffer>) => {
@@ -181,6 +191,19 @@ describe('the price of a sale', () => {
           'code',
           'price_mismatch',
         );
+  });
+
+  it('derives no credits where providers send other minor units than ISO 4217', () => {
+    const isk = { currency: 'ISK', vat_amount_minor: 0 };
+    expect(creditsOf({ ...isk, gross_amount_minor: 140_000 })).to.deep.equal({
+      code: 'ambiguous_minor_units',
+      currency: 'ISK',
+    });
+    expect(creditsOf({ ...isk, gross_amount_minor: 1_400, credits: 10_000 })).to.equal(10_000);
+    expect(creditsOf({ ...isk, gross_amount_minor: 140_000, credits: 10_000 })).to.deep.equal({
+      code: 'price_mismatch',
+      expected_minor: 1_400,
+    });
   });
 
   it('takes a count without money as it is', () => {

@@ -9,7 +9,12 @@ type Said =
 
 const said = (): Said => ({ kind: 'done' });
 
-const OF_SALES = ['currency_not_offered', 'price_list_version_unknown', 'idempotency_key_reused'] as const;
+const OF_SALES = [
+  'currency_not_offered',
+  'ambiguous_minor_units',
+  'price_list_version_unknown',
+  'idempotency_key_reused',
+] as const;
 
 const { post } = routesOver<undefined>();
 

@@ -3,7 +3,8 @@ import { openDocumentWorkers, type DocumentWorkers } from '../../isolation/docum
 import { busyPdf } from '../support/pdfs.ts';
 import { tempFolder, type TempFolder } from '../support/tempFolder.ts';
 
-const DEADLINE_MS = 12_000;
+/** A quiet machine needs the first; on a busy one the other pages may take longer, and the endless one takes all. */
+const DEADLINES_MS = [6_000, 12_000, 24_000, 48_000, 96_000];
 
 const SCHEMA = { type: 'object', properties: { order_number: { type: 'string' } } } as const;
 
@@ -21,12 +22,24 @@ describe('a PDF with a page that has no end', () => {
 
   const requestOf = (texts: readonly (string | undefined)[]) => ({
     ...{ path: folder.file('busy.pdf', busyPdf(texts)), fileName: 'busy.pdf', pagesMax: 100 },
-    ...({ effort: 'fast', deadlineMs: DEADLINE_MS, share: 't' } as const),
+    ...({ effort: 'fast', share: 't' } as const),
   });
+  /** The first answer that is whole, by longer and longer deadlines. */
+  const inTime = async <T>(ask: (deadlineMs: number) => Promise<T>, isWhole: (answer: T) => boolean) => {
+    for (const deadlineMs of DEADLINES_MS) {
+      const answer = await ask(deadlineMs);
+      if (isWhole(answer) || deadlineMs === DEADLINES_MS.at(-1)) return answer;
+    }
+    throw new Error('there is a last deadline');
+  };
   const late = (pages: readonly number[]) => ({ code: 'deadline_reached', pages });
 
   it('has the other pages, and says which one was not read', async () => {
-    const rendered = await workers.parser.render(requestOf(['First page', undefined, 'Last page']));
+    const request = requestOf(['First page', undefined, 'Last page']);
+    const rendered = await inTime(
+      (deadlineMs) => workers.parser.render({ ...request, deadlineMs }),
+      (answer) => answer.kind === 'ok' && answer.rendition.pages[2]?.status === 'ok',
+    );
     if (rendered.kind !== 'ok') throw new Error(rendered.kind);
     const { plainText, pages, warnings } = rendered.rendition;
     expect(plainText).to.equal('First page\f\fLast page\n');
@@ -43,14 +56,22 @@ describe('a PDF with a page that has no end', () => {
 
   it('has the values of the other pages', async () => {
     const request = requestOf(['Order number: A-17', undefined]);
-    const extracted = await workers.localEngine.extract({ ...request, schema: SCHEMA, citations: true });
+    const wanted = { ...request, schema: SCHEMA, citations: true };
+    const extracted = await inTime(
+      (deadlineMs) => workers.localEngine.extract({ ...wanted, deadlineMs }),
+      (answer) => answer.kind === 'ok' && answer.extraction.value['order_number'] !== undefined,
+    );
     if (extracted.kind !== 'ok') throw new Error(extracted.kind);
     expect(extracted.extraction.value).to.deep.equal({ order_number: 'A-17' });
     expect(extracted.extraction.warnings[0]).to.deep.include(late([2]));
   });
 
   it('is not read in time where it has no other page', async () => {
-    const rendered = await workers.parser.render({ ...requestOf([undefined]), deadlineMs: 4_000 });
+    const request = requestOf([undefined]);
+    const rendered = await inTime(
+      (deadlineMs) => workers.parser.render({ ...request, deadlineMs }),
+      ({ kind }) => kind !== 'starved',
+    );
     expect(rendered.kind).to.equal('timed_out');
   });
 });

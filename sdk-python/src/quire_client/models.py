@@ -221,6 +221,27 @@ class AdminUsageStatsResponse(TypedDict):
     totals: UsageStatsTotals
 
 
+class AmbiguousMinorUnitsProblem(TypedDict):
+    """The unit of the amount is not certain. RFC 9457; what to do:
+    /docs/problems/ambiguous_minor_units.
+    """
+
+    type: Literal["/docs/problems/ambiguous_minor_units"]
+    """The page of the problem, at this service."""
+    title: Literal["The unit of the amount is not certain"]
+    """The problem in a few words."""
+    status: Literal[422]
+    """Status of the HTTP answer."""
+    code: Literal["ambiguous_minor_units"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    currency: NotRequired[str]
+    """The currency that was sent."""
+
+
 class ApiKeyCreateRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
@@ -6940,6 +6961,7 @@ SessionResponse = Union[
 ]
 Problem = Union[
     AdminRequiredProblem,
+    AmbiguousMinorUnitsProblem,
     ArtifactNotFoundProblem,
     AuditNotFoundProblem,
     AuditRunningProblem,

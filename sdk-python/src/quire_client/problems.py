@@ -14,6 +14,14 @@ class AdminRequired(ProblemError, code="admin_required"):
     problem: models.AdminRequiredProblem
 
 
+class AmbiguousMinorUnits(ProblemError, code="ambiguous_minor_units"):
+    """The unit of the amount is not certain. RFC 9457; what to do:
+    /docs/problems/ambiguous_minor_units.
+    """
+
+    problem: models.AmbiguousMinorUnitsProblem
+
+
 class ArtifactNotFound(ProblemError, code="artifact_not_found"):
     """There is no such artifact. RFC 9457; what to do: /docs/problems/artifact_not_found."""
 

@@ -2,6 +2,7 @@
 
 import type {
   AdminRequiredProblem,
+  AmbiguousMinorUnitsProblem,
   ArtifactNotFoundProblem,
   AuditNotFoundProblem,
   AuditRunningProblem,
@@ -86,6 +87,7 @@ import type {
 /** Every problem that the service answers with (RFC 9457), told apart by `code`. */
 export type Problem =
   | AdminRequiredProblem
+  | AmbiguousMinorUnitsProblem
   | ArtifactNotFoundProblem
   | AuditNotFoundProblem
   | AuditRunningProblem

@@ -374,6 +374,40 @@ export type AdminUsageStatsResponse = {
     totals: UsageStatsTotals;
 };
 
+/**
+ * The unit of the amount is not certain. RFC 9457; what to do: /docs/problems/ambiguous_minor_units.
+ */
+export type AmbiguousMinorUnitsProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/ambiguous_minor_units';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The unit of the amount is not certain';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 422;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'ambiguous_minor_units';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * The currency that was sent.
+     */
+    currency?: string;
+};
+
 export type ApiKeyCreateRequest = {
     /**
      * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
@@ -11483,7 +11517,7 @@ export type AddCreditsErrors = {
      */
     415: UnsupportedMediaTypeProblem;
     /**
-     * `validation_error`, `idempotency_key_reused`, `currency_not_offered`, `price_mismatch`, `price_list_version_unknown`
+     * `validation_error`, `idempotency_key_reused`, `currency_not_offered`, `ambiguous_minor_units`, `price_mismatch`, `price_list_version_unknown`
      */
     422: ({
         code: 'validation_error';
@@ -11492,6 +11526,8 @@ export type AddCreditsErrors = {
     } & IdempotencyKeyReusedProblem) | ({
         code: 'currency_not_offered';
     } & CurrencyNotOfferedProblem) | ({
+        code: 'ambiguous_minor_units';
+    } & AmbiguousMinorUnitsProblem) | ({
         code: 'price_mismatch';
     } & PriceMismatchProblem) | ({
         code: 'price_list_version_unknown';
@@ -16770,7 +16806,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';

@@ -155,7 +155,7 @@ describe('removing uploads', () => {
       const [removed, created] = [await remove(gone), await creation];
       const answers = `round ${String(round)}: ${removed.status}, ${created.status}`;
       if (removed.status === 204 && created.status === 202) {
-        const path = `/v1/training/jobs/${String(created.body['job_id'])}?tenant_id=${tenant}`;
+        const path = `/v1/training/jobs/${String(created.body['job_id'])}`;
         const { body } = await api.call('get', path, { key });
         expect(body['status'], answers).to.equal('cancelled');
       } else

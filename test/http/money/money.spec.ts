@@ -76,6 +76,17 @@ describe('money over HTTP', () => {
       });
     });
 
+    it('knows a payment by its name, whatever spaces stand around it', async () => {
+      const txn = randomUUID();
+      const json = { tenant_id: 'sale-7', credits: 1000, gross_amount_minor: 100 };
+      const first = await credits({ ...json, provider: 'Stripe', provider_txn_id: txn });
+      expect(first.body).to.include({ credited: true, balance_credits: 1000 });
+      const again = await credits({ ...json, provider: ' stripe ', provider_txn_id: `${txn}\n` });
+      expect(again.body).to.include({ credited: false, balance_credits: 1000, provider_txn_id: txn });
+      for (const provider_txn_id of [' ', `${txn}\u0007x`])
+        expect((await credits({ ...json, provider_txn_id })).code).to.equal('validation_error');
+    });
+
     for (const [why, change, code] of [
       ['a count that does not cost this', { credits: 12_000 }, 'price_mismatch'],
       ['a currency that is not listed', { currency: 'EUR' }, 'currency_not_offered'],
