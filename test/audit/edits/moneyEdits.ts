@@ -11,8 +11,11 @@ import {
   saleAndClaim,
   set,
   setMeta,
+  type Change,
   type Edit,
 } from './editing.ts';
+import type { JsonObject } from '../../../domain/kernel/json.ts';
+import type { Intruder } from '../tampering.ts';
 
 /** Metadata changed, with every hash, ID and digest that follows. */
 export const WHO: readonly Edit[] = [
@@ -37,6 +40,49 @@ export const WHO: readonly Edit[] = [
     make: setMeta('CreditsAdjusted', (meta) => ({ ...meta, causation_id: 'another' })),
   },
 ];
+
+/** Changes every event about one piece of billed work, by type, and every balance after it. */
+const rebilled = (intruder: Intruder, like: string, changes: Readonly<Record<string, Change>>): void => {
+  const [burn] = intruder.all(
+    `stream = '${ACCOUNT}' and type = 'CreditsBurned' and data like '${like}' order by position limit 1`,
+  );
+  const work = String(parsed(burn?.data ?? '{}')['operation_id']);
+  for (const [type, members] of Object.entries(changes)) set(type, members, `%"${work}"%`)(intruder);
+  rebalance(intruder, ACCOUNT);
+};
+
+/** A hold or a burn whose pages are all paid. */
+const allPaid: Change = (data) => ({
+  ...data,
+  free_pages: 0,
+  credits: Number(data['pages']) * Number(data['credits_per_page']),
+});
+
+const DAYS_30_MS = 30 * 86_400_000;
+
+/** Every config of prices is as it was, and was published 30 days earlier. */
+const publishedEarlier = (intruder: Intruder): void => {
+  for (const event of intruder.all(`stream = 'billingConfig'`))
+    change(intruder, event, {
+      data: (data) => ({ ...data, created_at: at(data['created_at'], -DAYS_30_MS) }),
+      metadata: (meta) => ({ ...meta, recorded_at: at(meta['recorded_at'], -DAYS_30_MS) }),
+    });
+};
+
+/** Bills work by the config that the last change of a rate replaced, at the rate that it has. */
+const billedAsBefore = (intruder: Intruder): void => {
+  const { version, rates } = parsed(intruder.all(LAST_WHOLE_CONFIG)[0]?.data ?? '{}');
+  const fast = (rates as readonly JsonObject[]).find(
+    (rate) => rate['extraction_mode'] === 'fast' && rate['billing_type'] === 'full_service',
+  );
+  const by: Change = (data) => ({
+    ...data,
+    billing_config_version: version ?? null,
+    credits_per_page: fast?.['credits_per_page'] ?? null,
+  });
+  rebilled(intruder, '%"extraction_mode":"fast"%', { CreditsHeld: by, CreditsBurned: by });
+};
+const LAST_WHOLE_CONFIG = `type = 'BillingConfigPublished' order by position desc limit 1`;
 
 /** Members of events changed, with every hash, ID and digest that follows. */
 export const MONEY: readonly Edit[] = [
@@ -90,6 +136,41 @@ export const MONEY: readonly Edit[] = [
         '%"operation":"extract"%',
       )(intruder);
       rebalance(intruder, ACCOUNT);
+    },
+  },
+  {
+    name: 'free pages turned into paid ones, and every sum after it',
+    foundBy: 'audit',
+    check: 'available',
+    make: (intruder) =>
+      rebilled(intruder, '%"operation":"extract"%', {
+        CreditsHeld: allPaid,
+        CreditsBurned: allPaid,
+        ExtractionCompleted: (data) => ({ ...data, free_pages: 0 }),
+      }),
+  },
+  {
+    name: 'ten pages for one, all of them paid with free ones left, and every sum after it',
+    foundBy: 'audit',
+    check: 'available',
+    make: (intruder) => {
+      const ten: Change = (data) => ({ ...data, pages: 10 });
+      const paid: Change = (data) => allPaid(ten(data));
+      const done: Change = (data) => ({ ...ten(data), free_pages: 0 });
+      const [held, asked] = [
+        { CreditsHeld: paid, CreditsBurned: paid },
+        { ExtractionRequested: ten, ExtractionCompleted: done },
+      ];
+      rebilled(intruder, '%"operation":"extract"%', { ...held, ...asked });
+    },
+  },
+  {
+    name: 'a rate that was replaced 30 days before',
+    foundBy: 'audit',
+    check: 'rate',
+    make: (intruder) => {
+      publishedEarlier(intruder);
+      billedAsBefore(intruder);
     },
   },
   {
