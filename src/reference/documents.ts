@@ -66,7 +66,7 @@ const eventsReference = (): string => {
       '`revision` as text, `type`, `data` and `metadata` without `hash`; version 1 does not ' +
       'cover `stream` and `revision`). The event ID is the first 16 bytes of the hash as a ' +
       'UUID of version 8. [How to verify a hash by ' +
-      'hand](../how-to/audit.md#verify-a-hash-by-hand).',
+      'hand](audit.md#the-hash-of-an-event).',
     '',
     ...sections,
   ].join('\n');

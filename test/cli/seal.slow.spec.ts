@@ -49,7 +49,7 @@ describe('quire seal', () => {
   });
 
   it('makes events whose hash can be verified by hand, as the document says', async () => {
-    const how = readFileSync(resolve('docs/how-to/audit.md'), 'utf8');
+    const how = readFileSync(resolve('docs/reference/audit.md'), 'utf8');
     const [, snippet] = /--input-type=module -e '\n([\s\S]+?)'\n/.exec(how) ?? [];
     const exported = await quire('events', 'export');
     const lines = exported.out.trim().split('\n');

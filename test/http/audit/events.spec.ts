@@ -7,9 +7,9 @@ import { startApi, type TestApi } from '../support/testApi.ts';
 type Line = Readonly<Record<string, unknown>> & { readonly [member in 'position' | 'revision']: string };
 type FlawOf = (event: unknown, before: unknown) => Promise<string | null>;
 
-/** The code of the how-to, as a browser would load it. */
+/** The code of the reference, as a browser would load it. */
 const documentedCheck = async (): Promise<FlawOf> => {
-  const text = await readFile('docs/how-to/audit.md', 'utf8');
+  const text = await readFile('docs/reference/audit.md', 'utf8');
   const [, code = ''] = /^```js\n([\s\S]*?)^```$/m.exec(text) ?? [];
   const module: unknown = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   return (module as { readonly flawOf: FlawOf }).flawOf;
