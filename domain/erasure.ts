@@ -1,3 +1,4 @@
+import { Map as ImmutableMap } from 'immutable';
 import { z } from 'zod';
 import { instant, tenantId } from './kernel/amounts.ts';
 import { eventCodec } from './kernel/codec.ts';
@@ -58,6 +59,23 @@ export interface Erasure {
   readonly position: bigint;
 }
 
+/** Erasures that have not ended: `open` has the times of those that the stream says. It is read back to the oldest. */
+export const openErasures = async (
+  store: Pick<EventStore, 'read'>,
+  open: ReadonlyMap<string, string>,
+): Promise<readonly Erasure[]> => {
+  const found = new Map<string, Erasure>();
+  if (open.size === 0) return [];
+  for await (const recorded of store.read(ERASURES_STREAM, { direction: 'backwards' })) {
+    const { type, data } = erasureCodec.decode(recorded);
+    const { tenant_id } = data;
+    if (type !== 'TenantErased' || open.get(tenant_id) !== data.erased_at || found.has(tenant_id)) continue;
+    found.set(tenant_id, { ...data, position: recorded.position });
+    if (found.size === open.size) break;
+  }
+  return [...found.values()];
+};
+
 /** The last erasure of each tenant, from the log; `isOpen`: it has not ended. */
 export const erasuresIn = async (
   store: Pick<EventStore, 'read'>,
@@ -76,11 +94,8 @@ export const erasuresIn = async (
 };
 
 /** When the data of each tenant were erased last, as a state that goes on with the stream of erasures. */
-export const lastErasures: {
-  readonly initialState: ReadonlyMap<string, string>;
-  readonly evolve: (last: ReadonlyMap<string, string>, event: ErasureEvent) => ReadonlyMap<string, string>;
-} = {
-  initialState: new Map(),
-  evolve: (last, { type, data }) =>
-    type === 'TenantErased' ? new Map(last).set(data.tenant_id, data.erased_at) : last,
+export const lastErasures = {
+  initialState: ImmutableMap<string, string>(),
+  evolve: (last: ImmutableMap<string, string>, { type, data }: ErasureEvent): ImmutableMap<string, string> =>
+    type === 'TenantErased' ? last.set(data.tenant_id, data.erased_at) : last,
 };

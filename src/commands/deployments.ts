@@ -14,13 +14,13 @@ import {
   deploymentStream,
   type Rollout,
 } from '../../domain/deployment.ts';
-import { erasuresIn } from '../../domain/erasure.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import type { CommandMeta, RecorderKind } from '../../domain/kernel/decider.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import type { ObjectStore } from '../../domain/ports/services.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { lastErasureIn } from './eraseTenant.ts';
 import type { createTrainingJob, JobName, TrainingJobs } from './training.ts';
 import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 import type { cancelWork } from './queue.ts';
@@ -50,6 +50,7 @@ const ARTIFACT_ID = /^art_[A-Za-z0-9-]{1,64}$/;
 export const artifacts = ({ store, objects, jobs }: ArtifactsDeps) => {
   const rules = { decider: artifact, codec, streamOf: artifactStream };
   const { handle } = streamsOf<RecorderKind<ArtifactEvent>>(rules, store);
+  const erasedAt = lastErasureIn(store);
   const published = async (artifactId: string): Promise<Artifact | undefined> => {
     if (!ARTIFACT_ID.test(artifactId)) return undefined;
     for await (const recorded of store.read(artifactStream(artifactId), { limit: 1 }))
@@ -81,7 +82,7 @@ export const artifacts = ({ store, objects, jobs }: ArtifactsDeps) => {
     },
     /** Whether its tenant was erased since: its bytes are gone. */
     isErased: async ({ tenant_id, published_at }: Artifact): Promise<boolean> =>
-      ((await erasuresIn(store)).get(tenant_id)?.erased_at ?? '') >= published_at,
+      ((await erasedAt(tenant_id)) ?? '') >= published_at,
     /** Its bytes, checked against their digest. Throws TamperedArtifact. */
     load: async ({ artifact_id, sha256: digest }: Pick<Artifact, 'artifact_id' | 'sha256'>) => {
       const bytes = await objects.get(artifactKeyOf(digest));

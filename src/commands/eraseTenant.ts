@@ -4,8 +4,9 @@ import {
   type Erasure,
   erasureCodec,
   erasures,
-  erasuresIn,
   ERASURES_STREAM,
+  lastErasures,
+  openErasures,
   type ErasuresKind,
 } from '../../domain/erasure.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
@@ -161,12 +162,24 @@ export const eraseTenant = (deps: EraseTenantDeps) => {
   };
 };
 
+/**
+ * When the data of a tenant were erased last, as the log has it now; null: never. The stream of all erasures is read on
+ * from where the last call stopped.
+ */
+export const lastErasureIn = (store: EventStore) => {
+  const known = cachedStream(
+    { store, stream: ERASURES_STREAM, maxAgeMs: 0 },
+    { ...lastErasures, codec: erasureCodec },
+  );
+  return async (tenantId: string): Promise<string | null> => (await known.refresh()).get(tenantId) ?? null;
+};
+
 /** Work that ran when its tenant was erased has ended so long after it, ms. */
 const SETTLED_MS = 3_600_000;
 
 /**
  * Finishes what requests have left. An erasure ends when an hour after it nothing is found. The stream of erasures is
- * read on from where the last sweep stopped, and whole only while one is open.
+ * read on from where the last sweep stopped, and back to the oldest erasure that is open.
  */
 export const sweepErasures = (deps: EraseTenantDeps) => {
   const handle = handler(deps);
@@ -176,9 +189,8 @@ export const sweepErasures = (deps: EraseTenantDeps) => {
   );
   return async (): Promise<Counted> => {
     const counts: Counted = { removed: 0, left: 0 };
-    if ((await known.refresh()).open.size === 0) return counts;
-    for (const { isOpen, ...erasure } of (await erasuresIn(deps.store)).values()) {
-      if (!isOpen) continue;
+    const { open } = await known.refresh();
+    for (const erasure of await openErasures(deps.store, open)) {
       const { removed, left } = await removeAll(deps, erasure);
       counts.removed += removed;
       counts.left += left;

@@ -148,24 +148,26 @@ const replaced = async (
   return false;
 };
 
+/** What became of the examples of a document: `nothing` is left to take, or their job is `open` and takes them itself. */
+export type ForgottenExamples = 'taken' | 'nothing' | 'open';
+
 /**
  * Takes the examples of an erased document from a job that has ended. The kept ones are stored under their own
  * digest, and named in the log, before the old input is removed: the sweeper removes what a crash leaves of either.
- * False: there was nothing to take.
  */
 export const forgetExamples = async (
   deps: ForgetExamplesDeps,
   document_id: string,
   { job_id }: JobName,
-): Promise<boolean> => {
+): Promise<ForgottenExamples> => {
   const { accepted, finished_at } = await deps.jobs.stateOf(job_id);
-  if (accepted === null || finished_at === null) return false;
+  if (accepted === null || finished_at === null) return 'open';
   for (let attempt = 1; attempt <= TRIES; attempt += 1) {
     const { input_sha256, erased } = await deps.examples.keptOf(accepted);
-    if (erased.includes(document_id)) return false;
+    if (erased.includes(document_id)) return 'nothing';
     const input = await inputWithout(deps.objects, document_id, { job_id, input_sha256 });
-    if (input === undefined) return false;
-    if (await replaced(deps, { accepted, document_id }, { of_sha256: input_sha256, input })) return true;
+    if (input === undefined) return 'nothing';
+    if (await replaced(deps, { accepted, document_id }, { of_sha256: input_sha256, input })) return 'taken';
   }
   throw new Error(`the examples of ${job_id} could not be erased now`);
 };

@@ -37,6 +37,7 @@ import { dropAll } from './operationInput.ts';
 import { namedWork } from './queue.ts';
 import type { DecidedExamples, DecisionsRequest } from './reviews.ts';
 import type { trainingExamples } from './trainingExamples.ts';
+import { getOrAside } from '../writer/setAside.ts';
 import { misfit, reused, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Where what documents are expected to say, and what runs found, lies: by set or run, by document, by digest. */
@@ -58,7 +59,8 @@ export const reportKeyOf = (runId: string, digest: string): string => keyOf(runI
 
 /** The document of which an object keeps something; undefined for a report, and for all that lies elsewhere. */
 export const documentIdOfEvaluation = (key: string): string | undefined => {
-  const [, id] = /^evaluations\/[A-Za-z0-9_-]+\/(doc_[A-Za-z0-9-]+)\/[0-9a-f]{64}$/.exec(key) ?? [];
+  const [, id] =
+    /^evaluations\/[A-Za-z0-9_-]+\/(doc_[A-Za-z0-9-]+)\/[0-9a-f]{64}(?:\.aside)?$/.exec(key) ?? [];
   return id !== undefined && isDocumentId(id) ? id : undefined;
 };
 
@@ -72,7 +74,7 @@ const shelf = <Schema extends z.ZodType>(schema: Schema, objects: Pick<ObjectSto
   },
   /** undefined when it is not there any more, or was changed. */
   get: async (id: string, name: string, digest: string): Promise<z.output<Schema> | undefined> => {
-    const bytes = await objects.get(keyOf(id, name, digest));
+    const bytes = await getOrAside(objects, keyOf(id, name, digest));
     if (bytes === undefined || sha256(bytes) !== digest) return undefined;
     return schema.parse(JSON.parse(new TextDecoder().decode(bytes)));
   },
@@ -89,7 +91,7 @@ export const runSchemas = (objects: Pick<ObjectStore, 'put' | 'get'>) => {
       return sha256(text);
     },
     get: async (runId: string, digest: string): Promise<JsonObject | undefined> => {
-      const bytes = await objects.get(keyOf(runId, SCHEMA, digest));
+      const bytes = await getOrAside(objects, keyOf(runId, SCHEMA, digest));
       return bytes && expectedShape.parse(JSON.parse(new TextDecoder().decode(bytes)));
     },
   };
@@ -457,6 +459,49 @@ export const removeSet =
     await dropAll(deps.objects, evaluationFolderOf(setId));
     return undefined;
   };
+
+/** Whether an object of a set or run is named by an event, or by what an event names. */
+type IsNamed = (key: string) => boolean;
+
+const namedAmong =
+  (id: string, names: ReadonlySet<string>): IsNamed =>
+  (key) =>
+    names.has(key.slice(evaluationFolderOf(id).length));
+
+/** What versions of a set expect of documents that were not taken out since. */
+export const namedInSet = (set_id: string, { versions }: Pick<EvaluationSetState, 'versions'>): IsNamed => {
+  const names = new Map<string, Set<string>>();
+  for (const version of versions)
+    if ('examples' in version)
+      for (const { document_id, expected_sha256 } of version.examples)
+        names.set(
+          document_id,
+          (names.get(document_id) ?? new Set()).add(`${document_id}/${expected_sha256}`),
+        );
+    else for (const id of version.document_ids) names.delete(id);
+  return namedAmong(set_id, new Set([...names.values()].flatMap((all) => [...all])));
+};
+
+const runCodec = eventCodec(evaluationEvent);
+
+/** When a run was scored, and what it keeps since; undefined: it is not, or its report is not there. */
+export const namedInRun = async (
+  { store, objects }: Pick<EvaluationDeps, 'store' | 'objects'>,
+  run_id: string,
+  { schema_sha256 }: Pick<KnownRun['evaluated'], 'schema_sha256'>,
+): Promise<{ readonly scored_at: string; readonly isNamed: IsNamed } | undefined> => {
+  for await (const recorded of store.read(evaluationStream(run_id), { limit: 1 })) {
+    const { scored_at, report_sha256 } = runCodec.decode(recorded).data;
+    const report = await reports(objects).get(run_id, report_sha256);
+    if (report === undefined) return undefined;
+    const found = report.documents.flatMap(({ document_id, wrong_sha256 }) =>
+      wrong_sha256 === null ? [] : [`${document_id}/${wrong_sha256}`],
+    );
+    const names = new Set([`${SCHEMA}/${schema_sha256}`, `${REPORT}/${report_sha256}`, ...found]);
+    return { scored_at, isNamed: namedAmong(run_id, names) };
+  }
+  return undefined;
+};
 
 interface ForgetDeps extends EvaluationDeps {
   /** Sets and runs that keep something of a document, as the read models know. */

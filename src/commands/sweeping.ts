@@ -5,9 +5,11 @@ import type { Clock } from '../../domain/ports/log.ts';
 import { releaseHold } from './holds.ts';
 import { SYSTEM, systemMeta } from '../writer/commandMeta.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
+import { keyBeforeAside, setAside } from '../writer/setAside.ts';
 import type { Payments } from './payments.ts';
 import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
+import type { ForgottenExamples } from './erasing.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
 import type { KeptDays } from '../../domain/retention.ts';
 import { operationIdOfReview } from '../../domain/review.ts';
@@ -110,7 +112,13 @@ const DAY_MS = 24 * HOUR_MS;
 /** The log's record of the work that an object is for. */
 export type WorkFate =
   /** It waits, runs, or is not billed yet. */
-  | { readonly kind: 'open' }
+  | {
+      readonly kind: 'open';
+      /** It stays open: it is asked for again after some hours, or never again. Left out: it is about to end. */
+      readonly stays?: 'hours' | 'permanently';
+      /** Of its objects, those that events name; left out: all may be needed. */
+      readonly isNamed?: (key: string) => boolean;
+    }
   | { readonly kind: 'ended'; readonly at: string; readonly tenant_id: string }
   /** It never was in the queue, or was never asked for. */
   | { readonly kind: 'unknown' };
@@ -141,11 +149,11 @@ const queuedOfKey = (key: string): string | undefined => {
   return suffix === undefined ? QUEUED.exec(key)?.[1] : `op_${suffix}`;
 };
 
-/** Which part of some work is over, as reports count it; undefined while it is still needed. */
+/** Which part of some work is over, as reports count it, or is to be set aside; undefined while it is still needed. */
 type WhatIsOver = (
   object: { readonly key: string; readonly modified_at: string },
   nowMs: number,
-) => Promise<'results' | 'examples' | undefined>;
+) => Promise<'results' | 'examples' | 'aside' | undefined>;
 
 type KeptFate = WorkFate & { readonly keeps?: string };
 
@@ -160,24 +168,27 @@ const REMEMBERED_MAX = 100_000;
 /** How long what may still change is remembered, ms. */
 const OPEN_MS = 6 * HOUR_MS;
 
-/** Work that has ended stays so. Sets and runs of them mostly stay open; other work that is open is about to end. */
-const isLasting = (id: string, { kind }: WorkFate): boolean =>
-  kind === 'ended' || (kind === 'open' && /^(?:set|evr)_/.test(id));
+/** What is remembered of work: that it ended, or stays open. The names of its objects are too many. */
+const lastingFate = (fate: KeptFate): KeptFate | undefined => {
+  if (fate.kind === 'ended') return fate;
+  return fate.kind === 'open' && fate.stays !== undefined ? { kind: 'open', stays: fate.stays } : undefined;
+};
 
 /** What the log said of work, by its ID: the longest known is forgotten first. */
 const fatesKnown = () => {
   const known = new Map<string, Remembered>();
+  const isOver = ({ fate, atMs }: Remembered, nowMs: number): boolean =>
+    fate.kind === 'open' && fate.stays !== 'permanently' && nowMs - atMs >= OPEN_MS;
   return {
     get: (id: string, nowMs: number): KeptFate | undefined => {
       const one = known.get(id);
-      return one === undefined || (one.fate.kind === 'open' && nowMs - one.atMs >= OPEN_MS)
-        ? undefined
-        : one.fate;
+      return one === undefined || isOver(one, nowMs) ? undefined : one.fate;
     },
     learn: (id: string, fate: KeptFate, atMs: number): void => {
       known.delete(id);
-      if (!isLasting(id, fate)) return;
-      known.set(id, { fate, atMs });
+      const lasting = lastingFate(fate);
+      if (lasting === undefined) return;
+      known.set(id, { fate: lasting, atMs });
       for (const oldest of known.keys()) if (known.size > REMEMBERED_MAX) known.delete(oldest);
     },
   };
@@ -193,6 +204,17 @@ const isResultOver = (
     ? nowMs - Date.parse(fate.at) >= keptMs(kept.of(fate.tenant_id).results)
     : fate.kind === 'unknown' && isOld;
 
+/** An object that no event names is set aside after a day, and is over after another one. */
+const unnamed = (
+  { isNamed }: Extract<KeptFate, { readonly kind: 'open' }>,
+  key: string,
+  ageMs: number,
+): Awaited<ReturnType<WhatIsOver>> => {
+  const before = keyBeforeAside(key);
+  if (isNamed === undefined || ageMs < KEPT_MS || isNamed(before ?? key)) return undefined;
+  return before === undefined ? 'aside' : 'results';
+};
+
 /** Whether an object of queued work is over, by what is known of the work. */
 const queuedOver = (
   kept: KeptDays,
@@ -205,7 +227,8 @@ const queuedOver = (
     return isResultOver(kept, fate, { nowMs, isOld }) ? 'results' : undefined;
   }
   if (fate.kind === 'unknown') return ageMs >= KEPT_MS ? 'results' : undefined;
-  if (fate.kind === 'open' || ageMs < NEW_MS) return undefined;
+  if (fate.kind === 'open') return unnamed(fate, key, ageMs);
+  if (ageMs < NEW_MS) return undefined;
   if (fate.keeps !== key) return 'results';
   const examplesMs = keptMs(kept.of(fate.tenant_id).examples);
   return nowMs - Date.parse(fate.at) >= examplesMs ? 'examples' : undefined;
@@ -235,7 +258,7 @@ const workObjects = ({ queuedFate, workFate }: WorkObjectsDeps): WorkObjects => 
       { ask, nowMs }: { readonly ask: typeof queuedFate; readonly nowMs: number },
       judge: (fate: KeptFate) => Awaited<ReturnType<WhatIsOver>>,
     ) => {
-      const before = known.get(id, nowMs);
+      const before = asked.has(id) ? undefined : known.get(id, nowMs);
       if (before !== undefined && judge(before) === undefined) return undefined;
       return judge(await fateOf(id, ask, nowMs));
     };
@@ -286,8 +309,7 @@ interface ErasedDeps {
   readonly ofJobs: (
     jobIds: readonly string[],
   ) => Promise<readonly (JobName & { readonly document_id: string })[]>;
-  /** False: there was nothing to take. */
-  readonly forgetExamples: (documentId: string, job: JobName) => Promise<boolean>;
+  readonly forgetExamples: (documentId: string, job: JobName) => Promise<ForgottenExamples>;
   /** Ends the review of an operation, and removes what it keeps. */
   readonly forgetReview: (operationId: string) => Promise<void>;
   /** Removes what sets and runs keep of a document. */
@@ -295,7 +317,7 @@ interface ErasedDeps {
 }
 
 export interface ObjectSweeperDeps extends WorkObjectsDeps {
-  readonly objects: Pick<ObjectStore, 'list' | 'remove'>;
+  readonly objects: Pick<ObjectStore, 'get' | 'list' | 'put' | 'remove'>;
   readonly documents: Documents;
   /** Those of the documents that a read model knows as used and kept. May be late; the log decides. */
   readonly usedOf: (documentIds: readonly string[]) => Promise<readonly KeptDocument[]>;
@@ -310,6 +332,8 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
   readonly erased?: ErasedDeps;
   /** Finishes what is left of tenants that were erased; left out: none ever is. */
   readonly erasedTenants?: () => Promise<Removed>;
+  /** Removes texts that no event names; left out: there are none. */
+  readonly texts?: (signal: AbortSignal) => Promise<Removed>;
   /** How long things are kept now, from the log. */
   readonly kept: () => Promise<KeptDays>;
   /** Prunes deliveries of webhooks that were kept for as long as they are; gives how many. */
@@ -333,6 +357,8 @@ interface ObjectSweep {
   readonly examples: number;
   /** Deliveries of webhooks that are no longer listed. */
   readonly deliveries: number;
+  /** Texts that people wrote and that no event names. */
+  readonly texts: number;
   /** Objects that could not be looked at or removed now; the next sweep tries again. */
   readonly left: number;
 }
@@ -340,13 +366,29 @@ interface ObjectSweep {
 /** Sweeps every hour. */
 export type ObjectSweeper = Sweeper<ObjectSweep>;
 
+/** What a sweeper knows from the sweeps before, and when it has to stop. */
+interface Sweeping {
+  readonly over: WorkObjects;
+  /** Jobs and erased documents of which nothing is left to take. */
+  readonly taken: Set<string>;
+  readonly signal: AbortSignal;
+}
+
 /** Removes objects that nothing refers to, and what was kept for as long as it is. Runs safely beside others. */
 export const objectSweeper = (deps: ObjectSweeperDeps): ObjectSweeper => {
-  const over = workObjects(deps);
-  return sweeperOf(() => sweepObjects(deps, over), {
+  const stopping = new AbortController();
+  const sweeping = { over: workObjects(deps), taken: new Set<string>(), signal: stopping.signal };
+  const sweeper = sweeperOf(() => sweepObjects(deps, sweeping), {
     everyMs: deps.everyMs ?? HOUR_MS,
     onError: deps.onError,
   });
+  return {
+    ...sweeper,
+    stop: () => {
+      stopping.abort();
+      return sweeper.stop();
+    },
+  };
 };
 
 interface Removed {
@@ -380,15 +422,16 @@ async function* oldKeys(
   for await (const page of oldObjects(deps, prefix, before)) yield page.map(({ key }) => key);
 }
 
-const sweepObjects = async (deps: ObjectSweeperDeps, over: WorkObjects): Promise<ObjectSweep> => {
+const sweepObjects = async (deps: ObjectSweeperDeps, sweeping: Sweeping): Promise<ObjectSweep> => {
   const kept = await deps.kept();
   const now = Date.parse(deps.clock.now());
   const uploads = await removeOld(deps, oldKeys(deps, UPLOADS_PREFIX, now - UPLOAD_AGE_MS), unusedOf);
-  const results = await removeOver(deps, over, { kept, nowMs: now });
+  const results = await removeOver(deps, sweeping.over, { kept, nowMs: now });
   const expired = await expireUsed(deps, kept, now);
   const tenants = (await deps.erasedTenants?.()) ?? { removed: 0, left: 0 };
-  const erased = await removeErased(deps);
+  const erased = await removeErased(deps, sweeping.taken);
   const deliveries = await pruned(deps, kept);
+  const texts = await alone(deps, async () => deps.texts?.(sweeping.signal));
   const report = {
     uploads: uploads.removed,
     expired: expired.removed,
@@ -396,7 +439,11 @@ const sweepObjects = async (deps: ObjectSweeperDeps, over: WorkObjects): Promise
     results: results.removed.results,
     examples: results.removed.examples,
     deliveries: deliveries.removed,
-    left: uploads.left + expired.left + results.left + erased.left + deliveries.left + tenants.left,
+    texts: texts.removed,
+    left: [uploads, expired, results, erased, deliveries, tenants, texts].reduce(
+      (sum, of) => sum + of.left,
+      0,
+    ),
   };
   deps.onSweep?.(report);
   return report;
@@ -413,6 +460,7 @@ const removeOver = async (
   const look = async (object: ListedObject): Promise<void> => {
     const what = await whatIsOver(object, nowMs);
     if (what === undefined) return;
+    if (what === 'aside') return setAside(deps.objects, object.key);
     await deps.objects.remove(object.key);
     done.removed[what] += 1;
   };
@@ -427,15 +475,21 @@ const removeOver = async (
   return done;
 };
 
-/** Deliveries fail alone: what objects there are does not depend on them. */
-const pruned = async ({ pruneDeliveries, onError }: ObjectSweeperDeps, kept: KeptDays): Promise<Removed> => {
+/** A part that fails alone: the others do not depend on it. */
+const alone = async (
+  { onError }: ObjectSweeperDeps,
+  sweep: () => Promise<Removed | undefined>,
+): Promise<Removed> => {
   try {
-    return { removed: (await pruneDeliveries?.(kept)) ?? 0, left: 0 };
+    return (await sweep()) ?? { removed: 0, left: 0 };
   } catch (error) {
     onError?.(error);
     return { removed: 0, left: 1 };
   }
 };
+
+const pruned = (deps: ObjectSweeperDeps, kept: KeptDays): Promise<Removed> =>
+  alone(deps, async () => ({ removed: (await deps.pruneDeliveries?.(kept)) ?? 0, left: 0 }));
 
 /** Keys of uploads that a read model does not know as used or awaited: few, so the log can be asked for each. */
 const unusedOf = async (
@@ -553,7 +607,7 @@ const namesOfKey = (key: string): readonly string[] => {
 };
 
 /** Removes what is there and is of an erased document; without one nothing is looked at. */
-const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
+const removeErased = async (deps: ObjectSweeperDeps, taken: Set<string>): Promise<Removed> => {
   const done = { removed: 0, left: 0 };
   if (deps.erased === undefined || !(await deps.erased.any())) return done;
   const { among, ofJobs, forgetExamples, forgetReview, forgetInEvaluations } = deps.erased;
@@ -584,7 +638,13 @@ const removeErased = async (deps: ObjectSweeperDeps): Promise<Removed> => {
   }
   for await (const keys of oldKeys(deps, TRAINING_PREFIX, Infinity)) {
     const jobs = await ofJobs([...new Set(keys.flatMap((key) => key.split('/')[1] ?? []))]);
-    await each(jobs, (job) => forgetExamples(job.document_id, job));
+    await each(jobs, async (job) => {
+      const name = `${job.job_id} ${job.document_id}`;
+      if (taken.has(name)) return false;
+      const became = await forgetExamples(job.document_id, job);
+      if (became === 'nothing' && taken.size < REMEMBERED_MAX) taken.add(name);
+      return became === 'taken';
+    });
   }
   return done;
 };

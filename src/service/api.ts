@@ -28,10 +28,7 @@ import {
 import { webhookAttempts } from '../telemetry/businessMetrics.ts';
 import { webhookSender, type WebhookSender } from '../worker/webhooks.ts';
 import { unlessDiverged } from './upkeep.ts';
-import { cachedStream } from '../writer/streamFold.ts';
-import type { EventStore } from '../../domain/ports/log.ts';
 import { signedInAs } from '../writer/vault.ts';
-import { erasureCodec, ERASURES_STREAM, lastErasures } from '../../domain/erasure.ts';
 import { READ_MODELS, DROPPED_READ_MODELS } from '../../projections/readModels.ts';
 import { openWorkByStatus } from '../../projections/operations.ts';
 import type { ServiceStateBody } from '../api/serviceSchemas.ts';
@@ -47,7 +44,7 @@ import { lastRunOfSubject } from '../../projections/evaluations.ts';
 import { heldBack } from '../commands/gates.ts';
 import { evaluationCommands, pipelineCommands, batchCommands, operationCommands, workDeps } from './work.ts';
 import { tenantErasing, uploadCommands } from './uploads.ts';
-import { eraseTenant } from '../commands/eraseTenant.ts';
+import { eraseTenant, lastErasureIn } from '../commands/eraseTenant.ts';
 import { codeOf } from '../../domain/kernel/json.ts';
 import { apiRoutes, operationRoutes } from '../api/routes.ts';
 import { servedOver } from '../server/routes.ts';
@@ -101,15 +98,6 @@ const sessionsOf = (from: Context): Sessions => {
         cause: causesOf(error).slice(0, CAUSE_MAX),
       }),
   });
-};
-
-/** When the data of a tenant were erased last, as the log has it now. */
-const erasedAtIn = (store: EventStore) => {
-  const erasures = cachedStream(
-    { store, stream: ERASURES_STREAM, maxAgeMs: 0 },
-    { ...lastErasures, codec: erasureCodec },
-  );
-  return async (tenantId: string): Promise<string | null> => (await erasures.current()).get(tenantId) ?? null;
 };
 
 /** An operator's request: a link that signs in. */
@@ -229,7 +217,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),
     hasBootstrapAdmin: from.config.adminApiKey !== undefined,
-    erasedAt: erasedAtIn(parts.log),
+    erasedAt: lastErasureIn(parts.log),
     baseUrl: parts.baseUrl,
     queries: from.queries,
     reads: from.reads,

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { checkSource } from '@quire/engine/models/guard';
 import { systemResolve } from '@quire/engine/models/guard';
 import { awaitedDocuments } from '../../projections/batches.ts';
@@ -36,7 +37,8 @@ import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
-import { evaluationSets, forgetInEvaluations } from '../commands/evaluations.ts';
+import { evaluationSets, forgetInEvaluations, namedInRun, namedInSet } from '../commands/evaluations.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
 import { operations } from '../commands/operations.ts';
 import { expireReview } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
@@ -52,6 +54,7 @@ import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../pro
 import { cancelWork } from '../commands/queue.ts';
 import { uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries } from '../commands/webhooks.ts';
+import { sweepTexts } from '../commands/textSweeping.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { reviewWorker } from './reviewing.ts';
 import { unlessDiverged } from './upkeep.ts';
@@ -68,9 +71,12 @@ const endedOrOpen = (
   { tenant_id }: { readonly tenant_id: string },
 ): WorkFate => (at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id });
 
+/** A run was scored so long ago that what no event names of it is gone, ms. */
+const SETTLED_MS = 3 * 86_400_000;
+
 /** The log's record of the work that objects are for. */
 const workFates = (from: Context): WorkObjectsDeps => {
-  const { log } = from.parts;
+  const { log, objects } = from.parts;
   const usage = from.usageLog;
   const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
   const sets = evaluationSets(log);
@@ -87,7 +93,7 @@ const workFates = (from: Context): WorkObjectsDeps => {
       if (state.accepted === null) return unknown;
       return (await expireReview({ store: log, clock: from.clock }, state))
         ? endedOrOpen(state.finished_at, state.accepted)
-        : { kind: 'open' };
+        : { kind: 'open', stays: 'hours' };
     },
     job: async (id) => {
       const state = await jobs.stateOf(id);
@@ -99,11 +105,21 @@ const workFates = (from: Context): WorkObjectsDeps => {
       };
     },
     set: async (id) => {
-      const { versions, removed_at } = await sets.stateOf(id);
-      return versions[0] === undefined ? unknown : endedOrOpen(removed_at, versions[0]);
+      const state = await sets.stateOf(id);
+      if (state.versions[0] === undefined) return unknown;
+      return state.removed_at === null
+        ? { kind: 'open', stays: 'hours', isNamed: namedInSet(id, state) }
+        : endedOrOpen(state.removed_at, state.versions[0]);
     },
     // The findings of a run stay.
-    evr: async (id) => ((await batchFate(batchIdOfRun(id))).kind === 'unknown' ? unknown : { kind: 'open' }),
+    evr: async (id) => {
+      const { accepted } = await bats.stateOf(batchIdOfRun(id));
+      if (accepted?.evaluated === undefined) return unknown;
+      const found = await namedInRun({ store: log, objects }, id, accepted.evaluated);
+      const isSettled = found !== undefined && found.scored_at < laterBy(from.clock.now(), -SETTLED_MS);
+      const stays = isSettled ? 'permanently' : 'hours';
+      return { kind: 'open', stays, ...(found && { isNamed: found.isNamed }) };
+    },
   };
   return {
     queuedFate: (id) => (fates[id.slice(0, id.indexOf('_'))] ?? batchFate)(id),
@@ -195,6 +211,7 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
   const logger = from.logger;
   const count = from.countSwept;
   const sql = from.readSql;
+  const onError = unlessDiverged((err) => logger.error({ msg: 'object sweep failed', err }));
   return {
     objects: from.parts.objects,
     documents: from.documents,
@@ -215,6 +232,10 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       forgetInEvaluations: inEvaluations(from),
     },
     erasedTenants: sweepErasures(tenantErasing(from)),
+    texts: sweepTexts({
+      ...{ feed: from.parts.log, objects: from.parts.objects, seed: randomInt(2 ** 31), onError },
+      nowMs: () => Date.parse(from.clock.now()),
+    }),
     kept: from.retention.kept,
     pruneDeliveries: pruneDeliveries({
       ...{ store: from.parts.log, clock: from.clock, prunable: prunableDeliveries(sql) },
@@ -227,10 +248,11 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       count('result', 'settled', report.results);
       count('example', 'settled', report.examples);
       count('delivery', 'settled', report.deliveries);
+      count('text', 'settled', report.texts);
       count('object', 'left', report.left);
       if (Object.values(report).some((count) => count > 0)) logger.info({ msg: 'object sweep', ...report });
     },
-    onError: unlessDiverged((err) => logger.error({ msg: 'object sweep failed', err })),
+    onError,
   };
 };
 

@@ -480,7 +480,7 @@ export const placeMetrics = (
 
 /**
  * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results,
- * examples and deliveries that are no longer kept, model calls and usage events that an outage or a crash kept out
+ * examples and deliveries that are no longer kept, texts that no event names, model calls and usage events that an outage or a crash kept out
  * of the log.
  */
 type Swept = (typeof SHOWN)[number][0];
@@ -497,6 +497,7 @@ const SHOWN = [
   ['result', 'settled'],
   ['example', 'settled'],
   ['delivery', 'settled'],
+  ['text', 'settled'],
   ['object', 'left'],
   ['model_call', 'settled'],
   ['usage_event', 'settled'],

@@ -4,6 +4,7 @@ import { type Json, jsonIn } from '../../domain/kernel/json.ts';
 import type { EventStore, ForgottenTexts, TextSealer, TextVault } from '../../domain/ports/log.ts';
 import type { ObjectStore, SecretBox } from '../../domain/ports/services.ts';
 import { scopeNameOf, tenantNameOf, tokenOf, tokenParts, withoutTokens } from '../../domain/writtenText.ts';
+import { getOrAside } from './setAside.ts';
 
 /** Where texts and the keys of tenants lie: `vault/<tenant>/keys/<key>` and `vault/<tenant>/<scope>/<text>`. */
 export const VAULT_PREFIX = 'vault/';
@@ -26,8 +27,8 @@ interface TenantKeys {
   /** The key of digests of texts: nobody can try out texts without it. */
   readonly digestKey: Buffer;
   readonly readAtMs: number;
-  /** Tokens whose texts are stored. */
-  readonly kept: Set<string>;
+  /** Tokens whose texts are stored, and when each was put. */
+  readonly kept: Map<string, number>;
 }
 
 /** Whose people run the service: they are no tenant's, and no ID of a tenant begins so. */
@@ -41,8 +42,17 @@ const TEXTS_MAX = 20_000;
 const OBJECTS_AT_ONCE = 16;
 /** Texts of one tenant that are known to be stored. */
 const KEPT_MAX = 500;
+/** A text is put again after this time: one that no event names is set aside after a day, ms. */
+const KEPT_MS = 3_600_000;
 
 const keysFolder = (tenant: string): string => `${VAULT_PREFIX}${tenant}/keys/`;
+
+/** The token of a text by the key that it lies under; undefined for a tenant's key. */
+export const tokenOfKey = (key: string): string | undefined => {
+  const [, tenant = '', scope = '', text = ''] = key.split('/');
+  const token = tokenOf({ tenant, scope, text });
+  return tokenParts(token) && token;
+};
 
 const textKey = (token: string): string | undefined => {
   const parts = tokenParts(token);
@@ -101,7 +111,7 @@ const tenantKeys = (deps: VaultDeps) => {
       return undefined;
     }
     const digestKey = Buffer.from(current, 'base64');
-    const kept = found?.digestKey.equals(digestKey) === true ? found.kept : new Set<string>();
+    const kept = found?.digestKey.equals(digestKey) === true ? found.kept : new Map<string, number>();
     const read = { box: deps.boxOf({ current, old }), digestKey, readAtMs: nowMs(), kept };
     known.set(tenant, read);
     return read;
@@ -121,7 +131,11 @@ const tenantKeys = (deps: VaultDeps) => {
   };
 };
 
-const sealerOf = (objects: VaultDeps['objects'], tenant: string, keys: TenantKeys): TextSealer => {
+const sealerOf = (
+  { objects, nowMs }: Pick<VaultDeps, 'objects' | 'nowMs'>,
+  tenant: string,
+  keys: TenantKeys,
+): TextSealer => {
   const due = new Map<string, string>();
   return {
     token: (stream, text) => {
@@ -129,7 +143,7 @@ const sealerOf = (objects: VaultDeps['objects'], tenant: string, keys: TenantKey
       const scope = scopeNameOf(stream);
       const digest = createHmac('sha256', keys.digestKey).update(`${scope} ${text}`).digest('hex');
       const token = tokenOf({ tenant, scope, text: digest.slice(0, 32) });
-      if (!keys.kept.has(token)) due.set(token, text);
+      if (nowMs() - (keys.kept.get(token) ?? -Infinity) >= KEPT_MS) due.set(token, text);
       return token;
     },
     keep: async () => {
@@ -137,7 +151,7 @@ const sealerOf = (objects: VaultDeps['objects'], tenant: string, keys: TenantKey
         const at = textKey(token) ?? '';
         await objects.put(at, keys.box.seal(text, { tenant_id: tenant, secret_id: token }));
         if (keys.kept.size >= KEPT_MAX) keys.kept.clear();
-        keys.kept.add(token);
+        keys.kept.set(token, nowMs());
       }
       due.clear();
     },
@@ -199,7 +213,7 @@ export const textVault = (deps: VaultDeps): TextVault => {
     const theirs = await keys.find(tenant);
     const cached = theirs && opened.get(token);
     if (theirs === undefined || cached !== undefined) return cached;
-    const sealed = await objects.get(textKey(token) ?? '');
+    const sealed = await getOrAside(objects, textKey(token) ?? '');
     const found = sealed && theirs.box.open(sealed, { tenant_id: tenant, secret_id: token });
     if (found?.kind !== 'opened') return undefined;
     opened.set(token, found.text, { ttl: KNOWN_MS });
@@ -209,7 +223,7 @@ export const textVault = (deps: VaultDeps): TextVault => {
   return {
     sealer: async (tenantId) => {
       const tenant = tenantNameOf(tenantId);
-      return sealerOf(objects, tenant, await keys.own(tenant));
+      return sealerOf(deps, tenant, await keys.own(tenant));
     },
     texts: async (tokens, of) => {
       const shown = of === undefined ? undefined : [tenantNameOf(of), tenantNameOf(OPERATORS)];

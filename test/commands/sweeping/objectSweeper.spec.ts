@@ -70,6 +70,7 @@ describe('object sweeper', () => {
       results: 0,
       examples: 0,
       deliveries: 0,
+      texts: 0,
       left: 0,
     });
     expect(await left()).to.have.members(keys);
@@ -82,6 +83,7 @@ describe('object sweeper', () => {
       results: 0,
       examples: 0,
       deliveries: 0,
+      texts: 0,
       left: 0,
     });
     awaited.clear();
@@ -92,6 +94,7 @@ describe('object sweeper', () => {
       results: 0,
       examples: 0,
       deliveries: 0,
+      texts: 0,
       left: 0,
     });
     hours = 25.1;
@@ -102,6 +105,7 @@ describe('object sweeper', () => {
       results: 1,
       examples: 0,
       deliveries: 0,
+      texts: 0,
       left: 0,
     });
     expect(await left()).to.have.members([
@@ -134,8 +138,10 @@ describe('object sweeper', () => {
             if (key.startsWith(prefix)) yield { key, bytes: 1, modified_at: new Date(start).toISOString() };
         },
         remove: (key) => Promise.resolve(void keys.delete(key)),
+        get: () => Promise.reject(new Error('nothing is read')),
+        put: () => Promise.reject(new Error('nothing is put')),
       },
-      queuedFate: ask({ kind: 'open' }),
+      queuedFate: ask({ kind: 'open', stays: 'hours' }),
       workFate: ask(ended),
       kept: () => Promise.resolve(keptDays(KEEPS)),
       clock: { uuid: randomUUID, now: () => new Date(start + hours * HOUR_MS).toISOString() },
@@ -281,7 +287,7 @@ describe('object sweeper', () => {
         any: () => Promise.resolve(true),
         among: (names) => Promise.resolve(new Set(names.filter((name) => name === 'cnv_gone'))),
         ofJobs: () => Promise.resolve([]),
-        forgetExamples: () => Promise.resolve(false),
+        forgetExamples: () => Promise.resolve('nothing'),
         forgetReview: () => Promise.resolve(),
         forgetInEvaluations: () => Promise.resolve(),
       },
