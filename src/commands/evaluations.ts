@@ -21,6 +21,7 @@ import {
   setVersion,
 } from '../../domain/evaluation.ts';
 import { isDocumentId } from '../../domain/document.ts';
+import { laterBy } from '../../domain/kernel/amounts.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { canonicalJson, sha256 } from '../../domain/kernel/chain.ts';
 import type { CommandMeta, RecorderKind } from '../../domain/kernel/decider.ts';
@@ -30,14 +31,15 @@ import type { ObjectStore } from '../../domain/ports/services.ts';
 import type { TrainingExample } from '../../domain/ports/trainer.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { getOrAside } from '../writer/setAside.ts';
 import { withSealed } from '../writer/vault.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import type { BatchCommands, BatchRequest } from './batches.ts';
 import { dropAll } from './operationInput.ts';
 import { namedWork } from './queue.ts';
 import type { DecidedExamples, DecisionsRequest } from './reviews.ts';
+import type { WorkFate } from './sweeping.ts';
 import type { trainingExamples } from './trainingExamples.ts';
-import { getOrAside } from '../writer/setAside.ts';
 import { misfit, reused, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** Where what documents are expected to say, and what runs found, lies: by set or run, by document, by digest. */
@@ -469,7 +471,7 @@ const namedAmong =
     names.has(key.slice(evaluationFolderOf(id).length));
 
 /** What versions of a set expect of documents that were not taken out since. */
-export const namedInSet = (set_id: string, { versions }: Pick<EvaluationSetState, 'versions'>): IsNamed => {
+const namedInSet = (set_id: string, { versions }: Pick<EvaluationSetState, 'versions'>): IsNamed => {
   const names = new Map<string, Set<string>>();
   for (const version of versions)
     if ('examples' in version)
@@ -485,7 +487,7 @@ export const namedInSet = (set_id: string, { versions }: Pick<EvaluationSetState
 const runCodec = eventCodec(evaluationEvent);
 
 /** When a run was scored, and what it keeps since; undefined: it is not, or its report is not there. */
-export const namedInRun = async (
+const namedInRun = async (
   { store, objects }: Pick<EvaluationDeps, 'store' | 'objects'>,
   run_id: string,
   { schema_sha256 }: Pick<KnownRun['evaluated'], 'schema_sha256'>,
@@ -501,6 +503,39 @@ export const namedInRun = async (
     return { scored_at, isNamed: namedAmong(run_id, names) };
   }
   return undefined;
+};
+
+/** A run was scored so long ago that what no event names of it is gone, ms. */
+const SETTLED_MS = 3 * 24 * 3_600_000;
+
+interface FateDeps extends Pick<EvaluationDeps, 'store' | 'objects'> {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly batches: Pick<BatchCommands['streams'], 'stateOf'>;
+}
+
+/** What the log says of the objects of sets and of runs: both stay, and what no event names of them goes. */
+export const evaluationFates = ({ store, objects, clock, batches }: FateDeps) => {
+  const sets = evaluationSets(store);
+  const unknown = { kind: 'unknown' } as const;
+  return {
+    set: async (id: string): Promise<WorkFate> => {
+      const state = await sets.stateOf(id);
+      const [first] = state.versions;
+      if (first === undefined) return unknown;
+      return state.removed_at === null
+        ? { kind: 'open', stays: 'hours', isNamed: namedInSet(id, state) }
+        : { kind: 'ended', at: state.removed_at, tenant_id: first.tenant_id };
+    },
+    evr: async (id: string): Promise<WorkFate> => {
+      const { accepted } = await batches.stateOf(batchIdOfRun(id));
+      if (accepted?.evaluated === undefined) return unknown;
+      const found = await namedInRun({ store, objects }, id, accepted.evaluated);
+      if (found === undefined) return { kind: 'open', stays: 'hours' };
+      const { scored_at, isNamed } = found;
+      const isSettled = scored_at < laterBy(clock.now(), -SETTLED_MS);
+      return { kind: 'open', stays: isSettled ? 'permanently' : 'hours', isNamed };
+    },
+  };
 };
 
 interface ForgetDeps extends EvaluationDeps {

@@ -35,10 +35,8 @@ import {
 } from '../commands/sweeping.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
-import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
-import { evaluationSets, forgetInEvaluations, namedInRun, namedInSet } from '../commands/evaluations.ts';
-import { laterBy } from '../../domain/kernel/amounts.ts';
+import { evaluationFates, forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
 import { expireReview } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
@@ -71,15 +69,11 @@ const endedOrOpen = (
   { tenant_id }: { readonly tenant_id: string },
 ): WorkFate => (at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id });
 
-/** A run was scored so long ago that what no event names of it is gone, ms. */
-const SETTLED_MS = 3 * 86_400_000;
-
 /** The log's record of the work that objects are for. */
 const workFates = (from: Context): WorkObjectsDeps => {
   const { log, objects } = from.parts;
   const usage = from.usageLog;
   const [ops, jobs, bats] = [operations(log), trainingJobs(log), batches(log)];
-  const sets = evaluationSets(log);
   const examples = exampleStreams(log);
   const unknown = { kind: 'unknown' } as const;
   const batchFate = async (id: string): Promise<WorkFate> => {
@@ -104,22 +98,7 @@ const workFates = (from: Context): WorkObjectsDeps => {
         keeps: trainingInputKeyOf(id, kept.input_sha256),
       };
     },
-    set: async (id) => {
-      const state = await sets.stateOf(id);
-      if (state.versions[0] === undefined) return unknown;
-      return state.removed_at === null
-        ? { kind: 'open', stays: 'hours', isNamed: namedInSet(id, state) }
-        : endedOrOpen(state.removed_at, state.versions[0]);
-    },
-    // The findings of a run stay.
-    evr: async (id) => {
-      const { accepted } = await bats.stateOf(batchIdOfRun(id));
-      if (accepted?.evaluated === undefined) return unknown;
-      const found = await namedInRun({ store: log, objects }, id, accepted.evaluated);
-      const isSettled = found !== undefined && found.scored_at < laterBy(from.clock.now(), -SETTLED_MS);
-      const stays = isSettled ? 'permanently' : 'hours';
-      return { kind: 'open', stays, ...(found && { isNamed: found.isNamed }) };
-    },
+    ...evaluationFates({ store: log, objects, clock: from.clock, batches: bats }),
   };
   return {
     queuedFate: (id) => (fates[id.slice(0, id.indexOf('_'))] ?? batchFate)(id),

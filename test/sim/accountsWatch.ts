@@ -5,6 +5,7 @@ import type { RecordedEvent } from '../../domain/ports/log.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { resultKeyOf, type StoredResult } from '../../src/commands/storedResult.ts';
 import { accountCodec } from '../../src/writer/accountWriter.ts';
+import { asideKeyOf } from '../../src/writer/setAside.ts';
 import { actorOf, orderOf } from './actors.ts';
 import { openBook, type Reading, type Standing } from './book.ts';
 import { TENANT } from './process.ts';
@@ -43,7 +44,8 @@ export const accountsWatch = ({ world, sched, shared, raw, told, find, isFormer 
 
   const isThere = (token: string): boolean => {
     const { tenant = '', scope = '', text = '' } = tokenParts(token) ?? {};
-    return shared.objects.has(`vault/${tenant}/${scope}/${text}`);
+    const key = `vault/${tenant}/${scope}/${text}`;
+    return shared.objects.has(key) || shared.objects.has(asideKeyOf(key));
   };
   /** A text is there before the event that refers to it. */
   const texts = ({ type, data }: RecordedEvent): void => {

@@ -36,8 +36,9 @@ import {
 import { artifacts } from '../../src/commands/deployments.ts';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
+import { sweepTexts } from '../../src/commands/textSweeping.ts';
 import { textVault } from '../../src/writer/vault.ts';
-import { acceptRun, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
+import { acceptRun, evaluationFates, publishSet, setExamplesOn } from '../../src/commands/evaluations.ts';
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { evaluationWorker } from '../../src/worker/evaluations.ts';
@@ -897,7 +898,9 @@ const batchLoops = (
 };
 
 /** As `workFates` of the composition. */
-const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: Deps): WorkObjectsDeps => {
+const fatesIn = (deps: Deps): WorkObjectsDeps => {
+  const { operations: ops, jobs, batches: bats, usage, store, clock } = deps;
+  const evaluated = evaluationFates(deps);
   const unknown = { kind: 'unknown' } as const;
   const fateOf = (at: string | null | undefined, { tenant_id }: { readonly tenant_id: string }): WorkFate =>
     at == null ? { kind: 'open' } : { kind: 'ended', at, tenant_id };
@@ -906,7 +909,7 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: 
     if (state.accepted === null) return unknown;
     return (await expireReview({ store, clock }, state))
       ? fateOf(state.finished_at, state.accepted)
-      : { kind: 'open' };
+      : { kind: 'open', stays: 'hours' };
   };
   return {
     queuedFate: async (id) => {
@@ -919,8 +922,8 @@ const fatesIn = ({ operations: ops, jobs, batches: bats, usage, store, clock }: 
           keeps: trainingInputKeyOf(id, state.accepted.input_sha256),
         };
       }
-      // Nobody removes a set here.
-      if (id.startsWith('set_') || id.startsWith('evr_')) return { kind: 'open' };
+      if (id.startsWith('set_')) return evaluated.set(id);
+      if (id.startsWith('evr_')) return evaluated.evr(id);
       const { accepted, ended } = await bats.stateOf(id);
       return accepted === null ? unknown : fateOf(ended?.ended_at, accepted);
     },
@@ -969,6 +972,10 @@ const sweeperLoops = (
       forgetInEvaluations: () => Promise.resolve(),
     },
     erasedTenants,
+    texts: sweepTexts({
+      ...{ feed: env.log, objects, onError: env.onError, seed: 1 },
+      nowMs: () => Date.parse(clock.now()),
+    }),
     onError: env.onError,
   });
   const unfinished = unfinishedSweeper({
