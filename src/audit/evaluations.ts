@@ -4,6 +4,7 @@ import { type AuditedEventOf, byType, type ExpectedModel, keptRows, noneOf } fro
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { wrong } from './findings.ts';
 import type { Books } from './rules.ts';
+import { compactSet } from './streams.ts';
 
 /** Sets of examples, their documents, and runs as they stand. */
 export const evaluationRows: ExpectedModel = {
@@ -57,27 +58,29 @@ export const evaluationRows: ExpectedModel = {
   },
 };
 
-/** A set as far as the log was read. */
+/** A set as far as the log was read, until it is removed. */
 interface SeenSet {
   readonly tenant_id: string;
-  /** A digest over the documents of each version, in their order: sets are large, and may have many versions. */
-  readonly versions: string[];
+  versions: number;
   /** Documents of the latest version. */
   documents: readonly string[];
-  removed: boolean;
 }
 
+/** A run until it is scored. */
 interface SeenRun {
   readonly documents: number;
   readonly ended: boolean;
-  readonly scored: boolean;
   readonly set_id: string;
   readonly set_version: number;
 }
 
 type SetEvent = AuditedEventOf<'EvaluationSetPublished' | 'EvaluationSetReduced' | 'EvaluationSetRemoved'>;
 
-const documentsIn = (ids: readonly string[]): string => sha256(ids.join(' ')).slice(0, 32);
+type Version = Readonly<Record<'set_id' | 'tenant_id', string>> & { readonly version: number };
+
+/** A version of a tenant's set with its documents in their order, as one name: sets may have many versions. */
+const versionName = ({ set_id, tenant_id, version }: Version, ids: readonly string[]): string =>
+  `${set_id} ${tenant_id} ${String(version)} ${sha256(ids.join(' '))}`;
 
 /** The documents of a set after one of its events. */
 const documentsAfter = (event: SetEvent, before: readonly string[]): readonly string[] => {
@@ -99,9 +102,8 @@ const checkReduced = (
 
 /** Says why an event cannot follow the earlier ones of its set, if it cannot. */
 const checkSet = (event: SetEvent, seen: SeenSet, say: ReturnType<typeof wrong>): void => {
-  const due = seen.versions.length + 1;
-  if (seen.removed) say('It comes after the set was removed.');
-  else if (seen.tenant_id !== event.data.tenant_id)
+  const due = seen.versions + 1;
+  if (seen.tenant_id !== event.data.tenant_id)
     say('It gives the set to another tenant.', seen.tenant_id, event.data.tenant_id);
   else if (event.type === 'EvaluationSetRemoved') {
     if (due === 1) say('It removes a set that was never published.');
@@ -110,52 +112,75 @@ const checkSet = (event: SetEvent, seen: SeenSet, say: ReturnType<typeof wrong>)
   else if (event.type === 'EvaluationSetReduced') checkReduced(event, seen.documents, say);
 };
 
-/** Says why a run cannot have measured what it says. */
-const checkRun = (
-  { data }: AuditedEventOf<'BatchAccepted'>,
-  set: SeenSet | undefined,
+type Measured = NonNullable<AuditedEventOf<'BatchAccepted'>['data']['evaluated']>;
+
+/** Says why a run cannot have been scored so, if it cannot. */
+const checkScore = (
+  { data }: AuditedEventOf<'EvaluationScored'>,
+  { run, isScored }: { readonly run: SeenRun | undefined; readonly isScored: boolean },
   say: ReturnType<typeof wrong>,
 ): void => {
-  const { evaluated, tenant_id, document_ids } = data;
-  if (evaluated === undefined) return;
-  const of = `version ${evaluated.set_version} of ${evaluated.set_id}`;
-  const due = set?.tenant_id === tenant_id ? set.versions[evaluated.set_version - 1] : undefined;
-  if (due === undefined) say(`It measures ${of}, which the tenant does not have.`);
-  else if (due !== documentsIn(document_ids)) say(`Its documents are not those of ${of}.`);
+  const { run_id, batch_id, scored, left_out, set_id, set_version } = data;
+  if (isScored) say(`${run_id} was scored twice.`);
+  else if (run === undefined || runIdOfBatch(batch_id) !== run_id) say(`${run_id} was never accepted.`);
+  else if (!run.ended) say(`${run_id} was scored before it had ended.`);
+  else if (run.documents !== scored + left_out)
+    say(`${run_id} says of other documents than it has.`, run.documents, scored + left_out);
+  else if (run.set_id !== set_id || run.set_version !== set_version)
+    say(
+      `${run_id} was scored for another set than it measures.`,
+      `version ${run.set_version} of ${run.set_id}`,
+      `version ${set_version} of ${set_id}`,
+    );
 };
 
 /** Versions of sets follow one another; a run measures one of them whole, and is scored once, when it has ended. */
 export const evaluationsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
   const sets = new Map<string, SeenSet>();
   const runs = new Map<string, SeenRun>();
+  const [versions, removed, scoredRuns] = [compactSet(), compactSet(), compactSet()];
   const seeSet = (event: SetEvent): void => {
     const { set_id, tenant_id } = event.data;
     touch(`set ${set_id}`);
     findings.checked('version');
-    const set = sets.get(set_id) ?? { tenant_id, versions: [], documents: [], removed: false };
-    sets.set(set_id, set);
-    checkSet(event, set, wrong(findings, 'version', event));
-    set.documents = documentsAfter(event, set.documents);
-    if (event.type === 'EvaluationSetRemoved') set.removed = true;
-    else set.versions.push(documentsIn(set.documents));
+    const say = wrong(findings, 'version', event);
+    if (removed.has(set_id)) {
+      say('It comes after the set was removed.');
+      return;
+    }
+    const set = sets.get(set_id) ?? { tenant_id, versions: 0, documents: [] };
+    checkSet(event, set, say);
+    if (event.type === 'EvaluationSetRemoved') {
+      sets.delete(set_id);
+      removed.add(set_id);
+      return;
+    }
+    const after = { ...set, versions: set.versions + 1, documents: documentsAfter(event, set.documents) };
+    sets.set(set_id, after);
+    versions.add(versionName({ ...after, set_id, version: after.versions }, after.documents));
+  };
+  /** Says why a run cannot have measured what it says. */
+  const checkRun = (event: AuditedEventOf<'BatchAccepted'>, { set_id, set_version }: Measured): void => {
+    const { tenant_id, document_ids } = event.data;
+    if (versions.has(versionName({ set_id, tenant_id, version: set_version }, document_ids))) return;
+    const [say, set] = [wrong(findings, 'evaluation', event), sets.get(set_id)];
+    const of = `version ${set_version} of ${set_id}`;
+    const isTheirs = set?.tenant_id === tenant_id && set_version >= 1 && set_version <= set.versions;
+    say(
+      isTheirs
+        ? `Its documents are not those of ${of}.`
+        : `It measures ${of}, which the tenant does not have.`,
+    );
   };
   const seeScore = (event: AuditedEventOf<'EvaluationScored'>): void => {
-    const { run_id, batch_id, scored, left_out, set_id, set_version } = event.data;
+    const { run_id } = event.data;
     findings.checked('evaluation');
-    const say = wrong(findings, 'evaluation', event);
-    const run = runs.get(run_id);
-    if (run === undefined || runIdOfBatch(batch_id) !== run_id) say(`${run_id} was never accepted.`);
-    else if (run.scored) say(`${run_id} was scored twice.`);
-    else if (!run.ended) say(`${run_id} was scored before it had ended.`);
-    else if (run.documents !== scored + left_out)
-      say(`${run_id} says of other documents than it has.`, run.documents, scored + left_out);
-    else if (run.set_id !== set_id || run.set_version !== set_version)
-      say(
-        `${run_id} was scored for another set than it measures.`,
-        `version ${run.set_version} of ${run.set_id}`,
-        `version ${set_version} of ${set_id}`,
-      );
-    if (run !== undefined) runs.set(run_id, { ...run, scored: true });
+    checkScore(
+      event,
+      { run: runs.get(run_id), isScored: scoredRuns.has(run_id) },
+      wrong(findings, 'evaluation', event),
+    );
+    if (runs.delete(run_id)) scoredRuns.add(run_id);
   };
   return byType({
     EvaluationSetPublished: seeSet,
@@ -166,10 +191,11 @@ export const evaluationsCheck = ({ findings, touch }: Pick<Books, 'findings' | '
       if (evaluated === undefined) return;
       touch(`set ${evaluated.set_id}`);
       findings.checked('evaluation');
-      checkRun(event, sets.get(evaluated.set_id), wrong(findings, 'evaluation', event));
+      checkRun(event, evaluated);
       const { set_id, set_version } = evaluated;
-      const open = { documents: document_ids.length, ended: false, scored: false };
-      runs.set(runIdOfBatch(batch_id), { ...open, set_id, set_version });
+      const run_id = runIdOfBatch(batch_id);
+      if (scoredRuns.has(run_id)) return;
+      runs.set(run_id, { documents: document_ids.length, ended: false, set_id, set_version });
     },
     BatchEnded: ({ data: { batch_id } }) => {
       const run = runs.get(runIdOfBatch(batch_id));

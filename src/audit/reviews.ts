@@ -1,14 +1,14 @@
 import { type AuditedEventOf, byType } from './auditedEvent.ts';
 import { wrong } from './findings.ts';
 import type { Books } from './rules.ts';
+import { compactSet } from './streams.ts';
 
-/** A review as the auditor has seen it. */
+/** A review as the auditor has seen it, until it expires. */
 interface Seen {
   readonly tenant_id: string;
   generation: number;
   /** Or rejected. */
   decided: boolean;
-  expired: boolean;
   held_by: string;
   lease_until: string;
 }
@@ -37,6 +37,7 @@ const checkDecided = (
 /** Reviews: of operations that need one, held by one person at a time, decided or rejected once in each generation. */
 export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
   const reviews = new Map<string, Seen>();
+  const expired = compactSet();
 
   /** The review that an event moves; undefined, with a finding: there is none that may move so. */
   const moved = (event: ReviewMove, { at, by }: { readonly at: string; readonly by: string | null }) => {
@@ -44,6 +45,10 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
     const say = wrong(findings, 'review', event);
     findings.checked('review');
     touch(`review ${review_id}`);
+    if (expired.has(review_id)) {
+      say(`${review_id} has expired before.`);
+      return undefined;
+    }
     const review = reviews.get(review_id);
     if (review === undefined || review.tenant_id !== tenant_id) {
       say(`${review_id} is of no operation of this tenant that needs a review.`);
@@ -52,7 +57,6 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
     const isReopened = event.type === 'ReviewReopened';
     const due = review.generation + (isReopened ? 1 : 0);
     if (generation !== due) say(`${review_id} is in another generation.`, due, generation);
-    if (review.expired) say(`${review_id} has expired before.`);
     if (event.type !== 'ReviewExpired') checkDecided(say, review, { isReopened, review_id });
     if (by !== null && review.held_by !== by && review.lease_until > at)
       say(`${review_id} was held by somebody else.`, review.held_by, by);
@@ -64,8 +68,8 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
       if (review === undefined) return;
       const review_id = reviewOf(operation_id);
       touch(`review ${review_id}`);
-      const fresh = { generation: 1, decided: false, expired: false, held_by: '', lease_until: '' };
-      if (!reviews.has(review_id)) reviews.set(review_id, { tenant_id, ...fresh });
+      const fresh = { generation: 1, decided: false, held_by: '', lease_until: '' };
+      if (!reviews.has(review_id) && !expired.has(review_id)) reviews.set(review_id, { tenant_id, ...fresh });
     },
     ReviewLeased: (event) => {
       const { held_by, leased_at, lease_until } = event.data;
@@ -89,8 +93,10 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
         Object.assign(review, { decided: false, generation, held_by: '', lease_until: '' });
     },
     ReviewExpired: (event) => {
-      const review = moved(event, { at: event.data.expired_at, by: null });
-      if (review !== undefined) Object.assign(review, { expired: true, held_by: '', lease_until: '' });
+      const { review_id, expired_at: at } = event.data;
+      if (moved(event, { at, by: null }) === undefined) return;
+      reviews.delete(review_id);
+      expired.add(review_id);
     },
   });
 };

@@ -15,6 +15,8 @@ interface Batch {
   readonly refused: Map<number, string>;
   readonly outcomes: Map<number, Outcome>;
   readonly accepted: Set<number>;
+  /** What burns of its documents name. */
+  readonly works: string[];
   credits: number;
 }
 
@@ -30,7 +32,8 @@ interface SeenBatch {
   /** Documents of batches that have not ended, by the operation that they are, and by its work. */
   readonly operations: Map<string, DocumentPlace>;
   readonly works: Map<string, DocumentPlace>;
-  readonly ended: Set<string>;
+  /** Batches that have ended, and those that were cancelled before they were accepted. */
+  readonly ended: CompactSet;
   /** Documents of batches that have ended and that were no operation then: they never become one. */
   readonly never: CompactSet;
 }
@@ -50,7 +53,7 @@ const accepted = (seen: SeenBatch, event: AuditedEventOf<'BatchAccepted'>): void
     return;
   }
   const own = { begun: 0, cancelled: false, credits: 0 };
-  const maps = { refused: new Map(), outcomes: new Map(), accepted: new Set<number>() };
+  const maps = { refused: new Map(), outcomes: new Map(), accepted: new Set<number>(), works: [] };
   seen.batches.set(batch_id, { documents: document_ids, ...own, ...maps });
   for (const index of document_ids.keys()) {
     const operation = operationIdOfDocument({ tenant_id, batch_id, index });
@@ -122,7 +125,7 @@ const ended = (seen: SeenBatch, event: AuditedEventOf<'BatchEnded'>): void => {
   if (due !== said) tell(`${batch_id} ended with other outcomes than its documents have.`, due, said);
   if (batch.credits !== credits_charged)
     tell(`${batch_id} cost something else than its documents.`, batch.credits, credits_charged);
-  for (const [work, place] of seen.works) if (place.batch_id === batch_id) seen.works.delete(work);
+  for (const work of batch.works) seen.works.delete(work);
   seen.batches.delete(batch_id);
   seen.ended.add(batch_id);
 };
@@ -141,6 +144,7 @@ const operationAccepted = (seen: SeenBatch, event: AuditedEventOf<'OperationAcce
       event,
     )(`${operation_id} is a document of ${place.batch_id} that was not begun, or another.`);
   batch.accepted.add(place.index);
+  batch.works.push(work_id);
   seen.works.set(work_id, place);
 };
 
@@ -161,8 +165,8 @@ const operationEnded = (seen: SeenBatch, event: EndEvent): void => {
 export const batchesCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
   const seen: SeenBatch = {
     ...{ findings, touch },
-    ...{ batches: new Map(), operations: new Map(), works: new Map(), ended: new Set() },
-    never: compactSet(),
+    ...{ batches: new Map(), operations: new Map(), works: new Map() },
+    ...{ ended: compactSet(), never: compactSet() },
   };
   const end = (event: EndEvent): void => operationEnded(seen, event);
   return byType({
@@ -197,9 +201,11 @@ interface Job extends AcceptedWork {
 }
 
 interface Pipelines {
-  /** Tenant of each artifact whose job has succeeded. */
-  readonly usable: Map<string, string>;
-  /** Job of each artifact that was published. */
+  /** Artifacts whose job has succeeded, each with its tenant. */
+  readonly usable: CompactSet;
+  /** Every artifact that was published. */
+  readonly ids: CompactSet;
+  /** Job of each artifact that was published, until the job has succeeded. */
   readonly published: Map<string, { readonly job_id: string; readonly tenant_id: string }>;
 }
 
@@ -210,7 +216,8 @@ const learned = (books: Books, known: Pipelines, event: AuditedEventOf<'Training
   const artifact = known.published.get(artifact_id);
   if (artifact?.job_id !== job_id || artifact.tenant_id !== tenant_id)
     pipelineTelling(books, event)(`${job_id} succeeded with ${artifact_id}, which was not published for it.`);
-  known.usable.set(artifact_id, tenant_id);
+  known.published.delete(artifact_id);
+  known.usable.add(`${artifact_id} ${tenant_id}`);
 };
 
 /** Base + examples + metric calls; with the caller's own key no metric calls. */
@@ -243,7 +250,7 @@ const activated = (
 ): void => {
   const { artifact_id, tenant_id } = event.data;
   books.findings.checked('pipeline');
-  if (usable.get(artifact_id) !== tenant_id)
+  if (!usable.has(`${artifact_id} ${tenant_id}`))
     pipelineTelling(
       books,
       event,
@@ -252,7 +259,7 @@ const activated = (
 
 const published = (books: Books, known: Pipelines, event: AuditedEventOf<'ArtifactPublished'>): void => {
   const { artifact_id, job_id, tenant_id } = event.data;
-  if (known.published.has(artifact_id)) pipelineTelling(books, event)(`${artifact_id} was published twice.`);
+  if (!known.ids.add(artifact_id)) pipelineTelling(books, event)(`${artifact_id} was published twice.`);
   known.published.set(artifact_id, { job_id, tenant_id });
 };
 
@@ -275,7 +282,7 @@ const checkTakenFor = (
 
 /** Training jobs, what they learned, and what of it is deployed. */
 export const pipelinesCheck = (books: Books) => {
-  const known: Pipelines = { usable: new Map(), published: new Map() };
+  const known: Pipelines = { usable: compactSet(), ids: compactSet(), published: new Map() };
   const heldFor = new Map<string, HeldForJob>();
   const queue = queuedWorkCheck<Job>(books, {
     check: 'pipeline',
@@ -322,11 +329,10 @@ export const pipelinesCheck = (books: Books) => {
   };
 };
 
-/** A saved config as far as the log was read. */
+/** A saved config as far as the log was read, until it is revoked. */
 interface SeenConfig {
   readonly version: number;
   readonly tenant_id: string;
-  readonly revoked: boolean;
 }
 
 type ConfigEvent = AuditedEventOf<'ConfigPublished' | 'ConfigRevoked'>;
@@ -338,8 +344,7 @@ const checkOrder = (
   say: ReturnType<typeof wrong>,
 ): void => {
   const due = (seen?.version ?? 0) + 1;
-  if (seen?.revoked === true) say('It comes after the config was revoked.');
-  else if (seen !== undefined && seen.tenant_id !== data.tenant_id)
+  if (seen !== undefined && seen.tenant_id !== data.tenant_id)
     say('It gives the config to another tenant.', seen.tenant_id, data.tenant_id);
   else if (type === 'ConfigRevoked') {
     if (seen === undefined) say('It revokes a config that was never published.');
@@ -347,24 +352,23 @@ const checkOrder = (
     say(`Version ${data.version} was published where ${due} belongs.`, due, data.version);
 };
 
-/** A config after an event: its tenant is the first one's, and a revoked config stays revoked. */
-const seenAfter = (event: ConfigEvent, seen: SeenConfig | undefined): SeenConfig => {
-  const isRevocation = event.type === 'ConfigRevoked';
-  return {
-    version: isRevocation ? (seen?.version ?? 0) : event.data.version,
-    tenant_id: seen?.tenant_id ?? event.data.tenant_id,
-    revoked: isRevocation || seen?.revoked === true,
-  };
-};
-
 /** Checks that each config's versions follow one another, for one tenant, and end with a revocation. */
 export const savedConfigsCheck = (findings: Findings) => {
   const configs = new Map<string, SeenConfig>();
+  const revoked = compactSet();
   const check = (event: ConfigEvent): void => {
     findings.checked('version');
-    const seen = configs.get(event.stream);
-    checkOrder(event, seen, wrong(findings, 'version', event));
-    configs.set(event.stream, seenAfter(event, seen));
+    const { stream, data } = event;
+    const [seen, say] = [configs.get(stream), wrong(findings, 'version', event)];
+    if (revoked.has(stream)) {
+      say('It comes after the config was revoked.');
+      return;
+    }
+    checkOrder(event, seen, say);
+    if (event.type === 'ConfigRevoked') {
+      configs.delete(stream);
+      revoked.add(stream);
+    } else configs.set(stream, { version: event.data.version, tenant_id: seen?.tenant_id ?? data.tenant_id });
   };
   return byType({ ConfigPublished: check, ConfigRevoked: check });
 };
