@@ -134,73 +134,77 @@ const checkScore = (
     );
 };
 
-/** Versions of sets follow one another; a run measures one of them whole, and is scored once, when it has ended. */
-export const evaluationsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touch'>) => {
+type Looking = Pick<Books, 'findings' | 'touch'>;
+
+/** Versions of sets follow one another, and end with the removal. */
+const setsCheck = ({ findings, touch }: Looking) => {
   const sets = new Map<string, SeenSet>();
+  const [versions, removed] = [compactSet(), compactSet()];
+  return {
+    see: (event: SetEvent): void => {
+      const { set_id, tenant_id } = event.data;
+      touch(`set ${set_id}`);
+      findings.checked('version');
+      const say = wrong(findings, 'version', event);
+      if (removed.has(set_id)) {
+        say('It comes after the set was removed.');
+        return;
+      }
+      const set = sets.get(set_id) ?? { tenant_id, versions: 0, documents: [] };
+      checkSet(event, set, say);
+      if (event.type === 'EvaluationSetRemoved') {
+        sets.delete(set_id);
+        removed.add(set_id);
+        return;
+      }
+      const after = { ...set, versions: set.versions + 1, documents: documentsAfter(event, set.documents) };
+      sets.set(set_id, after);
+      versions.add(versionName({ ...after, set_id, version: after.versions }, after.documents));
+    },
+    /** Says why a run cannot have measured what it says. */
+    checkRun: (event: AuditedEventOf<'BatchAccepted'>, { set_id, set_version }: Measured): void => {
+      touch(`set ${set_id}`);
+      const { tenant_id, document_ids } = event.data;
+      if (versions.has(versionName({ set_id, tenant_id, version: set_version }, document_ids))) return;
+      const [say, set] = [wrong(findings, 'evaluation', event), sets.get(set_id)];
+      const of = `version ${set_version} of ${set_id}`;
+      const isTheirs = set?.tenant_id === tenant_id && set_version >= 1 && set_version <= set.versions;
+      if (isTheirs) say(`Its documents are not those of ${of}.`);
+      else say(`It measures ${of}, which the tenant does not have.`);
+    },
+  };
+};
+
+/** A run measures a version of a set whole, and is scored once, when it has ended. */
+export const evaluationsCheck = (looking: Looking) => {
+  const { findings } = looking;
+  const sets = setsCheck(looking);
   const runs = new Map<string, SeenRun>();
-  const [versions, removed, scoredRuns] = [compactSet(), compactSet(), compactSet()];
-  const seeSet = (event: SetEvent): void => {
-    const { set_id, tenant_id } = event.data;
-    touch(`set ${set_id}`);
-    findings.checked('version');
-    const say = wrong(findings, 'version', event);
-    if (removed.has(set_id)) {
-      say('It comes after the set was removed.');
-      return;
-    }
-    const set = sets.get(set_id) ?? { tenant_id, versions: 0, documents: [] };
-    checkSet(event, set, say);
-    if (event.type === 'EvaluationSetRemoved') {
-      sets.delete(set_id);
-      removed.add(set_id);
-      return;
-    }
-    const after = { ...set, versions: set.versions + 1, documents: documentsAfter(event, set.documents) };
-    sets.set(set_id, after);
-    versions.add(versionName({ ...after, set_id, version: after.versions }, after.documents));
-  };
-  /** Says why a run cannot have measured what it says. */
-  const checkRun = (event: AuditedEventOf<'BatchAccepted'>, { set_id, set_version }: Measured): void => {
-    const { tenant_id, document_ids } = event.data;
-    if (versions.has(versionName({ set_id, tenant_id, version: set_version }, document_ids))) return;
-    const [say, set] = [wrong(findings, 'evaluation', event), sets.get(set_id)];
-    const of = `version ${set_version} of ${set_id}`;
-    const isTheirs = set?.tenant_id === tenant_id && set_version >= 1 && set_version <= set.versions;
-    say(
-      isTheirs
-        ? `Its documents are not those of ${of}.`
-        : `It measures ${of}, which the tenant does not have.`,
-    );
-  };
-  const seeScore = (event: AuditedEventOf<'EvaluationScored'>): void => {
-    const { run_id } = event.data;
-    findings.checked('evaluation');
-    checkScore(
-      event,
-      { run: runs.get(run_id), isScored: scoredRuns.has(run_id) },
-      wrong(findings, 'evaluation', event),
-    );
-    if (runs.delete(run_id)) scoredRuns.add(run_id);
-  };
+  const scored = compactSet();
   return byType({
-    EvaluationSetPublished: seeSet,
-    EvaluationSetReduced: seeSet,
-    EvaluationSetRemoved: seeSet,
+    EvaluationSetPublished: sets.see,
+    EvaluationSetReduced: sets.see,
+    EvaluationSetRemoved: sets.see,
     BatchAccepted: (event) => {
       const { batch_id, document_ids, evaluated } = event.data;
       if (evaluated === undefined) return;
-      touch(`set ${evaluated.set_id}`);
       findings.checked('evaluation');
-      checkRun(event, evaluated);
+      sets.checkRun(event, evaluated);
       const { set_id, set_version } = evaluated;
       const run_id = runIdOfBatch(batch_id);
-      if (scoredRuns.has(run_id)) return;
+      if (scored.has(run_id)) return;
       runs.set(run_id, { documents: document_ids.length, ended: false, set_id, set_version });
     },
     BatchEnded: ({ data: { batch_id } }) => {
       const run = runs.get(runIdOfBatch(batch_id));
       if (run !== undefined) runs.set(runIdOfBatch(batch_id), { ...run, ended: true });
     },
-    EvaluationScored: seeScore,
+    EvaluationScored: (event) => {
+      const { run_id } = event.data;
+      findings.checked('evaluation');
+      const known = { run: runs.get(run_id), isScored: scored.has(run_id) };
+      checkScore(event, known, wrong(findings, 'evaluation', event));
+      if (runs.delete(run_id)) scored.add(run_id);
+    },
   });
 };

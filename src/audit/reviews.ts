@@ -63,6 +63,11 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
     return review;
   };
 
+  const decide = (event: ReviewMove, who: { readonly at: string; readonly by: string }): void => {
+    const review = moved(event, who);
+    if (review !== undefined) Object.assign(review, { decided: true, held_by: '', lease_until: '' });
+  };
+
   return byType({
     OperationSucceeded: ({ data: { operation_id, tenant_id, review } }) => {
       if (review === undefined) return;
@@ -76,16 +81,8 @@ export const reviewsCheck = ({ findings, touch }: Pick<Books, 'findings' | 'touc
       const review = moved(event, { at: leased_at, by: held_by });
       if (review !== undefined) Object.assign(review, { held_by, lease_until });
     },
-    ReviewDecided: (event) => {
-      const { decided_at, decided_by } = event.data;
-      const review = moved(event, { at: decided_at, by: decided_by });
-      if (review !== undefined) Object.assign(review, { decided: true, held_by: '', lease_until: '' });
-    },
-    ReviewRejected: (event) => {
-      const { rejected_at, rejected_by } = event.data;
-      const review = moved(event, { at: rejected_at, by: rejected_by });
-      if (review !== undefined) Object.assign(review, { decided: true, held_by: '', lease_until: '' });
-    },
+    ReviewDecided: (event) => decide(event, { at: event.data.decided_at, by: event.data.decided_by }),
+    ReviewRejected: (event) => decide(event, { at: event.data.rejected_at, by: event.data.rejected_by }),
     ReviewReopened: (event) => {
       const { reopened_at: at, generation } = event.data;
       const review = moved(event, { at, by: null });

@@ -148,7 +148,7 @@ const replaced = async (
   return false;
 };
 
-/** What became of the examples of a document: `nothing` is left to take, or their job is `open` and takes them itself. */
+/** What became of the examples of a document; `open`: their job has not ended. */
 export type ForgottenExamples = 'taken' | 'nothing' | 'open';
 
 /**

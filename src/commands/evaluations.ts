@@ -38,7 +38,6 @@ import type { BatchCommands, BatchRequest } from './batches.ts';
 import { dropAll } from './operationInput.ts';
 import { namedWork } from './queue.ts';
 import type { DecidedExamples, DecisionsRequest } from './reviews.ts';
-import type { WorkFate } from './sweeping.ts';
 import type { trainingExamples } from './trainingExamples.ts';
 import { misfit, reused, workProblem, type WorkProblem } from './workProblem.ts';
 
@@ -513,12 +512,18 @@ interface FateDeps extends Pick<EvaluationDeps, 'store' | 'objects'> {
   readonly batches: Pick<BatchCommands['streams'], 'stateOf'>;
 }
 
+/** What a sweeper of objects is told of a set or run. */
+type EvaluationFate =
+  | { readonly kind: 'unknown' }
+  | { readonly kind: 'open'; readonly stays: 'hours' | 'permanently'; readonly isNamed?: IsNamed }
+  | { readonly kind: 'ended'; readonly at: string; readonly tenant_id: string };
+
 /** What the log says of the objects of sets and of runs: both stay, and what no event names of them goes. */
 export const evaluationFates = ({ store, objects, clock, batches }: FateDeps) => {
   const sets = evaluationSets(store);
   const unknown = { kind: 'unknown' } as const;
   return {
-    set: async (id: string): Promise<WorkFate> => {
+    set: async (id: string): Promise<EvaluationFate> => {
       const state = await sets.stateOf(id);
       const [first] = state.versions;
       if (first === undefined) return unknown;
@@ -526,7 +531,7 @@ export const evaluationFates = ({ store, objects, clock, batches }: FateDeps) =>
         ? { kind: 'open', stays: 'hours', isNamed: namedInSet(id, state) }
         : { kind: 'ended', at: state.removed_at, tenant_id: first.tenant_id };
     },
-    evr: async (id: string): Promise<WorkFate> => {
+    evr: async (id: string): Promise<EvaluationFate> => {
       const { accepted } = await batches.stateOf(batchIdOfRun(id));
       if (accepted?.evaluated === undefined) return unknown;
       const found = await namedInRun({ store, objects }, id, accepted.evaluated);

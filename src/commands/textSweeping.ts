@@ -50,33 +50,37 @@ interface Reached {
 const namedTexts = (feed: Pick<EventFeed, 'subscribe'>, seed: number) => {
   let filter = tokenFilter(seed);
   let reached: Reached | undefined;
-  /** The last event that was read is read again: the log is another one where it is not there. */
-  const isAnother = ({ position, id }: RecordedEvent, first: boolean): boolean =>
-    first && reached !== undefined && (position !== reached.position || id !== reached.id);
-  const startAgain = (): void => {
-    [filter, reached] = [tokenFilter(seed), undefined];
+  const take = (event: RecordedEvent): void => {
+    for (const token of tokensOf(event)) filter.add(token);
+    if (event.position !== reached?.position)
+      reached = { before: reached?.position, position: event.position, id: event.id };
+  };
+  /** False: the end was not reached, or the last event that was taken is not there: the log is another one. */
+  const takeOn = async (signal: AbortSignal): Promise<boolean> => {
+    let last = reached;
+    for await (const item of feed.subscribe({ after: reached?.before, own: true, signal })) {
+      if (item.kind === 'checkpoint') continue;
+      // Of a log without an event nothing can be told.
+      if (item.kind === 'caught_up') return last === undefined && reached !== undefined;
+      if (last !== undefined && !isSame(last, item.event)) return false;
+      last = undefined;
+      take(item.event);
+    }
+    return false;
   };
   return {
     has: (token: string): boolean => filter.has(token),
     /** Reads on to the log's end; false: it was not reached. */
     readOn: async (signal: AbortSignal): Promise<boolean> => {
-      let first = true;
-      for await (const item of feed.subscribe({ after: reached?.before, own: true, signal })) {
-        if (item.kind === 'checkpoint') continue;
-        // Of a log without an event nothing can be told.
-        if (item.kind === 'caught_up' && !first) return true;
-        if (item.kind === 'caught_up' || isAnother(item.event, first)) break;
-        const { event } = item;
-        first = false;
-        for (const token of tokensOf(event)) filter.add(token);
-        if (event.position !== reached?.position)
-          reached = { before: reached?.position, position: event.position, id: event.id };
-      }
-      if (!signal.aborted) startAgain();
-      return false;
+      const isRead = await takeOn(signal);
+      if (!isRead && !signal.aborted) [filter, reached] = [tokenFilter(seed), undefined];
+      return isRead;
     },
   };
 };
+
+const isSame = ({ position, id }: Reached, event: RecordedEvent): boolean =>
+  position === event.position && id === event.id;
 
 export interface TextSweepDeps {
   readonly feed: Pick<EventFeed, 'subscribe'>;

@@ -26,7 +26,7 @@ import { apiKeys, rateLimitCommands, retentionCommands } from '../commands/apiKe
 import { heavySlots, type HeavySlots } from '../commands/slots.ts';
 import { recentFailures } from '../commands/countPages.ts';
 import { OVERRUN_KEPT_MS } from '../commands/workProblem.ts';
-import { holdSweeper } from '../commands/sweeping.ts';
+import { holdSweeper } from '../commands/holds.ts';
 import { llmCosts } from '../commands/llmCosts.ts';
 import { payments } from '../commands/payments.ts';
 import { guardedObjects } from '../commands/uploads.ts';

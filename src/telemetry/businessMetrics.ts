@@ -480,8 +480,8 @@ export const placeMetrics = (
 
 /**
  * What sweepers settle: expired holds, open claims, unused uploads, uploads whose retention is over, results,
- * examples and deliveries that are no longer kept, texts that no event names, model calls and usage events that an outage or a crash kept out
- * of the log.
+ * examples and deliveries that are no longer kept, texts that no event names, model calls and usage events that an
+ * outage or a crash kept out of the log.
  */
 type Swept = (typeof SHOWN)[number][0];
 

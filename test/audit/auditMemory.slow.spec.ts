@@ -83,9 +83,12 @@ const version = (n: number): AuditedEvent =>
     ...{ set_id: VERSIONED, tenant_id, version: n + 1 },
     examples: documents(n).map((document_id) => ({ document_id, expected_sha256: 'a' })),
   });
-const runOf = (n: number, set_id: string, set_version: number, of = n): AuditedEvent =>
+const runOf = (
+  n: number,
+  evaluated: { readonly set_id: string; readonly set_version: number },
+): AuditedEvent =>
   eventOf(`batch-bat_${String(n)}`, 'BatchAccepted', {
-    ...{ ...batch(n), document_ids: documents(of), evaluated: { set_id, set_version } },
+    ...{ ...batch(n), document_ids: documents(n), evaluated },
   });
 
 const setOf = (n: number): string => `set_${String(n)}`;
@@ -130,7 +133,7 @@ const KINDS: readonly Kind[] = [
     names: 1,
     check: (findings) => evaluationsCheck({ findings, touch }),
     life: (n) => [version(n)],
-    after: (n) => runOf(n, VERSIONED, n + 1, n + 1),
+    after: (n) => runOf(n + 1, { set_id: VERSIONED, set_version: n + 1 }),
   },
   {
     name: 'sets that were removed, and their runs that were scored',
@@ -138,7 +141,7 @@ const KINDS: readonly Kind[] = [
     check: (findings) => evaluationsCheck({ findings, touch }),
     life: (n) => [
       published(n),
-      runOf(n, setOf(n), 1),
+      runOf(n, { set_id: setOf(n), set_version: 1 }),
       eventOf(`batch-bat_${String(n)}`, 'BatchEnded', batch(n)),
       scored(n),
       eventOf(`set-${setOf(n)}`, 'EvaluationSetRemoved', { set_id: setOf(n), tenant_id }),

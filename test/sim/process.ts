@@ -27,12 +27,8 @@ import { payments } from '../../src/commands/payments.ts';
 import { activeConfig, referenceData } from '../../src/commands/reference.ts';
 import { claimantOf } from '../../src/commands/paymentClaims.ts';
 import { refundCredits, sellCredits } from '../../src/commands/sales.ts';
-import {
-  holdSweeper,
-  objectSweeper,
-  type WorkFate,
-  type WorkObjectsDeps,
-} from '../../src/commands/sweeping.ts';
+import { objectSweeper, type WorkFate, type WorkObjectsDeps } from '../../src/commands/sweeping.ts';
+import { holdSweeper } from '../../src/commands/holds.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';

@@ -11,7 +11,7 @@ import { accountWriter, type AccountWriter } from '../../src/writer/accountWrite
 import type { ConvertDeps } from '../../src/commands/convert.ts';
 import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
 import { heavySlots } from '../../src/commands/slots.ts';
-import { holdSweeper } from '../../src/commands/sweeping.ts';
+import { holdSweeper } from '../../src/commands/holds.ts';
 import { unfinishedSweeper, type UnfinishedSweep } from '../../src/commands/usageLog.ts';
 import { adjustment } from './money/accountCommands.ts';
 import { eventsOf, LOGS } from './logs/eventLogs.ts';

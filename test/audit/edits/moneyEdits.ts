@@ -46,7 +46,7 @@ const rebilled = (intruder: Intruder, like: string, changes: Readonly<Record<str
   const [burn] = intruder.all(
     `stream = '${ACCOUNT}' and type = 'CreditsBurned' and data like '${like}' order by position limit 1`,
   );
-  const work = String(parsed(burn?.data ?? '{}')['operation_id']);
+  const { operation_id: work } = parsed(burn?.data ?? '{}') as { readonly operation_id: string };
   for (const [type, members] of Object.entries(changes)) set(type, members, `%"${work}"%`)(intruder);
   rebalance(intruder, ACCOUNT);
 };

@@ -7,7 +7,7 @@ import {
 } from '../../../domain/account/messages.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
 import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
-import { holdSweeper } from '../../../src/commands/sweeping.ts';
+import { holdSweeper } from '../../../src/commands/holds.ts';
 import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
 import { adjustment, charge, NOW, refund, sale } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';

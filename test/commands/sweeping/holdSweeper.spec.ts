@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { accountStream } from '../../../domain/account/messages.ts';
 import { accountWriter } from '../../../src/writer/accountWriter.ts';
-import { holdSweeper, type HoldSweeperDeps } from '../../../src/commands/sweeping.ts';
+import { holdSweeper, type HoldSweeperDeps } from '../../../src/commands/holds.ts';
 import { adjustment, hold, settle } from '../../support/money/accountCommands.ts';
 import { eventsOf } from '../../support/logs/eventLogs.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';
