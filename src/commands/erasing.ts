@@ -209,7 +209,7 @@ const isWorkedOn = async (
  */
 export const forgetReview = async (deps: ForgetReviewDeps, operationId: string): Promise<void> => {
   const operation = await deps.operations.stateOf(operationId);
-  if (!(await expireReview(deps, operation, { erased: true })))
+  if ((await expireReview(deps, operation, { erased: true })) !== undefined)
     throw new Error(`the review of ${operationId} could not be ended now`);
   const stream = reviewStream(reviewIdOf(operationId));
   const { accepted, success } = operation;

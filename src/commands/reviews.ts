@@ -291,23 +291,24 @@ export type ReviewCommands = ReturnType<typeof reviewCommands>;
 
 /**
  * Says in the review of an operation that it has expired, when it is time or when its document was `erased`. Gives
- * whether nobody needs the file, the request and the decisions of the operation any more: nobody has to look at it, or
- * its review has said so.
+ * until when the file, the request and the decisions of the operation may be needed; undefined: no more, as nobody has
+ * to look at it, or its review has said so.
  */
 export const expireReview = async (
   { store, clock }: Pick<ReviewDeps, 'store'> & { readonly clock: Pick<Clock, 'now' | 'uuid'> },
   operation: Pick<OperationState, 'accepted' | 'success'>,
   { erased = false } = {},
-): Promise<boolean> => {
+): Promise<string | undefined> => {
   const known = await reviewOf({ store }, operation);
-  if (known === undefined || known.state.expired) return true;
+  if (known === undefined || known.state.expired) return undefined;
   const { review_id, accepted, opened_at, state } = known;
   const { operation_id, tenant_id } = accepted;
   const meta = systemMeta({ clock }, `sweep-${review_id}`);
-  if (!erased && !isOver(reviewKeptUntil(state, opened_at), meta.now)) return false;
+  const until = reviewKeptUntil(state, opened_at);
+  if (!erased && !isOver(until, meta.now)) return until;
   const data = { review_id, operation_id, tenant_id, opened_at, ...(erased && { erased }) };
   const outcome = await reviewStreams(store).handle(review_id, { type: 'Expire', data, meta }, tenant_id);
-  return outcome.kind === 'done' && outcome.state.expired;
+  return outcome.kind === 'done' && outcome.state.expired ? undefined : meta.now;
 };
 
 /** Which decisions of people are taken as what documents say. */

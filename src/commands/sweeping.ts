@@ -5,6 +5,7 @@ import { type Sweeper, sweeperOf } from './sweeper.ts';
 import { OPERATIONS_PREFIX } from './operationInput.ts';
 import type { ForgottenExamples } from './erasing.ts';
 import { type JobName, TRAINING_PREFIX } from './training.ts';
+import { NO_END } from '../../domain/leased.ts';
 import type { KeptDays } from '../../domain/retention.ts';
 import { operationIdOfReview } from '../../domain/review.ts';
 import { REVIEWS_PREFIX } from './reviews.ts';
@@ -24,6 +25,8 @@ export type WorkFate =
       readonly kind: 'open';
       /** It stays open: it is asked for again after some hours, or never again. Left out: it is about to end. */
       readonly stays?: 'hours' | 'permanently';
+      /** It may end then, and is asked for again. */
+      readonly until?: string;
       /** Of its objects, those that events name; left out: all may be needed. */
       readonly isNamed?: (key: string) => boolean;
     }
@@ -79,14 +82,18 @@ const OPEN_MS = 6 * HOUR_MS;
 /** What is remembered of work: that it ended, or stays open. The names of its objects are too many. */
 const lastingFate = (fate: KeptFate): KeptFate | undefined => {
   if (fate.kind === 'ended') return fate;
-  return fate.kind === 'open' && fate.stays !== undefined ? { kind: 'open', stays: fate.stays } : undefined;
+  if (fate.kind === 'unknown' || fate.stays === undefined) return undefined;
+  const { isNamed: _, ...lasting } = fate;
+  return lasting;
 };
 
 /** What the log said of work, by its ID: the longest known is forgotten first. */
 const fatesKnown = () => {
   const known = new Map<string, Remembered>();
   const isOver = ({ fate, atMs }: Remembered, nowMs: number): boolean =>
-    fate.kind === 'open' && fate.stays !== 'permanently' && nowMs - atMs >= OPEN_MS;
+    fate.kind === 'open' &&
+    fate.stays !== 'permanently' &&
+    (nowMs - atMs >= OPEN_MS || nowMs >= Date.parse(fate.until ?? NO_END));
   return {
     get: (id: string, nowMs: number): KeptFate | undefined => {
       const one = known.get(id);

@@ -85,9 +85,10 @@ const workFates = (from: Context): WorkObjectsDeps => {
     op: async (id) => {
       const state = await ops.stateOf(id);
       if (state.accepted === null) return unknown;
-      return (await expireReview({ store: log, clock: from.clock }, state))
+      const until = await expireReview({ store: log, clock: from.clock }, state);
+      return until === undefined
         ? endedOrOpen(state.finished_at, state.accepted)
-        : { kind: 'open', stays: 'hours' };
+        : { kind: 'open', stays: 'hours', until };
     },
     job: async (id) => {
       const state = await jobs.stateOf(id);

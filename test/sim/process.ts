@@ -903,9 +903,10 @@ const fatesIn = (deps: Deps): WorkObjectsDeps => {
   const operationFate = async (id: string): Promise<WorkFate> => {
     const state = await ops.stateOf(id);
     if (state.accepted === null) return unknown;
-    return (await expireReview({ store, clock }, state))
+    const until = await expireReview({ store, clock }, state);
+    return until === undefined
       ? fateOf(state.finished_at, state.accepted)
-      : { kind: 'open', stays: 'hours' };
+      : { kind: 'open', stays: 'hours', until };
   };
   return {
     queuedFate: async (id) => {

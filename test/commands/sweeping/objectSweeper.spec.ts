@@ -157,6 +157,62 @@ describe('object sweeper', () => {
     expect(keys.size).to.equal(100);
   });
 
+  it('asks again for a review when it may end, and for examples of an erased document until they are taken', async () => {
+    const start = Date.parse('2026-01-01T00:00:00.000Z');
+    let hours = 2;
+    const now = () => new Date(start + hours * HOUR_MS).toISOString();
+    const [asked, taken]: [string[], string[]] = [[], []];
+    const became = new Map<string, 'taken' | 'nothing' | 'open'>([
+      ['job_done', 'taken'],
+      ['job_runs', 'open'],
+    ]);
+    const keys = ['operations/op_1/request', 'training/job_done/a', 'training/job_runs/a'];
+    const none = () => Promise.reject(new Error('nothing is put or removed'));
+    const sweeper = objectSweeper({
+      ...UNUSED,
+      objects: {
+        ...{ get: none, put: none, remove: none },
+        list: async function* (prefix) {
+          await Promise.resolve();
+          for (const key of keys)
+            if (key.startsWith(prefix)) yield { key, bytes: 1, modified_at: new Date(start).toISOString() };
+        },
+      },
+      queuedFate: (id) => {
+        asked.push(id);
+        const until = new Date(start + 4.5 * HOUR_MS).toISOString();
+        return Promise.resolve({ kind: 'open', stays: 'hours', ...(id === 'op_1' && { until }) });
+      },
+      workFate: none,
+      kept: () => Promise.resolve(keptDays(KEEPS)),
+      erased: {
+        any: () => Promise.resolve(true),
+        among: () => Promise.resolve(new Set()),
+        ofJobs: (ids) =>
+          Promise.resolve(ids.map((job_id) => ({ job_id, tenant_id: 't', document_id: 'doc_1' }))),
+        forgetExamples: (_, { job_id }) => {
+          taken.push(job_id);
+          const told = became.get(job_id) ?? 'nothing';
+          if (told === 'taken') became.delete(job_id);
+          return Promise.resolve(told);
+        },
+        forgetReview: none,
+        forgetInEvaluations: none,
+      },
+      clock: { uuid: randomUUID, now },
+    });
+    const each = async (): Promise<readonly [number, string]> => {
+      [asked.length, taken.length] = [0, 0];
+      const { left } = await sweeper.sweep();
+      hours += 1;
+      return [left, [...asked, ...taken].join(' ')];
+    };
+    expect(await each()).to.deep.equal([0, 'op_1 job_done job_runs job_done job_runs']);
+    expect(await each()).to.deep.equal([0, 'job_done job_runs']);
+    expect(await each()).to.deep.equal([0, 'job_runs']);
+    expect(await each(), 'the review may have ended').to.deep.equal([0, 'op_1 job_runs']);
+  });
+
   it('keeps what work needs until it is over, by the times of the log', async () => {
     const folder = tempFolder();
     const objects = await openObjectFolder(folder.path);
