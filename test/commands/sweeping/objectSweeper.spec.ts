@@ -157,7 +157,7 @@ describe('object sweeper', () => {
     expect(keys.size).to.equal(100);
   });
 
-  it('asks again for a review when it may end, and for examples of an erased document until they are taken', async () => {
+  it('asks again for a review when it may end, and for examples of an erased document until taken', async () => {
     const start = Date.parse('2026-01-01T00:00:00.000Z');
     let hours = 2;
     const now = () => new Date(start + hours * HOUR_MS).toISOString();
