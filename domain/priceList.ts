@@ -182,6 +182,13 @@ const amountFor = (credits: number, price: Decimal): bigint => {
   return (BigInt(credits) * price.units + unit - 1n) / unit;
 };
 
+/** The entry of a list that an offer is priced by, or why it has none. */
+const entryFor = (list: PriceList, { currency, credits }: SaleOffer): PriceListEntry | SaleRejection => {
+  const entry = list.entries.find((one) => one.currency === currency);
+  if (entry === undefined) return { code: 'currency_not_offered', currency };
+  return credits === null && AMBIGUOUS.has(currency) ? { code: 'ambiguous_minor_units', currency } : entry;
+};
+
 /**
  * Checks a sale against its price list. List prices exclude VAT unless the entry says otherwise. A sale
  * without money has only a count. Money of 0 buys nothing: credits given away are an adjustment, not a
@@ -190,11 +197,8 @@ const amountFor = (credits: number, price: Decimal): bigint => {
 export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing => {
   const list = priceListFor(lists, offer.price_list_version, offer.occurred_at);
   if (list === undefined) return { kind: 'rejected', rejection: { code: 'price_list_version_unknown' } };
-  const entry = list.entries.find(({ currency }) => currency === offer.currency);
-  if (entry === undefined)
-    return { kind: 'rejected', rejection: { code: 'currency_not_offered', currency: offer.currency } };
-  if (offer.credits === null && AMBIGUOUS.has(offer.currency))
-    return { kind: 'rejected', rejection: { code: 'ambiguous_minor_units', currency: offer.currency } };
+  const entry = entryFor(list, offer);
+  if ('code' in entry) return { kind: 'rejected', rejection: entry };
 
   const priced: Priced = {
     price_list_version: list.version,

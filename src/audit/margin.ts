@@ -569,8 +569,7 @@ const priceLists = (findings: Findings) => {
     },
     wasInForce: (version: number, sale: AuditedEventOf<'CreditsGranted'>): boolean => {
       const [list, next] = [lists.get(version), lists.get(version + 1)];
-      if (list === undefined) return false;
-      if (next === undefined) return true;
+      if (list === undefined || next === undefined) return list !== undefined;
       const superseded = Date.parse(next.published_at);
       if (superseded > Date.parse(recordedAt(sale)) - RACE_MS) return true;
       const occurred = Date.parse(sale.data.occurred_at);

@@ -122,20 +122,26 @@ const queryIssues = (
   return [...odd, ...turned];
 };
 
+/** What is wrong with a part, by its schema and beyond it; without a schema only a whole query can be wrong. */
+const partIssues = (
+  part: Part,
+  result: z.ZodSafeParseResult<unknown> | undefined,
+): readonly RequestIssue[] => {
+  const { at, under = [], schema, value, isWhole } = part;
+  const odd = isWhole === true ? queryIssues(schema, value as object, result?.data) : [];
+  const told = new Set(odd.map(({ loc }) => loc[1]));
+  const found = result?.error?.issues ?? [];
+  const wrong = found.slice(0, ISSUES_MAX).flatMap((issue) => issuesOf(issue, [at, ...under]));
+  return [...odd, ...wrong.filter(({ loc }) => !told.has(loc[1])), ...oddIssues(part, found)];
+};
+
 /** Checks all parts and reports everything that is wrong at once, as one `validation_error`. */
 export const validate = (parts: readonly Part[]): readonly unknown[] => {
   const issues: RequestIssue[] = [];
   const values = parts.map((part) => {
-    const { at, under = [], schema, value, isWhole } = part;
+    const { schema, value } = part;
     const result = schema?.safeParse(value, { reportInput: true });
-    const odd = isWhole === true ? queryIssues(schema, value as object, result?.data) : [];
-    const told = new Set(odd.map(({ loc }) => loc[1]));
-    const wrong = result?.error?.issues.slice(0, ISSUES_MAX) ?? [];
-    issues.push(
-      ...odd,
-      ...wrong.flatMap((issue) => issuesOf(issue, [at, ...under])).filter(({ loc }) => !told.has(loc[1])),
-    );
-    issues.push(...oddIssues(part, result?.error?.issues ?? []));
+    issues.push(...partIssues(part, result));
     return result?.data;
   });
   if (issues.length > 0) throw invalid(...issues.slice(0, ISSUES_MAX));

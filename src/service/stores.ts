@@ -127,6 +127,21 @@ const toldOnce = (tell: () => void): { readonly now: () => void; readonly end: (
   return { now, end: () => clearTimeout(silent) };
 };
 
+/** An answer, or `late` once so many ms are over or the wait was stopped. */
+const answeredWithin = async <T>(
+  ms: number,
+  ask: () => Promise<T>,
+  stopped: AbortSignal,
+): Promise<T | typeof late> => {
+  const over = new AbortController();
+  const timeUp = pause(ms, late, { signal: AbortSignal.any([over.signal, stopped]) }).catch(() => late);
+  try {
+    return (await Promise.race([ask(), timeUp])) as T | typeof late;
+  } finally {
+    over.abort();
+  }
+};
+
 /**
  * Asks less and less often until the server answers. Throws ServerAway when the time is over, and OperatorError at
  * once if the server refuses the user.
@@ -139,22 +154,16 @@ export const answerOf = async <T>(
   const until = performance.now() + waitMs;
   const left = () => Math.max(0, until - performance.now());
   let reason = 'no answer';
+  const failed = (error: unknown): typeof late => {
+    if (error instanceof LogLoginRefused) throw loginRefused(server);
+    reason = reasonOf(error);
+    return late;
+  };
   const told = toldOnce(() => onWait(server, reason));
   try {
     for (let attempt = 0; ; attempt += 1) {
-      const over = new AbortController();
-      try {
-        const timeUp = pause(left(), late, { signal: AbortSignal.any([over.signal, stopped]) }).catch(
-          () => late,
-        );
-        const answer = await Promise.race([ask(), timeUp]);
-        if (answer !== late) return answer as T;
-      } catch (error) {
-        if (error instanceof LogLoginRefused) throw loginRefused(server);
-        reason = reasonOf(error);
-      } finally {
-        over.abort();
-      }
+      const answer = await answeredWithin(left(), ask, stopped).catch(failed);
+      if (answer !== late) return answer;
       stopped.throwIfAborted();
       told.now();
       if (left() === 0) throw new ServerAway(server, waitMs, reason);
