@@ -1,7 +1,15 @@
 import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { DeliveryRow, prunableDeliveries } from '../../projections/webhooks.ts';
-import { DONE, type BatchRow, type DocumentRow, type HoldRow, type Rows, type WorkRow } from './readModel.ts';
+import {
+  DONE,
+  type BatchRow,
+  type DocumentHeld,
+  type DocumentRow,
+  type HoldRow,
+  type Rows,
+  type WorkRow,
+} from './readModel.ts';
 
 const by =
   <T>(...keys: readonly ((row: T) => string | bigint | number)[]) =>
@@ -33,6 +41,9 @@ const inTurns = <T extends { readonly tenant_id: string }>(sorted: readonly T[])
 
 const NO_OPERATIONS = { count: 0, bytes: 0 };
 
+/** What a list says of work. */
+const nameOf = ({ id, tenant_id }: WorkRow) => ({ id, tenant_id });
+
 const unfinished = (rows: ReadonlyMap<string, WorkRow>): WorkRow[] =>
   [...rows.values()].filter(({ finished_at }) => finished_at === null);
 
@@ -59,7 +70,9 @@ const queueLists = (
             ({ position }) => position,
           ),
         ),
-    ).slice(0, limit),
+    )
+      .slice(0, limit)
+      .map(nameOf),
   expired: (now: string, limit: number) =>
     unfinished(rows)
       .filter(({ expires_at }) => expires_at <= now)
@@ -69,7 +82,8 @@ const queueLists = (
           ({ id }) => id,
         ),
       )
-      .slice(0, limit),
+      .slice(0, limit)
+      .map(nameOf),
   running: (limit: number) =>
     unfinished(rows)
       .filter(({ status }) => status === 'running')
@@ -79,8 +93,8 @@ const queueLists = (
           ({ id }) => id,
         ),
       )
-      .map((row) => ({ ...row, mark: `${String(row.attempt)}|${row.ready_at}` }))
-      .slice(0, limit),
+      .slice(0, limit)
+      .map((row) => ({ ...nameOf(row), mark: `${String(row.attempt)}|${row.ready_at}` })),
   unsettled: (after: string, limit: number) => {
     const held = new Set([...holds.values()].map(({ operation_id }) => operation_id));
     return [...rows.values()]
@@ -91,8 +105,8 @@ const queueLists = (
       )
       .filter(({ id }) => id > after)
       .sort(by(({ id }) => id))
-      .map((row) => ({ ...row, rank: row.id }))
-      .slice(0, limit);
+      .slice(0, limit)
+      .map((row) => ({ ...nameOf(row), rank: row.id }));
   },
   orphans: (before: string, limit: number) => {
     const known = new Set([...rows.values()].map(({ work_id }) => work_id));
@@ -193,14 +207,15 @@ const batchLists = (rows: Rows) => ({
     }
     return { counts, pages, credits_charged };
   },
-  toScore: (limit: number, except: readonly string[]) =>
-    [...rows.batches.values()]
+  toScore: (limit: number, except: readonly string[]) => {
+    const waiting = [...rows.batches.values()]
       .filter(({ measured, scored }) => measured && !scored)
       .filter(({ finished_at, cancelled_at }) => finished_at !== null && cancelled_at === null)
       .sort(by(({ position }) => position))
       .map(({ batch_id, tenant_id }) => ({ run_id: runIdOfBatch(batch_id), batch_id, tenant_id }))
-      .filter(({ run_id }) => !except.includes(run_id))
-      .slice(0, limit),
+      .filter(({ run_id }) => !except.includes(run_id));
+    return inTurns(waiting).slice(0, limit);
+  },
   openOfTenant: (tenant: string) =>
     openBatches(rows).flatMap(({ tenant_id, batch_id }) => (tenant_id === tenant ? [batch_id] : [])),
 });
@@ -233,7 +248,10 @@ const webhookLists = (rows: Rows) => {
             ({ turn }) => turn,
           ),
         )
-        .slice(0, limit);
+        .slice(0, limit)
+        .map(({ delivery_id, webhook_id, tenant_id, body }) => ({
+          ...{ delivery_id, webhook_id, tenant_id, body },
+        }));
     },
     deliveries: all,
     prunable: (
@@ -282,7 +300,7 @@ const accountLists = (rows: Rows) => ({
         ),
       )
       .map(({ id: operation_id, tenant_id, pages }) => ({
-        ...{ operation_id, operation: 'extract' as const, tenant_id, pages },
+        ...{ operation_id, operation: 'extract' as 'extract' | 'to_markdown', tenant_id, pages },
       }))
       .slice(0, limit);
   },
@@ -327,45 +345,69 @@ const accountLists = (rows: Rows) => ({
       ),
 });
 
-const documentLists = (rows: Rows) => {
-  const operations = () => [...rows.operations.values()];
-  return {
-    anyErased: () => rows.erased.size > 0,
-    erasedAmong: (names: readonly string[]) => {
-      const works = operations().filter(({ document_id }) => rows.erased.has(document_id));
-      const erased = new Set([...rows.erased, ...works.map(({ work_id }) => work_id)]);
-      return new Set(names.filter((name) => erased.has(name)));
-    },
-    heldBy: ({ position }: { readonly position: bigint }) => {
-      const isEarlier = (row: { readonly position: bigint }): boolean => row.position <= position;
-      const batched = [...rows.batches.values()].filter(isEarlier).flatMap(({ documents }) => documents);
-      const named = [...operations().filter(isEarlier), ...batched].map(({ document_id }) => document_id);
-      return [
-        ...openBatches(rows)
-          .filter(isEarlier)
-          .map(({ batch_id: id }) => ({ kind: 'batch', id })),
-        ...unfinished(rows.operations)
-          .filter(isEarlier)
-          .map(({ id }) => ({ kind: 'operation', id })),
-        ...[...new Set(named)]
-          .filter((id) => rows.registered.has(id) && !rows.erased.has(id))
-          .map((id) => ({ kind: 'document', id })),
-      ];
-    },
-    awaitedOf: (ids: readonly string[]) => {
-      const awaited = openBatches(rows).flatMap(({ documents }) =>
-        documents.map(({ document_id }) => document_id),
-      );
-      return new Set(ids.filter((id) => awaited.includes(id)));
-    },
-    workOn: (documentId: string) =>
-      operations()
-        .filter(({ document_id }) => document_id === documentId)
-        .map(({ work_id, id: operation_id, finished_at }) => ({
-          ...{ work_id, operation_id, is_open: finished_at === null || rows.running.has(work_id) },
-        })),
-  };
+/** Documents of what was under way by then. */
+const documentsNamed = (rows: Rows, isHeld: (row: DocumentHeld) => boolean): ReadonlySet<string> => {
+  const batched = [...rows.batches.values()].filter(isHeld).flatMap(({ documents }) => documents);
+  const operations = [...rows.operations.values()].filter(isHeld);
+  return new Set([...operations, ...batched].map(({ document_id }) => document_id));
 };
+
+const byId = by(({ id }: { readonly id: string }) => id);
+
+const documentLists = (rows: Rows) => ({
+  anyErased: () => rows.erased.size > 0,
+  erasedAmong: (names: readonly string[]) =>
+    new Set(names.filter((name) => rows.erased.has(name) || rows.erased.has(rows.begun.get(name) ?? ''))),
+  /** Of all kinds that somebody takes away here. */
+  heldBy: ({ position, tenant_id }: { readonly position: bigint; readonly tenant_id: string }) => {
+    const isHeld = (row: DocumentHeld): boolean => row.position <= position && row.tenant_id === tenant_id;
+    const named = documentsNamed(rows, isHeld);
+    const documents = [...rows.documents].filter(
+      ([id, row]) =>
+        row.tenant_id === tenant_id && !rows.erased.has(id) && (row.position <= position || named.has(id)),
+    );
+    const idsIn = (kind: string, ids: readonly string[]) => ids.map((id) => ({ kind, id })).sort(byId);
+    const batches = openBatches(rows).filter(isHeld);
+    const operations = unfinished(rows.operations).filter(isHeld);
+    return [
+      ...idsIn(
+        'batch',
+        batches.map(({ batch_id }) => batch_id),
+      ),
+      ...idsIn(
+        'operation',
+        operations.map(({ id }) => id),
+      ),
+      ...idsIn(
+        'document',
+        documents.map(([id]) => id),
+      ),
+    ];
+  },
+  awaitedOf: (ids: readonly string[]) => {
+    const awaited = openBatches(rows).flatMap(({ documents }) =>
+      documents.map(({ document_id }) => document_id),
+    );
+    return new Set(ids.filter((id) => awaited.includes(id)));
+  },
+  workOn: (documentId: string) => {
+    const operations = [...rows.operations.values()];
+    const begun = [...rows.begun].filter(([, of]) => of === documentId);
+    const waiting = operations.filter(({ document_id, finished_at, work_id }) => {
+      const isBegun = rows.begun.get(work_id) === documentId;
+      return document_id === documentId && finished_at === null && !isBegun;
+    });
+    return [
+      ...begun.map(([work_id]) => {
+        const operation = operations.find((one) => one.work_id === work_id);
+        const isOpen = operation !== undefined && operation.finished_at === null;
+        const operation_id: string | null = operation?.id ?? null;
+        return { work_id, operation_id, is_open: isOpen || rows.running.has(work_id) };
+      }),
+      ...waiting.map(({ work_id, id }) => ({ work_id, operation_id: id as string | null, is_open: true })),
+    ];
+  },
+});
 
 /** All questions, of rows as they are. */
 export const listsOf = (rows: Rows) => ({

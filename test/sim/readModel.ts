@@ -34,6 +34,12 @@ export interface DocumentRow {
   problem_code: string | null;
 }
 
+/** A document that was registered. */
+export interface DocumentHeld {
+  readonly tenant_id: string;
+  readonly position: bigint;
+}
+
 export interface BatchRow {
   readonly batch_id: string;
   readonly tenant_id: string;
@@ -125,9 +131,9 @@ const emptyRows = () => ({
   batches: new Map<string, BatchRow>(),
   unrecorded: new Map<string, Unrecorded>(),
   running: new Map<string, UsageRow>(),
-  begun: new Set<string>(),
-  /** Documents. */
-  registered: new Set<string>(),
+  /** Of all work that was ever begun: its document. */
+  begun: new Map<string, string | null>(),
+  documents: new Map<string, DocumentHeld>(),
   erased: new Set<string>(),
   webhooks: new Map<string, WebhookRow>(),
   deliveries: new Map<string, DeliveryRow>(),
@@ -237,8 +243,12 @@ const appliedTo = (rows: Rows) => {
     TrainingJobCreated: (event) => {
       if (!rows.jobs.has(event.data.job_id)) rows.jobs.set(event.data.job_id, jobRow(event));
     },
-    DocumentRegistered: ({ data }) => void rows.registered.add(data.document_id),
-    DocumentErased: ({ data }) => void rows.erased.add(data.document_id),
+    DocumentRegistered: ({ data: { document_id, tenant_id }, position }) => {
+      if (!rows.documents.has(document_id)) rows.documents.set(document_id, { tenant_id, position });
+    },
+    DocumentErased: ({ data }) => {
+      if (rows.documents.has(data.document_id)) rows.erased.add(data.document_id);
+    },
     CreditsHeld: ({ data, stream }) => {
       const tenant_id = tenantIn(stream);
       rows.holds.set(`${tenant_id} ${data.hold_id}`, { ...data, tenant_id });
@@ -253,9 +263,10 @@ const appliedTo = (rows: Rows) => {
     HoldReleased: (event) => released(rows, event),
     CreditsBurned: (event) => burned(rows, event),
     ExtractionRequested: (event) => {
-      if (!rows.begun.has(event.data.extraction_id))
-        rows.running.set(event.data.extraction_id, usageRow(event));
-      rows.begun.add(event.data.extraction_id);
+      const { extraction_id, document_id } = event.data;
+      if (rows.begun.has(extraction_id)) return;
+      rows.running.set(extraction_id, usageRow(event));
+      rows.begun.set(extraction_id, document_id);
     },
     ExtractionFailed: ({ data }) => void rows.running.delete(data.extraction_id),
     ExtractionCompleted: ({ data }) => {
