@@ -1,5 +1,6 @@
 import { markOf, seenEvents, type SeenEvents, type Witness } from '../../domain/eventLog/witness.ts';
-import { isHidden, isLeftOut } from '../../domain/kernel/json.ts';
+import { sha256 } from '../../domain/kernel/chain.ts';
+import { canonicalJson, isHidden, isLeftOut } from '../../domain/kernel/json.ts';
 import {
   type AppendResult,
   type EventStore,
@@ -11,6 +12,8 @@ import {
   type NewEvent,
   type ReadOptions,
   type RecordedEvent,
+  type Snapshot,
+  type SnapshotStore,
 } from '../../domain/ports/log.ts';
 import type {
   ListedObject,
@@ -50,6 +53,8 @@ export const sharedStores = () => {
     streams: new Map<string, RecordedEvent[]>(),
     objects: new Map<string, StoredObject>(),
     replays: new Map<string, Replay>(),
+    /** One of each stream, and which release took it. */
+    snapshots: new Map<string, { readonly snapshot: Snapshot; readonly release: number }>(),
     /** Files on local disks, by path. */
     files: new Map<string, Uint8Array>(),
     /** Told of each event when it is written, and of each object when it is put. */
@@ -277,5 +282,36 @@ export const replaysOf = (
           if (answer !== null && key.startsWith(`${tenantId}\u001f`)) shared.replays.delete(key);
       }),
     purge: () => Promise.resolve(0),
+  };
+};
+
+/** As a release has it that counts no free pages and remembers no work that is over. */
+const asOtherReleaseHasIt = ({ state, ...snapshot }: Snapshot): Snapshot => {
+  const other = { ...state, free_pages_used: 0, operations: [], closed: [], closed_count: 0 };
+  const reducer_version = snapshot.reducer_version + 1;
+  return { ...snapshot, reducer_version, state: other, state_hash: sha256(canonicalJson(other)) };
+};
+
+/** Snapshots, of which two releases replace each other's. A log that is put back does not take its own along. */
+export const snapshotsOf = (
+  shared: Shared,
+  { call }: Pick<Scheduler, 'call'>,
+  release: number,
+): SnapshotStore => {
+  const asked = <T>(label: string, effect: () => T): Promise<T> =>
+    call({ label: `snapshots.${label}`, effect, failed: logFails });
+  return {
+    load: (stream) =>
+      asked('load', () => {
+        const found = shared.snapshots.get(stream);
+        return found?.release === release || found === undefined
+          ? found?.snapshot
+          : asOtherReleaseHasIt(found.snapshot);
+      }),
+    save: (snapshot) =>
+      asked('save', () => {
+        shared.snapshots.set(snapshot.stream, { snapshot, release });
+        return 'saved' as const;
+      }),
   };
 };

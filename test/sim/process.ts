@@ -5,7 +5,7 @@ import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import type { OperationState } from '../../domain/operation.ts';
-import type { Clock } from '../../domain/ports/log.ts';
+import type { Clock, SnapshotStore } from '../../domain/ports/log.ts';
 import type { ObjectStore, ReplayStore, SecretBox, WebhookTransport } from '../../domain/ports/services.ts';
 import type { Sql, SqlLock, SqlRow } from '../../projections/engine/ports.ts';
 import type { Retention } from '../../domain/retention.ts';
@@ -92,6 +92,8 @@ export interface ProcessEnv {
   readonly name: string;
   readonly log: SimLog;
   readonly objects: ObjectStore;
+  /** Of accounts, taken every few events; undefined: there are none. */
+  readonly snapshots: SnapshotStore | undefined;
   readonly replays: ReplayStore;
   readonly clock: Clock;
   readonly secrets: SecretBox;
@@ -290,7 +292,8 @@ const depsOf = (env: ProcessEnv) => {
   const random = (bytes: number) => Buffer.from(sha256(clock.uuid()), 'hex').subarray(0, bytes);
   const vault = textVault({ objects, box: undefined, boxOf: aesSecretBox, nowMs, random });
   const store = { ...env.log, vault };
-  const accounts = accountWriter({ store });
+  const { snapshots } = env;
+  const accounts = accountWriter({ store, ...(snapshots && { snapshots, snapshotEveryEvents: 3 }) });
   const reference = referenceData({ store });
   const recording = recordingOn({ store, objects, clock });
   const deps: ExtractDeps & ConvertDeps = {

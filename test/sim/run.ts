@@ -5,7 +5,7 @@ import { runAudit } from '../../src/audit/runAudit.ts';
 import type { Finding as AuditFinding } from '../../src/audit/findings.ts';
 import { witnessOf } from '../../domain/eventLog/witness.ts';
 import { textOfWitness } from '../../projections/engine/arrivals.ts';
-import { logOf, objectsOf, replaysOf, sharedStores, type Shared } from './ports.ts';
+import { logOf, objectsOf, replaysOf, sharedStores, snapshotsOf, type Shared } from './ports.ts';
 import { simProcess, type FileFacts, type Loop, type SimProcess } from './process.ts';
 import { act, askAgain, bytesOf, lookAt, standingOf, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
@@ -190,7 +190,7 @@ const caughtUp = (on: Stage, position: bigint): Promise<boolean> =>
     },
   });
 
-const envOf = (on: Stage, owner: Owner): Parameters<typeof simProcess>[0] => {
+const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<typeof simProcess>[0] => {
   const { sched, shared } = on;
   const clock = idsOf(on, owner);
   const log = logOf(shared, sched.call);
@@ -199,6 +199,7 @@ const envOf = (on: Stage, owner: Owner): Parameters<typeof simProcess>[0] => {
     keeps: on.world.keeps ?? KEEPS,
     log,
     objects: objectsOf(shared, sched),
+    snapshots: release === undefined ? undefined : snapshotsOf(shared, sched, release),
     replays: replaysOf(shared, sched, {
       nowMs: () => sched.wallOf(owner),
       owner: clock.uuid,
@@ -313,7 +314,7 @@ const rolesIn = ({ actors }: World): readonly (keyof SimProcess['loops'])[] => {
 
 const start = (on: Stage, spec: ProcessSpec, lives: number): void => {
   const owner = on.sched.newOwner(lives === 1 ? spec.name : `${spec.name}.${String(lives)}`, spec);
-  const parts = simProcess(envOf(on, owner));
+  const parts = simProcess(envOf(on, owner, spec));
   on.running.set(spec.name, { owner, parts, lives });
   for (const role of rolesIn(on.world)) for (const one of parts.loops[role]) loop(on, owner, one);
 };

@@ -11,7 +11,7 @@ import {
   seeds,
 } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
-import { burstWorld, randomWorld, SMALL } from './worlds.ts';
+import { burstWorld, worldOf, SMALL } from './worlds.ts';
 
 /** Seeds that are tried each time. */
 const FIXED = { from: 1, count: 40 };
@@ -20,7 +20,7 @@ const BROKEN_ONCE = [173, 180, 255, 5368, 659_728, 1_500_077, 912345872, 3068001
 const HOUR = 3_600_000;
 
 const run = (seed: number, audits = true): Promise<Outcome> =>
-  runWorld({ world: randomWorld(seed), plan: seededPlan(seed), seed, isWanted: () => false, audits });
+  runWorld({ world: worldOf(seed), plan: seededPlan(seed), seed, isWanted: () => false, audits });
 
 const shownOf = ({ events, steps, findings }: Outcome) => ({
   steps,
@@ -34,7 +34,7 @@ describe('the simulation of queued work', () => {
     expect(shownOf(await run(9))).to.deep.equal(shownOf(one));
     const again = replanned(9, deviationsIn(one.taken));
     expect(one.taken).not.to.be.empty;
-    const told = await runWorld({ world: randomWorld(9), plan: again, seed: 9, isWanted: () => false });
+    const told = await runWorld({ world: worldOf(9), plan: again, seed: 9, isWanted: () => false });
     expect(shownOf(told)).to.deep.equal(shownOf(one));
   });
 
@@ -70,7 +70,7 @@ describe('the simulation of queued work', () => {
   });
 
   it(`finds nothing in seeds ${String(FIXED.from)} to ${String(FIXED.count)}`, async () => {
-    const { found, seed } = await seeds(randomWorld, FIXED, { isWanted: () => true, until: Infinity });
+    const { found, seed } = await seeds(worldOf, FIXED, { isWanted: () => true, until: Infinity });
     expect(found?.finding, `SIM_SEED=${String(seed)}`).to.equal(undefined);
   });
 

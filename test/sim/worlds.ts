@@ -7,6 +7,8 @@ import { chance, fraction } from './chance.ts';
 /** A process of a world: it has all roles. */
 export interface ProcessSpec extends WallClock {
   readonly name: string;
+  /** Which release it is of, where accounts have snapshots. */
+  readonly release?: number;
 }
 
 /** No world lasts longer, ms. */
@@ -406,6 +408,22 @@ export const SMALL: readonly World[] = [
     { kind: 'money', key: 'm5', at: 61_200, via: 0, tries: 1, credits: 10 },
     { kind: 'money', key: 'm6', at: 62_500, via: 1, tries: 1, credits: 10 },
   ]),
+  single(
+    'two releases',
+    [
+      work('a', { kind: 'now', file: page('a', 2) }),
+      { kind: 'money', key: 'm', at: 9_000, via: 1, tries: 3, credits: 10 },
+      work('b', { kind: 'now', at: 20_000, via: 1, file: page('b', 3) }),
+      work('c', { at: 40_000, file: page('c', 2) }),
+    ],
+    {
+      processes: [
+        { name: 'p', release: 0 },
+        { name: 'q', release: 1 },
+      ],
+      terms: { ...PLAIN_TERMS, freePages: 3 },
+    },
+  ),
 ];
 
 const endOf = (r: number): Pick<FileFacts, 'ends'> => {
@@ -549,6 +567,16 @@ export const randomWorld = (seed: number): World => {
     healMs: 60 * HOUR,
   };
 };
+
+/** A large world whose accounts have snapshots, and whose processes are of two releases. */
+const releasesWorld = (seed: number): World => {
+  const world = randomWorld(seed);
+  const processes = world.processes.map((one, at) => ({ ...one, release: at % 2 }));
+  return { ...world, processes };
+};
+
+/** The world of a seed: of each eighth one, with two releases. */
+export const worldOf = (seed: number): World => (seed % 8 === 6 ? releasesWorld(seed) : randomWorld(seed));
 
 /** Something that must not be. `id` names the rule, `text` says what broke it. */
 export interface Finding {
