@@ -1,5 +1,6 @@
 import { runIdOfBatch } from '../../domain/evaluation.ts';
 import { NO_END } from '../../domain/leased.ts';
+import type { abandonedWorkBefore } from '../../projections/usageEvents.ts';
 import type { DeliveryRow, prunableDeliveries } from '../../projections/webhooks.ts';
 import {
   DONE,
@@ -282,6 +283,8 @@ const webhookLists = (rows: Rows) => {
   };
 };
 
+type Abandoned = Awaited<ReturnType<ReturnType<typeof abandonedWorkBefore>>>[number];
+
 const isQueued = (rows: Rows, workId: string): boolean =>
   rows.jobs.has(workId) || [...rows.operations.values()].some(({ work_id }) => work_id === workId);
 
@@ -299,8 +302,8 @@ const accountLists = (rows: Rows) => ({
           ({ id }) => id,
         ),
       )
-      .map(({ id: operation_id, tenant_id, pages }) => ({
-        ...{ operation_id, operation: 'extract' as 'extract' | 'to_markdown', tenant_id, pages },
+      .map(({ id: operation_id, tenant_id, pages }): Abandoned => ({
+        ...{ operation_id, operation: 'extract', tenant_id, pages },
       }))
       .slice(0, limit);
   },

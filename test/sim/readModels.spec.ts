@@ -223,7 +223,7 @@ const crowd = (seed: number, measures: boolean): World => ({
 const namesIn = (events: readonly ProjectedEvent[]): readonly string[] => [
   ...new Set(
     events.flatMap(({ type, data }) => {
-      if (type === 'ExtractionRequested') return [data.extraction_id, data.document_id ?? ''];
+      if (type === 'ExtractionRequested') return [data.extraction_id, data.document_id];
       return type === 'DocumentRegistered' ? [data.document_id] : [];
     }),
   ),
@@ -255,7 +255,7 @@ const compared = async (
     };
     const [last] = events.slice(end - 1, end);
     const at = {
-      now: new Date(Date.parse(String(last?.metadata['recorded_at'])) + lateMs).toISOString(),
+      now: new Date(Date.parse(last?.metadata['recorded_at'] as string) + lateMs).toISOString(),
       limit,
     };
     await askQueues(ask, at);

@@ -268,6 +268,8 @@ export const scheduler = (plan: Plan, seed: string | number) => {
   };
   let current: Owner | undefined;
   let [now, seq, steps] = [0, 0, 0];
+  /** What a step waits for that is outside of the simulation. */
+  const outside = new Set<Promise<unknown>>();
 
   const put = (ready: number, owner: Owner | undefined, run: () => void): Item => {
     const item = { ready, seq: (seq += 1), owner, run, cancelled: false };
@@ -388,9 +390,24 @@ export const scheduler = (plan: Plan, seed: string | number) => {
     }
   };
 
+  /** Nothing else goes on before the answers from outside are there. */
+  const settled = async (): Promise<void> => {
+    while (outside.size > 0) {
+      await Promise.allSettled(outside);
+      await quiescence();
+    }
+  };
+
   return {
     call,
     taken,
+    /** Waits for something real, as a part of the step that asks for it: it takes no virtual time. */
+    real: <T>(answer: Promise<T>): Promise<T> => {
+      outside.add(answer);
+      const done = () => void outside.delete(answer);
+      answer.then(done, done);
+      return answer;
+    },
     nowMs: () => now,
     steps: () => steps,
     wallOf,
@@ -421,6 +438,7 @@ export const scheduler = (plan: Plan, seed: string | number) => {
           steps += 1;
           item.run();
           await quiescence();
+          if (outside.size > 0) await settled();
           current = undefined;
           hooks.afterStep();
           if (steps % BREATH_STEPS !== 0) continue;

@@ -14,10 +14,12 @@ import {
   shrunk,
   type Deviations,
 } from './explore.ts';
+import { closeShared } from '../support/processEnd.ts';
+import { projectingSeed } from './projecting.ts';
 import { runWorld, type Outcome } from './run.ts';
 import type { Taken } from './scheduler.ts';
 import { isFindingOf, ROWS, type Row } from './rows.ts';
-import { randomWorld, SMALL, type Finding, type World } from './worlds.ts';
+import { worldOf, SMALL, type Finding, type World } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const BOUND = {
@@ -38,7 +40,9 @@ const takenText = ({ place, deviation }: Taken): string => {
 const findingText = ({ id, text, at, step }: Finding): string =>
   `${id}: ${text} (step ${String(step)}, ${(at / 1000).toFixed(3)} s)`;
 
-const tellRun = ({ findings, taken, steps, endedAt, errors }: Outcome): void => {
+type Told = Pick<Outcome, 'findings' | 'taken' | 'steps' | 'endedAt' | 'errors'>;
+
+const tellRun = ({ findings, taken, steps, endedAt, errors }: Told): void => {
   for (const one of taken) say(takenText(one));
   say(`  ${String(steps)} steps, ${(endedAt / HOUR).toFixed(1)} h`);
   for (const finding of findings) say(`  ${findingText(finding)}`);
@@ -99,7 +103,7 @@ const table = async (seconds: number, only: string | undefined, path: string | u
     for (const search of [
       () => bySchedules(row, seconds),
       () => bySeeds(row, () => named(row.worlds[0] ?? ''), seconds),
-      () => bySeeds(row, randomWorld, seconds),
+      () => bySeeds(row, worldOf, seconds),
     ]) {
       lines.push(lineOf(row, await search()));
       say(lines.at(-1) ?? '');
@@ -111,10 +115,7 @@ const table = async (seconds: number, only: string | undefined, path: string | u
 /** Prints a seed that fails, its least form, and how to run it again. */
 const tellFailure = async (seed: number, deviations: Deviations, { id }: Finding): Promise<void> => {
   const isWanted = (one: Finding) => one.id === id;
-  const least = await shrunk(
-    { world: randomWorld(seed), seed, deviations },
-    { isWanted, until: inSeconds(20) },
-  );
+  const least = await shrunk({ world: worldOf(seed), seed, deviations }, { isWanted, until: inSeconds(20) });
   say(`seed ${String(seed)} fails; again: npm run test:sim -- --seed ${String(seed)}`);
   say(`  least: ${JSON.stringify(least.world.actors)}`);
   if (least.outcome !== undefined) tellRun(least.outcome);
@@ -124,7 +125,7 @@ const random = async (from: number, seconds: number): Promise<number> => {
   const [until, began] = [inSeconds(seconds), realNow()];
   let [seed, steps, runs, burned] = [from, 0, 0, 0];
   for (; realNow() < until;) {
-    const search = await seeds(randomWorld, { from: seed, count: 1e9 }, { isWanted: () => true, until });
+    const search = await seeds(worldOf, { from: seed, count: 1e9 }, { isWanted: () => true, until });
     [steps, runs, seed] = [steps + search.steps, runs + search.runs, search.seed + 1];
     burned += search.burned;
     if (search.found === undefined) break;
@@ -159,9 +160,45 @@ const judge = async (seconds: number): Promise<void> => {
     tell(name, search.found.finding);
     return;
   }
-  const search = await seeds(randomWorld, { from: 1, count: 1e9 }, { isWanted, until });
+  const search = await seeds(worldOf, { from: 1, count: 1e9 }, { isWanted, until });
   [runs, steps] = [runs + search.runs, steps + search.steps];
   tell(`seed ${String(search.seed)}`, search.found?.finding);
+};
+
+/** Seeds of worlds in which processes keep read models up; gives the first that finds something. */
+const projectingFrom = async (from: number, seconds: number) => {
+  const until = inSeconds(seconds);
+  let [seed, steps] = [from, 0];
+  for (; realNow() < until; seed += 1) {
+    const outcome = await projectingSeed(seed);
+    steps += outcome.steps;
+    if (outcome.findings.length > 0) return { seed, runs: seed - from + 1, steps, outcome };
+  }
+  return { seed, runs: seed - from, steps, outcome: undefined };
+};
+
+const projecting = async (from: number, seconds: number): Promise<void> => {
+  const began = realNow();
+  for (let [seed, left] = [from, seconds]; left > 0; left = seconds - (realNow() - began) / 1000) {
+    const { outcome, runs, steps, ...found } = await projectingFrom(seed, left);
+    say(`${String(runs)} seeds of read models from ${String(seed)}, ${String(steps)} steps`);
+    seed = found.seed + 1;
+    if (outcome === undefined) break;
+    say(
+      `seed ${String(found.seed)} fails; again: npm run test:sim -- --projecting --seed ${String(found.seed)}`,
+    );
+    tellRun({ ...outcome, errors: [] });
+    process.exitCode = 1;
+  }
+};
+
+const judgeProjecting = async (seconds: number): Promise<void> => {
+  const began = realNow();
+  const { seed, runs, steps, outcome } = await projectingFrom(1, seconds);
+  const first = outcome?.findings[0];
+  const finding = first === undefined ? null : findingText(first);
+  const took = (realNow() - began) / 1000;
+  say(JSON.stringify({ runs, steps, seconds: took, where: `read models, seed ${String(seed)}`, finding }));
 };
 
 const small = async (seconds: number): Promise<void> => {
@@ -175,7 +212,7 @@ const small = async (seconds: number): Promise<void> => {
 };
 
 const replay = async (seed: number): Promise<void> => {
-  const world = randomWorld(seed);
+  const world = worldOf(seed);
   say(JSON.stringify(world));
   tellRun(await runWorld({ world, plan: seededPlan(seed), seed, isWanted: () => false }));
 };
@@ -185,6 +222,7 @@ const main = async (): Promise<void> => {
     options: {
       table: { type: 'boolean', default: false },
       small: { type: 'boolean', default: false },
+      projecting: { type: 'boolean', default: false },
       judge: { type: 'boolean', default: false },
       row: { type: 'string' },
       out: { type: 'string' },
@@ -194,11 +232,16 @@ const main = async (): Promise<void> => {
     },
   });
   const seconds = Number(values.seconds);
-  if (values.seed !== undefined) await replay(Number(values.seed));
+  const { projecting: isProjecting, judge: judges } = values;
+  if (isProjecting && values.seed !== undefined)
+    tellRun({ ...(await projectingSeed(Number(values.seed))), errors: [] });
+  else if (isProjecting) await (judges ? judgeProjecting(seconds) : projecting(Number(values.from), seconds));
+  else if (values.seed !== undefined) await replay(Number(values.seed));
   else if (values.table) await table(seconds, values.row, values.out);
   else if (values.small) await small(seconds);
-  else if (values.judge) await judge(seconds);
+  else if (judges) await judge(seconds);
   else await random(Number(values.from), seconds);
 };
 
 await main();
+await closeShared();

@@ -46,16 +46,21 @@ const compiled = async ({ file, find, put, about }) => {
   return withMovedImports(outputFiles[0].text, file);
 };
 
-const judged = () => {
+/** Faults of the projection engine are looked for where it runs. */
+const judged = ({ file = '' }) => {
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    [join(COPY, 'test/sim/simMain.js'), '--judge', '--seconds', values.seconds],
-    { cwd: ROOT, encoding: 'utf8' },
+    [
+      ...[join(COPY, 'test/sim/simMain.js'), '--judge', '--seconds', values.seconds],
+      ...(file.startsWith('projections/engine/') ? ['--projecting'] : []),
+    ],
+    // Some faults make a step go on for ever.
+    { cwd: ROOT, encoding: 'utf8', timeout: 2_000 * Number(values.seconds) },
   );
   const last = stdout.trim().split('\n').at(-1) ?? '';
   return last.startsWith('{')
     ? JSON.parse(last)
-    : { runs: 0, steps: 0, seconds: 0, where: 'it broke', finding: stderr.slice(0, 200) };
+    : { runs: 0, steps: 0, seconds: 0, where: 'it broke', finding: stderr.slice(0, 200) || 'it never ends' };
 };
 
 const MOCHA = join(createRequire(import.meta.url).resolve('mocha/package.json'), '../bin/mocha.js');
@@ -66,7 +71,7 @@ const failedIn = ({ spec }) => {
   const file = join(COPY, spec.replace(/\.ts$/, '.js'));
   const { stdout } = spawnSync(
     process.execPath,
-    [MOCHA, '--no-config', '--timeout', '120000', '--bail', file],
+    [MOCHA, '--no-config', '--timeout', '120000', '--bail', '--exit', file],
     {
       ...{ cwd: ROOT, encoding: 'utf8' },
     },
@@ -95,7 +100,7 @@ for (const mutant of mutants) {
     rmSync(target);
     writeFileSync(target, code);
   }
-  const { runs, steps, seconds, where, finding } = judged();
+  const { runs, steps, seconds, where, finding } = judged(mutant);
   const failed = finding === null ? failedIn(mutant) : undefined;
   const found = failed === undefined ? [where, finding ?? 'nothing found'] : [mutant.spec, failed];
   line([mutant.about, runs, steps, seconds.toFixed(1), ...found]);

@@ -1,0 +1,444 @@
+import { decodeAny, isKnownType } from '../../domain/catalogue.ts';
+import {
+  type FeedItem,
+  type FeedOptions,
+  type KnownLog,
+  LogUnavailable,
+  type RecordedEvent,
+} from '../../domain/ports/log.ts';
+import { divergenceOf } from '../../projections/engine/divergence.ts';
+import { dumpReadModel } from '../../projections/engine/building.ts';
+import type { ProjectedEvent, Sql, SqlTx, Timers } from '../../projections/engine/ports.ts';
+import { rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
+import { type Generation, generations, hasRegistry } from '../../projections/engine/registry.ts';
+import { projectionRunner, type ProjectionRunner } from '../../projections/engine/runner.ts';
+import { ddlOf, type Projector } from '../../projections/engine/table.ts';
+import { ALL_TENANTS, readYourWrites } from '../../src/queries/queries.ts';
+import { chance } from './chance.ts';
+import { logOf, sharedStores } from './ports.ts';
+import { projectingPlan, projectingWorld, TRAFFIC_MS, type ProjectingWorld } from './projectingWorlds.ts';
+import { runWorld } from './run.ts';
+import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
+import { databaseFor } from './sqlDouble.ts';
+import { randomWorld, type Finding } from './worlds.ts';
+import { emptySql } from '../support/emptySql.ts';
+import { seededPlan } from './explore.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const RESTART_MS = 2 * SECOND;
+/** An operator whose rebuild failed tries it again. */
+const RETRY_MS = 30 * SECOND;
+/** When all are well, read models have to be up with the log within this time. */
+const HEAL_MS = 20 * MINUTE;
+
+/** A tenth as often as in production, so that a run has no more steps than it needs. */
+const TUNING = {
+  ...{ retryMs: 500, retryMaxMs: 10_000, lockMs: 5_000, lookMs: 10_000 },
+  ...{ watchdogMs: 20_000, compareMs: 30_000, frozenMs: 90_000, pauseMaxMs: 1_000 },
+};
+
+const timersOf = (sched: ReturnType<typeof scheduler>): Timers => ({
+  nowMs: sched.nowMs,
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener('abort', end, { once: true });
+    }),
+});
+
+/** What was committed to the tables of one generation, in its order. */
+type Applied = Map<string, { readonly position: bigint; readonly id: string }[]>;
+
+/** The product's projectors; what they were given is known once it is committed. */
+const recorded = (pending: WeakMap<SqlTx, [string, ProjectedEvent][]>, projector: Projector): Projector => ({
+  ...projector,
+  apply: async (tx, { schema, events }) => {
+    await projector.apply(tx, { schema, events });
+    const own = pending.get(tx) ?? [];
+    pending.set(tx, own);
+    for (const event of events) own.push([schema, event]);
+  },
+});
+
+export interface ProjectingOutcome {
+  readonly findings: readonly Finding[];
+  readonly steps: number;
+  /** Virtual ms. */
+  readonly endedAt: number;
+  readonly taken: readonly Taken[];
+  /** What the runners told, by kind. */
+  readonly notices: ReadonlyMap<string, number>;
+}
+
+interface ProjectingOptions {
+  /** Written event by event while the processes run. */
+  readonly log: readonly RecordedEvent[];
+  readonly world: ProjectingWorld;
+  readonly plan: Plan;
+  readonly seed: number;
+  /** An empty database. */
+  readonly sql: Sql;
+}
+
+const stage = ({ world, plan, seed, sql: raw }: ProjectingOptions) => {
+  let isHealing = false;
+  const whenIll: Plan = {
+    deviation: (place) => (isHealing ? undefined : plan.deviation(place)),
+    latencyMs: plan.latencyMs,
+  };
+  const sched = scheduler(whenIll, seed);
+  const shared = sharedStores();
+  const findings: Finding[] = [];
+  const applied: Applied = new Map();
+  const pending = new WeakMap<SqlTx, [string, ProjectedEvent][]>();
+  const say = (id: string, text: string): void =>
+    void findings.push({ id, text, at: sched.nowMs(), step: sched.steps() });
+  const committed = (tx: SqlTx): void => {
+    for (const [schema, { position, id }] of pending.get(tx) ?? []) {
+      const own = applied.get(schema) ?? [];
+      applied.set(schema, own);
+      const last = own.at(-1);
+      if (last !== undefined && last.position >= position)
+        say('applied-again', `${schema}: ${String(position)} after ${String(last.position)}`);
+      own.push({ position, id });
+    }
+  };
+  return {
+    ...{ world, raw, sched, shared, findings, applied, pending, say },
+    database: databaseFor(raw, sched, committed),
+    listeners: new Set<() => void>(),
+    /** How whoever died begins again. */
+    again: new Map<Owner, () => void>(),
+    notices: new Map<string, number>(),
+    /** How far readers have seen each read model of the log that is there. */
+    told: new Map<string, bigint>(),
+    running: new Map<
+      string,
+      { readonly owner: Owner; readonly runner: ProjectionRunner; readonly sql: Sql }
+    >(),
+    heal: () => (isHealing = true),
+  };
+};
+type Stage = ReturnType<typeof stage>;
+
+const isOver = ({ signal }: FeedOptions): boolean => signal?.aborted === true;
+const NOTHING: readonly FeedItem[] = [];
+
+/** The log, whose subscription goes on when it has caught up, until it is cut or falls silent. */
+const liveLog = (on: Stage, owner: Owner): KnownLog => {
+  const { sched, shared, listeners } = on;
+  const log = logOf(shared, sched.call);
+  const news = (signal: AbortSignal | undefined): Promise<void> =>
+    new Promise((resolve) => {
+      const go = () => {
+        listeners.delete(go);
+        signal?.removeEventListener('abort', go);
+        sched.later(owner, 1, resolve);
+      };
+      listeners.add(go);
+      signal?.addEventListener('abort', go, { once: true });
+      if (signal?.aborted === true) go();
+    });
+  /** A connection does not outlive its log. */
+  const more = async (epoch: number, isSilent: () => void): Promise<void> => {
+    await sched.call({
+      label: 'feed',
+      effect: () => undefined,
+      failed: (reason) => {
+        throw new LogUnavailable(reason);
+      },
+      never: ['late', 'lost'],
+      stale: isSilent,
+    });
+    if (shared.epoch !== epoch) throw new LogUnavailable('the log was put back');
+  };
+  const endsAt = (): bigint => shared.events.at(-1)?.position ?? 0n;
+  const subscribe: KnownLog['subscribe'] = async function* (options): AsyncGenerator<FeedItem> {
+    const { epoch } = shared;
+    let [after, isSilent, isLive] = [options.after ?? 0n, false, false];
+    while (!isOver(options)) {
+      for await (const item of isSilent ? NOTHING : log.subscribe({ ...options, after })) {
+        if (item.kind === 'event') after = item.event.position;
+        // It says once that it has caught up.
+        if (item.kind !== 'caught_up' || !isLive) yield item;
+      }
+      isLive = true;
+      if (isSilent || endsAt() <= after) await news(options.signal);
+      await more(epoch, () => (isSilent = true));
+    }
+  };
+  return { ...log, subscribe };
+};
+
+const partsOf = (on: Stage, owner: Owner, projectors: readonly Projector[]) => ({
+  sql: on.database.sqlOf(owner),
+  feed: liveLog(on, owner),
+  decode: decodeAny,
+  isKnownType,
+  timers: timersOf(on.sched),
+  projectors,
+});
+
+const start = (
+  on: Stage,
+  name: string,
+  { projectors, lives }: { projectors: readonly Projector[]; lives: number },
+) => {
+  const { sched, notices } = on;
+  const owner = sched.newOwner(`${name}.${String(lives)}`);
+  const parts = partsOf(on, owner, projectors);
+  const runner = projectionRunner({
+    ...parts,
+    ...{ tuning: TUNING, diverged: 'rebuild' },
+    notify: (notice) => {
+      notices.set(notice.kind, (notices.get(notice.kind) ?? 0) + 1);
+      if (notice.kind === 'stopped') on.say('stopped', `${notice.name}: ${notice.reason}`);
+    },
+  });
+  on.running.set(name, { owner, runner, sql: parts.sql });
+  sched.later(owner, 1, () => runner.start());
+  return { owner, again: () => start(on, name, { projectors, lives: lives + 1 }) };
+};
+
+const generationsIn = async (sql: Sql, name?: string): Promise<readonly Generation[]> =>
+  (await hasRegistry(sql)) ? generations(sql, name) : [];
+
+/** The log as it is, outside of all calls. */
+const plainLog = ({ shared }: Stage): KnownLog =>
+  logOf(shared, ({ effect }) => new Promise((done) => done(effect())));
+
+/** Events of a type that a read model wants, up to a position. */
+const wantedOf = (on: Stage, { eventTypes }: Projector, upTo: bigint) =>
+  on.shared.events.filter(
+    ({ type, position }) => position <= upTo && (eventTypes as readonly string[]).includes(type),
+  );
+
+const idsIn = (events: readonly { readonly id: string }[]): string => events.map(({ id }) => id).join();
+
+/** A read model as a reader finds it: with all up to a position, and nothing that was there is gone. */
+const readOne = (
+  on: Stage,
+  { name, schema, position }: Generation,
+  { upTo, before }: { readonly upTo: bigint; readonly before: bigint },
+): void => {
+  const projector = on.world.projectors.find((one) => one.name === name);
+  if (projector === undefined) return;
+  const at = position ?? 0n;
+  if (at < before) on.say('went-back', `${name}: ${String(at)} after ${String(before)}`);
+  if (at > (on.told.get(name) ?? 0n)) on.told.set(name, at);
+  const has = new Set((on.applied.get(schema) ?? []).map(({ id }) => id));
+  const missing = wantedOf(on, projector, upTo).find(({ id }) => !has.has(id));
+  if (missing !== undefined) on.say('unread-write', `${name} lacks ${missing.type} at ${String(upTo)}`);
+};
+
+/** Reads what was just written, as routes do: whoever is told that it is there finds it in every read model. */
+const readAfterWrite = async (
+  on: Stage,
+  { runner, sql }: { runner: ProjectionRunner; sql: Sql },
+): Promise<void> => {
+  const { epoch, events } = on.shared;
+  const upTo = events.at(-1)?.position ?? 0n;
+  /** Of readers before. */
+  const told = new Map(on.told);
+  const waiting = readYourWrites(runner);
+  waiting.note(ALL_TENANTS, upTo);
+  if ((await waiting.settle(ALL_TENANTS)) !== undefined) return;
+  const serving = (await generationsIn(sql)).filter(({ serves }) => serves);
+  // Of another log nothing is answered at all.
+  if (on.shared.epoch !== epoch || (await divergenceOf(plainLog(on), serving)) !== undefined) return;
+  for (const one of serving) readOne(on, one, { upTo, before: told.get(one.name) ?? 0n });
+};
+
+/** An operator rebuilds, and again when that was interrupted, with the release that is the newest by then. */
+const rebuild = (on: Stage, nth: number, lives = 1): void => {
+  const { sched, world, notices } = on;
+  const { names, fresh } = world.rebuilds[nth]!;
+  const owner = sched.newOwner(`rebuild ${String(nth)}.${String(lives)}`);
+  const retry = () => rebuild(on, nth, lives + 1);
+  on.again.set(owner, retry);
+  const isNext = world.next !== undefined && world.next.at < sched.nowMs();
+  const work = async (): Promise<void> => {
+    const rebuilt = await rebuildThroughOutages(partsOf(on, owner, projectorsOf(on, isNext)), {
+      names,
+      fresh,
+    });
+    for (const { name, differences } of rebuilt)
+      if (differences.length > 0) on.say('rebuild-differs', `${name}: ${differences[0]?.table ?? ''}`);
+    notices.set('rebuilt by hand', (notices.get('rebuilt by hand') ?? 0) + 1);
+  };
+  sched.later(owner, 1, () => void work().catch(() => void sched.later(undefined, RETRY_MS, retry)));
+};
+
+const projectorsOf = (
+  { world: { projectors, next }, pending }: Stage,
+  isNext: boolean,
+): readonly Projector[] =>
+  projectors
+    .map((one) => (isNext && next?.names.includes(one.name) ? { ...one, version: one.version + 1 } : one))
+    .map((one) => recorded(pending, one));
+
+/** Writes the log while the processes run, some events at a time. */
+const write = (on: Stage, log: readonly RecordedEvent[], seed: number): void => {
+  const { sched, shared, listeners } = on;
+  const together = 1 + (chance(seed, 'together') % 8);
+  for (const [at, event] of log.entries())
+    sched.later(undefined, 1 + (Math.floor(at / together) * together * TRAFFIC_MS) / log.length, () => {
+      const past = shared.streams.get(event.stream)?.length ?? 0;
+      shared.append(event.stream, past === 0 ? 'no_stream' : BigInt(past - 1), [event]);
+      for (const one of [...listeners]) one();
+    });
+};
+
+const begin = (on: Stage, { log, seed }: ProjectingOptions): void => {
+  const { sched, shared, world, database, running, listeners, again } = on;
+  const begun = (name: string, isNext: boolean) => {
+    const live = (one: ReturnType<typeof start>): void => void again.set(one.owner, () => live(one.again()));
+    live(start(on, name, { projectors: projectorsOf(on, isNext), lives: 1 }));
+  };
+  sched.hook({
+    afterStep: () => undefined,
+    onChange: () => Promise.resolve(),
+    onKilled: (owner) => {
+      database.died(owner);
+      const next = again.get(owner);
+      if (next !== undefined) sched.later(undefined, RESTART_MS, next);
+    },
+  });
+  write(on, log, seed);
+  sched.later(undefined, 1, () => {
+    begun('p', false);
+    begun('q', false);
+  });
+  if (world.next !== undefined) sched.later(undefined, world.next.at + 1, () => begun('r', true));
+  const named = (at: number) => [...running.values()][at % running.size];
+  for (const { at, process } of world.readers)
+    sched.later(undefined, at + 1, () => {
+      const one = named(process);
+      if (one !== undefined)
+        sched.later(one.owner, 0, () => void readAfterWrite(on, one).catch(() => undefined));
+    });
+  for (const { at, process } of world.cuts)
+    sched.later(undefined, at + 1, () => {
+      const one = named(process);
+      if (one !== undefined) database.cut(one.owner);
+    });
+  for (const [nth, { at }] of world.rebuilds.entries())
+    sched.later(undefined, at + 1, () => rebuild(on, nth));
+  if (world.restore === undefined) return;
+  const { at, backMs } = world.restore;
+  let kept = 0;
+  sched.later(undefined, Math.max(1, at - backMs), () => (kept = shared.events.length));
+  sched.later(undefined, at + 2, () => {
+    shared.cutLog(kept);
+    on.told.clear();
+    for (const one of [...listeners]) one();
+  });
+};
+
+/** Whether a read model was given every event once, in the order of the log. */
+const isComplete = (on: Stage, projector: Projector, schema: string): boolean =>
+  idsIn(on.applied.get(schema) ?? []) === idsIn(wantedOf(on, projector, BigInt(on.shared.events.length)));
+
+const versionOf = ({ world: { next } }: Stage, { name, version }: Projector): number =>
+  next?.names.includes(name) === true ? version + 1 : version;
+
+/** Why a read model is not done yet; undefined: it is. */
+const lagOf = async (on: Stage, projector: Projector): Promise<string | undefined> => {
+  const all = await generationsIn(on.raw, projector.name);
+  const serving = all.find(({ serves }) => serves);
+  if (serving === undefined) return 'nothing serves it';
+  const { position, state, version, schema } = serving;
+  const head = on.shared.events.at(-1)?.position ?? null;
+  if (position !== head) return `it is at ${String(position)} of ${String(head)}`;
+  if (state !== 'live' || version !== versionOf(on, projector))
+    return `version ${String(version)} is ${state}`;
+  // Of a rebuild that was interrupted half of it stays: the next one goes on from there.
+  const other = all.find((one) => !one.serves && one.state !== 'rebuilding');
+  if (other !== undefined) return `generation ${String(other.generation)} is ${other.state}`;
+  return isComplete(on, projector, schema) ? undefined : 'it was not given all events, once, in order';
+};
+
+const FOLD = 'fold';
+
+/** What the views show, against a fold of the log that is there. */
+const differsFromFold = async (on: Stage, projector: Projector): Promise<boolean> => {
+  const events = wantedOf(on, projector, BigInt(on.shared.events.length)).map((event): ProjectedEvent => ({
+    ...event,
+    ...decodeAny(event),
+  }));
+  await on.raw.script(
+    `drop schema if exists ${FOLD} cascade; create schema ${FOLD}; ${ddlOf(projector.tables, FOLD)}`,
+  );
+  await on.raw.transaction((tx) => projector.apply(tx, { schema: FOLD, events }));
+  const shown = (schema?: string) =>
+    dumpReadModel(on.raw, projector, schema).then((dumps) =>
+      dumps.map(({ rows, digest }) => `${String(rows)} ${digest}`).join(),
+    );
+  return (await shown()) !== (await shown(FOLD));
+};
+
+const look = async (on: Stage): Promise<void> => {
+  for (const projector of on.world.projectors) {
+    const lag = await lagOf(on, projector);
+    if (lag !== undefined) on.say('behind', `${projector.name}: ${lag}`);
+    else if (await differsFromFold(on, projector))
+      on.say('other-rows', `${projector.name} is not as the log folds`);
+  }
+  const kept = (await generations(on.raw)).map(({ schema }) => schema);
+  const there = await on.raw.query(`select nspname as name from pg_namespace where nspname like 'rm\\_%'`);
+  const left = there.map(({ name }) => String(name)).filter((name) => !kept.includes(name));
+  if (left.length > 0) on.say('tables-left', left.join(' '));
+};
+
+/** Asked between two transactions, of which the one database has one at a time. */
+const isDone = async (on: Stage): Promise<boolean> => {
+  if (!on.database.isIdle()) return false;
+  for (const projector of on.world.projectors) if ((await lagOf(on, projector)) !== undefined) return false;
+  return true;
+};
+
+/** Processes of one release or two keep read models up with a log that is written, until all are well. */
+const runProjecting = async (options: ProjectingOptions): Promise<ProjectingOutcome> => {
+  const on = stage(options);
+  const { sched, findings, notices } = on;
+  begin(on, options);
+  await sched.run(TRAFFIC_MS + MINUTE);
+  on.heal();
+  await sched.run(Math.max(...[...on.running.values()].map(({ owner }) => owner.pausedUntil)));
+  for (const until = sched.nowMs() + HEAL_MS; sched.nowMs() < until && !(await isDone(on));)
+    await sched.run(sched.nowMs() + 20 * SECOND);
+  // What a swap has retired is dropped by whoever looks next.
+  await sched.run(sched.nowMs() + MINUTE);
+  await on.database.close();
+  await look(on);
+  return { findings, steps: sched.steps(), endedAt: sched.nowMs(), taken: sched.taken, notices };
+};
+
+/** The log of a random world, written while its seed's processes keep read models up with it. */
+export const projectingSeed = async (seed: number): Promise<ProjectingOutcome> => {
+  const world = { ...randomWorld(seed), healMs: 60 * MINUTE };
+  const asked = { isWanted: () => false, audits: false };
+  const { events: log } = await runWorld({ world, plan: seededPlan(seed), seed, ...asked });
+  const sql = await emptySql();
+  try {
+    return await runProjecting({
+      log,
+      world: projectingWorld(seed),
+      plan: projectingPlan(seed),
+      seed,
+      sql,
+    });
+  } finally {
+    await sql.close();
+  }
+};

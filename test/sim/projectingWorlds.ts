@@ -1,0 +1,87 @@
+import type { Projector } from '../../projections/engine/table.ts';
+import { READ_MODELS } from '../../projections/readModels.ts';
+import { chance, fraction } from './chance.ts';
+import type { Deviation, Plan } from './scheduler.ts';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+/** All that is written is written within this time. */
+export const TRAFFIC_MS = 4 * MINUTE;
+
+/** What takes part: read models, processes of two releases, and what an operator does. */
+export interface ProjectingWorld {
+  readonly projectors: readonly Projector[];
+  /** Of the next release, which has these in a new version, and where a process of it starts, ms. */
+  readonly next: { readonly names: readonly string[]; readonly at: number } | undefined;
+  /** Rebuilds of some read models, ms after the start. */
+  readonly rebuilds: readonly {
+    readonly at: number;
+    readonly names: readonly string[];
+    readonly fresh: boolean;
+  }[];
+  /** Sessions of a process are cut. */
+  readonly cuts: readonly { readonly at: number; readonly process: number }[];
+  /** A copy of the log of so long before is put back. */
+  readonly restore: { readonly at: number; readonly backMs: number } | undefined;
+  readonly readers: readonly { readonly at: number; readonly process: number }[];
+}
+
+const some = <T>(all: readonly T[], share: number, ...by: readonly (string | number)[]): readonly T[] =>
+  all.filter((_, at) => fraction(...by, at) < share);
+const times = (seed: number, what: string, most: number) =>
+  Array.from({ length: chance(seed, what) % (most + 1) }, (_, at) => ({
+    at: chance(seed, what, 'at', at) % TRAFFIC_MS,
+    process: chance(seed, what, 'process', at) % 3,
+  }));
+
+/** Follows from its seed. Balances and the ledger, which money is read from, are always there. */
+export const projectingWorld = (seed: number): ProjectingWorld => {
+  const isMoney = ({ name }: Projector) => name === 'balances' || name === 'ledger';
+  const others = READ_MODELS.filter((one) => !isMoney(one));
+  const projectors = [...READ_MODELS.filter(isMoney), ...some(others, 0.25, seed, 'model')];
+  const names = projectors.map(({ name }) => name);
+  const isUpgraded = fraction(seed, 'next') < 0.5;
+  return {
+    projectors,
+    next: isUpgraded
+      ? {
+          names: [names[0]!, ...some(names.slice(1), 0.4, seed, 'raised')],
+          at: chance(seed, 'next at') % TRAFFIC_MS,
+        }
+      : undefined,
+    rebuilds: times(seed, 'rebuilds', 2).map(({ at }, nth) => ({
+      at,
+      names: some(names, 0.5, seed, 'rebuilt', nth),
+      fresh: fraction(seed, 'fresh', nth) < 0.3,
+    })),
+    cuts: times(seed, 'cuts', 2),
+    restore:
+      fraction(seed, 'restore') < 0.3
+        ? {
+            at: MINUTE + (chance(seed, 'restore at') % (TRAFFIC_MS - MINUTE)),
+            backMs: chance(seed, 'back') % MINUTE,
+          }
+        : undefined,
+    readers: times(seed, 'readers', 30),
+  };
+};
+
+/** In some runs few calls deviate, in others many; nobody stands still for longer than four minutes. */
+export const projectingPlan = (seed: number): Plan => {
+  const rate = [0, 0.001, 0.003, 0.006][chance(seed, 'rate') % 4] ?? 0;
+  const drawn = (key: string): Deviation => {
+    const r = fraction(seed, 'kind', key);
+    const ms = [SECOND, 15 * SECOND, 2 * MINUTE, 4 * MINUTE][chance(seed, 'length', key) % 4] ?? SECOND;
+    if (r < 0.3) return { kind: 'kill', after: fraction(seed, 'after', key) < 0.5 };
+    if (r < 0.55) return { kind: 'pause', ms };
+    if (r < 0.75) return { kind: 'fail', ms: Math.min(ms, MINUTE) };
+    return r < 0.85 ? { kind: 'stale', ms } : { kind: 'slow', ms: Math.min(ms, MINUTE) };
+  };
+  return {
+    deviation: ({ key, label }) => {
+      const weight = /commit|begin|feed|log/.test(label) ? 10 : 1;
+      return fraction(seed, 'deviates', key) < rate * weight ? drawn(key) : undefined;
+    },
+    latencyMs: ({ key }) => 1 + Math.floor(4 * fraction(seed, 'latency', key)),
+  };
+};
