@@ -175,7 +175,11 @@ const answersBoth = async (
     const marks = (some: readonly { readonly mark: string }[]) => some.map(({ mark }) => mark);
     await ask(`${name} running`, bySql.running(5).then(marks), marks(inMemory.running(5)));
   }
-  await ask('open operations', openOperationsOfTenant(sql)(TENANT), accounts.openOperationsOf(TENANT));
+  await ask(
+    'open operations',
+    openOperationsOfTenant(sql)(TENANT, []),
+    accounts.openOperationsOf(TENANT, []),
+  );
   await ask('to begin', batchesToBegin(sql)(50, 5), batches.toBegin(50, 5));
   await ask('to cancel', operationsToCancel(sql)(5), batches.toCancel(5));
   await ask('to end', batchesToEnd(sql)(5), batches.toEnd(5));
