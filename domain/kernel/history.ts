@@ -43,7 +43,7 @@ const pageOf = (latest: History['latest']): HistoryPage => {
     const digest = digestOf(name);
     for (const revision of listOf(revisions)) entries.push([digest, revision]);
   }
-  entries.sort(([a, x], [b, y]) => a - b || x - y);
+  entries.sort((a, b) => a[0] - b[0] || a[1] - b[1]);
   return {
     digests: Float64Array.from(entries, ([digest]) => digest),
     revisions: Float64Array.from(entries, ([, revision]) => revision),
