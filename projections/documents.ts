@@ -1,4 +1,4 @@
-import { flagOf, omit, type Projector, rowReader, table, textOf, wholeOf } from './engine/table.ts';
+import { flagOf, omit, type Projector, rowReader, table, textOf } from './engine/table.ts';
 import { inserting, updating } from './engine/bulk.ts';
 import { only } from './engine/ports.ts';
 import { listing, type Page, paging, telling } from './engine/query.ts';
@@ -69,12 +69,14 @@ export const documentsByIds = listing(
   rowOf,
 );
 
-/** Bytes of the files that a tenant uploaded and used, and that are still kept. */
+/** Bytes of the files that a tenant uploaded and used, and that are still kept; `used`: those of `ids` among them. */
 export const uploadedBytesOfTenant = telling(
-  `select coalesce(sum(bytes), 0)::int8 as bytes from read.documents
+  `select coalesce(sum(bytes), 0)::int8 as bytes,
+     string_agg(document_id, ' ') filter (where document_id = any($2::text[])) as used
+   from read.documents
    where tenant_id = $1 and source in ('upload', 'canonical') and removed_at is null`,
-  (tenantId: string) => [tenantId],
-  (row) => wholeOf(row, 'bytes'),
+  (tenantId: string, ids: readonly string[]) => [tenantId, ids],
+  rowReader({ bytes: 'int8', used: 'text?' }),
 );
 
 /** Which documents of a tenant to list. `created_after` is inclusive. */

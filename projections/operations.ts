@@ -126,12 +126,17 @@ export const operationLists = queueLists({
   nameOf: rowReader(pick(operations.columns, 'operation_id', 'tenant_id')),
 });
 
-/** Operations of a tenant that have not ended: how many, and the bytes of the files that came with them. */
+/**
+ * Operations of a tenant that have not ended: how many, and the bytes of the files that came with them. `known`: those
+ * of `ids` that are here at all, separated by blanks.
+ */
 export const openOperationsOfTenant = telling(
-  `select count(*) as count, coalesce(sum(file_bytes), 0)::int8 as bytes from read.operations
-   where tenant_id = $1 and finished_at is null`,
-  (tenantId: string) => [tenantId],
-  rowReader({ count: 'int8', bytes: 'int8' }),
+  `select count(*) filter (where finished_at is null) as count,
+     coalesce(sum(file_bytes) filter (where finished_at is null), 0)::int8 as bytes,
+     string_agg(operation_id, ' ') filter (where operation_id = any($2::text[])) as known
+   from read.operations where tenant_id = $1 and (finished_at is null or operation_id = any($2::text[]))`,
+  (tenantId: string, ids: readonly string[]) => [tenantId, ids],
+  rowReader({ count: 'int8', bytes: 'int8', known: 'text?' }),
 );
 
 /** All operations that wait for a worker: how many, and when the oldest was accepted (null: there is none). */

@@ -7,10 +7,18 @@ import {
   type AccountRejection,
   type AdjustCredits,
   type OpenAccount,
-  paymentKey,
   type SetPlan,
 } from './messages.ts';
-import { type AccountState, availableIn, evolve, NEW_ACCOUNT, opening } from './state.ts';
+import {
+  type AccountState,
+  adjustmentAt,
+  availableIn,
+  evolve,
+  isNoted,
+  NEW_ACCOUNT,
+  opening,
+  recall,
+} from './state.ts';
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 
@@ -29,7 +37,7 @@ const setPlan = (state: AccountState, { data, meta }: SetPlan): AccountDecision 
 };
 
 const adjustCredits = (state: AccountState, { data, meta }: AdjustCredits): AccountDecision => {
-  const earlier = data.idempotency_key === null ? undefined : state.adjustments.get(data.idempotency_key);
+  const earlier = data.idempotency_key === null ? undefined : adjustmentAt(state, data.idempotency_key);
   if (earlier?.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
 
@@ -86,6 +94,7 @@ export const account: Decider<AccountKind> = {
   initialState: NEW_ACCOUNT,
   decide,
   evolve,
+  recall,
 };
 
 /** The balance that an event carries; undefined for one that does not move it. */
@@ -107,47 +116,31 @@ export const balanceAfter = ({ type, data }: AccountEvent): Credits | undefined 
 
 type Data<Type extends AccountEvent['type']> = AccountEventOf<Type>['data'];
 
-const remembersCharge = (
-  { charges }: AccountState,
-  { idempotency_key: key, credits }: Data<'CreditsBurned'>,
-) => key === null || charges.get(key)?.credits === credits;
-
-const remembersAdjustment = (
-  { adjustments }: AccountState,
-  { idempotency_key: key, credits }: Data<'CreditsAdjusted'>,
-) => key === null || adjustments.get(key)?.credits === credits;
-
-const remembersSale = ({ sales }: AccountState, sale: Data<'CreditsGranted'>): boolean =>
-  sales.get(paymentKey(sale))?.sale.credits === sale.credits;
-
-const remembersRefund = ({ refunds }: AccountState, refund: Data<'CreditsRefunded'>): boolean =>
-  refunds.get(paymentKey(refund))?.credits === refund.credits;
-
 const remembersHold = ({ holds }: AccountState, hold: Data<'CreditsHeld'>): boolean =>
   holds.get(hold.hold_id)?.credits === hold.credits;
 
 const isClosed = ({ holds }: AccountState, holdId: string | null): boolean =>
   holdId === null || !holds.has(holdId);
 
-/** Whether an account whose last event is this one would remember it so. */
-export const remembersLast = (state: AccountState, { type, data }: AccountEvent): boolean => {
+/** Whether an account whose last event is this one, at this revision, would remember it so. */
+export const remembersLast = (state: AccountState, event: AccountEvent, revision: bigint): boolean =>
+  BigInt(state.history.events) === revision + 1n && isNoted(state, event) && remembersFacts(state, event);
+
+const remembersFacts = (state: AccountState, { type, data }: AccountEvent): boolean => {
   switch (type) {
     case 'AccountOpened':
       return state.tenant_id === data.tenant_id;
     case 'PlanSet':
       return state.plan === data.plan;
     case 'CreditsGranted':
-      return remembersSale(state, data);
-    case 'CreditsRefunded':
-      return remembersRefund(state, data);
-    case 'CreditsAdjusted':
-      return remembersAdjustment(state, data);
+      return state.hasSales;
     case 'CreditsHeld':
       return remembersHold(state, data);
     case 'HoldReleased':
-      return isClosed(state, data.hold_id);
     case 'CreditsBurned':
-      return isClosed(state, data.hold_id) && remembersCharge(state, data);
+      return isClosed(state, data.hold_id);
+    default:
+      return true;
   }
 };
 

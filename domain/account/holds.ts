@@ -10,7 +10,7 @@ import type {
   SettleHold,
 } from './messages.ts';
 import { NO_END } from '../leased.ts';
-import { type AccountState, availableIn, opening, RELEASED } from './state.ts';
+import { type AccountState, availableIn, chargeAt, opening, RELEASED } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -177,7 +177,7 @@ export const releaseHold = (state: AccountState, { data, meta }: ReleaseHold): A
 
 /** A flat burn, once per idempotency key. */
 export const chargeCredits = (state: AccountState, { data, meta }: ChargeCredits): AccountDecision => {
-  const earlier = state.charges.get(data.idempotency_key);
+  const earlier = chargeAt(state, data.idempotency_key);
   if (earlier?.fingerprint === data.fingerprint) return accept();
   if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
   if (data.credits > MOVEMENT_MAX) return reject({ code: 'credits_out_of_range' });

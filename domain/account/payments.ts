@@ -7,7 +7,7 @@ import {
   paymentKey,
   type RefundCredits,
 } from './messages.ts';
-import { type AccountState, availableIn, opening, type SaleState } from './state.ts';
+import { type AccountState, availableIn, opening, paymentAt, refundAt, type SaleState } from './state.ts';
 
 /** The members that identify a sale; all others may differ. */
 interface SaleFigures {
@@ -37,13 +37,15 @@ export const isSameSale = (
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
+const isRepeat = (earlier: SaleState | undefined, data: GrantCredits['data']): boolean =>
+  earlier !== undefined && (earlier.sale.fingerprint === data.fingerprint || isSameSale(earlier.sale, data));
+
 /** A sale. A first sale moves the plan from free to paid. */
 export const grantCredits = (state: AccountState, { data, meta }: GrantCredits): AccountDecision => {
   const key = paymentKey(data);
-  const earlier = state.sales.get(key);
-  if (earlier?.sale.fingerprint === data.fingerprint) return accept();
-  if (earlier !== undefined && isSameSale(earlier.sale, data)) return accept();
-  if (earlier !== undefined || state.refunds.has(key)) return reject({ code: 'idempotency_key_reused' });
+  const earlier = paymentAt(state, key);
+  if (earlier !== undefined)
+    return isRepeat(earlier.sale, data) ? accept() : reject({ code: 'idempotency_key_reused' });
 
   const isExact = [state.balance, state.purchased].every((total) => staysExact(total, data.credits));
   if (!isExact) return reject({ code: 'credits_out_of_range' });
@@ -54,7 +56,7 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
     ...opening(state, tenant_id, meta),
     { type: 'CreditsGranted', data: { ...sale, created_at: meta.now, balance_after } },
   ];
-  if (state.plan === 'free' && state.sales.isEmpty())
+  if (state.plan === 'free' && !state.hasSales)
     events.push({
       type: 'PlanSet',
       data: { plan: 'paid', previous_plan: 'free', reason: 'first sale', set_at: meta.now },
@@ -137,13 +139,14 @@ const beyondLimits = (state: AccountState, of: SaleState, wanted: Amounts): Acco
 /** Order of checks: repeat, 404, mismatch, exceeds, balance. */
 export const refundCredits = (state: AccountState, { data, meta }: RefundCredits): AccountDecision => {
   const key = paymentKey(data);
-  const earlier = state.refunds.get(key);
-  if (earlier?.fingerprint === data.fingerprint) return accept();
-  if (earlier !== undefined || state.sales.has(key)) return reject({ code: 'idempotency_key_reused' });
+  // A repeat is answered with what is left of its sale.
+  if (refundAt(state, key)?.refund.fingerprint === data.fingerprint) return accept();
+  if (paymentAt(state, key) !== undefined) return reject({ code: 'idempotency_key_reused' });
 
-  const of = state.sales.get(
+  const of = paymentAt(
+    state,
     paymentKey({ provider: data.original_provider, provider_txn_id: data.original_provider_txn_id }),
-  );
+  )?.sale;
   if (of === undefined) return reject({ code: 'original_grant_not_found' });
   if (data.currency !== null && data.currency !== of.sale.currency)
     return reject({ code: 'refund_mismatch', reason: 'currency' });

@@ -1,11 +1,25 @@
 import { Map as ImmutableMap } from 'immutable';
 import { type Credits, minus, NO_CREDITS, plus } from '../kernel/amounts.ts';
 import { type AccountEvent, type AccountEventOf, paymentKey, type Plan } from './messages.ts';
-import type { CommandMeta } from '../kernel/decider.ts';
+import { type CommandMeta, type EarlierEvents, EventsNeeded } from '../kernel/decider.ts';
+import {
+  allKept,
+  type History,
+  keep,
+  type Kept,
+  KEPT_MAX,
+  keptAt,
+  NO_HISTORY,
+  nothingKept,
+  revisionsOf,
+  withNext,
+} from '../kernel/history.ts';
+
+type Data<Type extends AccountEvent['type']> = AccountEventOf<Type>['data'];
 
 /** A sale and what of it was refunded so far. */
 export interface SaleState {
-  readonly sale: AccountEventOf<'CreditsGranted'>['data'];
+  readonly sale: Data<'CreditsGranted'>;
   readonly refunded_credits: Credits;
   readonly refunded_gross_minor: number;
   readonly refunded_vat_minor: number;
@@ -22,6 +36,8 @@ export const RELEASED = '';
  * What an account remembers in order to decide. Persistent maps: a batch is decided on successors of
  * one state, and the old state stays valid when the append conflicts. Keys of `sales` and `refunds`
  * are payment keys (`payment/identity.ts`), of `holds` hold IDs, of the others idempotency keys.
+ * Sales, refunds, adjustments and charges are those of late and those that were read again: `history` knows where all
+ * of them are in the log, so none takes effect twice. Ask by `paymentAt`, `saleOfGrant` and the like, never the maps.
  */
 export interface AccountState {
   readonly opened: boolean;
@@ -34,13 +50,18 @@ export interface AccountState {
   readonly used: Credits;
   readonly free_pages_used: number;
   readonly free_pages_held: number;
-  readonly sales: ImmutableMap<string, SaleState>;
+  readonly hasSales: boolean;
+  readonly history: History;
+  /** Each with all that was refunded of it. */
+  readonly sales: Kept<SaleState>;
   /** Payment key of a sale by its grant ID. */
-  readonly saleKeys: ImmutableMap<string, string>;
-  readonly refunds: ImmutableMap<string, AccountEventOf<'CreditsRefunded'>['data']>;
-  readonly adjustments: ImmutableMap<string, AccountEventOf<'CreditsAdjusted'>['data']>;
-  readonly holds: ImmutableMap<string, AccountEventOf<'CreditsHeld'>['data']>;
-  readonly charges: ImmutableMap<string, AccountEventOf<'CreditsBurned'>['data']>;
+  readonly saleKeys: Kept<string>;
+  readonly refunds: Kept<Data<'CreditsRefunded'>>;
+  readonly adjustments: Kept<Data<'CreditsAdjusted'>>;
+  readonly charges: Kept<Data<'CreditsBurned'>>;
+  /** Names of events that were read again, by revision. */
+  readonly recalled: ImmutableMap<number, readonly string[]>;
+  readonly holds: ImmutableMap<string, Data<'CreditsHeld'>>;
   /**
    * Hold of each operation that has an open one (the latest, if it has several) or was billed lately; `RELEASED` of one
    * that was given up lately.
@@ -63,12 +84,15 @@ export const NEW_ACCOUNT: AccountState = {
   used: NO_CREDITS,
   free_pages_used: 0,
   free_pages_held: 0,
-  sales: ImmutableMap(),
-  saleKeys: ImmutableMap(),
-  refunds: ImmutableMap(),
-  adjustments: ImmutableMap(),
+  hasSales: false,
+  history: NO_HISTORY,
+  sales: nothingKept(),
+  saleKeys: nothingKept(),
+  refunds: nothingKept(),
+  adjustments: nothingKept(),
+  charges: nothingKept(),
+  recalled: ImmutableMap(),
   holds: ImmutableMap(),
-  charges: ImmutableMap(),
   operations: ImmutableMap(),
   closed: ImmutableMap(),
   closed_count: 0,
@@ -77,48 +101,197 @@ export const NEW_ACCOUNT: AccountState = {
 /** Credits that a command may take: balance − open holds. */
 export const availableIn = (state: AccountState): Credits => minus(state.balance, state.held);
 
-const granted = (state: AccountState, sale: AccountEventOf<'CreditsGranted'>['data']): AccountState => ({
-  ...state,
-  balance: plus(state.balance, sale.credits),
-  purchased: plus(state.purchased, sale.credits),
-  sales: state.sales.set(paymentKey(sale), {
-    sale,
-    refunded_credits: minus(sale.credits, sale.credits),
-    refunded_gross_minor: 0,
-    refunded_vat_minor: 0,
-    refunded_fee_minor: 0,
-  }),
-  saleKeys: state.saleKeys.set(sale.grant_id, paymentKey(sale)),
-});
+const paymentName = (key: string): string => `payment ${key}`;
+const grantName = (grantId: string): string => `grant ${grantId}`;
+const adjustmentName = (key: string): string => `adjustment ${key}`;
+const chargeName = (key: string): string => `charge ${key}`;
+const exportName = (jobId: string): string => `export ${jobId}`;
 
-const refunded = (state: AccountState, refund: AccountEventOf<'CreditsRefunded'>['data']): AccountState => {
-  const saleKey = state.saleKeys.get(refund.grant_id) ?? '';
-  const of = state.sales.get(saleKey);
-  if (of === undefined) throw new Error(`refund ${refund.refund_id} names no sale of this account`);
+const NAMELESS: readonly string[] = [];
+
+/** What a later decision finds an event by. A sale and its refunds share the name of the grant. */
+const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
+  switch (type) {
+    case 'CreditsGranted':
+    case 'CreditsRefunded':
+      return [paymentName(paymentKey(data)), grantName(data.grant_id)];
+    case 'CreditsAdjusted':
+      return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
+    case 'CreditsBurned':
+      if (data.idempotency_key === null) return NAMELESS;
+      return isExport(data)
+        ? [chargeName(data.idempotency_key), exportName(data.job_id)]
+        : [chargeName(data.idempotency_key)];
+    default:
+      return NAMELESS;
+  }
+};
+
+const isExport = (burn: Data<'CreditsBurned'>): burn is Data<'CreditsBurned'> & { readonly job_id: string } =>
+  burn.operation === 'examples_export' && burn.job_id !== null;
+
+/** Whether the last event of the account is found by its names. */
+export const isNoted = ({ history }: AccountState, event: AccountEvent): boolean =>
+  namesOf(event).every((name) => revisionsOf(history, name).includes(history.events - 1));
+
+/**
+ * What is kept under a name; undefined: the account never had it. Throws EventsNeeded for an event that may have the
+ * name and is not kept: it has to be read again first.
+ */
+const found = <T>({ history, recalled }: AccountState, name: string, kept: T | undefined): T | undefined => {
+  if (kept !== undefined) return kept;
+  const unread = revisionsOf(history, name).filter(
+    (revision) => recalled.get(revision)?.includes(name) !== false,
+  );
+  if (unread.length > 0) throw new EventsNeeded(unread);
+  return undefined;
+};
+
+/** The sale or refund of this account under a payment key. Throws EventsNeeded. */
+export const paymentAt = (
+  state: AccountState,
+  key: string,
+): { readonly sale?: SaleState; readonly refund?: Data<'CreditsRefunded'> } | undefined => {
+  const [sale, refund] = [keptAt(state.sales, key), keptAt(state.refunds, key)];
+  const kept = sale === undefined ? refund && { refund } : { sale };
+  return found(state, paymentName(key), kept);
+};
+
+/** The sale with this grant ID. Throws EventsNeeded. */
+const saleOfGrant = (state: AccountState, grantId: string): SaleState | undefined =>
+  found(state, grantName(grantId), keptAt(state.sales, keptAt(state.saleKeys, grantId) ?? ''));
+
+/** A refund of this account, and its sale as it is now. Throws EventsNeeded. */
+export const refundAt = (
+  state: AccountState,
+  key: string,
+): { readonly refund: Data<'CreditsRefunded'>; readonly of: SaleState } | undefined => {
+  const refund = paymentAt(state, key)?.refund;
+  const of = refund && saleOfGrant(state, refund.grant_id);
+  return refund && of && { refund, of };
+};
+
+/** The adjustment under an idempotency key. Throws EventsNeeded. */
+export const adjustmentAt = (state: AccountState, key: string): Data<'CreditsAdjusted'> | undefined =>
+  found(state, adjustmentName(key), keptAt(state.adjustments, key));
+
+/** The keyed charge under an idempotency key. Throws EventsNeeded. */
+export const chargeAt = (state: AccountState, key: string): Data<'CreditsBurned'> | undefined =>
+  found(state, chargeName(key), keptAt(state.charges, key));
+
+/** The charge for the export of a job's examples. Throws EventsNeeded. */
+export const exportChargeOf = (state: AccountState, jobId: string): Data<'CreditsBurned'> | undefined =>
+  found(
+    state,
+    exportName(jobId),
+    [...allKept(state.charges)].find((charge) => isExport(charge) && charge.job_id === jobId),
+  );
+
+const withSale = (state: AccountState, sale: SaleState): AccountState => {
+  const key = paymentKey(sale.sale);
   return {
     ...state,
-    balance: minus(state.balance, refund.credits),
-    purchased: minus(state.purchased, refund.credits),
-    refunds: state.refunds.set(paymentKey(refund), refund),
-    sales: state.sales.set(saleKey, {
-      sale: of.sale,
-      refunded_credits: plus(of.refunded_credits, refund.credits),
-      refunded_gross_minor: of.refunded_gross_minor + refund.gross_amount_minor,
-      refunded_vat_minor: of.refunded_vat_minor + refund.vat_amount_minor,
-      refunded_fee_minor: of.refunded_fee_minor + refund.provider_fee_minor,
-    }),
+    sales: keep(state.sales, key, sale),
+    saleKeys: keep(state.saleKeys, sale.sale.grant_id, key),
   };
 };
 
-const adjusted = (state: AccountState, data: AccountEventOf<'CreditsAdjusted'>['data']): AccountState => ({
+const notRefunded = (sale: Data<'CreditsGranted'>): SaleState => ({
+  sale,
+  refunded_credits: NO_CREDITS,
+  refunded_gross_minor: 0,
+  refunded_vat_minor: 0,
+  refunded_fee_minor: 0,
+});
+
+const lessRefund = (of: SaleState, refund: Data<'CreditsRefunded'>): SaleState => ({
+  sale: of.sale,
+  refunded_credits: plus(of.refunded_credits, refund.credits),
+  refunded_gross_minor: of.refunded_gross_minor + refund.gross_amount_minor,
+  refunded_vat_minor: of.refunded_vat_minor + refund.vat_amount_minor,
+  refunded_fee_minor: of.refunded_fee_minor + refund.provider_fee_minor,
+});
+
+const granted = (state: AccountState, sale: Data<'CreditsGranted'>): AccountState => ({
+  ...withSale(state, notRefunded(sale)),
+  balance: plus(state.balance, sale.credits),
+  purchased: plus(state.purchased, sale.credits),
+  hasSales: true,
+});
+
+/** A sale that is not kept is read again with all its refunds when somebody asks for it. */
+const refunded = (state: AccountState, refund: Data<'CreditsRefunded'>): AccountState => {
+  const key = keptAt(state.saleKeys, refund.grant_id) ?? '';
+  const of = keptAt(state.sales, key);
+  if (of === undefined && revisionsOf(state.history, grantName(refund.grant_id)).length === 0)
+    throw new Error(`refund ${refund.refund_id} names no sale of this account`);
+  return {
+    // The sale stays for as long as its refund does.
+    ...(of === undefined ? state : withSale(state, lessRefund(of, refund))),
+    balance: minus(state.balance, refund.credits),
+    purchased: minus(state.purchased, refund.credits),
+    refunds: keep(state.refunds, paymentKey(refund), refund),
+  };
+};
+
+/** The sale of an event with all its refunds, among events that were read again. */
+const recalledSale = (
+  { history }: AccountState,
+  sale: Data<'CreditsGranted'>,
+  earlier: EarlierEvents<AccountEvent>,
+): SaleState => {
+  const unread = revisionsOf(history, grantName(sale.grant_id)).filter((revision) => !earlier.has(revision));
+  if (unread.length > 0) throw new EventsNeeded([...earlier.keys(), ...unread]);
+  let state = notRefunded(sale);
+  for (const { type, data } of earlier.values())
+    if (type === 'CreditsRefunded' && data.grant_id === sale.grant_id) state = lessRefund(state, data);
+  return state;
+};
+
+const recalledOne = (
+  state: AccountState,
+  { type, data }: AccountEvent,
+  earlier: EarlierEvents<AccountEvent>,
+): AccountState => {
+  switch (type) {
+    case 'CreditsGranted':
+      return keptAt(state.sales, paymentKey(data)) !== undefined
+        ? state
+        : withSale(state, recalledSale(state, data, earlier));
+    case 'CreditsRefunded':
+      return { ...state, refunds: keep(state.refunds, paymentKey(data), data) };
+    case 'CreditsAdjusted':
+      return { ...state, adjustments: keptBy(state.adjustments, data) };
+    case 'CreditsBurned':
+      return { ...state, charges: keptBy(state.charges, data) };
+    default:
+      return state;
+  }
+};
+
+/** The account with what earlier events said. Throws EventsNeeded for refunds of a sale that are not among them. */
+export const recall = (state: AccountState, earlier: EarlierEvents<AccountEvent>): AccountState => {
+  const names = state.recalled.size > 2 * KEPT_MAX ? state.recalled.clear() : state.recalled;
+  let next: AccountState = { ...state, recalled: names };
+  for (const [revision, event] of earlier) {
+    next = recalledOne(next, event, earlier);
+    next = { ...next, recalled: next.recalled.set(revision, namesOf(event)) };
+  }
+  return next;
+};
+
+/** What has no key is not asked for again. */
+const keptBy = <T extends { readonly idempotency_key: string | null }>(map: Kept<T>, data: T): Kept<T> =>
+  data.idempotency_key === null ? map : keep(map, data.idempotency_key, data);
+
+const adjusted = (state: AccountState, data: Data<'CreditsAdjusted'>): AccountState => ({
   ...state,
   balance: plus(state.balance, data.credits),
   adjusted: plus(state.adjusted, data.credits),
-  adjustments:
-    data.idempotency_key === null ? state.adjustments : state.adjustments.set(data.idempotency_key, data),
+  adjustments: keptBy(state.adjustments, data),
 });
 
-const held = (state: AccountState, hold: AccountEventOf<'CreditsHeld'>['data']): AccountState => ({
+const held = (state: AccountState, hold: Data<'CreditsHeld'>): AccountState => ({
   ...state,
   held: plus(state.held, hold.credits),
   free_pages_held: state.free_pages_held + hold.free_pages,
@@ -173,19 +346,24 @@ const settled = (state: AccountState, operation: string, holdId: string): Accoun
   return closed({ ...open, operations: open.operations.set(operation, holdId) }, operation);
 };
 
-const burned = (state: AccountState, burn: AccountEventOf<'CreditsBurned'>['data']): AccountState => {
+const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState => {
   const open = burn.hold_id === null ? state : settled(state, burn.operation_id, burn.hold_id);
   return {
     ...open,
     balance: minus(open.balance, burn.credits),
     used: plus(open.used, burn.credits),
     free_pages_used: open.free_pages_used + burn.free_pages,
-    charges: burn.idempotency_key === null ? open.charges : open.charges.set(burn.idempotency_key, burn),
+    charges: keptBy(open.charges, burn),
   };
 };
 
 /** What the account remembers of an event. It only remembers: every rule is in `decide`. */
-export const evolve = (state: AccountState, { type, data }: AccountEvent): AccountState => {
+export const evolve = (state: AccountState, event: AccountEvent): AccountState => ({
+  ...changed(state, event),
+  history: withNext(state.history, namesOf(event)),
+});
+
+const changed = (state: AccountState, { type, data }: AccountEvent): AccountState => {
   switch (type) {
     case 'AccountOpened':
       return { ...state, opened: true, tenant_id: data.tenant_id };

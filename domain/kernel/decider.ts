@@ -84,16 +84,35 @@ export type Decision<Event, Rejection> =
   | { readonly kind: 'accepted'; readonly events: readonly Event[] }
   | { readonly kind: 'rejected'; readonly rejection: Rejection };
 
+/**
+ * Nothing can be said before these events of the stream were read again: the state knows where they are, not what they
+ * say.
+ */
+export class EventsNeeded extends Error {
+  override readonly name = 'EventsNeeded';
+  readonly revisions: readonly number[];
+  constructor(revisions: readonly number[]) {
+    super(`events at revisions ${revisions.join(', ')} are needed`);
+    this.revisions = revisions;
+  }
+}
+
+/** Events of a stream that were read again, by revision. */
+export type EarlierEvents<Event> = ReadonlyMap<number, Event>;
+
 /** Pure rules of one kind of stream. `decide` holds every rule, `evolve` only remembers. */
 export interface Decider<Kind extends AnyKind> {
   readonly initialState: Kind['state'];
   /** Each event says all that is known: the last one is enough, however long the stream is. */
   readonly saysAll?: boolean;
+  /** Throws EventsNeeded, where a state does not keep all that its events said. */
   readonly decide: (
     state: Kind['state'],
     command: Kind['command'],
   ) => Decision<Kind['event'], Kind['rejection']>;
   readonly evolve: (state: Kind['state'], event: Kind['event']) => Kind['state'];
+  /** The state with what earlier events said. Throws EventsNeeded, where these need others. */
+  readonly recall?: (state: Kind['state'], earlier: EarlierEvents<Kind['event']>) => Kind['state'];
 }
 
 export const accept = <Event>(

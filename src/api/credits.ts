@@ -4,6 +4,7 @@ import type { sellCredits as sell, refundCredits as refund } from '../commands/s
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
 import { type AdjustCredits, plan } from '../../domain/account/messages.ts';
+import { adjustmentAt } from '../../domain/account/state.ts';
 import {
   creditsOut,
   currencyIn,
@@ -218,7 +219,7 @@ const adjustmentOf = (
 ) => {
   const event = events.find(({ type }) => type === 'CreditsAdjusted');
   const adjustment =
-    event?.type === 'CreditsAdjusted' ? event.data : state.adjustments.get(idempotencyKey ?? '');
+    event?.type === 'CreditsAdjusted' ? event.data : adjustmentAt(state, idempotencyKey ?? '');
   if (adjustment === undefined) throw new Error('an adjustment that was done is not in its account');
   return { adjustment, credited: event !== undefined };
 };

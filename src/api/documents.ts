@@ -56,7 +56,11 @@ const presignRequest = z
       .int()
       .min(1)
       .optional()
-      .meta({ description: 'The size of the file; more bytes are not accepted.' }),
+      .meta({
+        description:
+          'The size of the file; more bytes are not accepted. With an S3 store so much of the quota is set aside ' +
+          'with the URL, and the largest upload if it is left out.',
+      }),
     kind: z.enum(['document', 'dataset']).default('document'),
     project_id: plainText(1, 128).default('default'),
     task_id: plainText(1, 128).default('default'),

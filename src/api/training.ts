@@ -3,6 +3,7 @@ import type { PipelineCommands } from '../commands/deployments.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
+import { chargeAt } from '../../domain/account/state.ts';
 import { artifactUriOf } from '../../domain/deployment.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { jobIdOfArtifact, type TrainingJobState } from '../../domain/trainingJob.ts';
@@ -185,7 +186,7 @@ export const cancelJob = async (
 /** What was charged now, or by the request that this one repeats. */
 const chargeIn = ({ events, state }: Extract<Outcome<AccountKind>, { kind: 'done' }>, key: string) => {
   const event = events.find(({ type }) => type === 'CreditsBurned');
-  const charge = event?.type === 'CreditsBurned' ? event.data : state.charges.get(key);
+  const charge = event?.type === 'CreditsBurned' ? event.data : chargeAt(state, key);
   if (charge === undefined) throw new Error('a charge that was made is not in its account');
   return { charge, charged: event !== undefined };
 };
@@ -269,8 +270,8 @@ export const chargeExamples = post(
   async ({ body, caller, meta, doneOr }, deps) => {
     const { tenant_id, idempotency_key } = body;
     // A key that was used is answered by its charge.
-    const { charges } = await deps.accounts.stateOf(tenant_id);
-    if (!charges.has(idempotency_key)) await checkOwned(deps, body);
+    const earlier = await deps.accounts.ask(tenant_id, (state) => chargeAt(state, idempotency_key));
+    if (earlier.answer === undefined) await checkOwned(deps, body);
     const { terms, version } = await activeConfig(deps.reference);
     const command = chargeOf(body, {
       meta,

@@ -20,7 +20,8 @@ import {
   trainingInputs,
   type TrainingJobs,
 } from './training.ts';
-import type { Documents, UploadStock } from './uploads.ts';
+import type { Documents } from './uploads.ts';
+import type { UploadStock } from './slots.ts';
 import { type WorkProblem, workProblem } from './workProblem.ts';
 
 /** A document, and whose it is. */

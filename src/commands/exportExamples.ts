@@ -12,10 +12,11 @@ import {
   type TrainingJobs,
 } from './training.ts';
 import type { CreatedJob } from '../../domain/trainingJob.ts';
+import { exportChargeOf } from '../../domain/account/state.ts';
 import { workProblem, type WorkProblem } from './workProblem.ts';
 
 interface ExportDeps extends Pick<JobSecretDeps, 'objects'>, Pick<BillingDeps, 'billingConfig'> {
-  readonly accounts: Pick<AccountWriter, 'stateOf'>;
+  readonly accounts: Pick<AccountWriter, 'ask'>;
   readonly jobs: Pick<TrainingJobs, 'stateOf'>;
   readonly kept: Pick<ExampleStreams, 'keptOf'>;
   readonly source: ExampleSource;
@@ -37,10 +38,8 @@ interface ExportedExample {
 const AT_ONCE = 2;
 
 /** Whether the fee for this job's examples was charged, from the account itself. */
-const isCharged = async ({ accounts }: ExportDeps, tenantId: string, jobId: string): Promise<boolean> => {
-  const { charges } = await accounts.stateOf(tenantId);
-  return charges.some(({ operation, job_id }) => operation === 'examples_export' && job_id === jobId);
-};
+const isCharged = async ({ accounts }: ExportDeps, tenantId: string, jobId: string): Promise<boolean> =>
+  (await accounts.ask(tenantId, (state) => exportChargeOf(state, jobId) !== undefined)).answer;
 
 const textOf = async (
   deps: ExportDeps,

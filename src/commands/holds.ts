@@ -19,7 +19,7 @@ import { misfit, workProblem, type WorkProblem } from './workProblem.ts';
 
 /** The accounts whose credits are held, and their log. */
 export interface HoldDeps {
-  readonly accounts: Pick<AccountWriter, 'execute' | 'stateOf'>;
+  readonly accounts: Pick<AccountWriter, 'execute' | 'stateOf' | 'ask'>;
   readonly store: EventStore;
 }
 

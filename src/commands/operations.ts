@@ -43,7 +43,7 @@ import {
 } from './operationInput.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { BATCH } from '../../domain/batch.ts';
-import type { HeavySlots } from './slots.ts';
+import { type HeavySlots, namesIn, type Room } from './slots.ts';
 import { tooManyOpen } from './holds.ts';
 import {
   abandonWork,
@@ -134,13 +134,22 @@ export const operationMoney = (deps: OperationMoneyDeps): WorkMoney<OperationWor
       : dropUnreviewed(deps.objects, operation_id),
 });
 
+/** `known`: IDs, apart by blanks; null: none. */
+interface OpenOperations {
+  readonly count: number;
+  readonly bytes: number;
+  readonly known: string | null;
+}
+
 interface AcceptDeps extends OperationMoneyDeps, CountFileDeps, OperationInputDeps, Pick<KeyedDeps, 'usage'> {
   readonly objects: OperationInputDeps['objects'];
   readonly slots: Pick<HeavySlots, 'take'>;
-  /** Operations of a tenant that have not ended. May be late; where credits are held, the account decides how many. */
-  readonly openOf: (tenantId: string) => Promise<{ readonly count: number; readonly bytes: number }>;
+  /** Operations of a tenant that have not ended, and those of `ids` that it knows at all. May be late. */
+  readonly openOf: (tenantId: string, ids: readonly string[]) => Promise<OpenOperations>;
   /** Most bytes of files that came with requests of one tenant and wait. */
   readonly quotaBytes: number;
+  /** Of open operations: one in a process. */
+  readonly room: Room;
 }
 
 export interface QueuedOperation {
@@ -334,20 +343,42 @@ const handOver = async (deps: AcceptDeps, asked: Asked): Promise<HandedOver | Wo
   }
 };
 
-const admitted = async (
-  { openOf, quotaBytes }: AcceptDeps,
-  request: WorkRequest,
-): Promise<WorkProblem | undefined> => {
-  const { count, bytes } = await openOf(request.tenant_id);
-  if (count >= OPEN_MAX) return tooManyOpen(OPEN_MAX);
-  const { file_bytes: sent = 0 } = sentBytes(request);
-  if (sent === 0 || bytes + sent <= quotaBytes) return undefined;
-  return workProblem(
-    'upload_quota_exceeded',
-    `Files of this tenant's open operations take ${String(bytes)} bytes; at most ${String(quotaBytes)} may wait. ` +
-      'Send this one when some of them have ended.',
-    { used_bytes: bytes, quota_bytes: quotaBytes },
-  );
+/** A list that is later than this is not waited for, ms: what was accepted here counts no longer by itself. */
+const LISTED_MS = 10 * 60_000;
+/** What has ended by itself is dropped where so many wait. */
+const WAITING_MAX = 1_000;
+
+/**
+ * Takes the room that a request needs, or says why there is none. The list of open operations is late, so those that
+ * this process has accepted count until the list has them: however many ask at once, no more than the limit get in.
+ * Where credits are held the account decides too, for all processes; of work that nobody pays, and of bytes, several
+ * processes may together take what each of them has taken while its list was late.
+ */
+const admission = ({ openOf, quotaBytes, room }: AcceptDeps) => {
+  let asked = 0;
+  return async (request: WorkRequest, operation_id: string): Promise<WorkProblem | (() => void)> => {
+    const { tenant_id } = request;
+    if ((asked += 1) % WAITING_MAX === 0) room.forgetUntil(performance.now());
+    const before = new Map(room.of(tenant_id));
+    const { count, bytes, known } = await openOf(tenant_id, [...before.keys()]);
+    const listed = namesIn(known);
+    room.forget(tenant_id, listed);
+    // Another request may have found them in a list that is newer than this one.
+    const taken = new Map([...before, ...room.of(tenant_id)]);
+    for (const [name, { takers }] of taken)
+      if (takers === 0 || listed.has(name) || name === operation_id) taken.delete(name);
+    const used_bytes = [...taken.values()].reduce((sum, one) => sum + one.bytes, bytes);
+    if (count + taken.size >= OPEN_MAX) return tooManyOpen(OPEN_MAX);
+    const { file_bytes: sent = 0 } = sentBytes(request);
+    if (sent === 0 || used_bytes + sent <= quotaBytes)
+      return room.take(tenant_id, operation_id, { bytes: sent, untilMs: performance.now() + LISTED_MS });
+    return workProblem(
+      'upload_quota_exceeded',
+      `Files of this tenant's open operations take ${String(used_bytes)} bytes; at most ${String(quotaBytes)} may ` +
+        'wait. Send this one when some of them have ended.',
+      { used_bytes, quota_bytes: quotaBytes },
+    );
+  };
 };
 
 /**
@@ -355,9 +386,9 @@ const admitted = async (
  * it, so the next request or, a while later, the reaper takes up whatever a crash left. `begin` does the work
  * if nobody takes it over: everything that it refuses is refused here.
  */
-export const acceptOperation =
-  (deps: AcceptDeps) =>
-  async (
+export const acceptOperation = (deps: AcceptDeps) => {
+  const admitted = admission(deps);
+  return async (
     work: WorkRequest,
     endpoint: OperationEndpoint,
     begin: Begin,
@@ -367,25 +398,42 @@ export const acceptOperation =
     const { operation_id } = found;
     if (found.isKnown) return { kind: 'accepted', operation_id, replayed: true };
     if (work.gone !== undefined) return work.gone;
-    const refused = await admitted(deps, work);
-    if (refused !== undefined) return refused;
-    const free = deps.slots.take(work.tenant_id);
-    if (free === undefined)
-      return workProblem(
-        'busy',
-        'The server is working on as many documents as it can. Try again in a moment.',
-      );
+    const giveBack = await admitted(work, operation_id);
+    if (typeof giveBack !== 'function') return giveBack;
+    let isAccepted = false;
     try {
-      const answer = await begin({
-        ...work,
-        handOver: (request, plan) => handOver(deps, { request, plan, operation_id }),
-      });
+      const answer = await inSlot(deps, work, () =>
+        begin({
+          ...work,
+          handOver: (request, plan) => handOver(deps, { request, plan, operation_id }),
+        }),
+      );
       if (answer.kind === 'problem') return answer;
+      isAccepted = true;
       return { kind: 'accepted', operation_id, replayed: false };
     } finally {
-      free();
+      if (!isAccepted) giveBack();
     }
   };
+};
+
+const inSlot = async (
+  { slots }: Pick<AcceptDeps, 'slots'>,
+  { tenant_id }: WorkRequest,
+  begin: () => Promise<WorkAnswer>,
+): Promise<WorkAnswer> => {
+  const free = slots.take(tenant_id);
+  if (free === undefined)
+    return workProblem(
+      'busy',
+      'The server is working on as many documents as it can. Try again in a moment.',
+    );
+  try {
+    return await begin();
+  } finally {
+    free();
+  }
+};
 
 /** What routes call for operations. */
 export interface OperationCommands {

@@ -17,10 +17,11 @@ import {
 import type { Clock, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
 import { stateIn, UnreadableStream } from '../writer/streamFold.ts';
 import { account, type AccountKind } from '../../domain/account/account.ts';
-import type { AccountState } from '../../domain/account/state.ts';
+import { type AccountState, paymentAt, refundAt } from '../../domain/account/state.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { deterministicEventId } from '../../domain/kernel/chain.ts';
-import { accountCodec, AccountUnavailable, type AccountWriter } from '../writer/accountWriter.ts';
+import { accountCodec, AccountUnavailable, type AccountWriter, askAccount } from '../writer/accountWriter.ts';
+import type { Answered } from '../writer/earlier.ts';
 import { commandHandler, type CommandHandler, type HandlerOptions } from '../writer/commandHandler.ts';
 import { BUSY, decideBatch, type Outcome, UNKNOWN } from '../writer/decideBatch.ts';
 import { isContradiction } from '../writer/append.ts';
@@ -110,22 +111,28 @@ export const rehearsed = async (
   command: PaymentIntent,
 ): Promise<Outcome<AccountKind> | undefined> => {
   const { tenant_id: tenantId } = command.data;
-  const state = await stateNow(writer, tenantId);
-  if (state === undefined) return BUSY;
   const encoding = { stream: accountStream(tenantId), tenantId, codec: accountCodec };
-  const from = { state, revision: 'no_stream', hash: null, position: undefined } as const;
-  const batch = decideBatch({ decider: account, encoding, isKnown: () => false }, from, [command]);
-  const [verdict] = batch.verdicts;
+  const place = { revision: 'no_stream', hash: null, position: undefined } as const;
+  const rules = { decider: account, encoding, isKnown: () => false };
+  const decided = await askNow(writer, tenantId, (state) =>
+    decideBatch(rules, { ...place, state }, [command]),
+  );
+  if (decided === undefined) return BUSY;
+  const [verdict] = decided.answer.verdicts;
   if (verdict === undefined) throw new Error('a payment was not decided');
   if (verdict.kind === 'failed') throw verdict.error;
   if (verdict.kind === 'rejected') return verdict;
   return verdict.events.length > 0 ? undefined : { ...verdict, position: undefined };
 };
 
-/** undefined while the log cannot be read. */
-const stateNow = async (writer: AccountWriter, tenantId: string): Promise<AccountState | undefined> => {
+/** Asks an account at the log's end; undefined while the log cannot be read. */
+const askNow = async <T>(
+  writer: Pick<AccountWriter, 'ask'>,
+  tenantId: string,
+  question: (state: AccountState) => T,
+): Promise<Answered<AccountState, T> | undefined> => {
   try {
-    return await writer.stateOf(tenantId, 0);
+    return await writer.ask(tenantId, question, 0);
   } catch (error) {
     if (error instanceof AccountUnavailable) return undefined;
     throw error;
@@ -201,10 +208,10 @@ export interface Stuck {
 
 export type Finished = Outcome<AccountKind> | Stuck;
 
-/** Whether the account has the sale or refund that was claimed. */
-export const tookEffect = ({ sales, refunds }: AccountState, claim: PaymentClaim): boolean => {
+/** Whether the account has the sale or refund that was claimed. Throws EventsNeeded. */
+export const tookEffect = (state: AccountState, claim: PaymentClaim): boolean => {
   const key = paymentKey(claim);
-  const effect = claim.kind === 'sale' ? sales.get(key)?.sale : refunds.get(key);
+  const effect = claim.kind === 'sale' ? paymentAt(state, key)?.sale?.sale : refundAt(state, key)?.refund;
   return effect?.fingerprint === claim.fingerprint;
 };
 
@@ -253,7 +260,7 @@ export const finishAs = async (
   }
   if (outcome.kind === 'done' && outcome.events.length > 0) {
     // It was appended beside the account's writer, which reads it here.
-    await stateNow(parts.writer, of.claim.tenant_id);
+    await askNow(parts.writer, of.claim.tenant_id, () => undefined);
     await keepClaim(parts, of, command);
   }
   if (outcome.kind !== 'rejected') return outcome;
@@ -279,11 +286,11 @@ const effectAfterAll = async (
   of: Claimed,
   command: PaymentIntent,
 ): Promise<Outcome<AccountKind> | undefined> => {
-  const state = await stateNow(parts.writer, of.claim.tenant_id);
-  if (state === undefined) return UNKNOWN;
-  if (!tookEffect(state, of.claim)) return undefined;
+  const asked = await askNow(parts.writer, of.claim.tenant_id, (state) => tookEffect(state, of.claim));
+  if (asked === undefined) return UNKNOWN;
+  if (!asked.answer) return undefined;
   await keepClaim(parts, of, command);
-  return { kind: 'done', events: [], state, position: undefined };
+  return { kind: 'done', events: [], state: asked.state, position: undefined };
 };
 
 /** An event that was recorded so long before a claim was still under way when it was made. */
@@ -305,11 +312,15 @@ const wasNeverRefused = async (
   command: PaymentIntent,
 ): Promise<boolean> => {
   const from = Date.parse(claimed_at) - RACE_MS;
-  const takes = (state: AccountState) => account.decide(state, command).kind === 'accepted';
+  const { tenant_id: tenantId } = command.data;
+  const takes = async (state: AccountState) => {
+    const isTaken = (of: AccountState) => account.decide(of, command).kind === 'accepted';
+    return (await askAccount(store, { tenantId, state }, isTaken)).answer;
+  };
   let state = account.initialState;
-  for await (const recorded of store.read(accountStream(command.data.tenant_id))) {
+  for await (const recorded of store.read(accountStream(tenantId))) {
     const isSince = Date.parse(recordedAt(recorded)) >= from;
-    if (isSince && !takes(state)) return false;
+    if (isSince && !(await takes(state))) return false;
     state = account.evolve(state, accountCodec.decode(recorded));
   }
   return takes(state);
@@ -326,9 +337,9 @@ export const whyStuck = async (store: EventStore, claim: PaymentClaim): Promise<
 /** Finishes another process's claim, as of `now`: the sale keeps its time, its record has the present one. */
 export const finishFor = async (parts: PaymentParts, of: Claimed, now: string): Promise<Finished> => {
   const { claim } = of;
-  const state = await stateNow(parts.writer, claim.tenant_id);
-  if (state === undefined) return BUSY;
-  if (tookEffect(state, claim)) return { kind: 'done', events: [], state, position: undefined };
+  const asked = await askNow(parts.writer, claim.tenant_id, (state) => tookEffect(state, claim));
+  if (asked === undefined) return BUSY;
+  if (asked.answer) return { kind: 'done', events: [], state: asked.state, position: undefined };
   const [intent, why] = [intentOf(claim), await whyStuck(parts.store, claim)];
   if (intent === undefined || why !== undefined) return { kind: 'stuck', why: why ?? 'unreadable' };
   return finishAs(parts, of, { ...intent, meta: { ...intent.meta, now } });
@@ -350,10 +361,8 @@ export const releaseStranded = async (
 ): Promise<OperatorRelease> => {
   const claim = await claimAt(parts.store, stream);
   if (claim === undefined) return { kind: 'none' };
-  const hasEffect = async () => {
-    const state = await stateNow(parts.writer, claim.tenant_id);
-    return state === undefined ? undefined : tookEffect(state, claim);
-  };
+  const hasEffect = async () =>
+    (await askNow(parts.writer, claim.tenant_id, (state) => tookEffect(state, claim)))?.answer;
   const before = await hasEffect();
   if (before === undefined) return { kind: 'busy' };
   if (before) return { kind: 'took_effect' };

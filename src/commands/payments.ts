@@ -3,7 +3,7 @@ import { account, type AccountKind } from '../../domain/account/account.ts';
 import { accountStream, paymentStream } from '../../domain/account/messages.ts';
 import type { PaymentClaim } from '../../domain/payment.ts';
 import type { EventStore, RecordedEvent } from '../../domain/ports/log.ts';
-import { accountCodec } from '../writer/accountWriter.ts';
+import { accountCodec, askAccount } from '../writer/accountWriter.ts';
 import { stateIn } from '../writer/streamFold.ts';
 import {
   afterFailure,
@@ -47,8 +47,9 @@ export interface OpenClaim {
 }
 
 const hasEffect = async (store: EventStore, claim: PaymentClaim): Promise<boolean> => {
-  const state = await stateIn(store, accountStream(claim.tenant_id), { ...account, codec: accountCodec });
-  return tookEffect(state, claim);
+  const { tenant_id: tenantId } = claim;
+  const state = await stateIn(store, accountStream(tenantId), { ...account, codec: accountCodec });
+  return (await askAccount(store, { tenantId, state }, (of) => tookEffect(of, claim))).answer;
 };
 
 /** The claim of a payment stream, if it is open. */

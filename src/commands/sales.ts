@@ -6,7 +6,7 @@ import {
   paymentKey,
   type RefundCredits,
 } from '../../domain/account/messages.ts';
-import type { AccountState } from '../../domain/account/state.ts';
+import { type AccountState, paymentAt, refundAt } from '../../domain/account/state.ts';
 import { fxRateOn } from '../../domain/fxRates.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
@@ -146,11 +146,8 @@ const saleCommand = async (
 };
 
 /** The sale that the account has under this identity: this one, or the one that it repeats. */
-const saleIn = (
-  { sales }: AccountState,
-  { data }: GrantCredits,
-): AccountEventOf<'CreditsGranted'>['data'] => {
-  const sold = sales.get(paymentKey(data));
+const saleIn = (state: AccountState, { data }: GrantCredits): AccountEventOf<'CreditsGranted'>['data'] => {
+  const sold = paymentAt(state, paymentKey(data))?.sale;
   if (sold === undefined) throw new Error('a sale that was done is not in its account');
   return sold.sale;
 };
@@ -222,11 +219,10 @@ const refundCommand = (
 });
 
 /** The refund under this identity, and what is left of its sale. */
-const refundIn = ({ refunds, sales }: AccountState, { data }: RefundCredits) => {
-  const refund = refunds.get(paymentKey(data));
-  const sold = sales.find(({ sale }) => sale.grant_id === refund?.grant_id);
-  if (refund === undefined || sold === undefined)
-    throw new Error('a refund that was done is not in its account');
+const refundIn = (state: AccountState, { data }: RefundCredits) => {
+  const done = refundAt(state, paymentKey(data));
+  if (done === undefined) throw new Error('a refund that was done is not in its account');
+  const { refund, of: sold } = done;
   const { credits, gross } = remainingOf(sold);
   return {
     refund,

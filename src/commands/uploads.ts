@@ -1,5 +1,4 @@
 import { open, rm, stat, type FileHandle } from 'node:fs/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -8,11 +7,9 @@ import {
   datasetIdOf,
   document,
   documentEvent,
-  documentIdOfKey,
   documentStream,
   isDocumentId,
   uploadKeyOf,
-  UPLOADS_PREFIX,
   type DocumentEvent,
   type DocumentKind,
   type DocumentState,
@@ -34,7 +31,7 @@ import type {
 } from '../../domain/ports/services.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
 import { fileTooLarge, rateLimited, tooMuchInFlight, workProblem, type WorkProblem } from './workProblem.ts';
-import type { BytesInFlight } from './slots.ts';
+import type { BytesInFlight, UploadStock } from './slots.ts';
 
 /**
  * Makes a new file, readable only by its owner, that `write` fills. It is closed when this settles, and removed if
@@ -115,7 +112,9 @@ interface PresignDeps {
   readonly clock: Pick<Clock, 'newId'>;
   /** Most bytes of one file. */
   readonly bytesMax: number;
-  readonly stock: Pick<UploadStock, 'check'>;
+  readonly stock: Pick<UploadStock, 'check' | 'take'>;
+  /** Clients send their files to another service: this is the last place where they can be counted. */
+  readonly isSentElsewhere: boolean;
 }
 
 /** The upload that a client wants; scope and name are the document's from then on. */
@@ -134,34 +133,55 @@ interface PresignedUpload {
 
 /** Gives a new document an ID and a URL to send its bytes to. Nothing is stored but that it was asked for. */
 export const presignUpload =
-  ({ documents, targets, clock, bytesMax, stock }: PresignDeps) =>
+  (deps: PresignDeps) =>
   async (request: PresignRequest, meta: CommandMeta): Promise<PresignedUpload | WorkProblem> => {
+    const { clock, bytesMax, stock, isSentElsewhere } = deps;
     if (request.bytes !== null && request.bytes > bytesMax) return fileTooLarge(bytesMax);
-    const full = await stock.check(request.tenant_id, request.bytes ?? 1);
-    if (full !== undefined) return full;
     const document_id = clock.newId('doc');
-    const upload: UploadPresigned['data'] = {
-      ...request,
-      document_id,
-      dataset_id: request.kind === 'dataset' ? datasetIdOf(document_id) : null,
-      expires_at: laterBy(meta.now, UPLOAD_SECONDS * 1000),
-      created_at: meta.now,
-    };
-    const { content_type, bytes } = upload;
-    const target = await targets.presign({
-      ...{ document_id, content_type, bytes, bytes_max: bytesMax },
-      key: uploadKeyOf(document_id),
-      signed_at: meta.now,
-      expires_seconds: UPLOAD_SECONDS,
-    });
-    const outcome = await documents.record({ type: 'UploadPresigned', data: upload }, meta);
-    if (outcome.kind !== 'done')
-      return workProblem(
-        'busy',
-        'The event log did not take it in time. Send the request again in a moment.',
-      );
-    return { kind: 'ok', target, upload, position: outcome.position };
+    const { tenant_id, bytes } = request;
+    const room = isSentElsewhere
+      ? await stock.take(tenant_id, document_id, { bytes: bytes ?? bytesMax, lastsMs: UPLOAD_SECONDS * 1000 })
+      : await stock.check(tenant_id, bytes ?? 1);
+    if (room !== undefined && typeof room !== 'function') return room;
+    let isGiven = false;
+    try {
+      const presigned = await presignedAs(deps, { request, document_id }, meta);
+      isGiven = presigned.kind === 'ok';
+      return presigned;
+    } finally {
+      if (!isGiven) room?.();
+    }
   };
+
+interface NamedPresign {
+  readonly request: PresignRequest;
+  readonly document_id: string;
+}
+
+const presignedAs = async (
+  { documents, targets, bytesMax }: PresignDeps,
+  { request, document_id }: NamedPresign,
+  meta: CommandMeta,
+): Promise<PresignedUpload | WorkProblem> => {
+  const upload: UploadPresigned['data'] = {
+    ...request,
+    document_id,
+    dataset_id: request.kind === 'dataset' ? datasetIdOf(document_id) : null,
+    expires_at: laterBy(meta.now, UPLOAD_SECONDS * 1000),
+    created_at: meta.now,
+  };
+  const { content_type, bytes } = upload;
+  const target = await targets.presign({
+    ...{ document_id, content_type, bytes, bytes_max: bytesMax },
+    key: uploadKeyOf(document_id),
+    signed_at: meta.now,
+    expires_seconds: UPLOAD_SECONDS,
+  });
+  const outcome = await documents.record({ type: 'UploadPresigned', data: upload }, meta);
+  if (outcome.kind !== 'done')
+    return workProblem('busy', 'The event log did not take it in time. Send the request again in a moment.');
+  return { kind: 'ok', target, upload, position: outcome.position };
+};
 
 interface ReceiveDeps {
   readonly documents: Documents;
@@ -255,14 +275,22 @@ const signedBytes = (
 /** Reserves what the tenant sends now. Gives the function that frees these bytes. */
 const takeRoom = async (
   { limiter, inFlight, stock }: ReceiveDeps,
-  tenantId: string,
+  { tenantId, documentId }: { readonly tenantId: string; readonly documentId: string },
   bytes: number,
 ): Promise<(() => void) | WorkProblem> => {
   const { allowed, retryAfterMs } = await limiter.take(`upload:${tenantId}`, UPLOAD_BUCKET);
   if (!allowed) return rateLimited('upload', UPLOAD_BUCKET, retryAfterMs);
-  const full = await stock.check(tenantId, bytes);
-  if (full !== undefined) return full;
-  return inFlight.take(tenantId, bytes) ?? tooMuchInFlight(inFlight.max);
+  const room = await stock.take(tenantId, documentId, { bytes });
+  if (typeof room !== 'function') return room;
+  const sent = inFlight.take(tenantId, bytes);
+  if (sent === undefined) {
+    room();
+    return tooMuchInFlight(inFlight.max);
+  }
+  return () => {
+    sent();
+    room();
+  };
 };
 
 const stored = async (
@@ -292,7 +320,8 @@ export const uploadReceiver = (deps: ReceiveDeps): UploadReceiver => {
     const refused = closed(state);
     if (refused !== undefined) return refused;
     if (content_length !== undefined && content_length > bytes_max) return fileTooLarge(bytes_max);
-    return takeRoom(deps, state.presigned?.tenant_id ?? '', content_length ?? bytes_max);
+    const of = { tenantId: state.presigned?.tenant_id ?? '', documentId: document_id };
+    return takeRoom(deps, of, content_length ?? bytes_max);
   };
   return {
     admit: async (upload, { content_type, content_length }) => {
@@ -326,157 +355,6 @@ export const uploadReceiver = (deps: ReceiveDeps): UploadReceiver => {
         // Before the answer: its reader may send the next at once.
         sending.delete(documentId);
       }
-    },
-  };
-};
-
-interface UploadStockDeps {
-  readonly objects: Pick<ObjectStore, 'list'>;
-  readonly documents: Pick<Documents, 'stateOf'>;
-  /** Bytes of a tenant's uploads that were used and are kept. From the read models. */
-  readonly usedBytesOf: (tenantId: string) => Promise<number>;
-  /** Those of the documents that a read model knows as used and kept. */
-  readonly usedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
-  /** Most bytes of one tenant. */
-  readonly quotaBytes: number;
-  readonly nowMs: () => number;
-}
-
-/** What tenants have in storage, against what they may have. */
-export interface UploadStock {
-  /** undefined when `bytes` more may be stored. */
-  readonly check: (tenantId: string, bytes: number) => Promise<WorkProblem | undefined>;
-  /** A file was stored, maybe in place of an earlier one. */
-  readonly note: (tenantId: string, documentId: string, bytes: number) => void;
-  /** A file was removed: its bytes are free for the tenant's next one. */
-  readonly forget: (tenantId: string, documentId: string) => void;
-}
-
-/** How long a sum is good for; files stored here count at once. */
-const SUM_MS = 30_000;
-/** How often storage is searched for unused files that are not known here. */
-const SCAN_MS = 3_600_000;
-/** A request waits no longer for that; what is not known yet is not counted. */
-const SCAN_WAIT_MS = 1_000;
-const PAGE = 500;
-const SUMS_MAX = 10_000;
-
-/** Bytes of files that were not used yet, by tenant and document. */
-type Unused = Map<string, Map<string, number>>;
-
-const keep = (unused: Unused, tenantId: string, [documentId, bytes]: readonly [string, number]): void => {
-  const own = unused.get(tenantId) ?? new Map<string, number>();
-  unused.set(tenantId, own.set(documentId, bytes));
-};
-
-const pageOf = async (
-  { usedOf, documents }: UploadStockDeps,
-  page: ReadonlyMap<string, number>,
-  unused: Unused,
-): Promise<void> => {
-  const used = await usedOf([...page.keys()]);
-  for (const [documentId, bytes] of page) {
-    if (used.has(documentId)) continue;
-    const { presigned, registered, removed } = await documents.stateOf(documentId);
-    // An object of an upload that was removed takes room until it is swept.
-    if (presigned !== null && (registered === null || removed !== null))
-      keep(unused, presigned.tenant_id, [documentId, bytes]);
-  }
-};
-
-const scan = async (deps: UploadStockDeps): Promise<Unused> => {
-  const unused: Unused = new Map();
-  let page = new Map<string, number>();
-  for await (const { key, bytes } of deps.objects.list(UPLOADS_PREFIX)) {
-    const documentId = documentIdOfKey(key);
-    if (documentId !== undefined) page.set(documentId, bytes);
-    if (page.size < PAGE) continue;
-    await pageOf(deps, page, unused);
-    page = new Map();
-  }
-  await pageOf(deps, page, unused);
-  return unused;
-};
-
-const full = (usedBytes: number, quotaBytes: number): WorkProblem =>
-  workProblem(
-    'upload_quota_exceeded',
-    `Uploads of this tenant take ${String(usedBytes)} bytes; at most ${String(quotaBytes)} are kept for it.`,
-    { used_bytes: usedBytes, quota_bytes: quotaBytes },
-  );
-
-/** The files of storage that were not used yet, as far as this process knows. */
-const unusedFiles = (deps: UploadStockDeps) => {
-  const { nowMs } = deps;
-  let known: Unused = new Map();
-  /** Stored since the last scan began: it may have missed them. */
-  let arrived: Unused = new Map();
-  /** Removed since then: it may have seen them. */
-  const left = new Set<string>();
-  let scanned: { readonly done: Promise<void>; readonly untilMs: number } | undefined;
-
-  const lookThrough = (): Promise<void> => {
-    if (scanned !== undefined && scanned.untilMs > nowMs()) return scanned.done;
-    arrived = new Map();
-    left.clear();
-    const done = scan(deps).then((found) => {
-      for (const [tenantId, files] of arrived) for (const file of files) keep(found, tenantId, file);
-      for (const files of found.values()) for (const documentId of left) files.delete(documentId);
-      known = found;
-    });
-    scanned = { done, untilMs: nowMs() + SCAN_MS };
-    // What cannot be looked through now is looked through for the next that asks.
-    done.catch(() => (scanned = undefined));
-    return done;
-  };
-  return {
-    of: async (tenantId: string): Promise<Map<string, number>> => {
-      await Promise.race([lookThrough(), pause(SCAN_WAIT_MS, undefined, { ref: false })]);
-      return known.get(tenantId) ?? new Map();
-    },
-    note: (tenantId: string, file: readonly [string, number]): void => {
-      keep(known, tenantId, file);
-      keep(arrived, tenantId, file);
-    },
-    forget: (tenantId: string, documentId: string): void => {
-      known.get(tenantId)?.delete(documentId);
-      arrived.get(tenantId)?.delete(documentId);
-      left.add(documentId);
-    },
-  };
-};
-
-/**
- * Files that were used are known to the read models; the others are counted as this process stores them, and
- * found in storage once an hour. Where clients send their files to another service, the hour is how late
- * the sum may be.
- */
-export const uploadStock = (deps: UploadStockDeps): UploadStock => {
-  const { quotaBytes, nowMs } = deps;
-  const sums = new Map<string, { readonly usedBytes: number; readonly untilMs: number }>();
-  const unused = unusedFiles(deps);
-
-  const usedBytesOf = async (tenantId: string): Promise<number> => {
-    const known = sums.get(tenantId);
-    if (known !== undefined && known.untilMs > nowMs()) return known.usedBytes;
-    const usedBytes = await deps.usedBytesOf(tenantId);
-    const files = await unused.of(tenantId);
-    for (const documentId of await deps.usedOf([...files.keys()])) files.delete(documentId);
-    if (sums.size >= SUMS_MAX) sums.clear();
-    sums.set(tenantId, { usedBytes, untilMs: nowMs() + SUM_MS });
-    return usedBytes;
-  };
-  return {
-    check: async (tenantId, bytes) => {
-      const usedBytes = await usedBytesOf(tenantId);
-      const files = await unused.of(tenantId);
-      const stored = [...files.values()].reduce((sum, one) => sum + one, usedBytes);
-      return stored + bytes > quotaBytes ? full(stored, quotaBytes) : undefined;
-    },
-    note: (tenantId, documentId, bytes) => unused.note(tenantId, [documentId, bytes]),
-    forget: (tenantId, documentId) => {
-      unused.forget(tenantId, documentId);
-      sums.delete(tenantId);
     },
   };
 };

@@ -20,7 +20,7 @@ import type { ApiKeys, RateLimitCommands, RetentionCommands } from '../commands/
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
 import type { ReviewWorker } from '../commands/reviewWork.ts';
-import type { BytesInFlight, HeavySlots } from '../commands/slots.ts';
+import type { BytesInFlight, HeavySlots, Room } from '../commands/slots.ts';
 import type { Overruns } from '../commands/countPages.ts';
 import type { HoldSweeper } from '../commands/holds.ts';
 import type { ObjectSweeper } from '../commands/sweeping.ts';
@@ -145,6 +145,8 @@ export interface Context {
   readonly unfinishedSweeper: UnfinishedSweeper;
   /** Bodies with files, of whatever route. */
   readonly inFlight: BytesInFlight;
+  /** Operations that were accepted here, before the list of open ones has them. */
+  readonly operationRoom: Room;
   /** Document streams. */
   readonly documents: Documents;
   /** null: the service does not seal by itself. */

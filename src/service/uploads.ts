@@ -17,16 +17,9 @@ import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
 import { prunableDeliveries } from '../../projections/webhooks.ts';
 import { httpSource } from '../../adapters/sources.ts';
 import { SCRUB } from '../../adapters/sqlTables.ts';
-import { bytesInFlight } from '../commands/slots.ts';
+import { bytesInFlight, namesIn, takenRoom, uploadStock, type UploadStock } from '../commands/slots.ts';
 import { countPages, recentFailures, type Counted, type CountPagesDeps } from '../commands/countPages.ts';
-import {
-  documents,
-  guardedObjects,
-  presignUpload,
-  uploadReceiver,
-  uploadStock,
-  type UploadStock,
-} from '../commands/uploads.ts';
+import { documents, guardedObjects, presignUpload, uploadReceiver } from '../commands/uploads.ts';
 import {
   objectSweeper,
   type ObjectSweeperDeps,
@@ -243,6 +236,7 @@ const FILES_IN_FLIGHT = 4;
 export const uploadsParts = {
   reviewWorker: () => reviewWorker(),
   documents: (from) => documents(from.parts.log),
+  operationRoom: () => takenRoom(),
   inFlight: (from) => bytesInFlight(FILES_IN_FLIGHT * from.config.maxUploadBytes),
   objectSweeper: (from) => objectSweeper(sweptObjects(from)),
 } satisfies SomeFactories;
@@ -258,10 +252,14 @@ type UploadCommands = Pick<
 const stockOf = (from: Context): UploadStock => {
   const { sql, objects } = from.parts;
   const kept = usedOf(sql);
+  const bytesOf = uploadedBytesOfTenant(sql);
   return uploadStock({
     objects: guardedObjects(objects),
     documents: from.documents,
-    usedBytesOf: uploadedBytesOfTenant(sql),
+    usedBytesOf: async (tenantId, ids) => {
+      const { bytes, used } = await bytesOf(tenantId, ids);
+      return { bytes, used: namesIn(used) };
+    },
     usedOf: async (ids) => new Set((await kept(ids)).map(({ document_id }) => document_id)),
     quotaBytes: from.config.uploadQuotaBytes,
     nowMs: () => performance.now(),
@@ -317,7 +315,10 @@ export const uploadCommands = (
   const stock = stockOf(from);
   const inFlight = from.inFlight;
   return {
-    presign: presignUpload({ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock }),
+    presign: presignUpload({
+      ...{ documents: own, targets: parts.uploads.targets, clock, bytesMax, stock },
+      isSentElsewhere: parts.uploads.signatures === undefined,
+    }),
     receiver: uploadReceiver({
       documents: own,
       objects,

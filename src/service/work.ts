@@ -162,6 +162,7 @@ export const operationCommands = (from: Context, work: WorkDeps): OperationComma
     secrets: from.secretBox,
     openOf: openOperationsOfTenant(from.readSql),
     quotaBytes: from.config.uploadQuotaBytes,
+    room: from.operationRoom,
   };
   const problems = operationProblems(work.objects);
   const money = operationMoney(deps);

@@ -76,6 +76,7 @@ export const countedAccounts = (writer: AccountWriter, register: Registry): Acco
       return answer;
     },
     stateOf: (tenantId, maxAgeMs) => writer.stateOf(tenantId, maxAgeMs),
+    ask: (tenantId, question, maxAgeMs) => writer.ask(tenantId, question, maxAgeMs),
     forget: (what) => writer.forget(what),
     close: () => writer.close(),
   };

@@ -14,14 +14,16 @@ import {
 } from '../../domain/account/account.ts';
 import { type AccountState, NEW_ACCOUNT } from '../../domain/account/state.ts';
 import type { Json, JsonObject } from '../../domain/kernel/json.ts';
-import type { EventStore, SnapshotStore } from '../../domain/ports/log.ts';
+import type { HistoryPage } from '../../domain/kernel/history.ts';
+import { type EventStore, LogUnavailable, type SnapshotStore } from '../../domain/ports/log.ts';
+import { type Answered, askWithEarlier } from './earlier.ts';
 import type { Proof, SnapshotRules } from './streamFold.ts';
 import { eventCodec } from '../../domain/kernel/codec.ts';
 import { type Outcome, type WriterOptions, writerRules } from './decideBatch.ts';
 import { type Forgotten, streamWriter, type WriterLimits } from './streamWriter.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-const ACCOUNT_REDUCER_VERSION = 3;
+const ACCOUNT_REDUCER_VERSION = 4;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (
@@ -31,43 +33,63 @@ export const accountSnapshots = (
   store,
   reducerVersion: ACCOUNT_REDUCER_VERSION,
   toJson: accountToJson,
+  pagesOf: ({ history }) => history.pages,
   fromJson: accountFromJson,
   proof: accountProof,
   everyEvents,
-  sizeOf: ({ sales, refunds, adjustments, holds, charges }) =>
-    sales.size + refunds.size + adjustments.size + holds.size + charges.size,
-  // An entry has 300 bytes at least: more of them never fit into one event of a log.
+  sizeOf: ({ holds, history }) => holds.size + history.latestCount / NAMES_A_HOLD,
+  // A hold has 300 bytes at least: more of them never fit into one event of a log.
   sizeMax: 3_000,
 });
 
-const accountProof = (state: AccountState, event: AccountEvent, isLast: boolean): Proof => {
-  if (isLast && !(isConsistent(state) && remembersLast(state, event))) return 'contradicts';
+/** An entry of the history has this share of the bytes of a hold. */
+const NAMES_A_HOLD = 8;
+
+const accountProof = (state: AccountState, event: AccountEvent, last: bigint | undefined): Proof => {
+  if (last !== undefined && !(isConsistent(state) && remembersLast(state, event, last))) return 'contradicts';
   const balance = balanceAfter(event);
   if (balance === undefined) return 'silent';
   return balance === state.balance ? 'agrees' : 'contradicts';
 };
 
-/** The state as JSON; a map as its list of pairs, in the order of its keys. */
-export const accountToJson = (state: AccountState): JsonObject =>
-  Object.fromEntries(
-    Object.entries(state).map(([name, value]: [string, unknown]) => [
-      name,
-      ImmutableMap.isMap(value) ? pairsOf(value as ImmutableMap<string, Json>) : (value as Json),
-    ]),
-  );
+/** Members that the log gives again where a decision asks for them: no snapshot has them. */
+const READ_AGAIN = ['sales', 'saleKeys', 'refunds', 'adjustments', 'charges', 'recalled'] as const;
+
+/** The state as JSON, but what is read again and the pages; a map as its list of pairs, in the order of its keys. */
+export const accountToJson = (state: AccountState): JsonObject => {
+  const { events, latest, latestCount } = state.history;
+  const again = new Set<string>([...READ_AGAIN, 'history']);
+  const members = Object.entries(state).filter(([name]) => !again.has(name));
+  return {
+    ...Object.fromEntries(
+      members.map(([name, value]: [string, unknown]) => [
+        name,
+        ImmutableMap.isMap(value) ? pairsOf(value as ImmutableMap<string, Json>) : (value as Json),
+      ]),
+    ),
+    history: { events, latestCount, latest: pairsOf(latest) },
+  };
+};
 
 const pairsOf = (map: ImmutableMap<string, Json>): Json =>
   [...map.entries()].sort(([a], [b]) => (a < b ? -1 : 1));
 
 /** The inverse of `accountToJson`. */
-export const accountFromJson = (json: JsonObject): AccountState =>
-  Object.fromEntries(
-    Object.entries(NEW_ACCOUNT).map(([name, empty]: [string, unknown]) => [
-      name,
-      ImmutableMap.isMap(empty) ? ImmutableMap(json[name] as Iterable<[string, Json]>) : json[name],
-    ]),
+export const accountFromJson = (json: JsonObject, pages: readonly HistoryPage[]): AccountState => {
+  const { history, ...members } = json as JsonObject & { readonly history: JsonObject };
+  const again = new Set<string>(READ_AGAIN);
+  return {
+    ...Object.fromEntries(
+      Object.entries(NEW_ACCOUNT).map(([name, empty]: [string, unknown]) => {
+        if (again.has(name)) return [name, empty];
+        const value = members[name];
+        return [name, ImmutableMap.isMap(empty) ? ImmutableMap(value as Iterable<[string, Json]>) : value];
+      }),
+    ),
+    history: { ...history, latest: ImmutableMap(history['latest'] as Iterable<[string, Json]>), pages },
     // The state hash says that it is what accountToJson wrote for a state of this version.
-  ) as unknown as AccountState;
+  } as unknown as AccountState;
+};
 
 /** The one way to change an account, and to know it for sure. */
 export interface AccountWriter {
@@ -77,6 +99,15 @@ export interface AccountWriter {
    * log has not confirmed it for `maxAgeMs` (0: always). Throws `AccountUnavailable`.
    */
   stateOf(tenantId: string, maxAgeMs?: number): Promise<AccountState>;
+  /**
+   * A question about the account as `stateOf` gives it, and the state that has the answer: what the account does not
+   * keep is read from its stream. Throws `AccountUnavailable`.
+   */
+  ask<T>(
+    tenantId: string,
+    question: (state: AccountState) => T,
+    maxAgeMs?: number,
+  ): Promise<Answered<AccountState, T>>;
   /** Drops what is remembered of a log that was replaced. */
   forget(what: Forgotten): void;
   /** Finishes what is in flight. Commands that come later are `busy`. */
@@ -112,14 +143,36 @@ export const accountWriter = ({
   const snapshots = kept && accountSnapshots(kept, snapshotEveryEvents);
   const rules = writerRules({ store, decider: account, codec: accountCodec }, { ...options, snapshots });
   const { execute, stateOf, forget, close } = streamWriter<AccountKind>(rules, accountStream, limits);
+  const stateNow = async (tenantId: string, maxAgeMs?: number): Promise<AccountState> => {
+    const state = await stateOf(tenantId, maxAgeMs);
+    if (state === undefined) throw new AccountUnavailable(tenantId);
+    return state;
+  };
   return {
     execute: (command) => execute(command.data.tenant_id, command),
-    stateOf: async (tenantId, maxAgeMs) => {
-      const state = await stateOf(tenantId, maxAgeMs);
-      if (state === undefined) throw new AccountUnavailable(tenantId);
-      return state;
-    },
+    stateOf: stateNow,
+    ask: async (tenantId, question, maxAgeMs) =>
+      askAccount(store, { tenantId, state: await stateNow(tenantId, maxAgeMs) }, question),
     forget,
     close,
   };
+};
+
+/** As `ask` of an account's writer, of a state that was folded from this log. Throws `AccountUnavailable`. */
+export const askAccount = async <T>(
+  store: EventStore,
+  { tenantId, state }: { readonly tenantId: string; readonly state: AccountState },
+  question: (state: AccountState) => T,
+): Promise<Answered<AccountState, T>> => {
+  const rules = { ...account, codec: accountCodec };
+  try {
+    return await askWithEarlier<AccountKind, T>(
+      { rules, store, stream: accountStream(tenantId) },
+      state,
+      question,
+    );
+  } catch (error) {
+    if (error instanceof LogUnavailable) throw new AccountUnavailable(tenantId);
+    throw error;
+  }
 };

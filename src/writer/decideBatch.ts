@@ -1,5 +1,5 @@
 import { bytesOfEvent, type ChainLink } from '../../domain/kernel/chain.ts';
-import type { AnyKind, CommandMeta, Decider } from '../../domain/kernel/decider.ts';
+import { type AnyKind, type CommandMeta, type Decider, EventsNeeded } from '../../domain/kernel/decider.ts';
 import {
   APPEND_BYTES_MAX,
   type AppendResult,
@@ -59,7 +59,10 @@ const notBefore = <Command extends { readonly meta: CommandMeta }>(
     ? command
     : { ...command, meta: { ...command.meta, now: recordedAt } };
 
-/** Decides commands in order, each on what those before it leave, and encodes what they say. Throws NeedsSealer. */
+/**
+ * Decides commands in order, each on what those before it leave, and encodes what they say. Throws NeedsSealer, and
+ * EventsNeeded for the first command; a later one that needs events ends the batch before it.
+ */
 export const decideBatch = <Kind extends AnyKind>(
   rules: BatchRules<Kind>,
   from: Folded<Kind['state']>,
@@ -74,10 +77,9 @@ export const decideBatch = <Kind extends AnyKind>(
   for (const asked of commands) {
     const command = notBefore(recordedAt, asked);
     const { command_id } = command.meta;
-    const repeated = ids.has(command_id) || rules.isKnown(command_id);
-    const { verdict, chained } = repeated
-      ? { verdict: { kind: 'done' as const, events: [], state }, chained: undefined }
-      : verdictOn(rules, { state, link }, command);
+    const judged = judge(rules, { state, link, ids, isFirst: verdicts.length === 0 }, command);
+    if (judged === undefined) break;
+    const { verdict, chained } = judged;
     if (verdict.kind === 'done' && chained !== undefined) {
       for (const event of chained.events) bytes += bytesOfEvent(event);
       if (bytes > APPEND_BYTES_MAX && encoded.length > 0) break;
@@ -98,7 +100,32 @@ interface Judged<Kind extends AnyKind> {
   readonly chained: Chained<Kind['event']> | undefined;
 }
 
-/** A command that cannot be decided, evolved or encoded fails alone. Throws NeedsSealer. */
+interface Judging<Kind extends AnyKind> {
+  readonly state: Kind['state'];
+  readonly link: ChainLink;
+  /** Commands of this batch that have events. */
+  readonly ids: ReadonlySet<string>;
+  readonly isFirst: boolean;
+}
+
+/** undefined: it needs earlier events, and waits until it is the first of a batch. */
+const judge = <Kind extends AnyKind>(
+  rules: BatchRules<Kind>,
+  { state, link, ids, isFirst }: Judging<Kind>,
+  command: Kind['command'],
+): Judged<Kind> | undefined => {
+  const { command_id } = command.meta;
+  if (ids.has(command_id) || rules.isKnown(command_id))
+    return { verdict: { kind: 'done', events: [], state }, chained: undefined };
+  try {
+    return verdictOn(rules, { state, link }, command);
+  } catch (error) {
+    if (isFirst || !(error instanceof EventsNeeded)) throw error;
+    return undefined;
+  }
+};
+
+/** A command that cannot be decided, evolved or encoded fails alone. Throws NeedsSealer and EventsNeeded. */
 const verdictOn = <Kind extends AnyKind>(
   { decider: { decide, evolve }, encoding }: BatchRules<Kind>,
   { state, link }: { readonly state: Kind['state']; readonly link: ChainLink },
@@ -114,7 +141,7 @@ const verdictOn = <Kind extends AnyKind>(
     const events = chained.decoded;
     return { verdict: { kind: 'done', events, state: events.reduce(evolve, state) }, chained };
   } catch (error) {
-    if (error instanceof NeedsSealer) throw error;
+    if (error instanceof NeedsSealer || error instanceof EventsNeeded) throw error;
     return { verdict: { kind: 'failed', error }, chained: undefined };
   }
 };
@@ -220,7 +247,7 @@ export const writerRules = <Kind extends AnyKind>(
     decider,
     fold: {
       ...{ initialState: decider.initialState, evolve: decider.evolve, codec },
-      saysAll: decider.saysAll,
+      ...{ saysAll: decider.saysAll, recall: decider.recall },
     },
     snapshots: options.snapshots,
     persistence: { baseMs: 50, capMs: 5000, random, appendTimeoutMs, stop, onUnknown: hooks.onUnknown },

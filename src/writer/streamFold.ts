@@ -8,7 +8,10 @@ import type {
   Snapshot,
   SnapshotStore,
 } from '../../domain/ports/log.ts';
+import type { EarlierEvents } from '../../domain/kernel/decider.ts';
+import type { HistoryPage } from '../../domain/kernel/history.ts';
 import type { JsonObject } from '../../domain/kernel/json.ts';
+import { digestsOf, loadPages } from './historyPages.ts';
 
 /** A stream's state as of `revision`, with what the next append needs. */
 export interface Folded<State> {
@@ -30,6 +33,8 @@ export interface FoldRules<State, Event> {
   /** As of a decider. */
   readonly saysAll?: boolean | undefined;
   readonly evolve: (state: State, event: Event) => State;
+  /** As of a decider. */
+  readonly recall?: ((state: State, earlier: EarlierEvents<Event>) => State) | undefined;
   readonly codec: Codec<Event>;
 }
 
@@ -281,10 +286,12 @@ export type Proof = 'agrees' | 'contradicts' | 'silent';
 export interface SnapshotRules<State, Event> {
   readonly store: SnapshotStore;
   readonly reducerVersion: number;
+  /** All of a state but its pages. */
   readonly toJson: (state: State) => JsonObject;
-  readonly fromJson: (json: JsonObject) => State;
-  /** Holds a state against its last event, then against earlier ones until one is not `silent`. */
-  readonly proof: (state: State, event: Event, isLast: boolean) => Proof;
+  readonly pagesOf: (state: State) => readonly HistoryPage[];
+  readonly fromJson: (json: JsonObject, pages: readonly HistoryPage[]) => State;
+  /** Holds a state against its last event, at `last`, then against earlier ones until one is not `silent`. */
+  readonly proof: (state: State, event: Event, last: bigint | undefined) => Proof;
   /** Events after the last snapshot before another is taken. */
   readonly everyEvents: number;
   /** How much there is to write: a larger state is saved less often, so that the cost stays a share. */
@@ -294,12 +301,14 @@ export interface SnapshotRules<State, Event> {
 }
 
 /** Why a snapshot was not used: it cannot be read, it is not what was saved, or the log says otherwise. */
-export type SnapshotFlaw = 'unreadable' | 'other_stream' | 'digest' | 'no_event' | 'hash' | 'balance';
+export type SnapshotFlaw =
+  'unreadable' | 'other_stream' | 'digest' | 'page' | 'no_event' | 'hash' | 'balance';
 
 export const SNAPSHOT_FLAWS: readonly SnapshotFlaw[] = [
   'unreadable',
   'other_stream',
   'digest',
+  'page',
   'no_event',
   'hash',
   'balance',
@@ -319,7 +328,8 @@ const trustedSnapshot = async <State, Event>(
   if (snapshot === undefined || snapshot.reducer_version !== rules.reducerVersion) return undefined;
   if (snapshot.stream !== source.stream) return 'other_stream';
   if (digestOf(snapshot.state) !== snapshot.state_hash) return 'digest';
-  return confirmed(source, rules, snapshot);
+  const pages = await loadPages(rules.store, source.stream, snapshot.state['pages']);
+  return pages === undefined ? 'page' : confirmed(source, rules, { ...snapshot, pages });
 };
 
 /** The event that comes next on the way back. */
@@ -336,9 +346,9 @@ interface Expected {
 const confirmed = async <State, Event>(
   source: FoldSource<State, Event>,
   rules: SnapshotRules<State, Event>,
-  snapshot: Snapshot,
+  snapshot: Snapshot & { readonly pages: readonly HistoryPage[] },
 ): Promise<Folded<State> | SnapshotFlaw> => {
-  const state = orUndefined(() => rules.fromJson(snapshot.state));
+  const state = orUndefined(() => rules.fromJson(snapshot.state, snapshot.pages));
   if (state === undefined) return 'unreadable';
   const { revision, hash } = snapshot;
   let expected: Expected = { revision, hash };
@@ -348,8 +358,8 @@ const confirmed = async <State, Event>(
     if (!isLinked(recorded, expected.hash)) return 'hash';
     position ??= recorded.position;
     recordedAt ??= recordedAtOf(recorded);
-    const isLast = recorded.revision === revision;
-    const proof = orUndefined(() => rules.proof(state, source.rules.codec.decode(recorded), isLast));
+    const last = recorded.revision === revision ? revision : undefined;
+    const proof = orUndefined(() => rules.proof(state, source.rules.codec.decode(recorded), last));
     if (proof === 'agrees') return { state, revision, hash, position, recordedAt };
     if (proof !== 'silent') return 'balance';
     expected = { revision: recorded.revision - 1n, hash: prevHashOf(recorded) };
@@ -379,7 +389,7 @@ const prevHashOf = ({ metadata }: RecordedEvent): string | null =>
   typeof metadata['prev_hash'] === 'string' ? metadata['prev_hash'] : null;
 
 /** The event carries the hash that is expected of it, and its content has that hash. */
-const isLinked = (recorded: RecordedEvent, hash: string | null): boolean => {
+export const isLinked = (recorded: RecordedEvent, hash: string | null): boolean => {
   const step = followChain({ nextRevision: recorded.revision, hash: prevHashOf(recorded) }, recorded);
   return step.kind === 'linked' && step.link.hash === hash;
 };
@@ -395,14 +405,14 @@ const orUndefined = <T>(work: () => T): T | undefined => {
 
 const digestOf = (state: JsonObject): string => sha256(canonicalJson(state));
 
-/** The snapshot of a folded stream; undefined while it has no event. */
+/** The snapshot of a folded stream, which names its pages; undefined while it has no event. */
 export const snapshotOf = <State, Event>(
   stream: string,
   { state, revision, hash }: Folded<State>,
-  { reducerVersion, toJson }: SnapshotRules<State, Event>,
+  { reducerVersion, toJson, pagesOf }: Omit<SnapshotRules<State, Event>, 'store'>,
 ): Snapshot | undefined => {
   if (revision === 'no_stream' || hash === null) return undefined;
-  const json = toJson(state);
+  const json = { ...toJson(state), pages: [...digestsOf(pagesOf(state))] };
   return { stream, revision, hash, reducer_version: reducerVersion, state: json, state_hash: digestOf(json) };
 };
 

@@ -3,6 +3,7 @@ import type { AnyKind } from '../../domain/kernel/decider.ts';
 import { stopSwitch, type StopSwitch } from './append.ts';
 import { type Entry, expire, type Mailbox, newMailbox, runTurn, tracedEntry } from './turn.ts';
 import { BUSY, type Outcome, type WriterRules } from './decideBatch.ts';
+import { savePages } from './historyPages.ts';
 import { type Folded, snapshotOf } from './streamFold.ts';
 
 /** Limits of a writer. */
@@ -219,7 +220,11 @@ const saved = async <Kind extends AnyKind>(
 ): Promise<void> => {
   try {
     const snapshot = snapshotOf(stream, warm, snapshots);
-    if (snapshot === undefined || (await snapshots.store.save(snapshot)) === 'saved') return;
+    if (snapshot === undefined) return;
+    const { store, pagesOf } = snapshots;
+    // Pages first: a snapshot names those that are there.
+    const pages = await savePages(store, snapshot, pagesOf(warm.state));
+    if (pages === 'saved' && (await store.save(snapshot)) === 'saved') return;
     hooks.onSnapshot?.({ kind: 'unsaved', stream, reason: 'too_large' });
   } catch (error) {
     hooks.onSnapshot?.({ kind: 'unsaved', stream, reason: 'refused', error });

@@ -1,4 +1,4 @@
-import type { AnyKind, CommandMeta } from '../../domain/kernel/decider.ts';
+import { type AnyKind, type CommandMeta, EventsNeeded } from '../../domain/kernel/decider.ts';
 import {
   NO_TRACER,
   type AppendResult,
@@ -26,6 +26,7 @@ import {
   UnreadableStream,
 } from './streamFold.ts';
 import { categoryOf } from '../../domain/kernel/chain.ts';
+import { recalled, ROUNDS_MAX } from './earlier.ts';
 import { backOff, type Encoding, isContradiction, NeedsSealer, settleAppend } from './append.ts';
 
 /** A caller waiting for its command's outcome. `command` undefined: it only asks for the state. */
@@ -296,8 +297,8 @@ const attemptTurn = async <Kind extends AnyKind>(turn: Turn<Kind>): Promise<Next
   const from = box.warm ?? (await load(turn));
   dropGone(turn);
   if (turn.entries.length === 0) return 'over';
-  const batch = await decideWithTexts(turn, from);
-  return batch.events.length === 0 ? answerUnwritten(turn, batch) : append(turn, from, batch);
+  const { batch, on } = await decideWithEarlier(turn, from);
+  return batch.events.length === 0 ? answerUnwritten(turn, batch) : append(turn, on, batch);
 };
 
 /** How long a command may wait beyond its caller's patience, ms: its time is before that of later writes. */
@@ -362,6 +363,29 @@ const reached = async <Kind extends AnyKind, T>(
       cause: error,
     });
   }
+};
+
+/**
+ * Decides; where the first command needs earlier events, once more with what they say. That is remembered, and nothing
+ * else is new in it.
+ */
+const decideWithEarlier = async <Kind extends AnyKind>(
+  turn: Turn<Kind>,
+  from: Folded<Kind['state']>,
+): Promise<{ readonly batch: DecidedBatch<Kind>; readonly on: Folded<Kind['state']> }> => {
+  let on = from;
+  for (let round = 1; ; round += 1)
+    try {
+      return { batch: await decideWithTexts(turn, on), on };
+    } catch (error) {
+      if (!(error instanceof EventsNeeded) || round > ROUNDS_MAX) throw error;
+      const { state } = on;
+      on = await readable(turn, async () => ({
+        ...from,
+        state: await recalled(sourceOf(turn), state, error),
+      }));
+      turn.box.warm = on;
+    }
 };
 
 /** Decides; where an event has text that people write, once more with what gives tokens for it. */
@@ -518,13 +542,21 @@ const confirm = async <Kind extends AnyKind>(
   read: () => Promise<Folded<Kind['state']>>,
 ): Promise<Folded<Kind['state']>> => {
   const epoch = epochOf(turn.rules.store);
+  const folded = await readable(turn, read);
+  turn.box.warm = folded;
+  turn.box.epoch = epoch;
+  turn.box.confirmedAt = performance.now();
+  turn.confirmed = true;
+  return folded;
+};
+
+/** Reads the log; what keeps it from being read is told apart from what is wrong in it. */
+const readable = async <Kind extends AnyKind>(
+  turn: Turn<Kind>,
+  read: () => Promise<Folded<Kind['state']>>,
+): Promise<Folded<Kind['state']>> => {
   try {
-    const folded = await read();
-    turn.box.warm = folded;
-    turn.box.epoch = epoch;
-    turn.box.confirmedAt = performance.now();
-    turn.confirmed = true;
-    return folded;
+    return await read();
   } catch (error) {
     if (error instanceof UnreadableStream || error instanceof LogContradicts) throw error;
     throw new UnreadableLog(`stream ${turn.box.stream} cannot be read: ${String(error)}`, { cause: error });

@@ -1,3 +1,4 @@
+import { keptAt } from '../../domain/kernel/history.ts';
 import type { AccountCommand } from '../../domain/account/messages.ts';
 import { account } from '../../domain/account/account.ts';
 import { NEW_ACCOUNT, type AccountState } from '../../domain/account/state.ts';
@@ -95,7 +96,8 @@ const traders = (random: Random, rates: FxRatesState) => {
 
   /** Money only, credits only, part of the money, or all of it with its fee. */
   const refundOf = (sale: Sold) => {
-    const known = states.get(sale.tenant)?.sales.get(`stripe\u001f${sale.txn}`)?.sale;
+    const state = states.get(sale.tenant) ?? NEW_ACCOUNT;
+    const known = keptAt(state.sales, `stripe\u001f${sale.txn}`)?.sale;
     const [gross, credits, fee] = [
       known?.gross_amount_minor ?? 0,
       known?.credits ?? 0,

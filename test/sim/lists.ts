@@ -339,13 +339,18 @@ const accountLists = (rows: Rows) => ({
         ),
       )
       .slice(0, limit),
-  openOperationsOf: (tenant: string) =>
-    unfinished(rows.operations)
-      .filter(({ tenant_id }) => tenant_id === tenant)
-      .reduce(
-        (sum, { file_bytes }) => ({ count: sum.count + 1, bytes: sum.bytes + file_bytes }),
-        NO_OPERATIONS,
-      ),
+  openOperationsOf: (tenant: string, ids: readonly string[]) => {
+    const known = ids.filter((id) => rows.operations.get(id)?.tenant_id === tenant);
+    return {
+      ...unfinished(rows.operations)
+        .filter(({ tenant_id }) => tenant_id === tenant)
+        .reduce(
+          (sum, { file_bytes }) => ({ count: sum.count + 1, bytes: sum.bytes + file_bytes }),
+          NO_OPERATIONS,
+        ),
+      known: known.length === 0 ? null : known.join(' '),
+    };
+  },
 });
 
 /** Documents of what was under way by then. */

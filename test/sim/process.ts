@@ -1,4 +1,5 @@
 /* eslint-disable max-lines -- all that names today's wiring is in one place, so that another wiring changes one file */
+import { heavySlots, takenRoom } from '../../src/commands/slots.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
 import { modelWork } from '@quire/engine/models/byModel/workByModel';
@@ -59,7 +60,6 @@ import {
 } from '../../src/commands/webhooks.ts';
 import type { ConvertDeps } from '../../src/commands/convert.ts';
 import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
-import { heavySlots } from '../../src/commands/slots.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { metaOf } from '../../src/writer/commandMeta.ts';
@@ -374,10 +374,10 @@ const once = async (
 };
 
 const operationRequests = (env: ProcessEnv, deps: Deps) => {
-  const openOf = (tenant: string) =>
-    env.ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant));
+  const openOf = (tenant: string, ids: readonly string[]) =>
+    env.ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant, ids));
   const begin = extractDocument(deps);
-  const accept = acceptOperation({ ...deps, openOf, quotaBytes: 1_000_000 });
+  const accept = acceptOperation({ ...deps, openOf, quotaBytes: 1_000_000, room: takenRoom() });
   const money = operationMoney(deps);
   return {
     accept,

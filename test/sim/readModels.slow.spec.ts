@@ -160,7 +160,7 @@ const askAccounts = async (ask: Ask, { now, limit }: Asked): Promise<void> => {
   await ask('open claims', ({ accounts }) => accounts.openClaimsBefore(now, limit));
   await ask('unrecorded', ({ accounts }) => accounts.unrecordedBefore(now, limit));
   for (const tenant of [TENANT, 'u'])
-    await ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant));
+    await ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant, []));
 };
 
 const askDocuments = async (ask: Ask, names: readonly string[], position: bigint): Promise<void> => {

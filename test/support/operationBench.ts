@@ -14,6 +14,7 @@ import {
   operations,
 } from '../../src/commands/operations.ts';
 import { cancelWork } from '../../src/commands/queue.ts';
+import { takenRoom } from '../../src/commands/slots.ts';
 import { extractDocument } from '../../src/commands/extract.ts';
 import { systemMeta } from '../../src/writer/commandMeta.ts';
 import { accountWriter, type AccountWriter } from '../../src/writer/accountWriter.ts';
@@ -57,7 +58,8 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
     closing.push(accounts, recording);
     const parts = d.process({ store, objects, ...recording, settlePauseMs: 0, ...over }, accounts);
     const deps = { ...parts, operations: operations(store), secrets: undefined };
-    const accept = acceptOperation({ ...deps, openOf: () => Promise.resolve(open), quotaBytes });
+    const openOf = () => Promise.resolve({ ...open, known: null });
+    const accept = acceptOperation({ ...deps, openOf, quotaBytes, room: takenRoom() });
     const begin = extractDocument(parts);
     const states = async () =>
       Promise.all(
@@ -108,9 +110,9 @@ export const operationBench = async ({ open = { count: 0, bytes: 0 }, quotaBytes
       ...{ worker, happened, writes, accounts, operations: deps.operations },
       cancel: (name: OperationName) =>
         cancelWork(deps, operationMoney(deps), { name, meta: systemMeta(deps, name.operation_id) }),
-      accept: async (key: string): Promise<OperationName> => {
+      accept: async (key: string, over: Parameters<typeof asked>[1] = {}): Promise<OperationName> => {
         const idempotency = { idempotency_key: key, fingerprint: 'f' };
-        const answer = await accept(asked(PAGES, { idempotency }), 'extract', (work) =>
+        const answer = await accept(asked(PAGES, { ...over, idempotency }), 'extract', (work) =>
           begin({ ...asked(PAGES), ...work }),
         );
         if (answer.kind === 'problem') throw new Error(`${answer.code}: ${answer.detail}`);

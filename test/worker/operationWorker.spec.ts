@@ -1,9 +1,10 @@
+import { sha256 } from '../../domain/kernel/chain.ts';
 import { expect } from 'chai';
 import { ATTEMPTS_MAX } from '../../domain/leased.ts';
 import { OPEN_MAX, type OperationName } from '../../src/commands/operations.ts';
 import type { QueueWorker } from '../../src/worker/queue.ts';
 import { engineOf, EXTRACTED } from '../support/delivery.ts';
-import { BALANCE, operationBench, PRICE, type OperationBench } from '../support/operationBench.ts';
+import { BALANCE, operationBench, PRICE, type OperationBench, PAGES } from '../support/operationBench.ts';
 
 /** Objects and appends of a worker: claim, request, result, success, charge, end of the work. */
 const STAGES = 6;
@@ -108,6 +109,38 @@ describe('operations and their worker', () => {
     expect(refusal).to.include('busy: At most 1000 operations of a tenant may wait or run at once.');
     expect(await full.account()).to.include({ held: 0, open_holds: 0 });
     await full.dispose();
+  });
+
+  for (const role of ['tenant', 'service'] as const)
+    it(`are accepted up to the most that may be open, when many come at once by the role ${role}`, async () => {
+      const nearly = await operationBench({ open: { count: OPEN_MAX - 3, bytes: 0 } });
+      const { accept } = nearly.process();
+      const over = { caller: { key_id: 'key_1', role } };
+      const burst = (name: string) =>
+        Promise.allSettled(Array.from({ length: 20 }, (_, n) => accept(`${name}${String(n)}`, over)));
+      const first = await burst('a');
+      expect(first.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(3);
+      expect((await burst('b')).every(({ status }) => status === 'rejected')).to.equal(true);
+      const again = first.findIndex(({ status }) => status === 'fulfilled');
+      expect(await accept(`a${String(again)}`, over)).to.have.property('operation_id');
+      await nearly.dispose();
+    });
+
+  it('are accepted up to the bytes that may wait, when many files come at once', async () => {
+    const small = await operationBench({ quotaBytes: 1_000 });
+    const { accept } = small.process();
+    const file = { path: '/dev/null', sha256: sha256(''), bytes: 200, file_name: String(PAGES) };
+    const over = { file, caller: { key_id: 'key_1', role: 'service' } } as const;
+    const sent = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) => accept(`k${String(n)}`, over)),
+    );
+    expect(sent.filter(({ status }) => status === 'fulfilled')).to.have.lengthOf(5);
+    const refusals = sent.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));
+    for (const refusal of refusals)
+      expect(refusal).to.include('upload_quota_exceeded').and.to.include('1000 bytes');
+    const without = { ...over, file: { ...file, bytes: 0 } };
+    expect(await accept('none', without)).to.have.property('operation_id');
+    await small.dispose();
   });
 
   it('give the hold of a request back that died before it was accepted, and was never sent again', async () => {

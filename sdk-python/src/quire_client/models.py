@@ -4450,7 +4450,9 @@ class PresignUploadRequest(TypedDict):
     content_type: NotRequired[str]
     """The `Content-Type` of the upload; send exactly this one with the file."""
     bytes: NotRequired[int]
-    """The size of the file; more bytes are not accepted."""
+    """The size of the file; more bytes are not accepted. With an S3 store so much of the quota is
+    set aside with the URL, and the largest upload if it is left out.
+    """
     kind: NotRequired[Literal["document", "dataset"]]
     """Its kind."""
     project_id: NotRequired[str]

@@ -7348,7 +7348,7 @@ export type PresignUploadRequest = {
      */
     content_type?: string;
     /**
-     * The size of the file; more bytes are not accepted.
+     * The size of the file; more bytes are not accepted. With an S3 store so much of the quota is set aside with the URL, and the largest upload if it is left out.
      */
     bytes?: number;
     /**

@@ -1,3 +1,4 @@
+import { allKept } from '../../../domain/kernel/history.ts';
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
 import { availableIn, type AccountState } from '../../../domain/account/state.ts';
@@ -24,7 +25,7 @@ const check = (state: AccountState): void => {
   expect(state.held).to.be.at.least(0);
   expect(availableIn(state)).to.be.at.least(0);
   expect(state.balance).to.equal(state.purchased + state.adjusted - state.used);
-  for (const { sale: sold, refunded_credits, refunded_gross_minor } of state.sales.values()) {
+  for (const { sale: sold, refunded_credits, refunded_gross_minor } of allKept(state.sales)) {
     expect(refunded_credits).to.be.within(0, sold.credits);
     expect(refunded_gross_minor).to.be.within(0, sold.gross_amount_minor ?? 0);
   }

@@ -1,3 +1,4 @@
+import { takenRoom } from '../../../src/commands/slots.ts';
 import { expect } from 'chai';
 import { documentStream } from '../../../domain/document.ts';
 import { extractionStream } from '../../../domain/workEvents.ts';
@@ -160,7 +161,8 @@ describe('a key that names work', () => {
   const acceptOn = (on: Process, request: ExtractRequest) =>
     acceptOperation({
       ...{ ...on, operations: operations(on.store), secrets: undefined, quotaBytes: 1_000 },
-      openOf: () => Promise.resolve({ count: 0, bytes: 0 }),
+      openOf: () => Promise.resolve({ count: 0, bytes: 0, known: null }),
+      room: takenRoom(),
     })({ ...request, file: { ...request.file, bytes: 1 } }, 'extract', (work) =>
       extractDocument(on)({ ...request, ...work }),
     );

@@ -80,7 +80,7 @@ describe('snapshots', () => {
 
   it('survives its own JSON', async () => {
     const { state } = await lived();
-    expect(text(accountFromJson(accountToJson(state)))).to.equal(text(state));
+    expect(text(accountFromJson(accountToJson(state), []))).to.equal(text(state));
   });
 
   it('are taken every so many events, are used, and can all be deleted', async () => {
@@ -111,6 +111,9 @@ describe('snapshots', () => {
     const state = { ...snapshot.state, ...change };
     return { ...snapshot, state, state_hash: sha256(canonicalJson(state)) };
   };
+
+  const withHistory = (snapshot: Snapshot, change: JsonObject): Snapshot =>
+    withState(snapshot, { history: { ...(snapshot.state['history'] as JsonObject), ...change } });
 
   // Revisions 4 and 5 are holds, 7 is a keyed charge, 8 a refund.
   const damages: readonly {
@@ -150,9 +153,15 @@ describe('snapshots', () => {
     },
     { name: 'a hold left out', cut: 4, flaw: 'balance', damage: (s) => withState(s, { holds: [], held: 0 }) },
     { name: 'held credits alone', cut: 4, flaw: 'balance', damage: (s) => withState(s, { held: 0 }) },
-    { name: 'a charge forgotten', cut: 7, flaw: 'balance', damage: (s) => withState(s, { charges: [] }) },
-    { name: 'a refund forgotten', cut: 8, flaw: 'balance', damage: (s) => withState(s, { refunds: [] }) },
-    { name: 'a state of no known shape', flaw: 'unreadable', damage: (s) => withState(s, { sales: 7 }) },
+    { name: 'a charge forgotten', cut: 7, flaw: 'balance', damage: (s) => withHistory(s, { latest: [] }) },
+    { name: 'a refund forgotten', cut: 8, flaw: 'balance', damage: (s) => withHistory(s, { latest: [] }) },
+    { name: 'events miscounted', flaw: 'balance', damage: (s) => withHistory(s, { events: 5 }) },
+    {
+      name: 'a page that is not there',
+      flaw: 'page',
+      damage: (s) => withState(s, { pages: ['f'.repeat(64)] }),
+    },
+    { name: 'a state of no known shape', flaw: 'unreadable', damage: (s) => withState(s, { holds: 7 }) },
     { name: 'another reducer version', flaw: undefined, damage: (s) => ({ ...s, reducer_version: 1 }) },
   ];
   for (const { name, cut = 5, flaw, damage } of damages)

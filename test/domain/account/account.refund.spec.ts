@@ -1,3 +1,4 @@
+import { allKept } from '../../../domain/kernel/history.ts';
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
 import type { AccountCommand } from '../../../domain/account/messages.ts';
@@ -9,9 +10,7 @@ import { specFor } from '../../support/specFor.ts';
 const { given } = specFor(account);
 const spend = (credits: number) => charge(credits);
 const leftOf = (...past: readonly AccountCommand[]) => {
-  const sold = given(...past)
-    .state()
-    .sales.first();
+  const [sold] = allKept(given(...past).state().sales);
   return sold === undefined ? undefined : remainingOf(sold);
 };
 

@@ -91,6 +91,21 @@ describe('limits of uploads', () => {
     expect((await ask({ bytes: 11_001 })).body).to.include({ used_bytes: 9_000 });
   });
 
+  it('let in exactly what fits, however many files come at once, and again what a removal makes room for', async () => {
+    const { key, presign } = await customer(small);
+    const uploads = await Promise.all(Array.from({ length: 20 }, () => presign()));
+    const send = ({ url, headers }: (typeof uploads)[number]) => put(url, 'x'.repeat(QUOTA / 5), headers);
+    const first = await Promise.all(uploads.map(send));
+    expect(first.filter(({ status }) => status === 200)).to.have.lengthOf(5);
+    expect(first.filter((sent) => codeOf(sent) === 'upload_quota_exceeded')).to.have.lengthOf(15);
+    const stored = uploads.filter((_, at) => first[at]?.status === 200);
+    for (const { document_id } of stored.slice(0, 2))
+      expect((await small.call('delete', `/v1/uploads/${document_id}`, { key })).status).to.equal(204);
+    const refused = uploads.filter((_, at) => first[at]?.status !== 200);
+    const second = await Promise.all(refused.map(send));
+    expect(second.filter(({ status }) => status === 200)).to.have.lengthOf(2);
+  });
+
   it('take one file at a time for a URL', async () => {
     const { presign } = await customer(api);
     const { url, headers } = await presign();

@@ -1,3 +1,4 @@
+import { adjustmentAt } from '../../../domain/account/state.ts';
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { issuesIn, type Reply } from '../support/client.ts';
@@ -245,7 +246,7 @@ describe('money over HTTP', () => {
     it('remembers the key for ever, also when the replay cache has forgotten it', async () => {
       const first = await adjust('adjust-5', { credits: 10, reason: 'x' }, 'for-ever');
       const outcome = await api.deps.accounts.stateOf('adjust-5');
-      expect(outcome.adjustments.get('for-ever')?.adjustment_id).to.equal(first.body['adjustment_id']);
+      expect(adjustmentAt(outcome, 'for-ever')?.adjustment_id).to.equal(first.body['adjustment_id']);
     });
   });
 

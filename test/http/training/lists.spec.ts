@@ -115,6 +115,7 @@ describe('the lists of what was trained', () => {
     const { accounts } = api.deps;
     const drained = workerOver(api, {
       stateOf: (tenantId) => accounts.stateOf(tenantId),
+      ask: (tenantId, question) => accounts.ask(tenantId, question),
       execute: async (command) => {
         if (command.type === 'SettleHold') await mayBook;
         return accounts.execute(command);
