@@ -52,6 +52,8 @@ export class Walk {
   async call(operationId: string, sent: Sent = {}): Promise<Reply> {
     const route = this.#api.routes.find((one) => one.operationId === operationId);
     if (route === undefined) throw new Error(`there is no operation ${operationId}`);
+    // However long the walk takes, the replica is alive.
+    if (operationId === 'getServiceState') await this.#api.signOfLife();
     const { json, form } = sent;
     const reply = await this.#api.call(route.method, addressOf(route.path, sent), {
       ...(json !== undefined && { json }),
