@@ -48,7 +48,7 @@ export type DocumentRegistered = z.output<typeof documentRegistered>;
 const uploadRemoved = event('UploadRemoved', {
   document_id: z.string(),
   tenant_id: tenantId,
-  /** Asked for by a caller, or kept for as long as uploads are. */
+  /** Asked for by a caller, or kept for as long as uploads are: unused ones for a day. */
   reason: z.enum(['asked', 'retention']),
   removed_at: instant,
 });

@@ -1,4 +1,4 @@
-import { pick, type Projector, rowReader, table } from './engine/table.ts';
+import { pick, type Projector, rowReader, table, textOf } from './engine/table.ts';
 import { finding, listing, type Page, paging, telling } from './engine/query.ts';
 import { moveQueue, QUEUE_INDEXES, QUEUED, queueLists } from './queue.ts';
 import { bulk, inserting } from './engine/bulk.ts';
@@ -137,6 +137,14 @@ export const openOperationsOfTenant = telling(
    from read.operations where tenant_id = $1 and (finished_at is null or operation_id = any($2::text[]))`,
   (tenantId: string, ids: readonly string[]) => [tenantId, ids],
   rowReader({ count: 'int8', bytes: 'int8', known: 'text?' }),
+);
+
+/** Those of the documents that an operation is to work on which has not ended. */
+export const documentsInQueue = listing(
+  `select distinct document_id from read.operations
+   where finished_at is null and document_id = any($1::text[])`,
+  (documentIds: readonly string[]) => [documentIds],
+  (row) => textOf(row, 'document_id'),
 );
 
 /** All operations that wait for a worker: how many, and when the oldest was accepted (null: there is none). */

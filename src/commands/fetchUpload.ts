@@ -157,13 +157,25 @@ export const withFetched = async <T>(
   }
 };
 
-interface UploadsDeps {
-  readonly documents: Documents;
+/** Files on their way from storage to work. */
+interface LocalFiles {
+  /** Brings the object to the disk; a file that is refused leaves nothing behind. */
+  readonly bring: (documentId: string) => Promise<DigestedFile | 'missing' | 'too_large'>;
+  readonly discard: (path: string) => Promise<void>;
+}
+
+interface DiskDeps {
   readonly objects: ObjectStore;
   /** A folder that exists; files in it are named at random. */
   readonly uploadDir: string;
   /** Most bytes of one file. */
   readonly bytesMax: number;
+}
+
+interface UploadsDeps extends Pick<DiskDeps, 'bytesMax'> {
+  readonly documents: Documents;
+  readonly objects: Pick<ObjectStore, 'remove'>;
+  readonly files: LocalFiles;
 }
 
 /** Whose uploads a caller may use. */
@@ -241,7 +253,7 @@ const replaced = (): WorkProblem =>
 
 /** Where the object lies on this disk it is read in place; else it is streamed to a file. */
 const placed = async (
-  { objects, bytesMax }: UploadsDeps,
+  { objects, bytesMax }: DiskDeps,
   key: string,
   path: string,
 ): Promise<DigestedFile | 'missing'> => {
@@ -251,33 +263,33 @@ const placed = async (
   return stream === undefined ? 'missing' : writeDigested(stream, path, bytesMax);
 };
 
-/** Brings the object to the disk; a file that is refused leaves nothing behind. */
-const bring = async (
-  deps: UploadsDeps,
-  documentId: string,
-): Promise<DigestedFile | 'missing' | 'too_large'> => {
-  const path = join(deps.uploadDir, `fetched-${randomUUID()}`);
-  try {
-    return await placed(deps, uploadKeyOf(documentId), path);
-  } catch (error) {
-    await rm(path, { force: true });
-    if (error instanceof TooManyBytes) return 'too_large';
-    throw error;
-  }
-};
+/** Files of uploads on this machine's disk. */
+export const filesOnDisk = (deps: DiskDeps): LocalFiles => ({
+  bring: async (documentId) => {
+    const path = join(deps.uploadDir, `fetched-${randomUUID()}`);
+    try {
+      return await placed(deps, uploadKeyOf(documentId), path);
+    } catch (error) {
+      await rm(path, { force: true });
+      if (error instanceof TooManyBytes) return 'too_large';
+      throw error;
+    }
+  },
+  discard: (path) => rm(path, { force: true }),
+});
 
 const fetchOf = async (
   deps: UploadsDeps,
   { presigned, registered }: { presigned: UploadPresigned['data'] } & Pick<DocumentState, 'registered'>,
 ): Promise<FetchedUpload | WorkProblem> => {
   const { document_id, tenant_id, project_id, task_id, file_name, kind, dataset_id } = presigned;
-  const file = await bring(deps, document_id);
+  const file = await deps.files.bring(document_id);
   if (file === 'missing') return notUploaded();
   if (file === 'too_large') {
     if (registered === null) await deps.objects.remove(uploadKeyOf(document_id));
     return fileTooLarge(deps.bytesMax);
   }
-  const discard = () => rm(file.path, { force: true });
+  const discard = () => deps.files.discard(file.path);
   if (registered !== null && registered.sha256 !== file.sha256) {
     await discard();
     return replaced();

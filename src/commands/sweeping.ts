@@ -241,7 +241,7 @@ export interface ObjectSweeperDeps extends WorkObjectsDeps {
    * `since` or later. And those that a set of examples has.
    */
   readonly learnedOf: (documents: readonly KeptDocument[], since: string) => Promise<ReadonlySet<string>>;
-  /** Those of the documents that wait in a batch for their turn. */
+  /** Those of the documents that wait in a batch for their turn, or that an operation works on. */
   readonly awaitedOf: (documentIds: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Left out: nothing is ever erased. */
   readonly erased?: ErasedDeps;
@@ -420,13 +420,6 @@ const unusedOf = async (
   });
 };
 
-const isUsed = async ({ documents }: ObjectSweeperDeps, key: string): Promise<boolean> => {
-  const documentId = documentIdOfKey(key);
-  if (documentId === undefined) return false;
-  const { registered, removed } = await documents.stateOf(documentId);
-  return registered !== null && removed === null;
-};
-
 /** One that fails does not keep the others from being removed. */
 const removeOld = async (
   deps: ObjectSweeperDeps,
@@ -442,9 +435,12 @@ const removeOld = async (
   return done;
 };
 
+/** It is written down first: work that comes later, or has its file already, says of the document that it is gone. */
 const removeUnused = async (deps: ObjectSweeperDeps, key: string): Promise<'removed' | 'left' | 'used'> => {
   try {
-    if (await isUsed(deps, key)) return 'used';
+    const { presigned, registered, removed } = await deps.documents.stateOf(documentIdOfKey(key) ?? '');
+    if (registered !== null && removed === null) return 'used';
+    if (presigned !== null && removed === null) return await expire(deps, presigned);
     await deps.objects.remove(key);
     return 'removed';
   } catch (error) {

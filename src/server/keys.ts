@@ -59,7 +59,10 @@ interface AuthenticatorDeps {
   readonly isWellFormed: (key: string) => boolean;
   /** The bootstrap admin key; any string. */
   readonly adminKey: string | undefined;
+  /** Of the wall clock: keys expire by it. */
   readonly nowMs: () => number;
+  /** Runs on, whatever is done to the wall clock: answers grow stale by it. */
+  readonly monotonicMs: () => number;
 }
 
 /** Tells callers by their key. Answers are cached in this process for up to 60 s. */
@@ -120,27 +123,33 @@ interface KeyCache extends Pick<Authenticator, 'refuse' | 'forget' | 'flush'> {
   readonly recordOf: (hash: string) => Promise<KeyRecord | undefined>;
 }
 
-const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>): KeyCache => {
+/** What was so when it was asked for. */
+const entryOf = (record: Entry['record'], askedAt: number, refreshMs: number): Entry => ({
+  ...{ record, staleAt: askedAt + TTL_MS, refreshAt: askedAt + refreshMs },
+});
+
+const keyCache = ({ lookup, monotonicMs }: Pick<AuthenticatorDeps, 'lookup' | 'monotonicMs'>): KeyCache => {
   const entries = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
   /** Separate: thousands of made-up keys must not evict real or refused ones. */
   const unknown = new LRUCache<string, Entry>({ max: ENTRIES_MAX });
 
-  const remember = (hash: string, record: Entry['record'], refreshMs: number): void => {
-    const now = nowMs();
-    entries.set(hash, { record, staleAt: now + TTL_MS, refreshAt: now + refreshMs });
+  const remember = (hash: string, entry: Entry): void => {
+    entries.set(hash, entry);
     unknown.delete(hash);
   };
 
-  const learn = (hash: string, found: KeyRecord | undefined): void => {
+  /** It was so when it was asked for: a process may stand still until it hears of it. */
+  const learn = (hash: string, found: KeyRecord | undefined, askedAt: number): void => {
     const record = Promise.resolve(found);
     if (found === undefined) {
       entries.delete(hash);
-      unknown.set(hash, { record, staleAt: nowMs() + NEGATIVE_TTL_MS, refreshAt: Infinity });
-    } else remember(hash, record, REFRESH_MS);
+      unknown.set(hash, { record, staleAt: monotonicMs() + NEGATIVE_TTL_MS, refreshAt: Infinity });
+    } else remember(hash, entryOf(record, askedAt, REFRESH_MS));
   };
 
   /** Callers meanwhile share it. A key refused or dropped meanwhile is not remembered. */
   const lookUp = (hash: string): Promise<KeyRecord | undefined> => {
+    const askedAt = monotonicMs();
     const entry: Entry = { record: lookup(hash), staleAt: Infinity, refreshAt: Infinity };
     entries.delete(hash);
     unknown.set(hash, entry);
@@ -148,7 +157,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
       if (unknown.get(hash) === entry) work();
     };
     entry.record.then(
-      (found) => ifCurrent(() => learn(hash, found)),
+      (found) => ifCurrent(() => learn(hash, found, askedAt)),
       () => ifCurrent(() => unknown.delete(hash)),
     );
     return entry.record;
@@ -156,10 +165,11 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
 
   /** No request waits for it; while it fails, what is known holds until it is stale. */
   const refresh = (hash: string, entry: Entry): void => {
-    entry.refreshAt = nowMs() + RETRY_MS;
+    const askedAt = monotonicMs();
+    entry.refreshAt = askedAt + RETRY_MS;
     lookup(hash).then(
       (found) => {
-        if (entries.get(hash) === entry) learn(hash, found);
+        if (entries.get(hash) === entry) learn(hash, found, askedAt);
       },
       () => undefined,
     );
@@ -167,8 +177,8 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
 
   const known = (hash: string): Entry | undefined => {
     const entry = entries.get(hash) ?? unknown.get(hash);
-    if (entry === undefined || entry.staleAt <= nowMs()) return undefined;
-    if (entry.refreshAt <= nowMs()) refresh(hash, entry);
+    if (entry === undefined || entry.staleAt <= monotonicMs()) return undefined;
+    if (entry.refreshAt <= monotonicMs()) refresh(hash, entry);
     return entry;
   };
 
@@ -176,7 +186,7 @@ const keyCache = ({ lookup, nowMs }: Pick<AuthenticatorDeps, 'lookup' | 'nowMs'>
     knows: (hash) => entries.has(hash),
     recordOf: (hash) => known(hash)?.record ?? lookUp(hash),
     // Not looked up again before its time: the look-up may not know yet.
-    refuse: (hash) => remember(hash, Promise.resolve(undefined), Infinity),
+    refuse: (hash) => remember(hash, entryOf(Promise.resolve(undefined), monotonicMs(), Infinity)),
     forget: (hash) => {
       entries.delete(hash);
       unknown.delete(hash);

@@ -132,6 +132,7 @@ export const limitsScope = (tenantId: string): string => `limits of ${tenantId}`
 
 interface TenantLimitsDeps {
   readonly lookup: OverrideLookup;
+  /** Must not run backwards. */
   readonly nowMs: () => number;
   readonly onError: (error: unknown) => void;
 }

@@ -211,7 +211,7 @@ const readParts = {
         if (behind !== undefined) throw new Error('the read models are behind');
         return from.queries.rateLimitsOfTenant(tenantId);
       },
-      nowMs,
+      nowMs: () => performance.now(),
       onError: unlessDiverged((err) => from.logger.warn({ msg: 'rate limits cannot be looked up', err })),
     }),
   authenticator: (from) =>
@@ -223,6 +223,7 @@ const readParts = {
       isWellFormed: isWellFormedKey,
       adminKey: from.config.adminApiKey,
       nowMs,
+      monotonicMs: () => performance.now(),
     }),
 } satisfies SomeFactories;
 

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { checkSource } from '@quire/engine/models/guard';
 import { systemResolve } from '@quire/engine/models/guard';
 import { awaitedDocuments } from '../../projections/batches.ts';
+import { documentsInQueue } from '../../projections/operations.ts';
 import {
   anyErased,
   documentsByIds,
@@ -43,7 +44,7 @@ import {
 import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts';
 import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
-import { uploads } from '../commands/fetchUpload.ts';
+import { filesOnDisk, uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries } from '../commands/webhooks.ts';
 import { sweepTexts } from '../commands/textSweeping.ts';
 import type { ApiDeps } from '../api/routes.ts';
@@ -195,7 +196,8 @@ export const sweptObjects = (from: Context): ObjectSweeperDeps => {
       const inSets = await documentsInSets(sql)(documents.map(({ document_id }) => document_id));
       return new Set([...learned.map(({ document_id }) => document_id), ...inSets]);
     },
-    awaitedOf: async (ids) => new Set(await awaitedDocuments(sql)(ids)),
+    awaitedOf: async (ids) =>
+      new Set([...(await awaitedDocuments(sql)(ids)), ...(await documentsInQueue(sql)(ids))]),
     erased: {
       any: anyErased(sql),
       among: async (names) => new Set(await erasedAmong(sql)(names)),
@@ -309,7 +311,8 @@ export const uploadCommands = (
   const clock = from.clock;
   const own = from.documents;
   const objects = guardedObjects(parts.objects);
-  const fetched = uploads({ documents: own, objects, uploadDir: parts.uploadDir, bytesMax });
+  const files = filesOnDisk({ objects, uploadDir: parts.uploadDir, bytesMax });
+  const fetched = uploads({ documents: own, objects, files, bytesMax });
   const failures = recentFailures<Counted>(() => performance.now());
   const atOnce = objects.link === undefined ? COUNTED_AT_ONCE.copied : COUNTED_AT_ONCE.inPlace;
   const stock = stockOf(from);

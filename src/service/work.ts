@@ -73,7 +73,7 @@ import {
 } from '../commands/evaluations.ts';
 import { trainingExamples } from '../commands/trainingExamples.ts';
 import { evaluationWorker, type EvaluationWorker } from '../worker/evaluations.ts';
-import { uploads, type Uploads } from '../commands/fetchUpload.ts';
+import { filesOnDisk, uploads, type Uploads } from '../commands/fetchUpload.ts';
 import { heavySlots } from '../commands/slots.ts';
 import { batchWorker, FED_AT_ONCE, type BatchWorker } from '../worker/batches.ts';
 import type { ExampleSource, Trainer } from '../../domain/ports/trainer.ts';
@@ -239,7 +239,10 @@ const batchWorkerOf = (from: Context): BatchWorker => {
   return batchWorker({
     ...{ objects, clock, wrote, batches: batches(store), secrets: from.secretBox },
     operations: operationCommands(from, work),
-    uploads: uploads({ documents: from.documents, objects, uploadDir, bytesMax }),
+    uploads: uploads({
+      ...{ documents: from.documents, objects, bytesMax },
+      files: filesOnDisk({ objects, uploadDir, bytesMax }),
+    }),
     begin: taskBeginner(work),
     turns: { listen: (charged) => workers.listen(charged) },
     lists: {

@@ -114,6 +114,7 @@ describe('changes made on one replica', () => {
         isWellFormed: isWellFormedKey,
         adminKey,
         ...clock,
+        monotonicMs: clock.nowMs,
       });
       const onError = (error: unknown): void => expect.fail(String(error));
       limits = tenantLimits({ lookup: queries.rateLimitsOfTenant, onError, ...clock });

@@ -31,13 +31,14 @@ export interface Outside {
 }
 
 type Reviewing = Extract<Actor, { kind: 'review' }>;
+export type Sent = Extract<Wanting, { kind: 'later' | 'now' }>;
 
 export const bytesOf = (value: unknown): Uint8Array => new TextEncoder().encode(JSON.stringify(value));
 
 type Requests = SimProcess['requests'];
 
 /** Sends a request to a process, and waits for its answer; undefined: none came. */
-const send = (
+export const send = (
   on: Outside,
   actor: Owner,
   {
@@ -66,6 +67,7 @@ const PASSING: ReadonlySet<string> = new Set([
   'storage_error',
   'request_in_progress',
   'internal_error',
+  'not_ready',
 ]);
 
 /** Uploads the documents of a batch. */
@@ -103,9 +105,10 @@ export const actorOf = (
 const correlationOf = ({ world }: Outside, actor: Wanting, attempt: string): string =>
   `${fullKeyOf(actor)}#${attempt}#${String(world.actors.indexOf(actor))}`;
 
-const howOf = (actor: Extract<Wanting, { kind: 'later' | 'now' }>) => {
-  const { ownKey = false, reviewed = false, doubtful = false, mode = 'standard' } = actor;
-  return { ownKey, reviewed, doubtful, mode };
+const howOf = ({ told }: Outside, actor: Extract<Wanting, { kind: 'later' | 'now' }>) => {
+  const { ownKey = false, reviewed = false, doubtful = false, mode = 'standard', apiKey } = actor;
+  const document = told.uploads.get(actor)?.document_id;
+  return { ownKey, reviewed, doubtful, mode, apiKey, document };
 };
 
 const measuredOf = (actor: Extract<Wanting, { kind: 'batch' }>) => {
@@ -123,7 +126,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
       case 'now': {
         const path = `sent ${key} ${actor.file.tag}`;
         on.shared.files.set(path, bytesOf(actor.file));
-        return requests[actor.kind]({ ...asked, path, ...howOf(actor) });
+        return requests[actor.kind]({ ...asked, path, ...howOf(on, actor) });
       }
       case 'money':
         return requests.adjust({ ...asked, credits: actor.credits });
@@ -153,6 +156,9 @@ const changeOfBatch = (
   return (requests) => requests.cancelOperation(tenant, first);
 };
 
+const documentOf = ({ told }: Outside, actor: Wanting, operationId: string): string =>
+  told.uploads.get(actor)?.document_id ?? documentIdOfOperation(operationId);
+
 const changeOf = (
   on: Outside,
   actor: Wanting,
@@ -164,7 +170,7 @@ const changeOf = (
       if (actor.erasesTenant === true) return (requests) => requests.eraseTenant(tenant);
       return actor.eraseAfterMs === undefined
         ? (requests) => requests.cancelOperation(tenant, id)
-        : (requests) => requests.eraseDocument(tenant, documentIdOfOperation(id));
+        : (requests) => requests.eraseDocument(tenant, documentOf(on, actor, id));
     case 'batch':
       return changeOfBatch(actor, id);
     case 'job':
@@ -188,7 +194,7 @@ const hear = ({ told, sched }: Outside, actor: Wanting, answer: Answer | undefin
 };
 
 /** Sends until it is answered for good. */
-const insist = async (on: Outside, owner: Owner, actor: Wanting): Promise<Answer | undefined> => {
+export const insist = async (on: Outside, owner: Owner, actor: Wanting): Promise<Answer | undefined> => {
   let answer: Answer | undefined;
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
     answer = await send(on, owner, { via: actor.via + attempt, ask: requestOf(on, actor, attempt) });
@@ -202,8 +208,12 @@ const insist = async (on: Outside, owner: Owner, actor: Wanting): Promise<Answer
   return answer;
 };
 
+export const isSentBefore = (actor: Wanting): actor is Sent =>
+  actor.kind === 'later' && actor.uploaded !== undefined;
+
 /** Sends once more, when all are well. Gives what is wrong with the answer; undefined: nothing. */
 export const askAgain = async (on: Outside, owner: Owner, actor: Wanting): Promise<string | undefined> => {
+  if (isSentBefore(actor) && !on.told.uploads.has(actor)) return undefined;
   const { tries, via } = actor;
   const answer = await send(on, owner, { via: via + tries, ask: requestOf(on, actor, tries) });
   hear(on, actor, answer);
@@ -258,7 +268,7 @@ const changesAfterMs = (actor: Wanting): number | undefined => {
 };
 
 /** Changes what was accepted, a while later. */
-const change = async (
+export const change = async (
   on: Outside,
   owner: Owner,
   { actor, id }: { readonly actor: Wanting; readonly id: string },

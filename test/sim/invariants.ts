@@ -14,6 +14,7 @@ import { reviewIdOf } from '../../domain/review.ts';
 import { reviewWatch } from './reviewWatch.ts';
 import { EPOCH_MS } from './scheduler.ts';
 import { daysWatch } from './daysWatch.ts';
+import { visitsWatch } from './visitsWatch.ts';
 import type { Told, WatchDeps } from './told.ts';
 import { actorOf, fullKeyOf, printOf } from './actors.ts';
 import { isRequest, skewOf, type Actor } from './worlds.ts';
@@ -314,6 +315,7 @@ export const watchOver = (deps: WatchDeps) => {
 
   const people = reviewWatch(deps, { say, isErased, known: () => known });
   const days = daysWatch(deps, { say, read, known: () => known });
+  const visits = visitsWatch(deps, { say });
   const handle = byType({
     CreditsHeld: ({ data }) => void known.holds.set(data.hold_id, data),
     HoldReleased: ({ data }) => released(data),
@@ -355,7 +357,10 @@ export const watchOver = (deps: WatchDeps) => {
     },
     OperationFailed: ({ data }) => {
       // What was never accepted goes after a day: a process that stood still for so long may accept it as it goes.
-      if (data.code === 'document_not_found' && sched.nowMs() < 23 * HOUR - skewMs)
+      // Whoever erases a document asks read models for work on it, and waits for them, but not for ever.
+      const work = known.works.get(data.operation_id);
+      const isGone = work !== undefined && isErased(work);
+      if (data.code === 'document_not_found' && !isGone && sched.nowMs() < 23 * HOUR - skewMs)
         say('input-gone', `what ${data.operation_id} was to work on was gone before it was done`);
       ended(data.operation_id, 'failed', data.code);
     },
@@ -387,6 +392,7 @@ export const watchOver = (deps: WatchDeps) => {
     handle(event);
     people.see(event);
     days.see(event);
+    visits.see(event);
   };
 
   const leftWork = (work: Work): void => {
@@ -509,6 +515,10 @@ export const watchOver = (deps: WatchDeps) => {
       if (!key.startsWith('results/')) return;
       for (const work of known.works.values()) void compared(work);
     },
+    ...{ removed: visits.removed, entered: visits.entered },
+    ...{ bytesOf: visits.bytesOf, uploaders: visits.uploaders },
+    /** What a process says of the room that a tenant has is wrong. */
+    room: (text: string): void => say('upload-room', text),
     logPutBack: (): void => {
       known = started();
       accounts = accountsWatch(deps);
@@ -542,6 +552,7 @@ export const watchOver = (deps: WatchDeps) => {
       await people.look(lists);
       await nothingErased();
       await days.look(lists);
+      await visits.look();
       for (const work of known.works.values()) await compared(work);
     },
     audited: (found: readonly AuditFinding[]): void => {

@@ -60,6 +60,10 @@ export const sharedStores = () => {
     /** Told of each event when it is written, and of each object when it is put. */
     onEvent: (_event: RecordedEvent): void => undefined,
     onPut: (_key: string): void => undefined,
+    /** Told of each object before it is removed. */
+    onRemove: (_key: string): void => undefined,
+    /** What a Redis of all processes has: when each bucket of a limit is full again, virtual ms. */
+    limits: new Map<string, number>(),
     append: (stream: string, expected: ExpectedRevision, events: readonly NewEvent[]): AppendResult => {
       const past = shared.streams.get(stream) ?? [];
       const current = past.length - 1;
@@ -106,7 +110,10 @@ export const sharedStores = () => {
       shared.objects.set(key, { bytes, at });
       shared.onPut(key);
     },
-    remove: (key: string): void => void shared.objects.delete(key),
+    remove: (key: string): void => {
+      shared.onRemove(key);
+      shared.objects.delete(key);
+    },
   };
   return shared;
 };

@@ -6,10 +6,8 @@ import { modelWork } from '@quire/engine/models/byModel/workByModel';
 import { asCredits } from '../../domain/kernel/amounts.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import type { OperationState } from '../../domain/operation.ts';
-import type { Clock, SnapshotStore } from '../../domain/ports/log.ts';
-import type { ObjectStore, ReplayStore, SecretBox, WebhookTransport } from '../../domain/ports/services.ts';
-import type { Sql, SqlLock, SqlRow } from '../../projections/engine/ports.ts';
-import type { Retention } from '../../domain/retention.ts';
+import type { ObjectStore } from '../../domain/ports/services.ts';
+import type { Sql, SqlRow } from '../../projections/engine/ports.ts';
 import { retentionCommands } from '../../src/commands/apiKeys.ts';
 import { logWatch } from '../../projections/engine/divergence.ts';
 import { acceptBatch, batches, cancelBatch } from '../../src/commands/batches.ts';
@@ -51,7 +49,7 @@ import {
 import { abandonWork, cancelWork } from '../../src/commands/queue.ts';
 import { unfinishedSweeper } from '../../src/commands/usageLog.ts';
 import { documents, guardedObjects } from '../../src/commands/uploads.ts';
-import type { Uploads } from '../../src/commands/fetchUpload.ts';
+import { type Uploads, withFetched } from '../../src/commands/fetchUpload.ts';
 import {
   deliveryStreams,
   pruneDeliveries,
@@ -72,75 +70,17 @@ import { webhookSender } from '../../src/worker/webhooks.ts';
 import { asked } from '../support/delivery.ts';
 import { jobAsked } from '../support/pipelineBench.ts';
 import type { Mode } from './terms.ts';
-import type { SimLog } from './ports.ts';
 import type { Lists } from './lists.ts';
+import type { Answer, Asked, ProcessEnv } from './env.ts';
+import { keyRequests } from './keys.ts';
+import { RUSH } from './limits.ts';
+import { uploadParts, uploadRequests } from './uploads.ts';
+
+export type { Answer, FileFacts } from './env.ts';
 
 /** Whose work it is where nothing else is said; the caller has this key. */
 export const TENANT = 't';
 const CALLER = { key_id: 'key_1', role: 'tenant' } as const;
-
-/** What is in a file that a caller sends. */
-export interface FileFacts {
-  readonly pages: number;
-  readonly tag: string;
-  /** Work on it fails, or takes its process with it. */
-  readonly ends?: 'badly' | 'deadly';
-}
-
-/** What one process of the service stands on. It knows nothing of the simulation but this. */
-export interface ProcessEnv {
-  readonly name: string;
-  readonly log: SimLog;
-  readonly objects: ObjectStore;
-  /** Of accounts, taken every few events; undefined: there are none. */
-  readonly snapshots: SnapshotStore | undefined;
-  readonly replays: ReplayStore;
-  readonly clock: Clock;
-  readonly secrets: SecretBox;
-  /** How long the installation keeps things. */
-  readonly keeps: Retention;
-  /** Most entries that a list gives, whatever is asked for: few entries show what many would. */
-  readonly page: number;
-  /** Asks the read models. */
-  readonly ask: <T>(question: string, answer: (lists: Lists) => T) => Promise<T>;
-  /** The row of the registry that says where the read models stand. */
-  readonly registryRow: () => Promise<SqlRow>;
-  readonly caughtUp: (position: bigint) => Promise<boolean>;
-  readonly lock: (name: string) => Promise<SqlLock | undefined>;
-  /** What lies on the local disk at a path. */
-  readonly fileAt: (path: string) => FileFacts;
-  readonly keepFile: (bytes: Uint8Array) => string;
-  readonly digestOf: (file: FileFacts) => string;
-  /** Takes the time that work on documents takes. */
-  readonly work: (what: string) => Promise<void>;
-  /** Ends the process, as it stands. */
-  readonly die: () => Promise<never>;
-  readonly transport: WebhookTransport;
-  readonly onError: (error: unknown) => void;
-}
-
-/** How a request was answered, as its caller sees it. */
-export type Answer =
-  | {
-      readonly kind: 'ok';
-      readonly id: string;
-      readonly body: unknown;
-      readonly replayed?: boolean;
-      /** The bill, where the answer has one. */
-      readonly cost?: { readonly credits_used: number; readonly pages: number };
-    }
-  | { readonly kind: 'problem'; readonly code: string; readonly replayed?: boolean };
-
-/** What a caller sends. `key`: its Idempotency-Key. `print`: the fingerprint of the request. */
-export interface Asked {
-  readonly tenant: string;
-  /** Names the actor and the try, in whatever is written for it. */
-  readonly correlation: string;
-  readonly key: string;
-  readonly print: string;
-  /** Its caller is gone. */
-  readonly signal: AbortSignal;
-}
 
 interface RetentionWanted {
   readonly whose: string;
@@ -154,6 +94,10 @@ export interface AskedWork extends Asked {
   readonly mode: Mode;
   /** A person has to look at the result. */
   readonly reviewed: boolean;
+  /** Its file was sent before, as this document. */
+  readonly document?: string | undefined;
+  /** The name of the API key that it comes with; undefined: of one that holds for ever. */
+  readonly apiKey?: string | undefined;
 }
 
 /** Work that a process does by itself, again and again. */
@@ -284,6 +228,9 @@ const workOn = (env: ProcessEnv) => {
   };
 };
 
+/** Documents that were asked for before they were sent; those of batches have other names. */
+const PRESIGNED = /^doc_[0-9A-Z]{26}$/;
+
 /** What the commands of one process stand on. */
 const depsOf = (env: ProcessEnv) => {
   const { clock } = env;
@@ -313,8 +260,10 @@ const depsOf = (env: ProcessEnv) => {
     checkBase: () => Promise.resolve({ kind: 'ok' }),
     wrote: () => undefined,
   };
+  const uploading = uploadParts(env, { store, objects });
   const uploads: Uploads = {
     fetch: async (tenant_id, { document_id = '' }) => {
+      if (PRESIGNED.test(document_id)) return uploading.fetched.fetch(tenant_id, { document_id });
       await env.work(`fetch ${document_id}`);
       const path = `upload ${document_id}`;
       const file = {
@@ -330,7 +279,8 @@ const depsOf = (env: ProcessEnv) => {
   };
   const own = { accounts, operations: operations(store), jobs: trainingJobs(store), batches: batches(store) };
   const { facts } = recording;
-  return { ...deps, ...own, reference, facts, uploads, secrets: env.secrets, forgetTexts: vault.forget };
+  const vaulted = { secrets: env.secrets, forgetTexts: vault.forget };
+  return { ...deps, ...own, reference, facts, uploads, uploading, ...vaulted };
 };
 type Deps = ReturnType<typeof depsOf>;
 
@@ -373,6 +323,20 @@ const once = async (
   return { ...answer, replayed: sent.replayed };
 };
 
+const NO_FILE = { path: '', sha256: '', bytes: 0, file_name: null };
+
+/** Does work on the file that came with a request, or that was sent before; a key may name work on one that is gone. */
+const onDocument = async <T>(
+  { uploads }: Pick<Deps, 'uploads'>,
+  { tenant: tenant_id, document: document_id }: Pick<AskedWork, 'tenant' | 'document'>,
+  work: (file: Partial<ExtractRequest>) => Promise<T>,
+): Promise<T> => {
+  if (document_id === undefined) return work({});
+  const named = { tenant_id, document_id, source: 'upload', project_id: 'p', task_id: 'd' } as const;
+  const done = await withFetched(uploads, named, async (subject) => ({ answer: await work(subject) }));
+  return 'answer' in done ? done.answer : work({ file: NO_FILE, gone: done });
+};
+
 const operationRequests = (env: ProcessEnv, deps: Deps) => {
   const openOf = (tenant: string, ids: readonly string[]) =>
     env.ask('open operations', ({ accounts }) => accounts.openOperationsOf(tenant, ids));
@@ -385,18 +349,21 @@ const operationRequests = (env: ProcessEnv, deps: Deps) => {
     abandon: (name: OperationName) => abandonWork(deps, money, name),
     requests: {
       /** Work to be done later. */
-      later: async (wanted: AskedWork): Promise<Answer> => {
-        const request = workOf(env, wanted);
-        const answer = await accept(request, 'extract', (work) => begin({ ...request, ...work }));
+      later: async (wanted: AskedWork, caller?: ExtractRequest['caller']): Promise<Answer> => {
+        const asked_ = { ...workOf(env, wanted), ...(caller && { caller }) };
+        const answer = await onDocument(deps, wanted, (file) => {
+          const request = { ...asked_, ...file };
+          return accept(request, 'extract', (work) => begin({ ...request, ...work }));
+        });
         if (answer.kind === 'problem') return problem(answer);
         // No caller waits under a key of this kind.
         if (answer.kind === 'waited_for') return problem({ code: 'busy' });
         return { kind: 'ok', id: answer.operation_id, body: null, replayed: answer.replayed };
       },
       /** Work that the caller waits for. */
-      now: (wanted: AskedWork): Promise<Answer> =>
+      now: (wanted: AskedWork, caller?: ExtractRequest['caller']): Promise<Answer> =>
         once(idempotencyOf(env, 'extract', wanted), async () => {
-          const answer = await begin(workOf(env, wanted));
+          const answer = await begin({ ...workOf(env, wanted), ...(caller && { caller }) });
           if (answer.kind !== 'delivered')
             return problem(answer.kind === 'problem' ? answer : { code: 'busy' });
           const { extraction_id } = answer.body['meta'] as { readonly extraction_id: string };
@@ -515,7 +482,7 @@ const erasing = (
   const erase = eraseDocument({
     ...{ store, operations: ops, objects, clock, jobs, documents: documents(store) },
     examples: exampleStreams(store),
-    ...{ replays: env.replays, stock: { forget: () => undefined }, forgetTexts },
+    ...{ replays: env.replays, stock: deps.uploading.stock, forgetTexts },
     workOn: ({ document_id }) => env.ask('work on', (one) => one.documents.workOn(document_id)),
     awaitedOf: (ids) => env.ask('awaited', (one) => one.documents.awaitedOf(ids)),
     learningFrom: () => Promise.resolve([]),
@@ -560,6 +527,15 @@ const moneyRequests = (env: ProcessEnv, { accounts }: Deps) => ({
         code: (outcome.kind === 'rejected' ? outcome.rejection.code : 'busy') as WorkProblem['code'],
       });
     }),
+});
+
+const rushRequests = ({ limiter, clock }: ProcessEnv) => ({
+  /** A request of which there are too many: when it was let in, or how long to wait, ms. */
+  rush: async (tenant: string): Promise<Answer> => {
+    const { allowed, retryAfterMs } = await limiter.take(`rush:${tenant}`, RUSH);
+    if (allowed) return { kind: 'ok', id: tenant, body: clock.monotonicMs?.() };
+    return { kind: 'problem', code: `wait ${String(retryAfterMs)}` };
+  },
 });
 
 const standingRequests = ({ accounts }: Deps) => ({
@@ -943,6 +919,7 @@ const sweeperLoops = (
 ): readonly Loop[] => {
   const { objects, clock, accounts, facts, store } = deps;
   const nothing = () => Promise.resolve([]);
+  const { usedOf } = deps.uploading;
   const holds = holdSweeper({
     ...{ writer: accounts, clock, payments: payments({ store, writer: accounts, clock: env.clock }) },
     openHoldsBefore: (now, limit) => env.ask('expired holds', (one) => one.accounts.expiredHolds(now, limit)),
@@ -959,9 +936,13 @@ const sweeperLoops = (
       ...fatesIn(deps),
     },
     ...{
-      usedOf: nothing,
+      usedOf,
       learnedOf: () => Promise.resolve(new Set()),
-      awaitedOf: () => Promise.resolve(new Set()),
+      awaitedOf: (ids) =>
+        env.ask('awaited', ({ documents: { awaitedOf, workOn } }) => {
+          const isWorkedOn = (id: string) => workOn(id).some(({ is_open }) => is_open);
+          return new Set([...awaitedOf(ids), ...ids.filter(isWorkedOn)]);
+        }),
     },
     erased: {
       any: () => env.ask('any erased', (one) => one.documents.anyErased()),
@@ -1048,9 +1029,17 @@ export const simProcess = (env: ProcessEnv) => {
   const { requests, ...own } = operationRequests(env, deps);
   const batched = batchRequests(env, deps);
   const { sweepErasures: swept, ...erasures } = erasing(env, deps, { ...requests, ...batched });
+  const byKey = (asked: Asked, run: () => Promise<Answer>) => once(idempotencyOf(env, 'made', asked), run);
+  const uploading = { ...deps, parts: deps.uploading, settle: settled(env), once: byKey };
+  const { entering, ...keys } = keyRequests(env, { ...deps, once: byKey });
   return {
     requests: {
       ...requests,
+      later: (wanted: AskedWork) => entering(wanted.apiKey, (caller) => requests.later(wanted, caller)),
+      now: (wanted: AskedWork) => entering(wanted.apiKey, (caller) => requests.now(wanted, caller)),
+      ...keys,
+      ...uploadRequests(env, uploading),
+      ...rushRequests(env),
       ...erasures,
       ...reviewRequests(env, deps),
       ...moneyRequests(env, deps),

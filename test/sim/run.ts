@@ -7,15 +7,20 @@ import { witnessOf } from '../../domain/eventLog/witness.ts';
 import { textOfWitness } from '../../projections/engine/arrivals.ts';
 import { logOf, objectsOf, replaysOf, sharedStores, snapshotsOf, type Shared } from './ports.ts';
 import { simProcess, type FileFacts, type Loop, type SimProcess } from './process.ts';
-import { act, askAgain, bytesOf, lookAt, standingOf, type Running } from './actors.ts';
+import { ROOM } from './uploads.ts';
+import { act, askAgain, bytesOf, isSentBefore, lookAt, send, standingOf, type Running } from './actors.ts';
 import { listsOf, type Lists } from './lists.ts';
 import type { Standing } from './book.ts';
 import { baseOf, operatorOn } from './market.ts';
 import { readModel } from './readModel.ts';
+import type { ProjectedEvent } from '../../projections/engine/ports.ts';
+import { limiterOf } from './limits.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { watchOver } from './invariants.ts';
 import type { Told } from './told.ts';
+import { actOnSent, holdKey, moveOldTexts, rush } from './visits.ts';
 import {
+  endOf,
   isRequest,
   KEEPS,
   marketOf,
@@ -103,7 +108,10 @@ const stage = (
   const rows = readModel(() => shared.events);
   const errors: string[] = [];
   const findings: Finding[] = [];
-  const told: Told = { answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] };
+  const told: Told = {
+    ...{ answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] },
+    ...{ uploads: new Map(), revoked: [], rushed: [], limitsAway: false },
+  };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
     nowMs: sched.nowMs,
@@ -133,14 +141,14 @@ const stage = (
 type Stage = ReturnType<typeof stage>;
 
 /** How the read models are asked: they are behind by a moment, or for as long as they stand still. */
-const asker =
+const readModels =
   (on: Stage) =>
-  <T>(question: string, answer: (lists: Lists) => T): Promise<T> =>
+  <T>(question: string, answer: () => T): Promise<T> =>
     on.sched.call({
       label: `lists ${question}`,
       effect: () => {
         if (on.sched.nowMs() >= on.stalledUntil) on.rows.advance();
-        return answer(listsOf(on.rows.rows()));
+        return answer();
       },
       failed: (reason) => {
         throw new Error(`the read models: ${reason}`);
@@ -151,6 +159,18 @@ const asker =
         on.stalledUntil = on.sched.nowMs() + ms;
       },
     });
+
+const asker = (on: Stage) => {
+  const ask = readModels(on);
+  return {
+    ask: <T>(question: string, answer: (lists: Lists) => T): Promise<T> =>
+      ask(question, () => answer(listsOf(on.rows.rows()))),
+    askLog: <T>(question: string, answer: (events: readonly ProjectedEvent[]) => T): Promise<T> =>
+      ask(question, () =>
+        answer(on.shared.events.slice(0, on.rows.applied()) as unknown as readonly ProjectedEvent[]),
+      ),
+  };
+};
 
 const registryRow = (on: Stage) => {
   const last = on.shared.events[on.rows.applied() - 1];
@@ -205,7 +225,9 @@ const envOf = (on: Stage, owner: Owner, { release }: ProcessSpec): Parameters<ty
       owner: clock.uuid,
       seen: log.seen,
     }),
-    ask: asker(on),
+    ...asker(on),
+    limiter: limiterOf(shared.limits, sched, () => (on.told.limitsAway = true)),
+    entered: (keyId, askedAt) => on.watch.entered(keyId, askedAt),
     registryRow: () =>
       sched.call({
         label: 'registry',
@@ -354,6 +376,7 @@ const begin = (on: Stage, former?: Former): void => {
     for (const wake of [...on.sleeping]) wake();
   };
   shared.onPut = (key) => on.watch.put(key);
+  shared.onRemove = (key) => on.watch.removed(key);
   for (const event of shared.events) on.watch.see(event);
   sched.hook({
     afterStep: () => undefined,
@@ -380,11 +403,34 @@ const begin = (on: Stage, former?: Former): void => {
       return;
     }
     if (actor.kind === 'evict') {
-      sched.later(undefined, actor.at + 1, () => shared.replays.clear());
+      const lost = actor.limits === true ? shared.limits : shared.replays;
+      sched.later(undefined, actor.at + 1, () => lost.clear());
+      return;
+    }
+    if (actor.kind === 'restart') {
+      sched.later(undefined, actor.at, () =>
+        [...on.running.values()].forEach(({ owner: one }) => sched.kill(one)),
+      );
+      return;
+    }
+    if (actor.kind === 'key') {
+      sched.later(owner, actor.at + 1, () => void holdKey(on, owner, actor));
+      return;
+    }
+    if (actor.kind === 'rush') {
+      sched.later(owner, actor.at + 1, () => void rush(on, owner, actor));
+      return;
+    }
+    if (actor.kind === 'move') {
+      sched.later(owner, actor.at + 1, () => void moveOldTexts(on, actor));
       return;
     }
     if (actor.kind !== 'restore') {
-      sched.later(owner, actor.at + 1, () => void act(on, owner, actor));
+      sched.later(
+        owner,
+        actor.at + 1,
+        () => void (isSentBefore(actor) ? actOnSent : act)(on, owner, actor as never),
+      );
       return;
     }
     sched.later(undefined, Math.max(1, actor.at - actor.backMs), () =>
@@ -397,7 +443,7 @@ const begin = (on: Stage, former?: Former): void => {
 /** Until all actors are done and nobody stands still any more. */
 const untilQuiet = async (on: Stage): Promise<void> => {
   const { sched, world, isOver } = on;
-  await sched.run(Math.max(...world.actors.map(({ at }) => at), 0) + 6 * 60_000, isOver);
+  await sched.run(Math.max(...world.actors.map(endOf), 0) + 6 * 60_000, isOver);
   for (;;) {
     const standing = [...on.running.values()].map(({ owner }) => owner.pausedUntil);
     const until = Math.min(Math.max(...standing), ACTIVE_MS_MAX);
@@ -436,6 +482,27 @@ const standing = async (on: Stage): Promise<void> => {
   await sched.run(sched.nowMs() + MINUTE, on.isOver);
 };
 
+/** Each process takes what a tenant has room for, and no byte more. */
+const roomLeft = async (on: Stage): Promise<void> => {
+  const { sched, world, watch } = on;
+  for (const [via, { name }] of world.processes.entries())
+    for (const tenant of watch.uploaders()) {
+      const left = ROOM.tenant - watch.bytesOf(tenant);
+      for (const bytes of [left, left + 1]) {
+        const owner = sched.newOwner(`asks ${name} for ${String(bytes)} of ${tenant}`);
+        sched.later(owner, 1, () => {
+          void send(on, owner, { via, ask: (requests) => requests.hasRoom(tenant, bytes) }).then((answer) => {
+            if (answer !== undefined && (answer.kind === 'ok') !== bytes <= left)
+              watch.room(
+                `${name} has ${JSON.stringify(answer)} for ${String(bytes)} of ${String(left)} bytes`,
+              );
+          });
+        });
+      }
+    }
+  if (watch.uploaders().length > 0) await sched.run(sched.nowMs() + MINUTE, on.isOver);
+};
+
 const audited = async (on: Stage): Promise<readonly AuditFinding[]> => {
   const feed = logOf(on.shared, ({ effect }) => new Promise((done) => done(effect())));
   const { report } = await runAudit({ feed, dense: true, keep: 5 });
@@ -459,6 +526,7 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     await watch.look(listsOf(on.rows.rows()));
     if (options.former === undefined && on.idleMs !== IDLE_MS.healed) await askedAgain(on);
     if (options.former === undefined) await standing(on);
+    if (on.idleMs === IDLE_MS.healed) await roomLeft(on);
     on.idleMs = IDLE_MS.healed;
   }
   if (!isOver() && options.audits !== false) watch.audited(await audited(on));

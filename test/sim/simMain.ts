@@ -201,8 +201,9 @@ const judgeProjecting = async (seconds: number): Promise<void> => {
   say(JSON.stringify({ runs, steps, seconds: took, where: `read models, seed ${String(seed)}`, finding }));
 };
 
-const small = async (seconds: number): Promise<void> => {
+const small = async (seconds: number, only: string): Promise<void> => {
   for (const { name } of SMALL) {
+    if (!new RegExp(only).test(name)) continue;
     const search = await exhaust(named(name), BOUND, { isWanted: () => true, until: inSeconds(seconds) });
     say(
       `${name}: ${String(search.runs)} schedules, ${String(search.steps)} steps${search.isComplete ? ', all' : ''}`,
@@ -224,6 +225,7 @@ const main = async (): Promise<void> => {
       small: { type: 'boolean', default: false },
       projecting: { type: 'boolean', default: false },
       judge: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
       row: { type: 'string' },
       out: { type: 'string' },
       seed: { type: 'string' },
@@ -238,7 +240,7 @@ const main = async (): Promise<void> => {
   else if (isProjecting) await (judges ? judgeProjecting(seconds) : projecting(Number(values.from), seconds));
   else if (values.seed !== undefined) await replay(Number(values.seed));
   else if (values.table) await table(seconds, values.row, values.out);
-  else if (values.small) await small(seconds);
+  else if (values.small) await small(seconds, values.only);
   else if (judges) await judge(seconds);
   else await random(Number(values.from), seconds);
 };

@@ -24,6 +24,14 @@ export interface Told {
   /** Who was told no for good. */
   readonly refused: Actor[];
   restoredAt: number;
+  /** By the actor: the document that it sent, and when that was acknowledged; Infinity: it was not. */
+  readonly uploads: Map<Actor, { readonly document_id: string; sentAt: number }>;
+  /** Some process had to let in by itself, since the store of limits was away. */
+  limitsAway: boolean;
+  /** Who was told that a key is revoked, and when. */
+  readonly revoked: { readonly key_id: string; readonly at: number }[];
+  /** When each of those that rush was let in, and how long the others were told to wait. */
+  readonly rushed: { readonly tenant: string; readonly at: number; readonly waitMs: number | null }[];
 }
 
 /** What rules are watched with. */

@@ -1,3 +1,4 @@
+/* eslint-disable max-lines -- all worlds, and all that may take part in one, are in one place */
 import type { FileFacts } from './process.ts';
 import type { Retention } from '../../domain/retention.ts';
 import { type Mode, PLAIN_TERMS, type Tenant, type Terms, termsOf } from './terms.ts';
@@ -50,7 +51,35 @@ export type Actor =
       readonly mode?: Mode;
       /** A person has to look at its result. */
       readonly reviewed?: boolean;
+      /** Its file is sent before it is used, so long before, ms, and removed so long after it was accepted. */
+      readonly uploaded?: { readonly usedAfterMs: number; readonly removedAfterMs?: number };
+      /** The name of the API key that it comes with; left out: of one that holds for ever. */
+      readonly apiKey?: string;
     })
+  /** Has an API key made, which is revoked so long after, ms. */
+  | {
+      readonly kind: 'key';
+      readonly tenant?: string;
+      /** Its name. */
+      readonly key: string;
+      readonly at: number;
+      readonly via: number;
+      readonly tries: number;
+      readonly revokedAfterMs: number;
+    }
+  /** Asks for more than may be asked for at once. */
+  | {
+      readonly kind: 'rush';
+      readonly tenant?: string;
+      readonly at: number;
+      readonly via: number;
+      readonly times: number;
+      readonly everyMs: number;
+    }
+  /** All processes end at once, and others start. */
+  | { readonly kind: 'restart'; readonly at: number }
+  /** An operator moves the texts of old events into the vault. */
+  | { readonly kind: 'move'; readonly at: number; readonly tries: number }
   /** Somebody who looks at the result of the operation with that key, and says what the document says. */
   | {
       readonly kind: 'review';
@@ -91,8 +120,8 @@ export type Actor =
   | (Request & { readonly kind: 'webhook'; readonly url: string; readonly changeAfterMs?: number })
   /** Results and deliveries of a tenant are kept for so many days. */
   | (Request & { readonly kind: 'retention'; readonly whose: string; readonly days: number })
-  /** The store of kept answers is full, and drops them all. */
-  | { readonly kind: 'evict'; readonly at: number }
+  /** The store of kept answers is full, and drops them all; or the one of limits loses what it has. */
+  | { readonly kind: 'evict'; readonly at: number; readonly limits?: true }
   /** An operator puts a copy back that was made so long before. */
   | {
       readonly kind: 'restore';
@@ -174,6 +203,12 @@ const keeping = (name: string, some: readonly Actor[]): World =>
 const daysOf = (whose: string, days: number, via = 0): Actor => ({
   ...{ kind: 'retention', key: `days ${String(days)}`, at: 20_000, via, tries: 6, whose, days },
 });
+
+/** Work that comes at these times with a key that is revoked after half a minute. */
+const keyed = (times: readonly number[]): readonly Actor[] => [
+  { kind: 'key', key: 'k', at: 0, via: 1, tries: 6, revokedAfterMs: 30_000 },
+  ...times.map((at, n) => work(`a${String(n)}`, { at, via: n, apiKey: 'k', tries: 1 })),
+];
 
 /** Small worlds, each around one question. */
 export const SMALL: readonly World[] = [
@@ -376,6 +411,38 @@ export const SMALL: readonly World[] = [
     ],
     { page: 2 },
   ),
+  single('file sent before', [work('a', { uploaded: { usedAfterMs: 5_000, removedAfterMs: 20_000 } })]),
+  single('file sent a day before, used just before a sweep', [
+    work('a', { at: 10_000, uploaded: { usedAfterMs: 24 * HOUR } }),
+    { kind: 'restart', at: 24 * HOUR + 10_500 },
+  ]),
+  single('files sent before, as many as there may be', [
+    work('a', { uploaded: { usedAfterMs: 5_000, removedAfterMs: 10_000 }, tries: 6 }),
+    work('b', { at: 5, via: 1, uploaded: { usedAfterMs: 5_000 }, tries: 6 }),
+    work('c', { at: 30_000, uploaded: { usedAfterMs: 5_000, removedAfterMs: 5_000 }, tries: 6 }),
+  ]),
+  single('file sent before, and erased', [
+    work('a', { uploaded: { usedAfterMs: 5_000 }, eraseAfterMs: 60_000, tries: 6 }),
+  ]),
+  single('file sent before by a tenant that is erased', [
+    work('a', { uploaded: { usedAfterMs: 40_000 }, eraseAfterMs: 60_000, erasesTenant: true, tries: 8 }),
+    work('b', { at: 70_000, via: 1, uploaded: { usedAfterMs: 60_000 } }),
+  ]),
+  single(
+    'file sent before, kept for a day',
+    [work('a', { uploaded: { usedAfterMs: 23 * HOUR } }), work('b', { at: 25 * HOUR, via: 1 })],
+    { keeps: { uploads: 1, results: 1, examples: 0, deliveries: 1 } },
+  ),
+  single('key revoked while it is used', keyed([2_000, 29_990, 62_000, 95_000, 140_000])),
+  single('key revoked, and a clock is set back', keyed([2_000, 29_000, 95_000, 140_000]), {
+    processes: [{ name: 'p', steps: [{ at: 31_000, byMs: -20 * 60_000 }] }, { name: 'q' }],
+  }),
+  single('many at once', [
+    { kind: 'rush', at: 1_000, via: 0, times: 20, everyMs: 300 },
+    { kind: 'rush', at: 1_050, via: 1, times: 20, everyMs: 300 },
+    { kind: 'evict', at: 4_000, limits: true },
+  ]),
+  single('texts moved', [work('a'), { kind: 'move', at: 2_000, tries: 6 }, work('b', { at: 4_000, via: 1 })]),
   single('sale', [{ kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5 }]),
   single(
     'sale given back while its credits are held',
@@ -426,7 +493,7 @@ export const SMALL: readonly World[] = [
   ),
 ];
 
-const endOf = (r: number): Pick<FileFacts, 'ends'> => {
+const wayOf = (r: number): Pick<FileFacts, 'ends'> => {
   if (r < 0.1) return { ends: 'badly' };
   return r < 0.15 ? { ends: 'deadly' } : {};
 };
@@ -462,7 +529,7 @@ const workOf = (seed: number, at: number, how: How): Actor => {
   const r = fraction(seed, 'actor', at);
   const file = {
     ...page(`file ${String(at)}`, 1 + (chance(seed, 'pages', at) % 3)),
-    ...endOf(fraction(seed, 'ends', at)),
+    ...wayOf(fraction(seed, 'ends', at)),
   };
   const ownKey = fraction(seed, 'own', at) < 0.3;
   const reviewed = fraction(seed, 'reviewed', at) < 0.4;
@@ -487,10 +554,22 @@ const actorOf = (seed: number, at: number): Actor => {
 };
 
 /** Somebody who sends a request under a key. */
-export type Wanting = Exclude<Actor, { kind: 'restore' | 'review' | 'evict' }>;
+export type Wanting = Exclude<Actor, { kind: 'restore' | 'review' | 'evict' | Visit }>;
 
-export const isRequest = (actor: Actor): actor is Wanting =>
-  actor.kind !== 'restore' && actor.kind !== 'review' && actor.kind !== 'evict';
+/** Actors of which no account has to know. */
+type Visit = 'key' | 'rush' | 'move' | 'restart';
+
+const OTHERS: ReadonlySet<string> = new Set(['restore', 'review', 'evict', 'key', 'rush', 'move', 'restart']);
+
+export const isRequest = (actor: Actor): actor is Wanting => !OTHERS.has(actor.kind);
+
+/** When an actor has done all that it wants, if nothing keeps it, virtual ms. */
+export const endOf = (actor: Actor): number => {
+  if (actor.kind === 'key') return actor.at + actor.revokedAfterMs;
+  if (actor.kind === 'rush') return actor.at + actor.times * actor.everyMs;
+  const { usedAfterMs = 0, removedAfterMs = 0 } = (actor.kind === 'later' ? actor.uploaded : undefined) ?? {};
+  return actor.at + usedAfterMs + removedAfterMs;
+};
 
 /** Some of the actors send the same key once more, from elsewhere: another file, or the same again. */
 const repeated = (seed: number, actor: Actor, at: number): readonly Actor[] => {
@@ -547,6 +626,60 @@ const evictionsIn = (seed: number): readonly Actor[] => {
   return [{ kind: 'evict', at: chance(seed, 'evicts at') % lastsMs }];
 };
 
+/** Files that are sent before they are used, some of them on the next day. */
+const uploadedIn = (seed: number): readonly Actor[] =>
+  Array.from({ length: chance(seed, 'files') % 3 }, (_, n) => {
+    const at = chance(seed, 'sent at', n) % 20_000;
+    const isLate = fraction(seed, 'used late', n) < 0.2;
+    const usedAfterMs = isLate
+      ? 23.9 * HOUR + (chance(seed, 'used', n) % HOUR)
+      : chance(seed, 'used', n) % 60_000;
+    const afterMs = chance(seed, 'taken back', n) % 120_000;
+    const after = fraction(seed, 'what then', n);
+    return work(`sent ${String(n)}`, {
+      ...{ at, via: chance(seed, 'sent via', n) % 3, tries: 5 },
+      ...(fraction(seed, 'whose', n) < 0.3 && { tenant: 'u' }),
+      file: page(`sent ${String(n)}`, 1 + (chance(seed, 'sent pages', n) % 3)),
+      uploaded: { usedAfterMs, ...(after < 0.4 && { removedAfterMs: afterMs }) },
+      ...(after > 0.7 && { eraseAfterMs: 1 + afterMs }),
+      ...(fraction(seed, 'sent by key', n) < 0.5 && { apiKey: 'key' }),
+    });
+  });
+
+/** A key that is revoked, and somebody who asks for too much. */
+const visitorsIn = (seed: number, isKnown: boolean): readonly Actor[] => [
+  ...(isKnown
+    ? [
+        {
+          ...({ kind: 'key', key: 'key', at: 0, via: chance(seed, 'key via') % 3, tries: 6 } as const),
+          revokedAfterMs: chance(seed, 'key until') % 180_000,
+        },
+      ]
+    : []),
+  ...(fraction(seed, 'rushes') < 0.2
+    ? [
+        ...[0, 1].map((via) => ({ kind: 'rush', at: 1_000 + via, via, times: 12, everyMs: 400 }) as const),
+        { kind: 'evict', at: chance(seed, 'limits lost') % 6_000, limits: true } as const,
+      ]
+    : []),
+  ...(fraction(seed, 'moves') < 0.1
+    ? [{ kind: 'move', at: chance(seed, 'moved at') % 20_000, tries: 8 } as const]
+    : []),
+];
+
+/** In some worlds. */
+const guestsIn = (seed: number): readonly Actor[] => {
+  if (fraction(seed, 'guests') > 0.35) return [];
+  const uploaded = uploadedIn(seed);
+  return [
+    ...uploaded,
+    ...visitorsIn(
+      seed,
+      uploaded.some((one) => 'apiKey' in one),
+    ),
+  ];
+};
+
 const planOf = (seed: number) => (['free', 'paid', 'enterprise'] as const)[chance(seed, 'plan') % 3]!;
 
 /** A large world: what takes part follows from the seed. */
@@ -559,6 +692,7 @@ export const randomWorld = (seed: number): World => {
     actors: [
       ...actors.flatMap((actor, at) => [...repeated(seed, actor, at), ...reviewersOf(seed, actor, at)]),
       ...evictionsIn(seed),
+      ...guestsIn(seed),
     ],
     balance: (fraction(seed, 'poor') < 0.4 ? 100 : 3_000) + (chance(seed, 'balance') % 5) * 60,
     others: [{ id: 'u', balance: 200 * (chance(seed, 'other') % 3), plan: planOf(seed) }],

@@ -5,12 +5,15 @@ import { openObjectFolder } from '../../../adapters/local/objectFolder.ts';
 import { keptDays } from '../../../domain/retention.ts';
 import { sha256 } from '../../../domain/kernel/chain.ts';
 import { operationProblems } from '../../../src/commands/operations.ts';
+import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';
+import { documents } from '../../../src/commands/uploads.ts';
 import { document, type DocumentState } from '../../../domain/document.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { objectSweeper, type ObjectSweeperDeps, type WorkFate } from '../../../src/commands/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;
+const NOW = '2026-01-31T08:00:00.000Z';
 const KEEPS = { uploads: 0, results: 1, examples: 0, deliveries: 0 };
 const USED = { ...document.initialState, registered: {} } as unknown as DocumentState;
 
@@ -32,6 +35,44 @@ const keysIn = async (objects: Pick<ObjectStore, 'list'>): Promise<readonly stri
 };
 
 describe('object sweeper', () => {
+  it('says of an upload that nobody used that it is removed, before it is', async () => {
+    const folder = tempFolder();
+    const objects = await openObjectFolder(folder.path);
+    await objects.put('uploads/doc_unused', Buffer.from('x'));
+    const store = memoryEventStore();
+    const own = documents(store);
+    const meta = {
+      now: NOW,
+      actor: { key_id: 'k', role: 'tenant' as const },
+      correlation_id: 'c',
+      command_id: randomUUID(),
+    };
+    const upload = {
+      ...{ document_id: 'doc_unused', tenant_id: 't', project_id: 'p', task_id: 'd', file_name: null },
+      ...{ content_type: null, bytes: 1, kind: 'document' as const, dataset_id: null },
+    };
+    await own.record(
+      { type: 'UploadPresigned', data: { ...upload, expires_at: NOW, created_at: NOW } },
+      meta,
+    );
+    const sweeper = objectSweeper({
+      ...{ ...UNUSED, documents: own, kept: () => Promise.resolve(keptDays(KEEPS)) },
+      queuedFate: () => Promise.resolve({ kind: 'unknown' }),
+      workFate: () => Promise.resolve({ kind: 'unknown' }),
+      clock: { uuid: randomUUID, now: () => new Date(Date.now() + 24.1 * HOUR_MS).toISOString() },
+      objects: {
+        ...objects,
+        remove: async (key) => {
+          expect((await own.stateOf('doc_unused')).removed).to.include({ reason: 'retention' });
+          await objects.remove(key);
+        },
+      },
+    });
+    expect(await sweeper.sweep()).to.include({ uploads: 1, left: 0 });
+    expect(await keysIn(objects)).to.deep.equal([]);
+    folder.remove();
+  });
+
   it('removes unused uploads after a day and results after 25 hours, and nothing else', async () => {
     const folder = tempFolder();
     const objects = await openObjectFolder(folder.path);

@@ -109,6 +109,7 @@ describe('the authenticator', () => {
 
   const set = (found: KeyRecord | undefined | Error, adminKey?: string) => {
     let now = Date.parse('2026-01-01T00:00:00.000Z');
+    let passedMs = 0;
     let lookUps = 0;
     let answer = found;
     const keys = authenticator({
@@ -119,6 +120,7 @@ describe('the authenticator', () => {
       isWellFormed: (key) => key.startsWith('quire_'),
       adminKey,
       nowMs: () => now,
+      monotonicMs: () => passedMs,
     });
     const codeOf = async (key: string | undefined): Promise<unknown> => {
       try {
@@ -130,7 +132,11 @@ describe('the authenticator', () => {
     return {
       keys,
       codeOf,
-      pass: (ms: number) => (now += ms),
+      pass: (ms: number) => {
+        now += ms;
+        passedMs += ms;
+      },
+      setClock: (ms: number) => (now += ms),
       finds: (other: KeyRecord | undefined | Error) => (answer = other),
       lookUps: () => lookUps,
     };
@@ -168,6 +174,32 @@ describe('the authenticator', () => {
     idle.finds({ ...record, revoked_at: '2026-01-01T00:00:00.000Z' });
     idle.pass(60_000);
     expect(await idle.codeOf('quire_a')).to.equal('invalid_api_key');
+  });
+
+  it('learns of a revocation after a minute, also where the clock was set back meanwhile', async () => {
+    const { codeOf, pass, finds, setClock } = set(record);
+    expect(await codeOf('quire_a')).to.equal('k1');
+    finds({ ...record, revoked_at: '2026-01-01T00:00:00.000Z' });
+    setClock(-20 * 60_000);
+    pass(60_000);
+    expect(await codeOf('quire_a')).to.equal('invalid_api_key');
+  });
+
+  it('counts the minute from when it asked, however late it is answered', async () => {
+    let [passedMs, answer] = [0, (_: KeyRecord | undefined): void => undefined];
+    const keys = authenticator({
+      lookup: () => new Promise((resolve) => (answer = resolve)),
+      ...{ isWellFormed: () => true, adminKey: undefined, nowMs: () => 0, monotonicMs: () => passedMs },
+    });
+    const first = keys.authenticate('quire_a');
+    passedMs += 59_000;
+    answer(record);
+    await first;
+    await settled();
+    passedMs += 1_000;
+    const later = keys.authenticate('quire_a').catch((error: unknown) => (error as Problem).code);
+    answer({ ...record, revoked_at: '2026-01-01T00:00:00.000Z' });
+    expect(await later).to.equal('invalid_api_key');
   });
 
   it('goes on with what it knows while it cannot look up ahead of time, for a minute in all', async () => {

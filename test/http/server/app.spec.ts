@@ -66,6 +66,7 @@ describe('the HTTP application', () => {
         isWellFormed: () => false,
         adminKey: ADMIN,
         nowMs: () => 0,
+        monotonicMs: () => 0,
       }),
       limits: { limiter: memoryRateLimiter(() => 0), bucketsOf: () => Promise.resolve(DEFAULT_BUCKETS) },
       replays: { begin: never, renew: never, complete: never, abandon: never, forget: never, purge: never },
