@@ -1,22 +1,10 @@
 import { expect } from 'chai';
-import {
-  CRASHES,
-  deviationsIn,
-  exhaust,
-  FAILURES,
-  PAUSES,
-  readsOnly,
-  replanned,
-  seededPlan,
-  seeds,
-} from './explore.ts';
+import { deviationsIn, replanned, seededPlan, seeds } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
 import { burstWorld, worldOf, SMALL } from './worlds.ts';
 
 /** Seeds that are tried each time. */
 const FIXED = { from: 1, count: 40 };
-/** Seeds in which a rule was broken once. */
-const BROKEN_ONCE = [173, 180, 255, 5368, 659_728, 1_500_077, 912345872, 306800109, 430000038];
 const HOUR = 3_600_000;
 
 const run = (seed: number, audits = true): Promise<Outcome> =>
@@ -80,22 +68,4 @@ describe('the simulation of queued work', () => {
     const { found, seed } = await seeds(burstWorld, FIXED, wanted);
     expect(found?.finding, `burst ${String(seed)}`).to.equal(undefined);
   });
-
-  it('finds nothing in seeds that have found something', async () => {
-    for (const seed of BROKEN_ONCE) expect((await run(seed)).findings, String(seed)).to.deep.equal([]);
-  });
-
-  // Each world is around one question that the release before answered wrong.
-  for (const { name } of SMALL)
-    it(`finds nothing in the small world "${name}" in its first schedules`, async () => {
-      const world = { ...SMALL.find((one) => one.name === name)!, healMs: HOUR };
-      const bound = {
-        deviations: 1,
-        crashes: 1,
-        kinds: [...PAUSES, ...FAILURES, ...CRASHES],
-        isLeftOut: readsOnly,
-      };
-      const wanted = { isWanted: () => true, until: Infinity, runsMax: 30 };
-      expect((await exhaust(world, bound, wanted)).found?.finding).to.equal(undefined);
-    });
 });

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
-import { CRASHES, exhaust, PAUSES, readsOnly } from './explore.ts';
-import { SMALL } from './worlds.ts';
+import { CRASHES, exhaust, FAILURES, PAUSES, readsOnly, seededPlan } from './explore.ts';
+import { runWorld } from './run.ts';
+import { SMALL, worldOf } from './worlds.ts';
 
+/** Seeds in which a rule was broken once. */
+const BROKEN_ONCE = [173, 180, 255, 5368, 659_728, 1_500_077, 912345872, 306800109, 430000038];
 const HOUR = 3_600_000;
 
 /** Schedules that are tried of a world that has too many. */
@@ -10,7 +13,30 @@ const RUNS_MAX = 150;
 const worlds = (start: string, healMs: number) =>
   SMALL.filter(({ name }) => name.startsWith(start)).map((world) => ({ ...world, healMs }));
 
+describe('the simulation of worlds that have found something', () => {
+  for (const seed of BROKEN_ONCE)
+    it(`finds nothing in seed ${String(seed)} any more`, async () => {
+      const [world, plan] = [worldOf(seed), seededPlan(seed)];
+      const { findings } = await runWorld({ world, plan, seed, isWanted: () => false, audits: true });
+      expect(findings).to.deep.equal([]);
+    });
+});
+
 describe('the simulation of small worlds', () => {
+  // Each world is around one question that the release before answered wrong.
+  for (const { name } of SMALL)
+    it(`finds nothing in the small world "${name}" in its first schedules`, async () => {
+      const world = { ...SMALL.find((one) => one.name === name)!, healMs: HOUR };
+      const bound = {
+        deviations: 1,
+        crashes: 1,
+        kinds: [...PAUSES, ...FAILURES, ...CRASHES],
+        isLeftOut: readsOnly,
+      };
+      const wanted = { isWanted: () => true, until: Infinity, runsMax: 30 };
+      expect((await exhaust(world, bound, wanted)).found?.finding).to.equal(undefined);
+    });
+
   for (const world of worlds('tenant erased', 3 * HOUR))
     it(`finds nothing in "${world.name}", wherever a process dies`, async () => {
       const bound = { deviations: 1, crashes: 1, kinds: CRASHES, isLeftOut: readsOnly };
