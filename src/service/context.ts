@@ -23,7 +23,7 @@ import type { ReviewWorker } from '../commands/reviewWork.ts';
 import type { BytesInFlight, HeavySlots, Room } from '../commands/slots.ts';
 import type { Overruns } from '../commands/countPages.ts';
 import type { HoldSweeper } from '../commands/holds.ts';
-import type { ObjectSweeper } from '../commands/sweeping.ts';
+import type { ObjectSweeper } from '../worker/sweeping.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
 import type { Payments } from '../commands/payments.ts';
 import type { ReferenceData } from '../commands/reference.ts';

@@ -26,7 +26,7 @@ import {
   type ObjectSweeperDeps,
   type WorkFate,
   type WorkObjectsDeps,
-} from '../commands/sweeping.ts';
+} from '../worker/sweeping.ts';
 import { usageEnd } from '../../domain/workEvents.ts';
 import { batches } from '../commands/batches.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
@@ -46,7 +46,7 @@ import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../pro
 import { cancelWork } from '../commands/queue.ts';
 import { filesOnDisk, uploads } from '../commands/fetchUpload.ts';
 import { pruneDeliveries } from '../commands/webhooks.ts';
-import { sweepTexts } from '../commands/textSweeping.ts';
+import { sweepTexts } from '../worker/textSweeping.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { reviewWorker } from './reviewing.ts';
 import { unlessDiverged } from './upkeep.ts';

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { deviationsIn, replanned, seededPlan, seeds } from './explore.ts';
 import { runWorld, type Outcome } from './run.ts';
-import { burstWorld, worldOf, SMALL } from './worlds.ts';
+import { SMALL } from './smallWorlds.ts';
+import { burstWorld, worldOf } from './worlds.ts';
 
 /** Seeds that are tried each time. */
 const FIXED = { from: 1, count: 40 };

@@ -19,7 +19,8 @@ import { projectingSeed } from './projecting.ts';
 import { runWorld, type Outcome } from './run.ts';
 import type { Taken } from './scheduler.ts';
 import { isFindingOf, ROWS, type Row } from './rows.ts';
-import { worldOf, SMALL, type Finding, type World } from './worlds.ts';
+import { SMALL } from './smallWorlds.ts';
+import { worldOf, type Finding, type World } from './worlds.ts';
 
 const HOUR = 3_600_000;
 const BOUND = {

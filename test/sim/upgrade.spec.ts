@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
 import { runWorld, type Former } from './run.ts';
-import { SMALL } from './worlds.ts';
+import { SMALL } from './smallWorlds.ts';
 
 /**
  * A log of the release before queued work was one machine, and each put and removal of an object with how many events

@@ -33,15 +33,15 @@ export interface Release {
   readonly label: string;
 }
 
-/** Folders of specs whose subject differs between releases: isolation, permissions, processes, the start. */
+/** Folders of specs whose subject differs between releases: isolation, permissions, adapters, starts of processes. */
 const OF_A_RELEASE = ['engine/test/isolation/', 'test/adapters/', 'test/composition/', 'test/contracts/'];
 
-/** Folders whose specs start processes to try a command or a page of the documentation, on whatever release. */
-const OF_NO_RELEASE = ['tools/', 'test/reference/'];
+/** Files of these folders start the program, as anybody does, to try something else. */
+const STARTS_THE_PROGRAM = /^(?:tools|test\/(?:audit|cli|http|mcp|reference|sdk|security))\//u;
 
 const dependsOnRelease = (file: string): boolean =>
-  !OF_NO_RELEASE.some((folder) => file.startsWith(folder)) &&
-  (OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
+  OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
+  (!STARTS_THE_PROGRAM.test(file) &&
     /from 'node:(?:child_process|worker_threads|vm)'/u.test(readFileSync(file, 'utf8')));
 
 /**

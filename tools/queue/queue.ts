@@ -44,7 +44,7 @@ export interface QueueOptions {
 const SHARE_MIN = 0.2;
 
 /** Jobs beside each other at the most, by cores, so that shares that were remembered wrong do no harm. */
-const PLACES_PER_CORE = 2;
+const PLACES_PER_CORE = 3;
 
 /** The cores that a job keeps busy while it runs. */
 const shareOf = ({ wall, cpu }: Job, cores: number): number =>

@@ -16,7 +16,7 @@ import {
   runSchemas,
   wrongValues,
 } from '../../../src/commands/evaluations.ts';
-import { objectSweeper } from '../../../src/commands/sweeping.ts';
+import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';
 

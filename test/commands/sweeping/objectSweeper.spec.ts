@@ -9,7 +9,7 @@ import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';
 import { documents } from '../../../src/commands/uploads.ts';
 import { document, type DocumentState } from '../../../domain/document.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
-import { objectSweeper, type ObjectSweeperDeps, type WorkFate } from '../../../src/commands/sweeping.ts';
+import { objectSweeper, type ObjectSweeperDeps, type WorkFate } from '../../../src/worker/sweeping.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 
 const HOUR_MS = 3_600_000;

@@ -7,7 +7,7 @@ import type { FeedItem } from '../../../domain/ports/log.ts';
 import type { ObjectStore } from '../../../domain/ports/services.ts';
 import { tokenOf } from '../../../domain/writtenText.ts';
 import { evaluationSets } from '../../../src/commands/evaluations.ts';
-import { sweepTexts } from '../../../src/commands/textSweeping.ts';
+import { sweepTexts } from '../../../src/worker/textSweeping.ts';
 import { textVault } from '../../../src/writer/vault.ts';
 import { tempFolder } from '../../../engine/test/support/tempFolder.ts';
 import { metaOf } from '../../support/money/accountCommands.ts';

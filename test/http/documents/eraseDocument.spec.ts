@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { uploadKeyOf } from '../../../domain/document.ts';
 import { documents } from '../../../src/commands/uploads.ts';
-import { objectSweeper } from '../../../src/commands/sweeping.ts';
+import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 import { meta } from '../../support/money/moneyCommands.ts';
 import { formOf } from '../support/client.ts';

@@ -10,7 +10,7 @@ import type { ProjectedEvent } from '../../../projections/engine/ports.ts';
 import { ddlOf } from '../../../projections/engine/table.ts';
 import { READ_MODELS } from '../../../projections/readModels.ts';
 import { erasuresIn } from '../../../domain/erasure.ts';
-import { objectSweeper } from '../../../src/commands/sweeping.ts';
+import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { formOf } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { namedIn, okOver, plantIn, words } from './planted.ts';

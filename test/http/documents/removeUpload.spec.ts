@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { uploadKeyOf } from '../../../domain/document.ts';
 import { keptDays } from '../../../domain/retention.ts';
-import { objectSweeper } from '../../../src/commands/sweeping.ts';
+import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 import type { Reply } from '../support/client.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';

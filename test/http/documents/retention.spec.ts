@@ -7,7 +7,7 @@ import { rebuildReadModels } from '../../../projections/engine/rebuild.ts';
 import { webhooksProjector } from '../../../projections/webhooks.ts';
 import { uploadKeyOf } from '../../../domain/document.ts';
 import { TENANT_RETENTION_STREAM } from '../../../domain/retention.ts';
-import { objectSweeper } from '../../../src/commands/sweeping.ts';
+import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { workerOver } from '../../support/apiWorker.ts';
 import { startApi, type TestApi } from '../support/testApi.ts';
 import { startReceiver, type Receiver } from '../webhooks/receiver.ts';

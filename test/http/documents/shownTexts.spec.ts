@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { until } from '../../../engine/test/support/until.ts';
-import { objectSweeper } from '../../../src/commands/sweeping.ts';
+import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { type Browser, signedInBy } from '../sessions/browser.ts';
 import { CLIENT, startProvider, type TestProvider } from '../sessions/provider.ts';
 import { formOf, INVOICE } from '../support/client.ts';

@@ -14,7 +14,7 @@ import { consoleOf } from '../../../src/service/api.ts';
 import { openParts, type Parts } from '../../../src/service/parts.ts';
 import { sweptObjects } from '../../../src/service/uploads.ts';
 import { openedLog } from '../../../src/commands/sealing.ts';
-import type { ObjectSweeperDeps } from '../../../src/commands/sweeping.ts';
+import type { ObjectSweeperDeps } from '../../../src/worker/sweeping.ts';
 import type { ExtractDeps } from '../../../src/commands/extract.ts';
 import type { DocumentWorkers } from '@quire/engine/isolation/documentWorkers';
 import { configFrom } from '../../../src/config.ts';

@@ -6,7 +6,7 @@ import { playground } from '../../texts/playground.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select } from '../../ui/select.tsx';
-import { ProblemNote } from '../../ui/states.tsx';
+import { ProblemNote, Skeleton } from '../../ui/states.tsx';
 import { classes } from '../../ui/style.ts';
 import { fieldsBeside, type FieldLine } from './beside.ts';
 import { TEMPLATE_NAMES, templateText, type SchemaPart } from '../../document/values.ts';
@@ -125,7 +125,12 @@ function SchemasBeside({ now, proposed, onUse }: SchemasBesideProps) {
   return (
     <>
       <ProblemNote error={configs.error} onRetry={() => void configs.refetch()} />
-      <SchemaTable sources={sources} shown={shown} onShow={show} onUse={onUse} />
+      {/* Columns that change while they are read would tell of another schema. */}
+      {configs.isPending ? (
+        <Skeleton lines={4} />
+      ) : (
+        <SchemaTable sources={sources} shown={shown} onShow={show} onUse={onUse} />
+      )}
     </>
   );
 }

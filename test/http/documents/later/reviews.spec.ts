@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { hasEnded } from '../../../../domain/leased.ts';
-import { objectSweeper } from '../../../../src/commands/sweeping.ts';
+import { objectSweeper } from '../../../../src/worker/sweeping.ts';
 import { operationIdOfReview, REVIEW_LEASE_MS } from '../../../../domain/review.ts';
 import { until } from '../../../../engine/test/support/until.ts';
 import { formOf, INVOICE, issuesIn, type Reply } from '../../support/client.ts';

@@ -1,19 +1,19 @@
 import type { Clock } from '../../domain/ports/log.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import { keyBeforeAside, setAside } from '../writer/setAside.ts';
-import { type Sweeper, sweeperOf } from './sweeper.ts';
-import { OPERATIONS_PREFIX } from './operationInput.ts';
-import type { ForgottenExamples } from './erasing.ts';
-import { type JobName, TRAINING_PREFIX } from './training.ts';
+import { type Sweeper, sweeperOf } from '../commands/sweeper.ts';
+import { OPERATIONS_PREFIX } from '../commands/operationInput.ts';
+import type { ForgottenExamples } from '../commands/erasing.ts';
+import { type JobName, TRAINING_PREFIX } from '../commands/training.ts';
 import { NO_END } from '../../domain/leased.ts';
 import type { KeptDays } from '../../domain/retention.ts';
 import { operationIdOfReview } from '../../domain/review.ts';
-import { REVIEWS_PREFIX } from './reviews.ts';
-import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from './evaluations.ts';
-import { RESULTS_PREFIX, workIdOfResult } from './storedResult.ts';
+import { REVIEWS_PREFIX } from '../commands/reviews.ts';
+import { documentIdOfEvaluation, EVALUATIONS_PREFIX } from '../commands/evaluations.ts';
+import { RESULTS_PREFIX, workIdOfResult } from '../commands/storedResult.ts';
 import { documentIdOfKey, uploadKeyOf, type UploadPresigned, UPLOADS_PREFIX } from '../../domain/document.ts';
 import type { ListedObject, ObjectStore } from '../../domain/ports/services.ts';
-import type { Documents } from './uploads.ts';
+import type { Documents } from '../commands/uploads.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
