@@ -35,7 +35,10 @@ describe('files that are kept open for requests, whatever becomes of these', () 
     request.kept.close();
   };
 
-  /** Counts, waits for others, then works, gives up, closes, or loses its process: right, or said to be aborted. */
+  /**
+   * Counts, waits for others, then works, gives up, closes, or loses its process. Its answer is right, or says why
+   * there is none: the process had the file (`unreadable`), or was lost before it was loaded (`starved`).
+   */
   const live = async (n: number, seed: number): Promise<void> => {
     const { between, pick } = seededRandom(seed);
     const total = between(1, 9_999);
@@ -51,7 +54,7 @@ describe('files that are kept open for requests, whatever becomes of these', () 
       if (between(0, 9) === 0) giveUp.abort();
       const answer = await working;
       if (answer.kind === 'ok') expect(answer.extraction.value['total']).to.equal(total);
-      else expect([counted.kind, answer.kind]).to.include.oneOf(['aborted', 'unreadable']);
+      else expect([counted.kind, answer.kind]).to.include.oneOf(['aborted', 'unreadable', 'starved']);
     } finally {
       request.kept.close();
     }
