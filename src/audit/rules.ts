@@ -153,10 +153,11 @@ const checkRepriced = (books: Books, event: Held, before: Held['data']): void =>
     say(`It changes the price of hold ${data.hold_id}.`, before.credits, data.credits);
 };
 
-/** The hold that this one replaced in the same decision: next to it, and of the same time. */
+/** The hold that this one replaced in the same decision: of the same work, next to it, and of the same time. */
 const replacedBy = ({ released }: AccountBook, { data, revision }: Held): Held['data'] | undefined => {
   if (released?.hold.hold_id !== data.hold_id || released.revision + 1n !== revision) return undefined;
-  return released.at === data.created_at ? released.hold : undefined;
+  const { hold, at } = released;
+  return at === data.created_at && hold.operation_id === data.operation_id ? hold : undefined;
 };
 
 const isPlacedAgain = (tenant: string, { hold_id, expires_at }: Held['data']): string | undefined =>
