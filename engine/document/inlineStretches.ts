@@ -81,6 +81,12 @@ const MARK_RUN = /\*+|_+|~+/y;
 const SPECIAL: ReadonlySet<number> = new Set(Array.from('\\*_~`[]()!<>^:', (sign) => sign.charCodeAt(0)));
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
+/**
+ * Marks and constructs that are open at once, at most. No reader follows more, and each cut repeats all of them: a text
+ * of nothing but marks that stay open would take time by the square of its length.
+ */
+const OPEN_MAX = 32;
+
 /** Goes through a text and its markdown together; linear in both. */
 class Walk {
   private at = 0;
@@ -146,7 +152,7 @@ class Walk {
     if (construct === undefined || construct === inner) return false;
     // The text shows an address with its angle brackets where these may be no marks.
     const isShown = this.markdown[this.at] === '<' && this.text[this.read] === '<';
-    return !isShown && this.enter(construct);
+    return !isShown && !this.isDeep && this.enter(construct);
   }
 
   private passSign(): boolean {
@@ -161,6 +167,10 @@ class Walk {
 
   private get isCode(): boolean {
     return this.open.at(-1)?.construct?.kind === 'code';
+  }
+
+  private get isDeep(): boolean {
+    return this.open.length >= OPEN_MAX;
   }
 
   private isEscape(sign: string | undefined, wanted: string | undefined): boolean {
@@ -186,8 +196,9 @@ class Walk {
     return true;
   }
 
-  private mark(): true {
+  private mark(): boolean {
     if (this.leave()) return true;
+    if (this.isDeep) return false;
     MARK_RUN.lastIndex = this.at;
     const [run = ''] = MARK_RUN.exec(this.markdown) ?? [];
     this.open = [...this.open, { opens: run, closes: run, construct: undefined }];

@@ -31,6 +31,7 @@ export const HOSTILE_TEXTS: Readonly<Record<string, string>> = {
   'line feeds': `a${'\n'.repeat(150_000)}b`,
   'blanks and line feeds': ' \n'.repeat(70_000),
   pipes: '|'.repeat(100_000),
+  'marks that stay open': '|*_'.repeat(50_000),
   colons: 'total: '.repeat(20_000),
   dates: '31.12.2026 '.repeat(12_000),
   capitals: 'Acme GmbH & Co. '.repeat(9_000),
