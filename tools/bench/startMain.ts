@@ -51,9 +51,11 @@ const isReady = async (port: number): Promise<boolean> => {
 const timedStart = async (options: StartOptions): Promise<Start> => {
   const { checkout, dataDir, port, idleSeconds } = options;
   const began = performance.now();
+  // What tools hand on to their own children the service does not know.
+  const { QUIRE_BUNDLE: _, ...env } = process.env;
   const npm = spawn('npm', ['start', '--silent'], {
     cwd: checkout,
-    env: { ...process.env, DATA_DIR: dataDir, PORT: String(port) },
+    env: { ...env, DATA_DIR: dataDir, PORT: String(port) },
     stdio: ['ignore', 'ignore', 'inherit'],
     detached: true,
   });
