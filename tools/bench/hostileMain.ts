@@ -216,6 +216,17 @@ const statisticsOf = (latencies: number[], failed: number): Others => {
   return { requests: latencies.length, failed, p50Ms: at(0.5), p99Ms: at(0.99), worstMs: at(1) };
 };
 
+/** Undefined where the connection ended before an answer came. */
+const statusOf = async (url: string, key: string): Promise<number | undefined> => {
+  try {
+    const answer = await fetch(url, { headers: { 'x-api-key': key } });
+    await answer.arrayBuffer();
+    return answer.status;
+  } catch {
+    return undefined;
+  }
+};
+
 /** What other callers see while `work` runs: each asks for a balance, waits a little, asks again. */
 const besides = async <T>(
   { url }: Service,
@@ -226,10 +237,9 @@ const besides = async <T>(
   let [over, failed] = [false, 0];
   const ask = async (): Promise<void> => {
     const began = performance.now();
-    const answer = await fetch(`${url}/v1/billing/balance/other`, { headers: { 'x-api-key': key } });
-    await answer.arrayBuffer();
+    const status = await statusOf(`${url}/v1/billing/balance/other`, key);
     latencies.push(performance.now() - began);
-    if (answer.status !== 200) failed += 1;
+    if (status !== 200) failed += 1;
     await pause(PAUSE_MS);
   };
   const callers = Array.from({ length: CALLERS }, () => untilOver(() => over, ask));
