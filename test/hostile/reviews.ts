@@ -93,6 +93,10 @@ export const hostileReviews = async (sender: Sender): Promise<readonly HostileRe
     { what: 'review of 12,000 rows: leave', send: () => call('DELETE', `${review}/lease`) },
     { what: 'review of 12,000 rows: reopen, decide', send: () => afresh('decision', decision()) },
     {
+      what: 'set from decisions',
+      send: () => call('POST', '/v1/evaluations/sets', { tenant_id: sender.tenant_id, from_decisions: {} }),
+    },
+    {
       what: 'review of 12,000 rows: reopen, decide what does not fit',
       send: () =>
         afresh('decision', { result: { rows: rowsOf(0).map(({ code }) => ({ code: String(code) })) } }),
@@ -100,9 +104,5 @@ export const hostileReviews = async (sender: Sender): Promise<readonly HostileRe
     { what: 'review of 12,000 rows: reopen, reject', send: () => afresh('reject', { reason: 'other' }) },
     { what: 'operation of 12,000 rows: read', send: () => call('GET', operation) },
     { what: 'set of a megabyte', send: () => call('POST', '/v1/evaluations/sets', set()) },
-    {
-      what: 'set from decisions',
-      send: () => call('POST', '/v1/evaluations/sets', { tenant_id: sender.tenant_id, from_decisions: {} }),
-    },
   ];
 };

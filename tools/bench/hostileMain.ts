@@ -242,6 +242,8 @@ const besides = async <T>(
     if (status !== 200) failed += 1;
     await pause(PAUSE_MS);
   };
+  // A file that took seconds to make let connections end: this process hears of it first.
+  await pause(PAUSE_MS);
   const callers = Array.from({ length: CALLERS }, () => untilOver(() => over, ask));
   const result = await work().finally(() => (over = true));
   await Promise.all(callers);
