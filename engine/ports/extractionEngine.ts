@@ -90,8 +90,8 @@ export interface ExtractionEngine {
 }
 
 /**
- * `unavailable`: the work did not end. It had all of its time or memory (`too_costly`); or the machine had too much else
- * to do (`starved`), or it was given up (`aborted`), which say nothing of the schema.
+ * `unavailable`: the work did not end. It had all of its time or memory (`too_costly`); or the machine had too much
+ * else to do (`starved`), or it was given up (`aborted`), which say nothing of the schema.
  */
 export type SchemaCheck =
   | { readonly kind: 'ok' }
