@@ -39,11 +39,16 @@ const burnRows = ({ used }: Moves): Map<string, Burn> =>
     ]),
   );
 
-/** What a sale or a refund books in its own currency; nothing of its own for an adjustment. */
+/** What a sale, a refund or its reversal books in its own currency; nothing of its own for an adjustment. */
 const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
     const { currency, gross_amount_minor } = event.data;
     const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
+    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+  }
+  if (event.type === 'RefundReversed') {
+    const { currency, gross_amount_minor } = event.data;
+    const own = { refunded: moves.refunded, refunded_minor: -BigInt(gross_amount_minor) };
     return new Map([[currency, { ...NO_BOOKING, ...own }]]);
   }
   if (event.type !== 'CreditsGranted') return new Map();
