@@ -94,6 +94,7 @@ export function Grants({ tenantId, onRefund }: GrantsProps) {
 const TONES: Readonly<Record<LedgerItem['kind'], Tone>> = {
   sale: 'good',
   refund: 'warn',
+  reversal: 'good',
   usage: 'neutral',
   admin_adjustment: 'accent',
 };
