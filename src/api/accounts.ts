@@ -215,8 +215,7 @@ const tenantList = pageOf(tenantItem, 'AdminTenantListResponse');
 const membersOfKinds = z
   .strictObject({
     grant_id: z.string(),
-    original_grant_id: z.string(),
-    refund_id: z.string(),
+    ...{ original_grant_id: z.string(), refund_id: z.string() },
     currency: z.string(),
     gross_amount_minor: minorOut.nullable(),
     vat_amount_minor: minorOut,

@@ -42,7 +42,7 @@ interface Difference {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** A refund's null members follow from its sale, a reversal's from its refund. `grantOf` gives the grant of a payment. */
+/** Null members follow from the sale, or from the refund of a reversal. `grantOf` gives the grant of a payment. */
 const expectedOf = (
   event: Effect,
   { data }: Intent,

@@ -186,7 +186,7 @@ const traders = (random: Random, rates: FxRatesState) => {
   return { events, sell, refund, reverse, adjust, burn };
 };
 
-/** A year of four tenants in three currencies: sales, burns, refunds in all forms and their reversals, gifts and clawbacks. */
+/** A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, gifts and clawbacks. */
 export const yearOfTrading = (seed: number, movements: number): readonly ProjectedEvent[] => {
   const random = seededRandom(seed);
   const { events, sell, refund, reverse, adjust, burn } = traders(random, ratesOfTheYear(random));
