@@ -25,6 +25,7 @@ import {
   givenLot,
   type Lot,
   refundLots,
+  restoreLots,
   soldLot,
   type TenantLots,
   type TrueUp,
@@ -98,6 +99,10 @@ export const marginLots = table({
     implied: 'numeric replace',
     fee: 'numeric replace',
     vat: 'numeric replace',
+    issued: 'int8 replace',
+    paid_gross: 'int8',
+    paid_vat: 'int8',
+    paid_fee: 'int8',
     refunded_gross: 'int8 replace',
     refunded_vat: 'int8 replace',
     refunded_fee: 'int8 replace',
@@ -237,6 +242,27 @@ const refund = (
   return next;
 };
 
+/** A refund undone counts against what was refunded. */
+const restore = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'RefundReversed'>,
+  state: TenantLots,
+): TenantLots => {
+  const { data, position } = event;
+  const { next, refunded, trueUps } = restoreLots(state, {
+    lot_id: data.grant_id,
+    credits: data.credits,
+    money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
+  });
+  const place = { position, created_at: data.created_at };
+  const own = {
+    ...nothingAt(place, data.currency),
+    ...{ refunded: refunded.net, refunded_minor: 0 - data.gross_amount_minor },
+  };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
 const adjust = (
   fold: MarginFold,
   event: ProjectedEventOf<'CreditsAdjusted'>,
@@ -279,6 +305,8 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
       return sell(fold, event, state);
     case 'CreditsRefunded':
       return refund(fold, event, state);
+    case 'RefundReversed':
+      return restore(fold, event, state);
     case 'CreditsAdjusted':
       return adjust(fold, event, state);
     case 'CreditsBurned':
@@ -305,7 +333,7 @@ const readLot = rowReader(marginLots.columns);
 
 /** A lot as it was saved. */
 const lotOfRow = (row: SqlRow): Lot => {
-  const { lot_id, position, currency, fx_rate, price, credits, used, ...money } = readLot(row);
+  const { lot_id, position, currency, fx_rate, price, credits, used, issued, ...money } = readLot(row);
   const { net, amount, implied, fee, vat } = money;
   // Members one by one, here and below: each batch does this for every lot of its tenants.
   return {
@@ -316,6 +344,8 @@ const lotOfRow = (row: SqlRow): Lot => {
     used,
     values: { net, amount, implied, fee, vat },
     booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
+    issued,
+    money: { gross: money.paid_gross, vat: money.paid_vat, fee: money.paid_fee },
     refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
   };
 };
@@ -334,6 +364,10 @@ const rowOfLot = (tenant_id: string, lot: Lot) => ({
   implied: lot.values.implied,
   fee: lot.values.fee,
   vat: lot.values.vat,
+  issued: lot.issued,
+  paid_gross: lot.money.gross,
+  paid_vat: lot.money.vat,
+  paid_fee: lot.money.fee,
   refunded_gross: lot.refunded.gross,
   refunded_vat: lot.refunded.vat,
   refunded_fee: lot.refunded.fee,
@@ -418,14 +452,20 @@ const DEFICITS = (schema: string) => `
 /** A hole that is filled leaves no row. */
 const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
 
-/** The tenants' open lots in order, with those that a refund of the batch names. */
+const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
+  lots: [...lots].sort((a, b) => (a.position < b.position ? -1 : 1)),
+  deficit,
+});
+
+/** The tenants' open lots in order, with those that a refund of the batch names, or a reversal. */
 const lotsOf = async (
   tx: SqlTx,
   schema: string,
   events: readonly ProjectedEvent[],
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
-  const refunds = only(events, 'CreditsRefunded').map((event) => ({
+  const reversals = only(events, 'RefundReversed');
+  const refunds = [...only(events, 'CreditsRefunded'), ...reversals].map((event) => ({
     tenant_id: tenantOf(event),
     lot_id: event.data.grant_id,
   }));
@@ -433,6 +473,7 @@ const lotsOf = async (
   if (refunds.length > 0) {
     const closed = await tx.query(NAMED(schema), named.values(refunds));
     const once = new Map(closed.map((row) => [`${textOf(row, 'tenant_id')} ${textOf(row, 'lot_id')}`, row]));
+    // A reversal opens a lot again, which is consumed in its old place.
     rows.push(...once.values());
   }
   const missing = await tx.query(DEFICITS(schema), ids);
@@ -442,6 +483,7 @@ const lotsOf = async (
     const before = tenants.get(tenant)?.lots ?? [];
     tenants.set(tenant, { lots: [...before, lotOfRow(row)], deficit: 0 });
   }
+  if (reversals.length > 0) for (const [tenant, lots] of tenants) tenants.set(tenant, inOrderOfLog(lots));
   for (const row of missing) {
     const tenant = textOf(row, 'tenant_id');
     tenants.set(tenant, { lots: tenants.get(tenant)?.lots ?? [], deficit: wholeOf(row, 'credits') });
@@ -452,8 +494,8 @@ const lotsOf = async (
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 1,
-  eventTypes: ['CreditsGranted', 'CreditsRefunded', 'CreditsAdjusted', 'CreditsBurned'],
+  version: 2,
+  eventTypes: ['CreditsGranted', 'CreditsRefunded', 'RefundReversed', 'CreditsAdjusted', 'CreditsBurned'],
   tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
   apply: async (tx, { schema, events }) => {
     const before = await lotsOf(tx, schema, events);

@@ -21,6 +21,7 @@ import {
 } from './state.ts';
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
+import { reverseRefund } from './reversals.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -78,6 +79,8 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return grantCredits(state, command);
     case 'RefundCredits':
       return refundCredits(state, command);
+    case 'ReverseRefund':
+      return reverseRefund(state, command);
     case 'AdjustCredits':
       return adjustCredits(state, command);
     case 'ChargeCredits':
@@ -104,6 +107,7 @@ export const balanceAfter = ({ type, data }: AccountEvent): Credits | undefined 
       return NO_CREDITS;
     case 'CreditsGranted':
     case 'CreditsRefunded':
+    case 'RefundReversed':
     case 'CreditsAdjusted':
     case 'CreditsBurned':
       return data.balance_after;

@@ -7,6 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
+import { reverseRefund, type ReversalsDeps } from './reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
   cancelTrainingJob,
@@ -174,6 +175,7 @@ export type ApiDeps = AccountsDeps &
   CanonicalDeps &
   ConfigsDeps &
   CreditsDeps &
+  ReversalsDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
@@ -257,6 +259,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listGrants,
     listUsage,
     refundCredits,
+    reverseRefund,
     setBillingRate,
   },
   Pipelines: {

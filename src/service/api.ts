@@ -38,6 +38,7 @@ import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
+import { reverseRefund } from '../commands/reversals.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
@@ -211,6 +212,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     accounts: from.accounts,
     sellCredits: sellCredits(sales),
     refundCredits: refundCredits(sales),
+    reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
     reference: sales.reference,
     apiKeys: from.apiKeys,
     keys: from.authenticator,

@@ -279,6 +279,32 @@ export const change = async (
   await on.sched.sleep(waitMs);
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
     const done = await send(on, owner, { via: actor.via + attempt, ask });
+    if (done?.kind === 'ok') {
+      if (actor.kind === 'sale') await undo(on, owner, { actor, key: id, refund_id: done.id });
+      return;
+    }
+    await on.sched.sleep(1_000);
+  }
+};
+
+/** Undoes the refund of a sale, a while later: its dispute was won. */
+const undo = async (
+  on: Outside,
+  owner: Owner,
+  of: {
+    readonly actor: Extract<Wanting, { kind: 'sale' }>;
+    readonly key: string;
+    readonly refund_id: string;
+  },
+): Promise<void> => {
+  const { actor, key, refund_id } = of;
+  if (actor.reverseAfterMs === undefined) return;
+  await on.sched.sleep(actor.reverseAfterMs);
+  const correlation = correlationOf(on, actor, 'un');
+  const ask = (requests: Requests) =>
+    requests.reverse(actor.tenant ?? TENANT, { key, refund_id, correlation });
+  for (let attempt = 0; attempt < actor.tries; attempt += 1) {
+    const done = await send(on, owner, { via: actor.via + attempt, ask });
     if (done?.kind === 'ok') return;
     await on.sched.sleep(1_000);
   }

@@ -25,6 +25,7 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments } from '../../src/commands/payments.ts';
 import { activeConfig, referenceData } from '../../src/commands/reference.ts';
 import { claimantOf } from '../../src/commands/paymentClaims.ts';
+import { reverseRefund } from '../../src/commands/reversals.ts';
 import { refundCredits, sellCredits } from '../../src/commands/sales.ts';
 import { objectSweeper, type WorkFate, type WorkObjectsDeps } from '../../src/worker/sweeping.ts';
 import { holdSweeper } from '../../src/commands/holds.ts';
@@ -596,7 +597,18 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
         ...{ tenant_id, provider: 'stripe', provider_txn_id: `re-${key}`, credits },
         ...{ original_provider_txn_id: key, provider_fee_minor: 0 },
       };
-      return answerOf(await giveBack(body, metaOf(env, CALLER, correlation)), key);
+      const outcome = await giveBack(body, metaOf(env, CALLER, correlation));
+      return answerOf(outcome, outcome.kind === 'done' ? outcome.refund.refund_id : key);
+    },
+    /** Undoes the refund of a sale. */
+    reverse: async (
+      tenant_id: string,
+      { key, refund_id, correlation }: { key: string; refund_id: string; correlation: string },
+    ): Promise<Answer> => {
+      const refund = { tenant_id, kind: 'refund', provider: 'stripe', provider_txn_id: `re-${key}` };
+      const undo = reverseRefund({ ...deps, grantById: () => Promise.resolve(refund) });
+      const body = { refund_id, provider_txn_id: `un-${key}` };
+      return answerOf(await undo(body, metaOf(env, CALLER, correlation)), key);
     },
   };
 };

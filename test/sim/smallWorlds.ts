@@ -273,7 +273,9 @@ export const SMALL: readonly World[] = [
     { kind: 'evict', at: 4_000, limits: true },
   ]),
   single('texts moved', [work('a'), { kind: 'move', at: 2_000, tries: 6 }, work('b', { at: 4_000, via: 1 })]),
-  single('sale', [{ kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5 }]),
+  single('sale', [
+    { kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5, reverseAfterMs: 5 },
+  ]),
   single(
     'sale given back while its credits are held',
     [

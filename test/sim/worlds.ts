@@ -97,13 +97,17 @@ export type Actor =
       readonly reopenAfterMs?: number;
     }
   | (Request & { readonly kind: 'money'; readonly credits: number; readonly resendAt?: number })
-  /** A payment; `refundAfterMs` after it was booked, half of it is refunded. */
+  /**
+   * A payment; `refundAfterMs` after it was booked, half of it is refunded, and `reverseAfterMs` after that the refund
+   * is undone.
+   */
   | (Request & {
       readonly kind: 'sale';
       readonly credits: number;
       /** Minor units: money is said, and the price list says how many credits that is. */
       readonly gross?: number;
       readonly refundAfterMs?: number;
+      readonly reverseAfterMs?: number;
     })
   /** `measured`: the documents are a set of examples, and the batch is a run of it. */
   | (Request & {
@@ -187,7 +191,9 @@ type How = Pick<Request, 'tenant' | 'key' | 'at' | 'via' | 'tries'>;
 const saleOf = (seed: number, at: number, how: How): Actor => {
   const gross = fraction(seed, 'pays', at) < 0.5 ? { gross: 7 + (chance(seed, 'gross', at) % 90) } : {};
   const credits = 150 + (chance(seed, 'buys', at) % 100);
-  return { ...how, ...gross, kind: 'sale', credits, refundAfterMs: chance(seed, 'after', at) % 10_000 };
+  const undone = fraction(seed, 'undoes', at) < 0.5 && { reverseAfterMs: chance(seed, 'undo', at) % 10_000 };
+  const refundAfterMs = chance(seed, 'after', at) % 10_000;
+  return { ...how, ...gross, ...undone, kind: 'sale', credits, refundAfterMs };
 };
 
 const moneyOf = (seed: number, at: number, how: How): Actor =>

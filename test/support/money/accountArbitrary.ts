@@ -1,7 +1,18 @@
 import fc from 'fast-check';
 import type { AccountCommand } from '../../../domain/account/messages.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
-import { adjust, charge, hold, open, refund, release, sell, setPlan, settle } from './moneyCommands.ts';
+import {
+  adjust,
+  charge,
+  hold,
+  open,
+  refund,
+  release,
+  reverse,
+  sell,
+  setPlan,
+  settle,
+} from './moneyCommands.ts';
 
 /** Few identities and round amounts, so that repeats, clashes and exact remainders are frequent. */
 const provider = fc.constantFrom('stripe', 'Stripe', 'manual');
@@ -28,7 +39,7 @@ const sale = fc
 const refunds = fc
   .record({
     provider,
-    provider_txn_id: fc.constantFrom('t1', 't2', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6'),
+    provider_txn_id: fc.constantFrom('t1', 't2', 'r1', 'r2', 'r3', 'r4'),
     original_provider: provider,
     original_provider_txn_id: providerTxn,
     credits: fc.option(fc.oneof(count, fc.constant(0)), { nil: null }),
@@ -38,6 +49,16 @@ const refunds = fc
     provider_fee_minor: fc.constantFrom(0, 0, 0, 1, 19),
   })
   .map(({ credits, ...rest }) => refund({ ...rest, credits: credits === null ? null : asCredits(credits) }));
+
+const reversals = fc
+  .record({
+    provider,
+    provider_txn_id: fc.constantFrom('r1', 'v1', 'v2', 'v3', 'v4', 'v5'),
+    refund_provider_txn_id: fc.constantFrom('r1', 'r2', 'r3', 'r4', 't2'),
+    credits: fc.option(fc.oneof(count, fc.constant(0)), { nil: null }),
+    gross_amount_minor: fc.option(money, { nil: null }),
+  })
+  .map(({ credits, ...rest }) => reverse({ ...rest, credits: credits === null ? null : asCredits(credits) }));
 
 const adjustments = fc
   .record({
@@ -80,6 +101,7 @@ const charges = fc
 export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 4, arbitrary: sale },
   { weight: 5, arbitrary: refunds },
+  { weight: 4, arbitrary: reversals },
   { weight: 3, arbitrary: adjustments },
   { weight: 5, arbitrary: holds },
   { weight: 5, arbitrary: settles },
@@ -89,5 +111,13 @@ export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(open()) },
 );
 
+/** A sale and a refund of part of it, which reversals find. */
+const begun: readonly AccountCommand[] = [
+  sell({ provider_txn_id: 't1' }),
+  refund({ provider_txn_id: 'r1', original_provider_txn_id: 't1', gross_amount_minor: 333 }),
+];
+
 /** A history: commands as they arrive, many of which will be refused. */
-export const anyHistory = fc.array(anyCommand, { maxLength: 40 });
+export const anyHistory = fc
+  .tuple(fc.constantFrom([], begun), fc.array(anyCommand, { maxLength: 40 }))
+  .map(([first, rest]) => [...first, ...rest]);
