@@ -116,6 +116,20 @@ const measuredOf = (actor: Extract<Wanting, { kind: 'batch' }>) => {
   return { measured, mode };
 };
 
+const learningOf = ({ told }: Outside, actor: Extract<Wanting, { kind: 'job' }>) => {
+  const { tier, ownKey = null, learnsFrom, tenant } = actor;
+  const documents = learnsFrom?.flatMap((key) =>
+    [...told.uploads].flatMap(([one, { document_id }]) =>
+      one.kind === 'later' && one.key === key && one.tenant === tenant ? [document_id] : [],
+    ),
+  );
+  return { tier, ownKey, documents };
+};
+
+/** A job can be asked for once the files that it learns from have names. */
+const canAsk = (on: Outside, actor: Wanting): boolean =>
+  actor.kind !== 'job' || learningOf(on, actor).documents?.length === actor.learnsFrom?.length;
+
 const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
   const { key, tenant = TENANT } = actor;
   const correlation = correlationOf(on, actor, String(attempt));
@@ -137,7 +151,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
         return requests.batch({ ...asked, documents, ...measuredOf(actor) });
       }
       case 'job':
-        return requests.job({ ...asked, tier: actor.tier, ownKey: actor.ownKey ?? null });
+        return requests.job({ ...asked, ...learningOf(on, actor) });
       case 'webhook':
         return requests.webhook({ ...asked, url: actor.url });
       case 'retention':
@@ -213,7 +227,7 @@ export const isSentBefore = (actor: Wanting): actor is Sent =>
 
 /** Sends once more, when all are well. Gives what is wrong with the answer; undefined: nothing. */
 export const askAgain = async (on: Outside, owner: Owner, actor: Wanting): Promise<string | undefined> => {
-  if (isSentBefore(actor) && !on.told.uploads.has(actor)) return undefined;
+  if ((isSentBefore(actor) && !on.told.uploads.has(actor)) || !canAsk(on, actor)) return undefined;
   const { tries, via } = actor;
   const answer = await send(on, owner, { via: via + tries, ask: requestOf(on, actor, tries) });
   hear(on, actor, answer);
@@ -368,6 +382,7 @@ export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promi
 
 /** Does what an actor wants, from its first request to its last. */
 export const act = async (on: Outside, owner: Owner, actor: Wanting): Promise<void> => {
+  if (!canAsk(on, actor)) return;
   const answer = await insist(on, owner, actor);
   if (answer?.kind === 'ok') await change(on, owner, { actor, id: answer.id });
   if (actor.kind !== 'money' || actor.resendAt === undefined) return;
