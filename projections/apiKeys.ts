@@ -100,7 +100,7 @@ interface KeysQuery extends Page {
 
 /** A tenant's keys, newest first, revoked ones too. */
 export const apiKeysOfTenant = paging(
-  { chosen: 'from read.api_keys where tenant_id = $1', order: 'position desc' },
+  { name: 'api_keys', chosen: 'from read.api_keys where tenant_id = $1' },
   ({ tenant_id }: KeysQuery) => [tenant_id],
   itemOf,
 );

@@ -61,7 +61,7 @@ const CHOSEN = `from read.artifacts
 
 /** IDs of a tenant's artifacts that may be used, newest first, and how many there are in all. */
 export const artifactsOfTenant = paging(
-  { columns: 'artifact_id', chosen: CHOSEN, order: 'position desc' },
+  { name: 'artifacts', columns: 'artifact_id', chosen: CHOSEN },
   ({ tenant_id, project_id, task_id }: ArtifactsQuery) => [tenant_id, project_id ?? null, task_id ?? null],
   (row) => textOf(row, 'artifact_id'),
 );

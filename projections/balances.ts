@@ -310,8 +310,12 @@ const patternOf = (search: string): string => `%${search.replace(/[\\%_]/g, '\\$
 /** All tenants, newest first. */
 export const tenants = paging(
   {
-    chosen: 'from read.balances where $1::text is null or tenant_id ilike $1',
-    order: 'created_at desc, tenant_id collate "C"',
+    name: 'tenants',
+    chosen: 'from read.balances where ($1::text is null or tenant_id ilike $1)',
+    order: [
+      { by: 'created_at', as: 'text' },
+      { by: 'tenant_id collate "C"', as: 'text', isAscending: true },
+    ],
   },
   ({ search = '' }: TenantsQuery) => [search === '' ? null : patternOf(search)],
   balanceOf,

@@ -286,7 +286,7 @@ const listed = rowReader({
 
 /** A tenant's batches, newest first, and how many there are in all. */
 export const batchesOfTenant = paging(
-  { chosen: CHOSEN, order: 'position desc' },
+  { name: 'batches', chosen: CHOSEN },
   (query: BatchesQuery) => [
     ...[query.tenant_id, query.status ?? null, query.project_id ?? null],
     ...[query.task_id ?? null, query.accepted_after ?? null],

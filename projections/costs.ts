@@ -1,6 +1,7 @@
 import { onlyRow, pick, type RowOf, rowReader, type TimeRange, wholeOf } from './engine/table.ts';
 import type { SqlTx } from './engine/ports.ts';
-import type { Page, RowPage } from './engine/query.ts';
+import { behindKey, keyColumns } from './engine/cursor.ts';
+import { walked, type Page, type RowPage } from './engine/query.ts';
 import { PRICED_CALLS } from './llmCosts.ts';
 import { partsOf, USAGE_PARTS, usageDocuments } from './usage.ts';
 
@@ -73,21 +74,32 @@ const COSTS = `
   where coalesce(c.document_id, e.document_id) in (select document_id from page)
   group by 1, 2`;
 
+const LAST_USED_FIRST = {
+  name: 'document_costs',
+  order: [{ by: 'last_position', as: 'int8' }],
+} as const;
+
 /** Costs by document, last used first. */
 export const costsByDocument =
   (sql: SqlTx) =>
-  async (query: DocumentCostsQuery): Promise<RowPage<ReturnType<typeof readDocument>>> => {
-    const filter = [query.document_id ?? null, query.tenant_id ?? null, query.task_id ?? null];
-    const rows = await sql.query(
-      `with page as (
-         select u.* ${DOCUMENTS} order by u.last_position desc limit $4 offset $5
-       ), models as (${COSTS})
-       select page.*, d.file_name, coalesce(models.cost, 0) as cost_pico
-       from page left join read.documents d on d.document_id = page.document_id
-       left join models on models.tenant_id = page.tenant_id and models.document_id = page.document_id
-       order by page.last_position desc`,
-      [...filter, query.limit, query.offset],
-    );
-    const total = onlyRow(await sql.query(`select count(*) as n ${DOCUMENTS}`, filter));
-    return { items: rows.map(readDocument), total: wholeOf(total, 'n') };
-  };
+  (query: DocumentCostsQuery): Promise<RowPage<ReturnType<typeof readDocument>>> =>
+    walked(LAST_USED_FIRST, query, {
+      find: async ({ limit, place }) => {
+        const filter = [query.document_id ?? null, query.tenant_id ?? null, query.task_id ?? null];
+        const behind = place === undefined ? '' : `and ${behindKey(LAST_USED_FIRST, 6)}`;
+        const rows = await sql.query(
+          `with page as (
+             select u.* ${DOCUMENTS} ${behind} order by u.last_position desc limit $4 offset $5
+           ), models as (${COSTS})
+           select page.*, ${keyColumns(LAST_USED_FIRST)}, d.file_name, coalesce(models.cost, 0) as cost_pico
+           from page left join read.documents d on d.document_id = page.document_id
+           left join models on models.tenant_id = page.tenant_id and models.document_id = page.document_id
+           order by page.last_position desc`,
+          [...filter, limit, place === undefined ? query.offset : 0, ...(place?.key ?? [])],
+        );
+        if (place !== undefined) return { rows, total: place.total };
+        const total = onlyRow(await sql.query(`select count(*) as n ${DOCUMENTS}`, filter));
+        return { rows, total: wholeOf(total, 'n') };
+      },
+      read: readDocument,
+    });

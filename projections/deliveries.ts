@@ -29,9 +29,13 @@ const SHOWN = {
 /** Messages sent or to be sent to a webhook, newest first. */
 export const deliveriesOfWebhook = paging(
   {
+    name: 'deliveries',
     columns: `d.*, ${STATUS} as status`,
     chosen: `${DELIVERIES} and ($3::text is null or ${STATUS} = $3) and ($4::text is null or d.event_type = $4)`,
-    order: 'd.position desc, d.turn desc',
+    order: [
+      { by: 'd.position', as: 'int8' },
+      { by: 'd.turn', as: 'int8' },
+    ],
   },
   (query: DeliveriesQuery) => [query.webhook_id, query.now, query.status ?? null, query.event ?? null],
   rowReader(SHOWN),

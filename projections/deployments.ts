@@ -60,7 +60,7 @@ const CHOSEN = `from read.deployments
 
 /** Every deployment that a tenant ever had, newest first, and how many there are in all. */
 export const deploymentsOfTenant = paging(
-  { chosen: CHOSEN, order: 'position desc' },
+  { name: 'deployments', chosen: CHOSEN },
   ({ tenant_id, project_id, task_id, environment }: DeploymentsQuery) => [
     ...[tenant_id, project_id ?? null],
     ...[task_id ?? null, environment ?? null],

@@ -100,7 +100,7 @@ const CHOSEN = `from read.documents
 
 /** A tenant's documents, newest first, and how many there are in all. */
 export const documentsOfTenant = paging(
-  { chosen: CHOSEN, order: 'position desc' },
+  { name: 'documents', chosen: CHOSEN },
   (query: DocumentsQuery) => [
     ...[query.tenant_id, query.project_id ?? null, query.task_id ?? null, query.source ?? null],
     ...[query.created_after ?? null, query.exclude_default_scope],

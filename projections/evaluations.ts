@@ -199,7 +199,7 @@ interface OfTenant extends Page {
 
 /** A tenant's sets, last changed first, and how many there are in all. */
 export const setsOfTenant = paging(
-  { chosen: 'from read.evaluation_sets where tenant_id = $1', order: 'position desc' },
+  { name: 'evaluation_sets', chosen: 'from read.evaluation_sets where tenant_id = $1' },
   ({ tenant_id }: OfTenant) => [tenant_id],
   rowReader(evaluationSets.columns),
 );
@@ -230,9 +230,9 @@ interface RunsQuery extends OfTenant {
 /** A tenant's runs, newest first, and how many there are in all. */
 export const runsOfTenant = paging(
   {
+    name: 'evaluation_runs',
     chosen: `from (${RUN}) runs where tenant_id = $1
       and ($2::text is null or set_id = $2) and ($3::text is null or status = $3)`,
-    order: 'position desc',
   },
   ({ tenant_id, set_id, status }: RunsQuery) => [tenant_id, set_id ?? null, status ?? null],
   runRow,

@@ -2,7 +2,8 @@ import { omit, onlyRow, pick, type Projector, rowReader, table, wholeOf } from '
 import { negated } from '../domain/kernel/amounts.ts';
 import { bulk, inserting } from './engine/bulk.ts';
 import { only, type ProjectedEventOf, type SqlRow, type SqlTx, tenantOf } from './engine/ports.ts';
-import { finding, type Page, type RowPage } from './engine/query.ts';
+import { behindKey, keyColumns, NEWEST_FIRST } from './engine/cursor.ts';
+import { finding, walked, type Page, type RowPage } from './engine/query.ts';
 
 /**
  * Sales, refunds as negative rows linked to their sale, and reversals of refunds as positive ones. A sale knows what of
@@ -34,7 +35,7 @@ export const grants = table({
     occurred_at: 'text',
     created_at: 'text',
   },
-  indexes: ['unique (tenant_id, grant_id)', '(grant_id)'],
+  indexes: ['unique (tenant_id, grant_id)', '(grant_id)', '(position)', '(created_at collate "C")'],
   fillfactor: 80,
 });
 
@@ -124,7 +125,7 @@ const takenBy = (event: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>, 
 /** What was sold, refunded and reversed, one row each. */
 export const grantsProjector: Projector = {
   name: 'grants',
-  version: 2,
+  version: 3,
   eventTypes: ['CreditsGranted', 'CreditsRefunded', 'RefundReversed'],
   tables: [grants],
   apply: async (tx, { schema, events }) => {
@@ -168,19 +169,29 @@ interface GrantsQuery extends Page {
   readonly tenant_id: string;
 }
 
-/** A tenant's sales, refunds and reversals, newest first. */
+const OF_TENANT = { name: 'grants', order: NEWEST_FIRST };
+
+/** A tenant's sales, refunds and reversals, newest first. The account counts them, so that no page has to. */
 export const grantsOfTenant =
   (sql: SqlTx) =>
-  async ({ tenant_id, limit, offset }: GrantsQuery): Promise<RowPage<GrantRow>> => {
-    const rows = await sql.query(
-      'select * from read.grants where tenant_id = $1 order by position desc limit $2 offset $3',
-      [tenant_id, limit, offset],
-    );
-    const total = onlyRow(
-      await sql.query(
-        'select coalesce((select grants_count from read.balances where tenant_id = $1), 0) as n',
-        [tenant_id],
-      ),
-    );
-    return { items: rows.map(rowOf), total: wholeOf(total, 'n') };
-  };
+  (asked: GrantsQuery): Promise<RowPage<GrantRow>> =>
+    walked(OF_TENANT, asked, {
+      find: async ({ limit, place }) => {
+        const { tenant_id, offset } = asked;
+        const behind = place === undefined ? '' : `and ${behindKey(OF_TENANT, 4)}`;
+        const rows = await sql.query(
+          `select *, ${keyColumns(OF_TENANT)} from read.grants where tenant_id = $1 ${behind}
+           order by position desc limit $2 offset $3`,
+          [tenant_id, limit, place === undefined ? offset : 0, ...(place?.key ?? [])],
+        );
+        if (place !== undefined) return { rows, total: place.total };
+        const total = onlyRow(
+          await sql.query(
+            'select coalesce((select grants_count from read.balances where tenant_id = $1), 0) as n',
+            [tenant_id],
+          ),
+        );
+        return { rows, total: wholeOf(total, 'n') };
+      },
+      read: rowOf,
+    });

@@ -1,6 +1,7 @@
 import { omit, onlyRow, rowReader, textOf, wholeOf } from './engine/table.ts';
 import type { SqlRow, SqlTx, SqlValue } from './engine/ports.ts';
-import type { Page, RowPage } from './engine/query.ts';
+import { keyColumns, type Place } from './engine/cursor.ts';
+import { walked, type Found, type Page, type RowPage } from './engine/query.ts';
 import { BLOCK_ROWS, ledger, ledgerBlocks, type LedgerKind } from './ledger.ts';
 import { listValueUsd } from '../domain/kernel/amounts.ts';
 
@@ -131,9 +132,11 @@ const exactly = async (
 
 /** What an item of a page is made of. */
 export const itemColumns = omit(ledger.columns, 'tenant_id', 'ordinal', 'position', 'part');
-const COLUMNS = Object.keys(itemColumns)
-  .map((name) => `l.${name}`)
-  .join(', ');
+const NEWEST_POSTING_FIRST = { name: 'ledger', order: [{ by: 'l.ordinal', as: 'int8' }] } as const;
+const COLUMNS = [
+  ...Object.keys(itemColumns).map((name) => `l.${name}`),
+  keyColumns(NEWEST_POSTING_FIRST),
+].join(', ');
 
 const DENSE = `
   select ${COLUMNS} from read.ledger l where ${MATCHES} and ${IN_RANGE} and ordinal between $6 and $7
@@ -154,11 +157,39 @@ const read = (sql: SqlTx, query: LedgerQuery, plan: PagePlan): Promise<readonly 
   return sql.query(DENSE, [...filter, ...span, ...page]);
 };
 
+/** Which rows to read, and from where on; without a place from `offset` on. */
+interface Asked {
+  readonly query: LedgerQuery;
+  readonly place: Place | undefined;
+}
+
+const ordinalOf = ({ key }: Place): number => Number(key[0]);
+
+/** The blocks that have rows behind an ordinal: the one that holds it ends before it, and is counted anew. */
+const blocksBehind = (blocks: readonly CountedBlock[], ordinal: number): readonly CountedBlock[] =>
+  blocks
+    .filter(({ first_ordinal }) => first_ordinal < ordinal)
+    .map((block) =>
+      block.last_ordinal < ordinal ? block : { ...block, last_ordinal: ordinal - 1, isCut: true },
+    );
+
 /** A page however deep it lies, by the counts of all blocks. */
-const anyPage = async (sql: SqlTx, query: LedgerQuery): Promise<RowPage<SqlRow>> => {
-  const blocks = await exactly(sql, query, await blocksFor(sql, query));
-  const total = blocks.reduce((sum, block) => sum + block.rows, 0);
-  return { items: await read(sql, query, pagePlan(blocks, query)), total };
+const anyPage = async (sql: SqlTx, { query, place }: Asked): Promise<Found> => {
+  const all = await blocksFor(sql, query);
+  const blocks = await exactly(sql, query, place === undefined ? all : blocksBehind(all, ordinalOf(place)));
+  const total = place?.total ?? blocks.reduce((sum, block) => sum + block.rows, 0);
+  const { limit, offset } = query;
+  const plan = pagePlan(blocks, { limit, offset: place === undefined ? offset : 0 });
+  return { rows: await read(sql, query, plan), total };
+};
+
+/** A page among the `BLOCK_ROWS` rows behind a place; undefined where rows of the page lie deeper. */
+const nextPage = async (sql: SqlTx, { query, place }: Asked): Promise<Found | undefined> => {
+  if (place === undefined) return undefined;
+  const ordinal = ordinalOf(place);
+  const span = [BigInt(ordinal - BLOCK_ROWS), BigInt(ordinal - 1)];
+  const rows = await sql.query(DENSE, [...filterOf(query), ...span, query.limit, 0]);
+  return rows.length < query.limit && ordinal > BLOCK_ROWS ? undefined : { rows, total: place.total };
 };
 
 /**
@@ -180,24 +211,28 @@ const isNear = ({ from, to, operation, limit, offset }: LedgerQuery): boolean =>
   from === undefined && to === undefined && operation === undefined && offset + limit <= BLOCK_ROWS;
 
 /** One statement for most pages that are asked for; undefined where rows of the page lie deeper. */
-const newestPage = async (sql: SqlTx, query: LedgerQuery): Promise<RowPage<SqlRow> | undefined> => {
-  if (!isNear(query)) return undefined;
+const newestPage = async (sql: SqlTx, { query, place }: Asked): Promise<Found | undefined> => {
+  if (place !== undefined || !isNear(query)) return undefined;
   const { limit, offset } = query;
   const found = await sql.query(NEWEST, [...whatOf(query), limit, offset]);
   const total = wholeOf(onlyRow(found), 'total');
-  const items = found.filter(({ id }) => id !== null);
-  return items.length < Math.min(limit, total - offset) ? undefined : { items, total };
+  const rows = found.filter(({ id }) => id !== null);
+  return rows.length < Math.min(limit, total - offset) ? undefined : { rows, total };
 };
 
 /** A page of a tenant's postings, newest first, and how many match in all. */
-export const ledgerPage = async <Row>(
+export const ledgerPage = <Row>(
   sql: SqlTx,
   query: LedgerQuery,
   toRow: (row: SqlRow) => Row,
-): Promise<RowPage<Row>> => {
-  const { items, total } = (await newestPage(sql, query)) ?? (await anyPage(sql, query));
-  return { items: items.map(toRow), total };
-};
+): Promise<RowPage<Row>> =>
+  walked(NEWEST_POSTING_FIRST, query, {
+    find: async ({ limit, place }) => {
+      const asked = { query: { ...query, limit }, place };
+      return (await newestPage(sql, asked)) ?? (await nextPage(sql, asked)) ?? anyPage(sql, asked);
+    },
+    read: toRow,
+  });
 
 const readUsage = rowReader(omit(itemColumns, 'kind', 'details'));
 

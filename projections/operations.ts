@@ -202,7 +202,7 @@ const CHOSEN = `from (
 
 /** A tenant's operations, newest first, and how many there are in all. */
 export const operationsOfTenant = paging(
-  { chosen: CHOSEN, order: 'position desc' },
+  { name: 'operations', chosen: CHOSEN },
   (query: OperationsQuery) => [
     ...[query.tenant_id, query.status ?? null, query.kind ?? null, query.project_id ?? null],
     ...[query.task_id ?? null, query.accepted_after ?? null],

@@ -133,7 +133,7 @@ const CHOSEN = `from (
 
 /** A tenant's reviews, newest first, and how many there are in all. */
 export const reviewsOfTenant = paging(
-  { chosen: CHOSEN, order: 'position desc' },
+  { name: 'reviews', chosen: CHOSEN },
   (query: ReviewsQuery) => [query.tenant_id, query.now, query.status ?? null],
   rowReader({
     ...pick(

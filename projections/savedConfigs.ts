@@ -61,7 +61,7 @@ const latestOf = (row: SqlRow): ConfigVersion => {
 
 /** The latest version of each config of a tenant that was not revoked, last published first. */
 export const configsOfTenant = paging(
-  { columns: 'latest', chosen: 'from read.saved_configs where tenant_id = $1', order: 'position desc' },
+  { name: 'configs', columns: 'latest', chosen: 'from read.saved_configs where tenant_id = $1' },
   ({ tenant_id }: ConfigsQuery) => [tenant_id],
   latestOf,
 );

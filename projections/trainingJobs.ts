@@ -180,9 +180,9 @@ interface JobsQuery extends Page {
 /** A tenant's training jobs, newest first, and how many there are in all. */
 export const jobsOfTenant = paging(
   {
+    name: 'training_jobs',
     chosen: `from read.training_jobs where tenant_id = $1 and ($2::text is null or status = $2)
       and ($3::text is null or project_id = $3) and ($4::text is null or task_id = $4)`,
-    order: 'position desc',
   },
   ({ tenant_id, status, project_id, task_id }: JobsQuery) => [
     ...[tenant_id, status ?? null],

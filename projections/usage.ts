@@ -1,15 +1,25 @@
 import {
   dayRange,
+  onlyRow,
   type Projector,
   type RowOf,
   rowReader,
   type Sum,
   table,
+  textOrNull,
   type TimeRange,
+  within,
 } from './engine/table.ts';
-import { type ProjectedEvent, type ProjectedEventOf, type SqlTx, tenantOf } from './engine/ports.ts';
+import {
+  type ProjectedEvent,
+  type ProjectedEventOf,
+  type SqlTx,
+  type SqlValue,
+  tenantOf,
+} from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
 import { listValueUsd } from '../domain/kernel/amounts.ts';
+import { isoWeekOf, localPeriods, type LocalPeriod } from '../domain/kernel/timeZones.ts';
 
 /**
  * What was consumed by UTC day. `credits` is what left the balance: a gift
@@ -192,21 +202,42 @@ const readStats = rowReader({ key: 'text', category: 'text', ...COUNTED });
 interface UsageStatsQuery extends TimeRange {
   readonly group_by: UsageGroup;
   readonly include_adjustments: boolean;
+  /** Whose days, weeks and months; left out: UTC. */
+  readonly time_zone?: string | undefined;
 }
+
+/** The group of a day of a zone, where groups are times. */
+const GROUP_OF_DAY: Readonly<Partial<Record<UsageGroup, (day: string) => string>>> = {
+  day: (day) => day,
+  day_category: (day) => day,
+  week: isoWeekOf,
+  month: (day) => day.slice(0, 7),
+};
+
+/** Stands for a day where nothing was used at all. */
+const NEVER = '2000-01-01';
+
+const DAY_COLUMNS = `tenant_id, kind, operation, category, extraction_mode, billing_type, task_id,
+    operations, pages, free_pages, credits`;
+
+/** The places at which the parts of UTC differ from those of other zones. */
+const OF_UTC = {
+  days: `day, ${DAY_COLUMNS} from read.usage_days where day between $1 and $2`,
+  pieces: 'unnest($3::text[], $4::text[]) as p(from_time, to_time)',
+  dayOfPiece: 'left(l.created_at, 10)',
+};
 
 /**
  * Whole days from the roll-up ($1, $2 first and last), pieces of days ($3, $4) from the ledger rows of the
  * blocks that reach into them, of tenants that were active then. $5: with adjustments.
  */
-export const USAGE_PARTS = `
-  select day, tenant_id, kind, operation, category, extraction_mode, billing_type, task_id,
-    operations, pages, free_pages, credits
-  from read.usage_days where day between $1 and $2 and ($5 or kind = 'usage')
+const usageParts = ({ days, pieces, dayOfPiece }: typeof OF_UTC): string => `
+  select ${days} and ($5 or kind = 'usage')
   union all
-  select left(l.created_at, 10), l.tenant_id, l.kind, coalesce(l.operation, l.kind), l.category,
+  select ${dayOfPiece}, l.tenant_id, l.kind, coalesce(l.operation, l.kind), l.category,
     coalesce(l.extraction_mode, 'none'), coalesce(l.billing_type, 'none'), coalesce(l.task_id, 'none'),
     case when l.part = 0 and l.id like '%\\_free' then 0 else 1 end, l.pages, l.free_pages, -l.credits_delta
-  from unnest($3::text[], $4::text[]) as p(from_time, to_time)
+  from ${pieces}
   join (
     select tenant_id, block, min(first_ordinal) as first_ordinal, max(last_ordinal) as last_ordinal,
       min(first_created_at) as first_created_at, max(last_created_at) as last_created_at
@@ -219,6 +250,17 @@ export const USAGE_PARTS = `
     and l.created_at between p.from_time and p.to_time
   where l.kind = 'usage' or ($5 and l.kind = 'admin_adjustment')`;
 
+/** By UTC days. */
+export const USAGE_PARTS = usageParts(OF_UTC);
+
+/** By times of a zone: $1, $2, $6 whole UTC days with the key of their group, $3, $4, $7 pieces with it. */
+const ZONED_PARTS = usageParts({
+  days: `w.key as day, ${DAY_COLUMNS} from unnest($1::text[], $2::text[], $6::text[]) as w(first_day, last_day, key)
+    join read.usage_days on day between w.first_day and w.last_day where true`,
+  pieces: 'unnest($3::text[], $4::text[], $7::text[]) as p(from_time, to_time, key)',
+  dayOfPiece: 'p.key',
+});
+
 /** The parameters of `USAGE_PARTS`. */
 export const partsOf = (range: TimeRange, includeAdjustments: boolean) => {
   const { firstDay, lastDay, pieces } = dayRange(range);
@@ -229,6 +271,25 @@ export const partsOf = (range: TimeRange, includeAdjustments: boolean) => {
     pieces.map(({ to }) => to),
     includeAdjustments,
   ] as const;
+};
+
+/** The parameters of `ZONED_PARTS`. */
+const zonedParts = (periods: readonly LocalPeriod[], includeAdjustments: boolean): readonly SqlValue[] => {
+  const ranges = periods.map((period) => ({ key: period.key, ...dayRange(period) }));
+  const whole = ranges.filter(({ firstDay, lastDay }) => firstDay <= lastDay);
+  const pieces = ranges.flatMap(({ key, pieces: own }) => own.map((piece) => ({ key, ...piece })));
+  return [
+    ...[whole.map(({ firstDay }) => firstDay), whole.map(({ lastDay }) => lastDay)],
+    ...[pieces.map(({ from }) => from), pieces.map(({ to }) => to), includeAdjustments],
+    ...[whole.map(({ key }) => key), pieces.map(({ key }) => key)],
+  ];
+};
+
+/** The part of a range in which anything was used. */
+const usedWithin = async (sql: SqlTx, range: TimeRange) => {
+  const row = onlyRow(await sql.query('select min(day) as first, max(day) as last from read.usage_days'));
+  const first = `${textOrNull(row, 'first') ?? NEVER}T00:00:00.000Z`;
+  return within(range, { from: first, to: `${textOrNull(row, 'last') ?? NEVER}T23:59:59.999Z` });
 };
 
 /** Adds up sums. */
@@ -245,15 +306,18 @@ export const totalsOf = (items: readonly Counted[]): UsageSums => {
 /** Consumption of all tenants by one grouping, in the order of its key. */
 export const usageStats =
   (sql: SqlTx) =>
-  async ({ group_by, include_adjustments, ...range }: UsageStatsQuery) => {
+  async ({ group_by, include_adjustments, time_zone = 'UTC', ...range }: UsageStatsQuery) => {
     const withCategory = group_by === 'day_category';
+    const keyOf = time_zone === 'UTC' ? undefined : GROUP_OF_DAY[group_by];
     const rows = await sql.query(
-      `with parts as (${USAGE_PARTS})
-       select ${KEYS[group_by]} as key, ${withCategory ? 'category' : `''`} as category,
+      `with parts as (${keyOf === undefined ? USAGE_PARTS : ZONED_PARTS})
+       select ${keyOf === undefined ? KEYS[group_by] : 'day'} as key, ${withCategory ? 'category' : `''`} as category,
          sum(operations)::int8 as operations, sum(pages)::int8 as pages,
          sum(free_pages)::int8 as free_pages, sum(credits)::int8 as credits
        from parts group by 1, 2 order by 1, 2`,
-      partsOf(range, include_adjustments),
+      keyOf === undefined
+        ? partsOf(range, include_adjustments)
+        : zonedParts(localPeriods(time_zone, await usedWithin(sql, range), keyOf), include_adjustments),
     );
     return rows.map(readStats).map(({ key, category, ...sums }) => ({
       key,

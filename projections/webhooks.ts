@@ -526,7 +526,7 @@ const readListed = rowReader(omit(webhooks.columns, 'position', 'for_operators',
 
 /** A tenant's webhooks, newest first, and how many there are in all. */
 export const webhooksOfTenant = paging(
-  { chosen: 'from read.webhooks where tenant_id = $1 and removed_at is null', order: 'position desc' },
+  { name: 'webhooks', chosen: 'from read.webhooks where tenant_id = $1 and removed_at is null' },
   (query: WebhooksQuery) => [query.tenant_id],
   readListed,
 );

@@ -265,6 +265,15 @@ export interface TimeRange {
   readonly to?: string | undefined;
 }
 
+/** The part of a range that lies within another one. */
+export const within = (
+  { from, to }: TimeRange,
+  bounds: { readonly from: string; readonly to: string },
+): { readonly from: string; readonly to: string } => ({
+  from: from !== undefined && from > bounds.from ? from : bounds.from,
+  to: to !== undefined && to < bounds.to ? to : bounds.to,
+});
+
 /** A range of time as whole UTC days, which roll-ups have, and pieces of days, which only rows have. */
 interface DayRange {
   /** First and last whole day, `YYYY-MM-DD`; none when the first comes after the last. */

@@ -8,19 +8,21 @@ import { plan } from '../../domain/account/messages.ts';
 import {
   booleanText,
   creditsOut,
-  fromBoundary,
+  dayOrTime,
   instantOut,
   logIdOut,
   minorOut,
+  pageFacts,
+  pageIn,
   pageOf,
   pagingQuery,
   plainText,
   tenantParams,
-  toBoundary,
   usdOut,
   checkKnown,
   tenantNotFound,
   actorOut,
+  zoned,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { accountRejections } from './rejections.ts';
@@ -296,10 +298,10 @@ export const listTenantLedger = get(
     access: 'admin',
     tenant: 'path',
     params: tenantParams,
-    query: z.object({
+    query: zoned({
       ...pagingQuery,
-      from_date: fromBoundary.optional(),
-      to_date: toBoundary.optional(),
+      from_date: dayOrTime.optional(),
+      to_date: dayOrTime.optional(),
       operation: plainText(1, 64).optional(),
     }),
     reply: { status: 200, schema: tenantLedger },
@@ -307,12 +309,12 @@ export const listTenantLedger = get(
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { limit, offset, from_date, to_date, operation } = request.query;
+    const { from_date, to_date, operation } = request.query;
     const { tenant_id } = request.params;
-    const page = { tenant_id, limit, offset, from: from_date, to: to_date, operation };
-    const { items, total } = await queries.ledgerOfTenant(page);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    return { items: [...items], total, limit, offset };
+    const page = { ...pageIn(request.query), tenant_id, from: from_date, to: to_date, operation };
+    const found = await queries.ledgerOfTenant(page);
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    return { items: [...found.items], ...pageFacts(page, found) };
   },
 );
 
@@ -327,11 +329,10 @@ export const listTenants = get(
     reads: 'all',
   },
   async (request, deps) => {
-    const { limit, offset, search } = request.query;
     const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
-    const { items, total } = await deps.queries.tenants({ limit, offset, search });
+    const found = await deps.queries.tenants({ ...pageIn(request.query), search: request.query.search });
     return {
-      items: items.map((row) => ({
+      items: found.items.map((row) => ({
         tenant_id: row.tenant_id,
         plan: row.plan,
         balance_credits: row.balance_credits,
@@ -342,7 +343,7 @@ export const listTenants = get(
         created_at: row.created_at,
         last_activity_at: row.last_activity_at,
       })),
-      ...{ total, limit, offset },
+      ...pageFacts(request.query, found),
     };
   },
 );
@@ -471,10 +472,10 @@ export const listUsage = get(
     access: 'any',
     tenant: 'path',
     params: tenantParams,
-    query: z.object({
+    query: zoned({
       ...pagingQuery,
-      start: fromBoundary.optional(),
-      end: toBoundary.optional(),
+      start: dayOrTime.optional(),
+      end: dayOrTime.optional(),
       include_adjustments: booleanText.default(false),
     }),
     reply: { status: 200, schema: usageHistory },
@@ -482,19 +483,16 @@ export const listUsage = get(
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { limit, offset, start, end, include_adjustments } = request.query;
+    const { start, end, include_adjustments } = request.query;
     const { tenant_id } = request.params;
-    const found = await queries.usageOfTenant({
-      ...{ tenant_id, limit, offset, include_adjustments },
-      from: start,
-      to: end,
-    });
+    const page = { ...pageIn(request.query), tenant_id, include_adjustments, from: start, to: end };
+    const found = await queries.usageOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
     const items = found.items.map((item) => ({
       ...item,
       kind: item.kind === 'usage' ? ('usage' as const) : ('admin_adjustment' as const),
     }));
-    return { items, total: found.total, limit, offset };
+    return { items, ...pageFacts(request.query, found) };
   },
 );
 

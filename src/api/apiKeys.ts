@@ -9,6 +9,9 @@ import type { ApiKeyRow } from '../../projections/apiKeys.ts';
 import {
   instantIn,
   instantOut,
+  pageFacts,
+  pageIn,
+  pageMembers,
   pagingQuery,
   plainText,
   tenantIdText,
@@ -169,7 +172,7 @@ const apiKeyList = z
         }),
       }),
     ),
-    ...{ total: z.int(), limit: z.int(), offset: z.int() },
+    ...pageMembers,
   })
   .meta({ id: 'ApiKeyList' });
 
@@ -245,13 +248,13 @@ export const listApiKeys = get(
   },
   async (request, { queries, keys, erasedAt }) => {
     const { tenant_id } = request.params;
-    const { limit, offset } = request.query;
     const erased = await erasedAt(tenant_id);
-    const { items, total } = await queries.apiKeysOfTenant({ tenant_id, limit, offset });
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
+    const found = await queries.apiKeysOfTenant({ ...pageIn(request.query), tenant_id });
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
     return {
-      ...{ tenant_id, total, limit, offset },
-      items: items.map(
+      tenant_id,
+      ...pageFacts(request.query, found),
+      items: found.items.map(
         ({ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by }) => ({
           ...{ key_id, prefix, last4, role, name, created_at, expires_at, revoked_at, made_by },
           erased_at: erased !== null && created_at <= erased ? erased : null,

@@ -5,6 +5,7 @@ import { plan } from '../../domain/account/messages.ts';
 import {
   creditsOut,
   instantOut,
+  pageFacts,
   pageOf,
   pagingQuery,
   plainText,
@@ -267,9 +268,9 @@ export const listAudits = get(
     reply: { status: 200, schema: auditList },
   },
   async ({ query }, { audits }) => {
-    const { items, total } = await audits.list(query);
-    const shown = items.map(({ report, ...item }) => ({ ...item, findings: report?.total ?? null }));
-    return { items: shown, total, ...query };
+    const found = await audits.list(query);
+    const shown = found.items.map(({ report, ...item }) => ({ ...item, findings: report?.total ?? null }));
+    return { items: shown, ...pageFacts(query, found) };
   },
 );
 

@@ -1,6 +1,9 @@
+import { closest } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
 import { actor } from '../../domain/kernel/decider.ts';
+import { dayEndIn, dayStartIn, isTimeZone, timeZoneNames } from '../../domain/kernel/timeZones.ts';
+import type { Page, RowPage } from '../../projections/engine/query.ts';
 import type { Queries } from '../queries/queries.ts';
 import { problem } from '../server/problems.ts';
 
@@ -107,6 +110,40 @@ export const occurredIn = instantIn
     description: 'RFC 3339 with a zone, from 2000-01-01 to one day ahead.',
   });
 
+/** A day of `time_zone`, inclusive at both ends, or a time in UTC: `zoned` makes a time of the day. */
+export const dayOrTime = spelled(
+  z
+    .union([z.iso.date(), z.iso.datetime({ offset: true })], {
+      error: ({ input }) =>
+        timeComplaint(input, 'a day, like 2026-01-31, or an RFC 3339 time, like 2026-01-31T08:00:00Z'),
+    })
+    .transform((text) => (DAY.test(text) ? text : new Date(text).toISOString()))
+    .pipe(z.union([z.iso.date(), kept])),
+  { type: 'string', description: '`YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.' },
+);
+
+const timeZoneIn = plainText(1, 64)
+  .refine(isTimeZone, {
+    error: ({ input }) =>
+      `Not a time zone of IANA; do you mean \`${closest(String(input), [...timeZoneNames()])}\`?`,
+  })
+  .default('UTC');
+
+const BEGINS: readonly string[] = ['from', 'from_date', 'start'];
+const ENDS: readonly string[] = ['to', 'to_date', 'end'];
+
+/** A query with a zone, whose days are times in the answer's schema. */
+export const zoned = <Shape extends z.ZodRawShape>(shape: Shape) =>
+  z.object({ ...shape, time_zone: timeZoneIn }).transform((query) => {
+    const zone = String((query as { readonly time_zone: unknown }).time_zone);
+    const times = Object.entries(query).flatMap(([name, value]): readonly (readonly [string, string])[] => {
+      if (typeof value !== 'string' || !DAY.test(value)) return [];
+      if (BEGINS.includes(name)) return [[name, dayStartIn(zone, value)]];
+      return ENDS.includes(name) ? [[name, dayEndIn(zone, value)]] : [];
+    });
+    return { ...query, ...(Object.fromEntries(times) as object) };
+  });
+
 /** A UTC day, inclusive at both ends, or a time. */
 const boundary = (endOfDay: boolean) =>
   spelled(
@@ -152,7 +189,25 @@ export const decimalOut = z
 export const pagingQuery = {
   limit: wholeNumberText(1, 1000).default(100),
   offset: wholeNumberText(0, Number.MAX_SAFE_INTEGER).default(0),
+  cursor: plainText(1, 1000).optional(),
 };
+
+/** Of a paged list's query: which page. */
+export const pageIn = ({ limit, offset, cursor }: Page): Page => ({ limit, offset, cursor });
+
+/** Members of every paged list's answer, beside `items`. */
+export const pageMembers = {
+  total: z.int(),
+  limit: z.int(),
+  offset: z.int(),
+  next_cursor: z.string().nullable(),
+};
+
+/** The members of a page's answer that say which page it is. */
+export const pageFacts = (
+  { limit, offset }: Page,
+  { total, next_cursor }: Pick<RowPage<never>, 'total' | 'next_cursor'>,
+) => ({ total, limit, offset, next_cursor });
 
 /** Which log a report is of: two that differ in it are of different books. */
 export const logIdOut = z
@@ -162,7 +217,7 @@ export const logIdOut = z
 
 /** A page of a list, newest first. */
 export const pageOf = <Item extends z.ZodType>(item: Item, id: string) =>
-  z.strictObject({ items: z.array(item), total: z.int(), limit: z.int(), offset: z.int() }).meta({ id });
+  z.strictObject({ items: z.array(item), ...pageMembers }).meta({ id });
 
 export const tenantParams = z.object({ tenant_id: tenantIdText });
 

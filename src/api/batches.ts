@@ -26,6 +26,7 @@ import {
   fromBoundary,
   instantOut,
   orAbsent,
+  pageFacts,
   pageOf,
   pagingQuery,
   plainText,
@@ -474,15 +475,15 @@ export const listBatches = get(
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { limit, offset, tenant_id } = request.query;
-    const { items, total } = await queries.batchesOfTenant(request.query);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(
+    const { tenant_id } = request.query;
+    const found = await queries.batchesOfTenant(request.query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const shown = found.items.map(
       ({ kind: operation, pages: pages_done, credits_charged: credits_used, ...item }) => ({
         ...item,
         ...{ operation, pages_done, credits_used },
       }),
     );
-    return { items: shown, total, limit, offset };
+    return { items: shown, ...pageFacts(request.query, found) };
   },
 );

@@ -6,6 +6,7 @@ import { reviewPolicy } from '../../domain/review.ts';
 import {
   instantOut,
   orAbsent,
+  pageFacts,
   pageOf,
   pagingQuery,
   plainText,
@@ -162,10 +163,10 @@ export const listConfigs = get(
     reads: 'tenant',
   },
   async ({ query }, deps) => {
-    const { tenant_id, limit, offset } = query;
-    const { items, total } = await deps.queries.configsOfTenant(query);
-    await checkKnown(deps, tenant_id, { isEmpty: total === 0 });
-    return { items: items.map(configAnswer), total, limit, offset };
+    const { tenant_id } = query;
+    const found = await deps.queries.configsOfTenant(query);
+    await checkKnown(deps, tenant_id, { isEmpty: found.total === 0 });
+    return { items: found.items.map(configAnswer), ...pageFacts(query, found) };
   },
 );
 

@@ -13,6 +13,8 @@ import {
   minorIn,
   minorOut,
   occurredIn,
+  pageFacts,
+  pageIn,
   pageOf,
   pagingQuery,
   plainText,
@@ -325,11 +327,10 @@ export const listGrants = get(
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { limit, offset } = request.query;
     const { tenant_id } = request.params;
-    const { items, total } = await queries.grantsOfTenant({ tenant_id, limit, offset });
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    return { items: [...items], total, limit, offset };
+    const found = await queries.grantsOfTenant({ ...pageIn(request.query), tenant_id });
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    return { items: [...found.items], ...pageFacts(request.query, found) };
   },
 );
 

@@ -22,7 +22,7 @@ import {
   resolvedDeployment,
 } from './pipelineSchemas.ts';
 import type { ProblemCode } from '../problemTable.ts';
-import { checkKnown } from './basics.ts';
+import { checkKnown, pageFacts } from './basics.ts';
 
 /** What these routes need. */
 export interface DeploymentsDeps {
@@ -142,17 +142,14 @@ export const artifactList = async (
   query: Parameters<DeploymentsDeps['queries']['artifactsOfTenant']>[0],
 ): Promise<z.input<typeof artifactListBody>> => {
   await settleReads(deps.reads, request, query.tenant_id);
-  const { items, total } = await deps.queries.artifactsOfTenant(query);
-  const found = await Promise.all(items.map((id) => deps.pipelines.artifacts.published(id)));
-  const { limit, offset } = query;
+  const found = await deps.queries.artifactsOfTenant(query);
+  const artifacts = await Promise.all(found.items.map((id) => deps.pipelines.artifacts.published(id)));
   return {
     items: await artifactBodies(
       deps,
-      found.filter((one) => one !== undefined),
+      artifacts.filter((one) => one !== undefined),
     ),
-    total,
-    limit,
-    offset,
+    ...pageFacts(query, found),
   };
 };
 
@@ -250,15 +247,15 @@ export const listDeployments = get(
     reads: 'tenant',
   },
   async ({ query }, { queries }) => {
-    const { tenant_id, limit, offset } = query;
-    const { items, total } = await queries.deploymentsOfTenant(query);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ strategy, percent, ...item }) => ({
+    const { tenant_id } = query;
+    const found = await queries.deploymentsOfTenant(query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const shown = found.items.map(({ strategy, percent, ...item }) => ({
       ...item,
       artifact_uri: artifactUriOf(item.artifact_id),
       rollout: { strategy: strategy === 'canary' ? ('canary' as const) : ('all_at_once' as const), percent },
       status: item.retired_at === null ? ('active' as const) : ('retired' as const),
     }));
-    return { items: shown, total, limit, offset };
+    return { items: shown, ...pageFacts(query, found) };
   },
 );

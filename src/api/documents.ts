@@ -10,6 +10,7 @@ import {
   fromBoundary,
   toBoundary,
   instantOut,
+  pageFacts,
   pageOf,
   pagingQuery,
   plainText,
@@ -209,10 +210,10 @@ export const listDocuments = get(
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { limit, offset, tenant_id } = request.query;
-    const { items, total } = await queries.documentsOfTenant(request.query);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    return { items: [...items], total, limit, offset };
+    const { tenant_id } = request.query;
+    const found = await queries.documentsOfTenant(request.query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    return { items: [...found.items], ...pageFacts(request.query, found) };
   },
 );
 

@@ -14,6 +14,7 @@ import {
   instantIn,
   instantOut,
   orAbsent,
+  pageFacts,
   pageOf,
   pagingQuery,
   plainText,
@@ -222,11 +223,11 @@ export const listEvaluationSets = get(
     reads: 'tenant',
   },
   async ({ query }, { queries }) => {
-    const { tenant_id, limit, offset } = query;
-    const { items, total } = await queries.evaluationSetsOfTenant(query);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ set_name: name, position: _, ...set }) => ({ ...set, name }));
-    return { items: shown, total, limit, offset };
+    const { tenant_id } = query;
+    const found = await queries.evaluationSetsOfTenant(query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const shown = found.items.map(({ set_name: name, position: _, ...set }) => ({ ...set, name }));
+    return { items: shown, ...pageFacts(query, found) };
   },
 );
 

@@ -22,6 +22,7 @@ import {
   creditsOut,
   instantOut,
   orAbsent,
+  pageFacts,
   pageOf,
   pagingQuery,
   plainText,
@@ -305,10 +306,11 @@ export const listEvaluationRuns = get(
     reads: 'tenant',
   },
   async ({ query }, deps) => {
-    const { tenant_id, limit, offset } = query;
-    const { items, total } = await deps.queries.evaluationRunsOfTenant(query);
-    await checkKnown(deps, tenant_id, { isEmpty: total === 0 });
-    return { items: await Promise.all(items.map((row) => itemOf(deps, row))), total, limit, offset };
+    const { tenant_id } = query;
+    const found = await deps.queries.evaluationRunsOfTenant(query);
+    await checkKnown(deps, tenant_id, { isEmpty: found.total === 0 });
+    const items = await Promise.all(found.items.map((row) => itemOf(deps, row)));
+    return { items, ...pageFacts(query, found) };
   },
 );
 

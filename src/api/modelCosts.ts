@@ -9,6 +9,7 @@ import {
   instantOut,
   logIdOut,
   occurredIn,
+  pageMembers,
   plainText,
   tenantIdText,
   toBoundary,
@@ -253,7 +254,7 @@ export const costByDocument = z
   .strictObject({
     log_id: logIdOut,
     items: z.array(documentCost),
-    ...{ total: z.int(), limit: z.int(), offset: z.int() },
+    ...pageMembers,
   })
   .meta({ id: 'CostByDocumentResponse' });
 

@@ -24,7 +24,7 @@ import {
   operationParams,
   operationsQuery,
 } from './operationSchemas.ts';
-import { checkKnown } from './basics.ts';
+import { checkKnown, pageFacts } from './basics.ts';
 
 /** What these routes need. */
 export interface OperationsDeps {
@@ -329,13 +329,13 @@ export const listOperations = get(
     reads: 'tenant',
   },
   async (request, { queries }) => {
-    const { limit, offset, tenant_id, operation: kind } = request.query;
-    const { items, total } = await queries.operationsOfTenant({ ...request.query, kind });
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ kind: operation, credits_charged: credits_used, ...item }) => ({
+    const { tenant_id, operation: kind } = request.query;
+    const found = await queries.operationsOfTenant({ ...request.query, kind });
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const shown = found.items.map(({ kind: operation, credits_charged: credits_used, ...item }) => ({
       ...item,
       ...{ operation, credits_used },
     }));
-    return { items: shown, total, limit, offset };
+    return { items: shown, ...pageFacts(request.query, found) };
   },
 );

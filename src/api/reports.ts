@@ -11,15 +11,19 @@ import {
   checkKnown,
   booleanText,
   creditsOut,
+  dayOrTime,
   fromBoundary,
   instantOut,
   logIdOut,
   minorOut,
+  pageFacts,
   pagingQuery,
   plainText,
   tenantIdText,
   toBoundary,
+  zoned,
 } from './basics.ts';
+import { dayIn, dayStartIn } from '../../domain/kernel/timeZones.ts';
 import { costByDocument, costByTask, subsidyResponse } from './modelCosts.ts';
 import { invalid } from '../server/problems.ts';
 import { totalsOf, USAGE_GROUPS } from '../../projections/usage.ts';
@@ -195,16 +199,16 @@ export const getCostsByDocument = get(
     reads: 'all',
   },
   async (request, { queries, logId }) => {
-    const { limit, offset, tenant_id: asked } = request.query;
-    const { items, total } = await queries.costsByDocument(request.query);
-    if (asked !== undefined) await checkKnown({ queries }, asked, { isEmpty: total === 0 });
+    const { tenant_id: asked } = request.query;
+    const found = await queries.costsByDocument(request.query);
+    if (asked !== undefined) await checkKnown({ queries }, asked, { isEmpty: found.total === 0 });
     return {
       log_id: logId(),
-      items: items.map(({ document_id, tenant_id, task_id, file_name, last_used_at, ...cost }) => ({
+      items: found.items.map(({ document_id, tenant_id, task_id, file_name, last_used_at, ...cost }) => ({
         ...{ document_id, tenant_id, task_id, file_name, last_used_at },
         ...workCostAnswer(cost),
       })),
-      ...{ total, limit, offset },
+      ...pageFacts(request.query, found),
     };
   },
 );
@@ -337,23 +341,24 @@ const marginReportResponse = z
   })
   .meta({ id: 'MarginReportResponse' });
 
-/** The first instant of the UTC month. */
-const monthOf = (now: string): string => `${now.slice(0, 7)}-01T00:00:00.000Z`;
+/** The first instant of the month in a zone. */
+const monthOf = (now: string, zone: string): string => dayStartIn(zone, `${dayIn(zone, now).slice(0, 7)}-01`);
 
 export const getMarginReport = get(
   '/v1/admin/margin-report',
   {
     summary: 'Unit margin, realized margin, and the gap between them',
     description:
-      'Both ends are inclusive. If left out: the current UTC month until now. How it is computed: ' +
+      'Both ends are inclusive. If left out: the current month until now. How it is computed: ' +
       'docs/explanation/margin-report.md.',
     access: 'admin',
-    query: z.object({ start: fromBoundary.optional(), end: toBoundary.optional() }),
+    query: zoned({ start: dayOrTime.optional(), end: dayOrTime.optional() }),
     reply: { status: 200, schema: marginReportResponse },
     reads: 'all',
   },
   async (request, { queries, logId }) => {
-    const { start = monthOf(request.meta.now), end = request.meta.now } = request.query;
+    const { time_zone, end = request.meta.now } = request.query;
+    const { start = monthOf(request.meta.now, time_zone) } = request.query;
     if (start > end) throw invalid({ loc: ['query', 'end'], msg: 'Lies before start.', type: 'value_error' });
     return { log_id: logId(), ...(await marginReportOf(queries)(start, end)) };
   },
@@ -364,12 +369,12 @@ export const getUsageStats = get(
   {
     summary: 'Consumption of all tenants, grouped',
     description:
-      'Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption, and ' +
-      'a gift counts as negative. `trigger` is an old name of `category`.',
+      'Days are those of `time_zone`, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like ' +
+      'consumption, and a gift counts as negative. `trigger` is an old name of `category`.',
     access: 'admin',
-    query: z.object({
-      from_date: fromBoundary.optional(),
-      to_date: toBoundary.optional(),
+    query: zoned({
+      from_date: dayOrTime.optional(),
+      to_date: dayOrTime.optional(),
       group_by: z.enum([...USAGE_GROUPS, 'trigger']).default('operation'),
       include_adjustments: booleanText.default(false),
     }),
@@ -377,10 +382,11 @@ export const getUsageStats = get(
     reads: 'all',
   },
   async (request, { queries, logId }) => {
-    const { from_date, to_date, group_by, include_adjustments } = request.query;
+    const { from_date, to_date, group_by, include_adjustments, time_zone } = request.query;
     const items = await queries.usageStats({
       group_by: group_by === 'trigger' ? 'category' : group_by,
       include_adjustments,
+      time_zone,
       from: from_date,
       to: to_date,
     });

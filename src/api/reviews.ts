@@ -17,6 +17,7 @@ import {
   checkKnown,
   instantOut,
   orAbsent,
+  pageFacts,
   pageOf,
   pagingQuery,
   plainText,
@@ -292,10 +293,10 @@ export const listReviews = get(
     reads: 'tenant',
   },
   async (request, { queries, clock }) => {
-    const { limit, offset, tenant_id } = request.query;
-    const { items, total } = await queries.reviewsOfTenant({ ...request.query, now: clock.now() });
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(
+    const { tenant_id } = request.query;
+    const found = await queries.reviewsOfTenant({ ...request.query, now: clock.now() });
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const shown = found.items.map(
       ({ kept_until, held_by, lease_until, read, confirmed, corrected, rejection, ...item }) => ({
         ...item,
         reasons: item.reasons.split(' ') as z.input<typeof reviewItem>['reasons'],
@@ -310,7 +311,7 @@ export const listReviews = get(
           read === null || confirmed === null || corrected === null ? null : { read, confirmed, corrected },
       }),
     );
-    return { items: shown, total, limit, offset };
+    return { items: shown, ...pageFacts(request.query, found) };
   },
 );
 

@@ -127,6 +127,7 @@ import {
   getUsageStats,
   type ReportsDeps,
 } from './reports.ts';
+import { getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
   cancelAudit,
@@ -182,6 +183,7 @@ export type ApiDeps = AccountsDeps &
   EvaluationSetsDeps &
   ModelCostsDeps &
   OperationsDeps &
+  PaymentsDeps &
   PricesDeps &
   RateLimitsDeps &
   RetentionDeps &
@@ -331,8 +333,10 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getMissingPricing,
     getPricing,
     getReconciliation,
+    getTaxReport,
     getUsageStats,
     listLlmCosts,
+    listPayments,
     logLlmCost,
   },
   Audit: {

@@ -30,7 +30,7 @@ import type { BillingConfig } from '../../domain/billingConfig.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import { plainText, checkKnown } from './basics.ts';
+import { checkKnown, pageFacts, plainText } from './basics.ts';
 import { TRAINING_PROBLEMS } from './deployments.ts';
 
 /** What these routes need. */
@@ -384,15 +384,15 @@ export const listTrainingJobs = get(
     reads: 'tenant',
   },
   async ({ query }, { queries }) => {
-    const { tenant_id, limit, offset } = query;
-    const { items, total } = await queries.jobsOfTenant(query);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ credits: credits_held, credits_charged, ...item }) => ({
+    const { tenant_id } = query;
+    const found = await queries.jobsOfTenant(query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const shown = found.items.map(({ credits: credits_held, credits_charged, ...item }) => ({
       ...item,
       credits_held,
       // Booked a moment after the success, at the price that was set aside.
       credits_charged: credits_charged ?? (item.status === 'succeeded' ? credits_held : 0),
     }));
-    return { items: shown, total, limit, offset };
+    return { items: shown, ...pageFacts(query, found) };
   },
 );

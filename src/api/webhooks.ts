@@ -10,7 +10,7 @@ import {
   type WebhookEventType,
 } from '../../domain/webhookMessages.ts';
 import { attemptError, type Webhook, type WebhookSettings } from '../../domain/webhook.ts';
-import { instantOut, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
+import { instantOut, pageFacts, pageOf, pagingQuery, plainText, tenantIdText, checkKnown } from './basics.ts';
 import { receiverUrlFlaw, type Webhooks, type ReceiverPolicy } from '../commands/webhooks.ts';
 import { type Components, type Json, schemaOf } from '../server/openapiSchemas.ts';
 import { type AnyRequest, routesOver } from '../server/routes.ts';
@@ -330,10 +330,9 @@ export const listWebhookDeliveries = get(
   async (request, deps) => {
     const { webhook_id, tenant_id } = await findWebhook(deps, request, request.params.webhook_id);
     await settleReads(deps.reads, request, tenant_id);
-    const { limit, offset } = request.query;
     const asked = { ...request.query, webhook_id, now: deps.clock.now() };
-    const { items, total } = await deps.queries.deliveriesOfWebhook(asked);
-    return { items: items.map(shownDelivery), total, limit, offset };
+    const found = await deps.queries.deliveriesOfWebhook(asked);
+    return { items: found.items.map(shownDelivery), ...pageFacts(request.query, found) };
   },
 );
 
@@ -351,15 +350,15 @@ export const listWebhooks = get(
     reads: 'tenant',
   },
   async ({ query }, { queries }) => {
-    const { limit, offset, tenant_id } = query;
-    const { items, total } = await queries.webhooksOfTenant(query);
-    await checkKnown({ queries }, tenant_id, { isEmpty: total === 0 });
-    const shown = items.map(({ events, disabled_reason, ...row }) => ({
+    const { tenant_id } = query;
+    const found = await queries.webhooksOfTenant(query);
+    await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
+    const shown = found.items.map(({ events, disabled_reason, ...row }) => ({
       ...row,
       events: events.split(' '),
       disabled_reason: disabled_reason as 'failing' | 'gone' | null,
     }));
-    return { items: shown, total, limit, offset };
+    return { items: shown, ...pageFacts(query, found) };
   },
 );
 

@@ -15,6 +15,8 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { keyIn, keyRow } from '../../projections/engine/cursor.ts';
+import { walked, type Page, type RowPage } from '../../projections/engine/query.ts';
 
 /** What an audit was asked to do: as the options of `quire audit`. */
 export interface AuditOptions {
@@ -54,6 +56,7 @@ const keyOf = (auditId: string): string => `${PREFIX}${auditId}`;
 
 /** IDs hold the time, so the newest is the last. */
 const AUDIT_ID = /^aud_[0-9A-Z]{26}$/;
+const LATEST_FIRST = { name: 'audits', order: [{ by: 'audit_id', as: 'text' }] } as const;
 /** Records that are kept. */
 const KEPT = 100;
 
@@ -148,10 +151,18 @@ const readingOf = (
   return {
     find,
     /** Newest first. */
-    list: async ({ limit, offset }: { readonly limit: number; readonly offset: number }) => {
-      const ids = await shelf.ids();
-      const found = await Promise.all(ids.slice(offset, offset + limit).map(find));
-      return { items: found.filter((record) => record !== undefined), total: ids.length };
+    list: async (asked: Page): Promise<RowPage<AuditRecord>> => {
+      const page = await walked(LATEST_FIRST, asked, {
+        find: async ({ limit, place }) => {
+          const ids = await shelf.ids();
+          const from =
+            place === undefined ? ids.slice(asked.offset) : ids.filter((id) => id < String(place.key[0]));
+          return { rows: from.slice(0, limit).map(keyRow), total: place?.total ?? ids.length };
+        },
+        read: keyIn,
+      });
+      const found = await Promise.all(page.items.map(find));
+      return { ...page, items: found.filter((record) => record !== undefined) };
     },
     /** The last audit with a report; undefined if there is none among those kept. */
     lastReported: async (): Promise<AuditRecord | undefined> => {

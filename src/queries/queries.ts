@@ -38,6 +38,7 @@ import {
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { marginFlows } from '../../projections/margin.ts';
+import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { outcomesOfTenant } from '../../projections/usageEvents.ts';
@@ -82,6 +83,9 @@ export interface Queries {
   readonly costsByTask: On<typeof costs.costsByTask>;
   readonly costsByDocument: On<typeof costs.costsByDocument>;
   readonly costOfOperation: On<typeof operations.costOfOperation>;
+  readonly payments: On<typeof payments>;
+  readonly paymentSums: On<typeof paymentSums>;
+  readonly taxSums: On<typeof taxSums>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
   readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
@@ -220,6 +224,9 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   costsByTask: costsByTask(sql),
   costsByDocument: costsByDocument(sql),
   costOfOperation: costOfOperation(sql),
+  payments: payments(sql),
+  paymentSums: paymentSums(sql),
+  taxSums: taxSums(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),

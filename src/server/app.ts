@@ -11,6 +11,7 @@ import type { Logger } from 'pino';
 import { CreditsOutOfRange } from '../../domain/kernel/amounts.ts';
 import { LogUnavailable, type Span, type Tracer } from '../../domain/ports/log.ts';
 import { DIVERGED, ReadModelsDiverged } from '../../projections/engine/divergence.ts';
+import { WrongCursor } from '../../projections/engine/cursor.ts';
 import { SqlUnavailable } from '../../projections/engine/ports.ts';
 import { NotPublished } from '../commands/reference.ts';
 import { AccountUnavailable } from '../writer/accountWriter.ts';
@@ -46,6 +47,7 @@ const FAILURES: readonly (readonly [new (...args: never[]) => Error, (error: Err
     CreditsOutOfRange,
     () => invalid({ loc: ['body'], msg: 'A total would pass 2^53 − 1 credits.', type: 'too_big' }),
   ],
+  [WrongCursor, ({ message }) => invalid({ loc: ['query', 'cursor'], msg: message, type: 'value_error' })],
   // Nobody is there to read it; the log line of the request names it.
   [CallerLeft, () => problem('malformed_json', 'The body ended before its end.')],
   // Express: a path with a broken percent-encoding.

@@ -8,6 +8,7 @@ import {
   type Components,
 } from './openapiSchemas.ts';
 import examples from './examples.json' with { type: 'json' };
+import { csvColumns } from './csvColumns.ts';
 import type { NamedRoute, Route } from './routes.ts';
 import { VERSION } from '../version.ts';
 
@@ -97,11 +98,14 @@ export type Examples = Readonly<Record<string, Example>>;
 
 const EXAMPLES: Examples = examples;
 
+const CSV_TYPE = 'text/csv';
+
 const inContent = (content: unknown, example: unknown): Json =>
   Object.fromEntries(
     Object.entries(content as Readonly<Record<string, Json>>).map(([type, media]) => [
       type,
-      { ...media, example },
+      // An example is data: lines of a CSV say the same.
+      type === CSV_TYPE ? media : { ...media, example },
     ]),
   );
 
@@ -251,12 +255,16 @@ const ELSEWHERE: Json = {
   headers: { Location: { description: 'Address to go to.', schema: { type: 'string' } } },
 };
 
-const success = ({ reply, alsoStatus = [], idempotency }: Route, components: Components): Json => {
+const success = (route: Route, components: Components): Json => {
+  const { reply, alsoStatus = [], idempotency } = route;
   if (reply.status === 204) return { 204: { description: 'Done; no content.' } };
   if (!('schema' in reply || 'contentType' in reply)) return { [reply.status]: ELSEWHERE };
   const content =
     'schema' in reply
-      ? { 'application/json': { schema: schemaOf(reply.schema, 'output', components) } }
+      ? {
+          'application/json': { schema: schemaOf(reply.schema, 'output', components) },
+          ...(csvColumns(route) !== undefined && { [CSV_TYPE]: { schema: { type: 'string' } } }),
+        }
       : Object.fromEntries(
           [reply.contentType, ...(reply.alsoContentTypes ?? [])].map((type) => [
             type,

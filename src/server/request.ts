@@ -96,6 +96,7 @@ const PERIODS = [
   ['start', 'end'],
   ['accepted_after', 'accepted_before'],
   ['created_after', 'created_before'],
+  ['from', 'to'],
 ] as const;
 
 /**
@@ -119,7 +120,10 @@ const queryIssues = (
     if (typeof start !== 'string' || typeof end !== 'string' || start <= end) return [];
     return [{ loc: ['query', to], msg: `Lies before \`${from}\`.`, type: 'custom' }];
   });
-  return [...odd, ...turned];
+  const isTwice = names.includes('cursor') && 'cursor' in asked && 'offset' in asked;
+  const msg = 'Stands for the place where the page begins, as `cursor` does: leave it out.';
+  const twice = isTwice ? [{ loc: ['query', 'offset'], msg, type: 'custom' }] : [];
+  return [...odd, ...turned, ...twice];
 };
 
 /** What is wrong with a part, by its schema and beyond it; without a schema only a whole query can be wrong. */

@@ -6,6 +6,7 @@ import type { BucketClass } from '../../domain/ports/services.ts';
 import type { Browser } from './browser.ts';
 import type { UploadedFile } from './files.ts';
 import type { ProblemCode } from '../problemTable.ts';
+import { withCsvQuery } from './csvColumns.ts';
 
 type Access = 'public' | 'any' | 'admin' | 'admin_or_service';
 /** `scope`: the body's member of that name. */
@@ -168,6 +169,15 @@ export interface Route<in Deps = never> extends RouteFacts<Deps> {
 /** Members that no route has. */
 type Unknown<Facts, Deps> = { readonly [Name in Exclude<keyof Facts, keyof RouteFacts<Deps>>]: never };
 
+/** The query with what every list takes. */
+const queryOf = (
+  method: Route['method'],
+  { reply, query }: Pick<Route, 'reply' | 'query'>,
+): Pick<Route, 'query'> => {
+  const whole = withCsvQuery({ method, reply }, query);
+  return whole === undefined ? {} : { query: whole };
+};
+
 const routeOf =
   <Deps>(method: Route['method']) =>
   <Facts extends RouteFacts<Deps>>(
@@ -176,6 +186,7 @@ const routeOf =
     handle: (request: RouteRequest<Facts>, deps: Deps) => Promise<AnswerOf<Facts> | RawBody | undefined>,
   ): Route<Deps> => ({
     ...facts,
+    ...queryOf(method, facts),
     method,
     path,
     bucket: facts.bucket ?? (facts.access === 'public' ? undefined : 'general'),

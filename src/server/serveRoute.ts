@@ -8,7 +8,8 @@ import { BOOTSTRAP_ADMIN, type Authenticator, type Caller } from './keys.ts';
 import type { ReadYourWrites } from '../queries/queries.ts';
 import type { Sessions } from './sessions.ts';
 import { workFailure } from './problems.ts';
-import type { RawBody, Route, ServedRoute } from './routes.ts';
+import { csvAnswer, prefersCsv } from './csv.ts';
+import type { AnyRequest, RawBody, Route, ServedRoute } from './routes.ts';
 import { JSON_TYPE, readJson } from './jsonBody.ts';
 import {
   checkRole,
@@ -190,6 +191,10 @@ const sentRaw = async (
   await heldWhileSent(deps, counted, () => sendRaw(res, sent, deps));
 };
 
+/** Most callers name no CSV: their header is not parsed. */
+const isCsv = (route: ServedRoute, { req }: Exchange, request: AnyRequest): boolean =>
+  req.headers.accept?.includes('csv') === true && prefersCsv(route, request);
+
 /** Calls the handler; what it returns is serialised once, so a replay is the same to the byte. */
 const handled = async (
   route: ServedRoute,
@@ -204,7 +209,9 @@ const handled = async (
   const request = requestOf(facts, exchange, { caller, clock, status: told });
   if (route.reads === 'tenant') await settleReads(reads, request, facts.tenant_id);
   if (route.reads === 'all') await settleAllReads(reads, request);
-  const body = await route.handle(request, undefined);
+  const body = isCsv(route, exchange, request)
+    ? await csvAnswer(route, request, { withTexts: (json) => withTexts(json, caller, deps) })
+    : await route.handle(request, undefined);
   if (isRaw(body)) {
     const whole = facts.idempotency_key === null ? undefined : wholeText(body);
     if (whole !== undefined) return { status, body: whole, replayed: false };

@@ -115,6 +115,40 @@ describe('pages of a large ledger', () => {
     );
   });
 
+  it('are the whole list by cursors, with any filter, from any first page on', async () => {
+    const time = fc
+      .integer({ min: -10, max: Math.floor(EVENTS / 7) })
+      .map((hours) => new Date(START + hours * HOUR).toISOString());
+    const query = fc.record(
+      {
+        limit: fc.integer({ min: 200, max: 5000 }),
+        offset: fc.integer({ min: 0, max: 10_000 }),
+        from: time,
+        to: time,
+        operation: fc.constantFrom('extract', 'to_markdown', 'training'),
+        kinds: fc.constantFrom<readonly LedgerKind[]>(['usage'], ['admin_adjustment'], ['sale']),
+      },
+      { requiredKeys: ['limit', 'offset'] },
+    );
+    await fc.assert(
+      fc.asyncProperty(query, async (asked) => {
+        const whole = { tenant_id: 'acme', ...asked };
+        const wanted = all.filter((item) => matches(item, whole));
+        const ids: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const offset = cursor === undefined ? asked.offset : 0;
+          const page = await ledgerOfTenant(sql)({ ...whole, offset, cursor });
+          expect(page.total).to.equal(wanted.length);
+          ids.push(...page.items.map(({ id }) => id));
+          cursor = page.next_cursor ?? undefined;
+        } while (cursor !== undefined);
+        expect(ids).to.deep.equal(wanted.slice(asked.offset).map(({ id }) => id));
+      }),
+      { numRuns: propertyRuns(0.2) },
+    );
+  });
+
   it('are whole where their rows lie thin, the oldest beyond those that are looked at first', async () => {
     const thin = all.filter(({ kind }) => kind === 'admin_adjustment');
     const places = thin.map((item) => all.indexOf(item));
@@ -124,6 +158,7 @@ describe('pages of a large ledger', () => {
       expect(await ledgerOfTenant(sql)({ ...asked, offset })).to.deep.equal({
         items: thin.slice(offset),
         total: thin.length,
+        next_cursor: null,
       });
   });
 

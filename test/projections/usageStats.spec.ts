@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import fc from 'fast-check';
+import { isoWeekOf } from '../../domain/kernel/timeZones.ts';
+import { propertyRuns } from '../../engine/test/support/properties.ts';
 import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
 import { ledgerProjector } from '../../projections/ledger.ts';
@@ -90,6 +93,37 @@ describe('usage statistics', () => {
         expect(totals, JSON.stringify([group, range])).to.include(counted(range, gifts));
       }
     }
+  });
+
+  it('are by the days, weeks and months of a zone, as Intl has them', async () => {
+    const zones = fc.constantFrom(...Intl.supportedValuesOf('timeZone'));
+    const groups = fc.constantFrom('day', 'week', 'month', 'day_category');
+    const times = fc.constantFrom(...all.map(timeOf));
+    const keyOf = (group: string, day: string) => {
+      if (group === 'week') return isoWeekOf(day);
+      return group === 'month' ? day.slice(0, 7) : day;
+    };
+    await fc.assert(
+      fc.asyncProperty(zones, groups, fc.tuple(times, times), async (time_zone, group_by, [a, b]) => {
+        const range = a < b ? { from: a, to: b } : { from: b, to: a };
+        const clock = new Intl.DateTimeFormat('en-CA', { timeZone: time_zone, dateStyle: 'short' });
+        const expected: Record<string, number> = {};
+        for (const event of all) {
+          const at = timeOf(event);
+          if (event.type !== 'CreditsBurned' || at < range.from || at > range.to) continue;
+          const key = keyOf(group_by, clock.format(new Date(at)));
+          expected[key] = (expected[key] ?? 0) + event.data.credits;
+        }
+        const found: Record<string, number> = {};
+        for (const { key, credits } of await usageStats(sql)({
+          ...{ group_by, time_zone, include_adjustments: false },
+          ...range,
+        }))
+          found[key] = (found[key] ?? 0) + credits;
+        expect(found, time_zone).to.deep.equal(expected);
+      }),
+      { numRuns: propertyRuns(0.3) },
+    );
   });
 
   it('have both ends in them', async () => {

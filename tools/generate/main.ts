@@ -4,7 +4,7 @@ import { EXAMPLES_FILE, examplesNow } from '../../test/http/examples/walk.ts';
 import { referenceDocuments } from '../../src/reference/documents.ts';
 import type { Examples } from '../../src/server/openapi.ts';
 import { typescriptFiles, typescriptModules } from '../apart/typescriptClient.ts';
-import { DESCRIPTION, type Described } from '../sdk/description.ts';
+import { DESCRIPTION, describedIn } from '../sdk/description.ts';
 import { generatedModules, pythonFiles } from '../sdk/python.ts';
 import { architectureDrawings } from './drawings.ts';
 
@@ -17,7 +17,7 @@ import { architectureDrawings } from './drawings.ts';
 const generatedFiles = async (): Promise<ReadonlyMap<string, string>> => {
   const examples = JSON.parse(JSON.stringify(await examplesNow())) as Examples;
   const reference = referenceDocuments(examples);
-  const described = JSON.parse(reference[DESCRIPTION] ?? '') as Described;
+  const described = describedIn(reference[DESCRIPTION] ?? '');
   return new Map([
     [EXAMPLES_FILE, `${JSON.stringify(examples, null, 2)}\n`],
     ...Object.entries(reference),

@@ -12,7 +12,7 @@ import {
   type Described,
   type Parameter,
 } from './description.ts';
-import { checkedName, PythonTypes } from './pythonModels.ts';
+import { argumentName, checkedName, PythonTypes } from './pythonModels.ts';
 import { docstring, fitted, INDENT, pascal, snake } from './pythonText.ts';
 
 const PYTHON = 'sdk-python';
@@ -30,7 +30,7 @@ interface Argument {
 }
 
 const argumentOf = (types: PythonTypes, { name, in: at, required, schema }: Parameter): Argument => ({
-  name: checkedName(name === IDEMPOTENCY_KEY ? 'idempotency_key' : name.toLowerCase().replaceAll('-', '_')),
+  name: checkedName(name === IDEMPOTENCY_KEY ? 'idempotency_key' : argumentName(name)),
   type: types.typeOf(schema, ''),
   isRequired: required === true,
   isPlaced: at === 'path',
@@ -68,7 +68,7 @@ const declared = (all: readonly Argument[]): readonly string[] => {
 const table = (parameters: readonly Parameter[], at: Parameter['in']): string => {
   const rows = parameters
     .filter((parameter) => parameter.in === at && parameter.name !== IDEMPOTENCY_KEY)
-    .map(({ name }) => `${JSON.stringify(name)}: ${name.toLowerCase().replaceAll('-', '_')}`);
+    .map(({ name }) => `${JSON.stringify(name)}: ${argumentName(name)}`);
   return `{${rows.join(', ')}}`;
 };
 

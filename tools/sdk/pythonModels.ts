@@ -7,6 +7,12 @@ const KEYWORDS: readonly string[] = [
   ...['lambda', 'nonlocal', 'not', 'or', 'pass', 'raise', 'return', 'try', 'while', 'with', 'yield'],
 ];
 
+/** A parameter's name as Python writes it: one that is a keyword there ends in `_`. */
+export const argumentName = (name: string): string => {
+  const plain = name.toLowerCase().replaceAll('-', '_');
+  return KEYWORDS.includes(plain) ? `${plain}_` : plain;
+};
+
 /** The name as it is; throws where Python has no such name. */
 export const checkedName = (name: string): string => {
   if (!/^[A-Za-z_]\w*$/.test(name) || KEYWORDS.includes(name))

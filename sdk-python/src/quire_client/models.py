@@ -189,22 +189,26 @@ class AdminTenantLedgerResponse(TypedDict):
     items: list[LedgerItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class AdminTenantListResponse(TypedDict):
     items: list[TenantItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class AdminUsageStatsResponse(TypedDict):
@@ -284,11 +288,13 @@ class ApiKeyList(TypedDict):
     items: list[ApiKeyListItems]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class ApiKeyListItems(TypedDict):
@@ -377,11 +383,13 @@ class ArtifactList(TypedDict):
     items: list[Artifact]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class ArtifactNotFoundProblem(TypedDict):
@@ -518,11 +526,13 @@ class AuditList(TypedDict):
     items: list[AuditItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class AuditNotFoundProblem(TypedDict):
@@ -841,11 +851,13 @@ class BatchList(TypedDict):
     items: list[BatchItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class BatchNotFoundProblem(TypedDict):
@@ -1312,9 +1324,13 @@ class CanonicalArtifactListPayload(TypedDict):
     """Input of the operation; see the operation."""
 
     limit: NotRequired[int]
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: NotRequired[int]
     """Number of entries to skip."""
+    cursor: NotRequired[str]
+    """`next_cursor` of the page before: the page begins behind it, whatever came in front
+    meanwhile. Not with `offset`.
+    """
 
 
 class CanonicalDeploymentActivate(TypedDict):
@@ -1688,11 +1704,13 @@ class ConfigList(TypedDict):
     items: list[ConfigResponse]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class ConfigNotFoundProblem(TypedDict):
@@ -1836,11 +1854,13 @@ class CostByDocumentResponse(TypedDict):
     items: list[DocumentCost]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class CostByTaskResponse(TypedDict):
@@ -2220,11 +2240,13 @@ class DeploymentList(TypedDict):
     items: list[DeploymentItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class DeploymentNotFoundProblem(TypedDict):
@@ -2364,11 +2386,13 @@ class DocumentListResponse(TypedDict):
     items: list[DocumentItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class DocumentNotFoundProblem(TypedDict):
@@ -2678,11 +2702,13 @@ class EvaluationRunList(TypedDict):
     items: list[EvaluationRunItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class EvaluationRunRequest(TypedDict):
@@ -2759,11 +2785,13 @@ class EvaluationSetList(TypedDict):
     items: list[EvaluationSetItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class EvaluationSetRequest(TypedDict):
@@ -3191,11 +3219,13 @@ class GrantHistoryResponse(TypedDict):
     items: list[GrantItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class GrantItem(TypedDict):
@@ -4239,11 +4269,13 @@ class OperationList(TypedDict):
     items: list[OperationItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class OperationNotFoundProblem(TypedDict):
@@ -4267,7 +4299,7 @@ class OperationPages(TypedDict):
     done: int
     """How many of them are done."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
 
 
 class OperationPartialMessage(TypedDict):
@@ -4457,6 +4489,79 @@ class PageSummary(TypedDict):
     """In points, measured as boxes on the page are; null for formats without geometry."""
     rotation: Literal[0] | Literal[90] | Literal[180] | Literal[270]
     """Degrees by which the page is turned clockwise before boxes are measured."""
+
+
+class Payment(TypedDict):
+    """Money that came, or went back: then its amounts and credits are negative."""
+
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    kind: Literal["sale", "refund", "reversal"]
+    """Its kind."""
+    credits: int
+    """Whole credits."""
+    original_grant_id: str | None
+    """ID of the sale that a refund takes back; null for other kinds."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int | None
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    provider_fee_minor: int
+    """What the payment provider kept, in minor units of `currency`."""
+    net_amount_minor: int | None
+    """Gross less VAT, in minor units of `currency`."""
+    price_list_version: int | None
+    """Version of the price list that the sale used."""
+    fx_rate_to_usd: str | None
+    """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    invoice_ref: str | None
+    """Reference of the invoice, for people."""
+    occurred_at: str
+    """RFC 3339 UTC with milliseconds."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
+
+
+class PaymentList(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    items: list[Payment]
+    """The entries of this page of the list."""
+    by_currency: list[PaymentSum] | None
+    """Sums of all rows of the query, not of the page; null on pages with a cursor."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class PaymentSum(TypedDict):
+    currency: str
+    """ISO 4217, three capital letters."""
+    payments: int
+    """Number of rows."""
+    without_amount: int
+    """Sales whose amount is not known: they count as 0."""
+    gross_amount_minor: int
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    provider_fee_minor: int
+    """What the payment provider kept, in minor units of `currency`."""
+    net_amount_minor: int
+    """Gross less VAT, in minor units of `currency`."""
 
 
 class PlanRequiredProblem(TypedDict):
@@ -5359,11 +5464,13 @@ class ReviewList(TypedDict):
     items: list[ReviewItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class ReviewNeededMessage(TypedDict):
@@ -5828,6 +5935,48 @@ class TaskCostTotals(TypedDict):
     """US dollars as exact decimal text."""
     margin_usd: str
     """List value − model cost."""
+
+
+class TaxItem(TypedDict):
+    month: str
+    """Month of booking, `YYYY-MM`."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    tax_rate: str | None
+    """VAT in percent; null: not known."""
+    tax_country: str | None
+    """Country whose VAT it is; null: not known."""
+    sales: int
+    """How many sales."""
+    refunds: int
+    """How many refunds."""
+    sales_gross_minor: int
+    """Gross of sales."""
+    sales_vat_minor: int
+    """VAT of sales."""
+    sales_fee_minor: int
+    """Fees of sales."""
+    refunds_gross_minor: int
+    """Gross of refunds."""
+    refunds_vat_minor: int
+    """VAT of refunds."""
+    refunds_fee_minor: int
+    """Fees that the provider gave back."""
+    gross_amount_minor: int
+    """Gross of sales less that of refunds."""
+    vat_amount_minor: int
+    """VAT of sales less that of refunds: what is due."""
+    net_amount_minor: int
+    """Gross less VAT, each less that of refunds."""
+    provider_fee_minor: int
+    """Fees of sales less those given back."""
+
+
+class TaxReport(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    items: list[TaxItem]
+    """The entries of this page of the list."""
 
 
 class TenantErasedResponse(TypedDict):
@@ -6329,11 +6478,13 @@ class TrainingJobList(TypedDict):
     items: list[TrainingJobItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class TrainingJobStatusResponse(TypedDict):
@@ -6694,11 +6845,13 @@ class UsageHistoryResponse(TypedDict):
     items: list[UsageItem]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class UsageItem(TypedDict):
@@ -6974,22 +7127,26 @@ class WebhookDeliveryList(TypedDict):
     items: list[WebhookDelivery]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class WebhookList(TypedDict):
     items: list[Webhook]
     """The entries of this page of the list."""
     total: int
-    """Number of entries in the whole list."""
+    """Number of entries in the whole list; under a cursor as of its first page."""
     limit: int
-    """Most entries in a page of the list."""
+    """Most entries in a page of the list. A CSV has all of them."""
     offset: int
     """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
 
 
 class WebhookNotFoundProblem(TypedDict):

@@ -132,6 +132,8 @@ import type {
   GetServiceStateResponses,
   GetSessionData,
   GetSessionResponses,
+  GetTaxReportData,
+  GetTaxReportResponses,
   GetTenantInfoData,
   GetTenantInfoResponses,
   GetTrainingJobData,
@@ -170,6 +172,8 @@ import type {
   ListLlmCostsResponses,
   ListOperationsData,
   ListOperationsResponses,
+  ListPaymentsData,
+  ListPaymentsResponses,
   ListProviderPricingData,
   ListProviderPricingResponses,
   ListReviewsData,
@@ -309,6 +313,7 @@ export const CALLS = {
   getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
+  getTaxReport: { method: 'GET', path: '/v1/admin/tax-report' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
   getTrainingQuote: { method: 'GET', path: '/v1/billing/training-quote' },
@@ -328,6 +333,7 @@ export const CALLS = {
   listGrants: { method: 'GET', path: '/v1/billing/grants/{tenant_id}' },
   listLlmCosts: { method: 'GET', path: '/v1/admin/llm-costs' },
   listOperations: { method: 'GET', path: '/v1/operations' },
+  listPayments: { method: 'GET', path: '/v1/admin/payments' },
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
   listReviews: { method: 'GET', path: '/v1/reviews' },
   listSeals: { method: 'GET', path: '/v1/admin/seals' },
@@ -727,7 +733,7 @@ export interface Api {
   /**
    * Unit margin, realized margin, and the gap between them.
    *
-   * Both ends are inclusive. If left out: the current UTC month until now. How it is computed: docs/explanation/margin-report.md.
+   * Both ends are inclusive. If left out: the current month until now. How it is computed: docs/explanation/margin-report.md.
    */
   getMarginReport(input?: Input<GetMarginReportData>, options?: CallOptions): Promise<Answer<GetMarginReportResponses>>;
 
@@ -823,6 +829,13 @@ export interface Api {
   getSession(input?: Input<GetSessionData>, options?: CallOptions): Promise<Answer<GetSessionResponses>>;
 
   /**
+   * VAT, gross, net and fees by month, currency, tax rate and country.
+   *
+   * Of sales, of refunds less those that were reversed, and what remains. `from` and `to` are of booking and inclusive; months are those of `time_zone`. Sales whose amount is not known count with 0.
+   */
+  getTaxReport(input?: Input<GetTaxReportData>, options?: CallOptions): Promise<Answer<GetTaxReportResponses>>;
+
+  /**
    * A tenant's full billing state.
    *
    * Balance, free pages, plan, rates, limits and open holds in one answer.
@@ -853,7 +866,7 @@ export interface Api {
   /**
    * Consumption of all tenants, grouped.
    *
-   * Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption, and a gift counts as negative. `trigger` is an old name of `category`.
+   * Days are those of `time_zone`, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts like consumption, and a gift counts as negative. `trigger` is an old name of `category`.
    */
   getUsageStats(input?: Input<GetUsageStatsData>, options?: CallOptions): Promise<Answer<GetUsageStatsResponses>>;
 
@@ -954,6 +967,13 @@ export interface Api {
    * `accepted_after` is inclusive.
    */
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): Promise<Answer<ListOperationsResponses>>;
+
+  /**
+   * Sales, refunds and reversals of all tenants, newest first.
+   *
+   * `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
+   */
+  listPayments(input?: Input<ListPaymentsData>, options?: CallOptions): Promise<Answer<ListPaymentsResponses>>;
 
   /**
    * Prices of models, current and historical, newest first.
@@ -1215,6 +1235,7 @@ export const LISTS = [
   'listEvaluationSets',
   'listGrants',
   'listOperations',
+  'listPayments',
   'listReviews',
   'listTenantLedger',
   'listTenants',
@@ -1261,6 +1282,9 @@ export interface Lists {
 
   /** Each entry of `api.listOperations`, page by page. */
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): AsyncGenerator<Entry<ListOperationsResponses>, void, undefined>;
+
+  /** Each entry of `api.listPayments`, page by page. */
+  listPayments(input?: Input<ListPaymentsData>, options?: CallOptions): AsyncGenerator<Entry<ListPaymentsResponses>, void, undefined>;
 
   /** Each entry of `api.listReviews`, page by page. */
   listReviews(input: Input<ListReviewsData>, options?: CallOptions): AsyncGenerator<Entry<ListReviewsResponses>, void, undefined>;

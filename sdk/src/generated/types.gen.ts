@@ -318,17 +318,21 @@ export type AdminTenantLedgerResponse = {
      */
     items: Array<LedgerItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type AdminTenantListResponse = {
@@ -337,17 +341,21 @@ export type AdminTenantListResponse = {
      */
     items: Array<TenantItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type AdminUsageStatsResponse = {
@@ -517,17 +525,21 @@ export type ApiKeyList = {
         last_used_at: string | null;
     }>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type ApiKeyRotateRequest = {
@@ -623,17 +635,21 @@ export type ArtifactList = {
      */
     items: Array<Artifact>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -877,17 +893,21 @@ export type AuditList = {
      */
     items: Array<AuditItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -1417,17 +1437,21 @@ export type BatchList = {
      */
     items: Array<BatchItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -2163,13 +2187,17 @@ export type CanonicalArtifactList = {
      */
     payload?: {
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
     };
 };
 
@@ -2705,17 +2733,21 @@ export type ConfigList = {
      */
     items: Array<ConfigResponse>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -2959,17 +2991,21 @@ export type CostByDocumentResponse = {
      */
     items: Array<DocumentCost>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type CostByTaskResponse = {
@@ -3607,17 +3643,21 @@ export type DeploymentList = {
      */
     items: Array<DeploymentItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -3859,17 +3899,21 @@ export type DocumentListResponse = {
      */
     items: Array<DocumentItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -4428,17 +4472,21 @@ export type EvaluationRunList = {
      */
     items: Array<EvaluationRunItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type EvaluationRunRequest = {
@@ -4571,17 +4619,21 @@ export type EvaluationSetList = {
      */
     items: Array<EvaluationSetItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type EvaluationSetRequest = {
@@ -5250,17 +5302,21 @@ export type GrantHistoryResponse = {
      */
     items: Array<GrantItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type GrantItem = {
@@ -7003,17 +7059,21 @@ export type OperationList = {
      */
     items: Array<OperationItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -7052,7 +7112,7 @@ export type OperationPages = {
      */
     done: number;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
 };
@@ -7358,6 +7418,142 @@ export type PageSummary = {
      * Degrees by which the page is turned clockwise before boxes are measured.
      */
     rotation: 0 | 90 | 180 | 270;
+};
+
+/**
+ * Money that came, or went back: then its amounts and credits are negative.
+ */
+export type Payment = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * ID of the grant, `grt_…`.
+     */
+    grant_id: string;
+    /**
+     * Its kind.
+     */
+    kind: 'sale' | 'refund' | 'reversal';
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * ID of the sale that a refund takes back; null for other kinds.
+     */
+    original_grant_id: string | null;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number | null;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor: number;
+    /**
+     * Gross less VAT, in minor units of `currency`.
+     */
+    net_amount_minor: number | null;
+    /**
+     * Version of the price list that the sale used.
+     */
+    price_list_version: number | null;
+    /**
+     * USD for one unit of the currency, as a decimal text; null while no rate is known.
+     */
+    fx_rate_to_usd: string | null;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Reference of the invoice, for people.
+     */
+    invoice_ref: string | null;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    occurred_at: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
+};
+
+export type PaymentList = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<Payment>;
+    /**
+     * Sums of all rows of the query, not of the page; null on pages with a cursor.
+     */
+    by_currency: Array<PaymentSum> | null;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
+};
+
+export type PaymentSum = {
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * Number of rows.
+     */
+    payments: number;
+    /**
+     * Sales whose amount is not known: they count as 0.
+     */
+    without_amount: number;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor: number;
+    /**
+     * Gross less VAT, in minor units of `currency`.
+     */
+    net_amount_minor: number;
 };
 
 /**
@@ -8901,17 +9097,21 @@ export type ReviewList = {
      */
     items: Array<ReviewItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type ReviewNeededMessage = {
@@ -9670,6 +9870,84 @@ export type TaskCostTotals = {
      * List value − model cost.
      */
     margin_usd: string;
+};
+
+export type TaxItem = {
+    /**
+     * Month of booking, `YYYY-MM`.
+     */
+    month: string;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * VAT in percent; null: not known.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is; null: not known.
+     */
+    tax_country: string | null;
+    /**
+     * How many sales.
+     */
+    sales: number;
+    /**
+     * How many refunds.
+     */
+    refunds: number;
+    /**
+     * Gross of sales.
+     */
+    sales_gross_minor: number;
+    /**
+     * VAT of sales.
+     */
+    sales_vat_minor: number;
+    /**
+     * Fees of sales.
+     */
+    sales_fee_minor: number;
+    /**
+     * Gross of refunds.
+     */
+    refunds_gross_minor: number;
+    /**
+     * VAT of refunds.
+     */
+    refunds_vat_minor: number;
+    /**
+     * Fees that the provider gave back.
+     */
+    refunds_fee_minor: number;
+    /**
+     * Gross of sales less that of refunds.
+     */
+    gross_amount_minor: number;
+    /**
+     * VAT of sales less that of refunds: what is due.
+     */
+    vat_amount_minor: number;
+    /**
+     * Gross less VAT, each less that of refunds.
+     */
+    net_amount_minor: number;
+    /**
+     * Fees of sales less those given back.
+     */
+    provider_fee_minor: number;
+};
+
+export type TaxReport = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<TaxItem>;
 };
 
 export type TenantErasedResponse = {
@@ -10437,17 +10715,21 @@ export type TrainingJobList = {
      */
     items: Array<TrainingJobItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type TrainingJobStatusResponse = {
@@ -11050,17 +11332,21 @@ export type UsageHistoryResponse = {
      */
     items: Array<UsageItem>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type UsageItem = {
@@ -11430,17 +11716,21 @@ export type WebhookDeliveryList = {
      */
     items: Array<WebhookDelivery>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 export type WebhookList = {
@@ -11449,17 +11739,21 @@ export type WebhookList = {
      */
     items: Array<Webhook>;
     /**
-     * Number of entries in the whole list.
+     * Number of entries in the whole list; under a cursor as of its first page.
      */
     total: number;
     /**
-     * Most entries in a page of the list.
+     * Most entries in a page of the list. A CSV has all of them.
      */
     limit: number;
     /**
      * Number of entries to skip.
      */
     offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
 };
 
 /**
@@ -11546,7 +11840,7 @@ export type ListDeploymentsData = {
          */
         task_id?: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
@@ -11554,9 +11848,17 @@ export type ListDeploymentsData = {
          */
         offset?: number;
         /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
          * A name such as `production` or `staging`; each has its own deployment.
          */
         environment?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/inference/deployments';
 };
@@ -12977,13 +13279,21 @@ export type ListBatchesData = {
          */
         accepted_after?: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/batches';
 };
@@ -13282,13 +13592,17 @@ export type ListEvaluationRunsData = {
          */
         tenant_id: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
         /**
          * ID of the set of examples, `set_…`.
          */
@@ -13297,6 +13611,10 @@ export type ListEvaluationRunsData = {
          * `scoring`: every document has its outcome, and the results are being compared with the set.
          */
         status?: 'queued' | 'running' | 'cancelling' | 'scoring' | 'succeeded' | 'cancelled';
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/evaluations/runs';
 };
@@ -13473,13 +13791,21 @@ export type ListEvaluationSetsData = {
          */
         tenant_id: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/evaluations/sets';
 };
@@ -13933,7 +14259,7 @@ export type ListTrainingJobsData = {
          */
         task_id?: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
@@ -13941,9 +14267,17 @@ export type ListTrainingJobsData = {
          */
         offset?: number;
         /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
          * Only jobs in this state.
          */
         status?: 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled';
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/training/jobs';
 };
@@ -14130,13 +14464,21 @@ export type ListWebhooksData = {
          */
         tenant_id: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/webhooks';
 };
@@ -15476,7 +15818,12 @@ export type GetBatchResultsResponse = GetBatchResultsResponses[keyof GetBatchRes
 export type GetBillingRatesData = {
     body?: never;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
     url: '/v1/billing/rates';
 };
 
@@ -15740,13 +16087,21 @@ export type GetCostsByDocumentData = {
          */
         task_id?: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/costs/by-document';
 };
@@ -15825,6 +16180,10 @@ export type GetCostsByTaskData = {
          * Count adjustments too.
          */
         include_adjustments?: boolean;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/costs/by-task';
 };
@@ -16463,6 +16822,10 @@ export type GetFreeTierSubsidyData = {
          * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
          */
         to_date?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/free-tier-subsidy';
 };
@@ -16645,7 +17008,12 @@ export type GetLlmCostsOfJobData = {
          */
         job_id: string;
     };
-    query?: never;
+    query?: {
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
     url: '/v1/admin/llm-costs/{job_id}';
 };
 
@@ -16700,13 +17068,17 @@ export type GetMarginReportData = {
     path?: never;
     query?: {
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         start?: string;
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         end?: string;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
     };
     url: '/v1/admin/margin-report';
 };
@@ -16790,6 +17162,10 @@ export type GetMissingPricingData = {
          * Number of days to look back.
          */
         days?: number;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/llm/missing-pricing';
 };
@@ -17544,6 +17920,80 @@ export type GetServiceStateResponses = {
 
 export type GetServiceStateResponse = GetServiceStateResponses[keyof GetServiceStateResponses];
 
+export type GetTaxReportData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
+         */
+        from?: string;
+        /**
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
+         */
+        to?: string;
+        /**
+         * ISO 4217 code.
+         */
+        currency?: string;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/tax-report';
+};
+
+export type GetTaxReportErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetTaxReportError = GetTaxReportErrors[keyof GetTaxReportErrors];
+
+export type GetTaxReportResponses = {
+    /**
+     * Success.
+     */
+    200: TaxReport;
+};
+
+export type GetTaxReportResponse = GetTaxReportResponses[keyof GetTaxReportResponses];
+
 export type GetTenantInfoData = {
     body?: never;
     path: {
@@ -17825,6 +18275,10 @@ export type GetUsageDaysData = {
          * The last UTC day, `YYYY-MM-DD`; left out: today.
          */
         end?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/billing/usage-days/{tenant_id}';
 };
@@ -17884,11 +18338,11 @@ export type GetUsageStatsData = {
     path?: never;
     query?: {
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         from_date?: string;
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         to_date?: string;
         /**
@@ -17899,6 +18353,14 @@ export type GetUsageStatsData = {
          * Count adjustments too.
          */
         include_adjustments?: boolean;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/usage-stats';
 };
@@ -18101,13 +18563,21 @@ export type ListApiKeysData = {
     };
     query?: {
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/api-keys/{tenant_id}';
 };
@@ -18183,13 +18653,21 @@ export type ListArtifactsData = {
          */
         task_id?: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/inference/artifacts';
 };
@@ -18249,13 +18727,21 @@ export type ListAuditsData = {
     path?: never;
     query?: {
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/audits';
 };
@@ -18388,13 +18874,21 @@ export type ListConfigsData = {
          */
         tenant_id: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/configs';
 };
@@ -18585,13 +19079,21 @@ export type ListDocumentsData = {
          */
         exclude_default_scope?: boolean;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/documents';
 };
@@ -18667,7 +19169,7 @@ export type ListEventsData = {
          */
         direction?: 'forwards' | 'backwards';
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
@@ -18738,13 +19240,21 @@ export type ListGrantsData = {
     };
     query?: {
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/billing/grants/{tenant_id}';
 };
@@ -18831,6 +19341,10 @@ export type ListLlmCostsData = {
          * What the figures are grouped by.
          */
         group_by?: 'provider' | 'model_name' | 'operation' | 'tenant_id' | 'job_id' | 'day';
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/llm-costs';
 };
@@ -18914,13 +19428,21 @@ export type ListOperationsData = {
          */
         accepted_after?: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/operations';
 };
@@ -18975,6 +19497,108 @@ export type ListOperationsResponses = {
 
 export type ListOperationsResponse = ListOperationsResponses[keyof ListOperationsResponses];
 
+export type ListPaymentsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
+         */
+        from?: string;
+        /**
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
+         */
+        to?: string;
+        /**
+         * Name of the payment provider or the model's provider, in small letters.
+         */
+        provider?: string;
+        /**
+         * ISO 4217 code.
+         */
+        currency?: string;
+        /**
+         * Its kind.
+         */
+        kind?: 'sale' | 'refund' | 'reversal';
+        /**
+         * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
+         */
+        tenant_id?: string;
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/payments';
+};
+
+export type ListPaymentsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `tenant_not_found`
+     */
+    404: TenantNotFoundProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListPaymentsError = ListPaymentsErrors[keyof ListPaymentsErrors];
+
+export type ListPaymentsResponses = {
+    /**
+     * Success.
+     */
+    200: PaymentList;
+};
+
+export type ListPaymentsResponse = ListPaymentsResponses[keyof ListPaymentsResponses];
+
 export type ListReviewsData = {
     body?: never;
     path?: never;
@@ -18988,13 +19612,21 @@ export type ListReviewsData = {
          */
         status?: 'open' | 'leased' | 'decided' | 'rejected';
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/reviews';
 };
@@ -19052,7 +19684,12 @@ export type ListReviewsResponse = ListReviewsResponses[keyof ListReviewsResponse
 export type ListSealsData = {
     body?: never;
     path?: never;
-    query?: never;
+    query?: {
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
     url: '/v1/admin/seals';
 };
 
@@ -19112,7 +19749,7 @@ export type ListTenantLedgerData = {
     };
     query?: {
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
@@ -19120,17 +19757,29 @@ export type ListTenantLedgerData = {
          */
         offset?: number;
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         from_date?: string;
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         to_date?: string;
         /**
          * What was done, by its name in the interface.
          */
         operation?: string;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/tenants/{tenant_id}/ledger';
 };
@@ -19190,7 +19839,7 @@ export type ListTenantsData = {
     path?: never;
     query?: {
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
@@ -19198,9 +19847,17 @@ export type ListTenantsData = {
          */
         offset?: number;
         /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
          * A part of the tenant's ID.
          */
         search?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/admin/tenants';
 };
@@ -19261,7 +19918,7 @@ export type ListUsageData = {
     };
     query?: {
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
@@ -19269,17 +19926,29 @@ export type ListUsageData = {
          */
         offset?: number;
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         start?: string;
         /**
-         * `YYYY-MM-DD` (a UTC day, inclusive) or RFC 3339.
+         * `YYYY-MM-DD` (a day of `time_zone`, inclusive) or RFC 3339.
          */
         end?: string;
         /**
          * Count adjustments too.
          */
         include_adjustments?: boolean;
+        /**
+         * IANA zone whose days, weeks and months are meant, such as `Europe/Berlin`.
+         */
+        time_zone?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/billing/usage/{tenant_id}';
 };
@@ -19352,13 +20021,21 @@ export type ListWebhookDeliveriesData = {
          */
         event?: string;
         /**
-         * Most entries in a page of the list.
+         * Most entries in a page of the list. A CSV has all of them.
          */
         limit?: number;
         /**
          * Number of entries to skip.
          */
         offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
     };
     url: '/v1/webhooks/{webhook_id}/deliveries';
 };

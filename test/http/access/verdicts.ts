@@ -86,6 +86,8 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getReconciliation: ADMIN,
   getServiceState: ADMIN,
   getUsageStats: ADMIN,
+  listPayments: ADMIN,
+  getTaxReport: ADMIN,
   listTenants: ADMIN,
   listTenantLedger: ADMIN,
   publishFxRates: ADMIN,

@@ -10,6 +10,8 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   hash: 'b5bb9d8014a0f9b1d61e21e796d78dccdf1352f23cd32812f4850b878ae4944c',
   key: 'quire_t_4bN0xYtWq7RkZ2mLc9VdHs1PgJfUe6Aa_0kX3Zp',
   last4: '3Zp9',
+  month: '2026-01',
+  next_cursor: 'MTlmNGsyLjFjcjhkOSBbMSwiZ3JhbnRzIiwiMWF4eXouOWIyayIsNDEsIjEwMjQiXQ',
   log_id: '0b1f3c52-6a1e-4c57-9f6a-2d9b7c1e4f10',
   position: '1024',
   end_position: '1024',

@@ -365,6 +365,8 @@ const report = async (walk: Walk): Promise<void> => {
   const today = new Date().toISOString().slice(0, 10);
   await walk.call('getUsageDays', { ...tenant, query: { start: today, end: today } });
   await walk.call('listTenants', { query: { search: TENANT } });
+  await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
+  await walk.call('getTaxReport', { query: { currency: 'USD' } });
   await walk.call('getCostsByDocument', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('getCostsByTask', { query: { tenant_id: TENANT } });
   await walk.call('getUsageStats', { query: { group_by: 'operation' } });

@@ -650,13 +650,14 @@ class Api:
     def get_billing_rates(
         self,
         *,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.BillingRatesResponse:
         """Credits per page, by operation, mode and billing type.
 
         What a page costs now, for each kind of work.
         """
-        call = Call("GET", "/v1/billing/rates", timeout=timeout)
+        call = Call("GET", "/v1/billing/rates", query={"bom": bom}, timeout=timeout)
         return cast("models.BillingRatesResponse", self._sender.data(call))
 
     def get_config(
@@ -685,6 +686,8 @@ class Api:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.CostByDocumentResponse:
         """Work by document, last used first.
@@ -700,6 +703,8 @@ class Api:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -713,6 +718,7 @@ class Api:
         to_date: str | None = None,
         operation: str | None = None,
         include_adjustments: bool | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.CostByTaskResponse:
         """A tenant's work by task: credits, model costs, margin at list prices.
@@ -728,6 +734,7 @@ class Api:
                 "to_date": to_date,
                 "operation": operation,
                 "include_adjustments": include_adjustments,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -835,6 +842,7 @@ class Api:
         *,
         from_date: str | None = None,
         to_date: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.FreeTierSubsidyResponse:
         """What models cost the platform for free pages, by day.
@@ -844,7 +852,7 @@ class Api:
         call = Call(
             "GET",
             "/v1/admin/free-tier-subsidy",
-            query={"from_date": from_date, "to_date": to_date},
+            query={"from_date": from_date, "to_date": to_date, "bom": bom},
             timeout=timeout,
         )
         return cast("models.FreeTierSubsidyResponse", self._sender.data(call))
@@ -892,13 +900,20 @@ class Api:
         self,
         job_id: str,
         *,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.LlmCostLogResponse:
         """The model calls of one job, oldest first.
 
         For an unknown job the list is empty.
         """
-        call = Call("GET", "/v1/admin/llm-costs/{job_id}", path={"job_id": job_id}, timeout=timeout)
+        call = Call(
+            "GET",
+            "/v1/admin/llm-costs/{job_id}",
+            path={"job_id": job_id},
+            query={"bom": bom},
+            timeout=timeout,
+        )
         return cast("models.LlmCostLogResponse", self._sender.data(call))
 
     def get_margin_report(
@@ -906,17 +921,18 @@ class Api:
         *,
         start: str | None = None,
         end: str | None = None,
+        time_zone: str | None = None,
         timeout: float | None = None,
     ) -> models.MarginReportResponse:
         """Unit margin, realized margin, and the gap between them.
 
-        Both ends are inclusive. If left out: the current UTC month until now. How it is
-        computed: docs/explanation/margin-report.md.
+        Both ends are inclusive. If left out: the current month until now. How it is computed:
+        docs/explanation/margin-report.md.
         """
         call = Call(
             "GET",
             "/v1/admin/margin-report",
-            query={"start": start, "end": end},
+            query={"start": start, "end": end, "time_zone": time_zone},
             timeout=timeout,
         )
         return cast("models.MarginReportResponse", self._sender.data(call))
@@ -925,13 +941,19 @@ class Api:
         self,
         *,
         days: int | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.MissingPricingResponse:
         """Models that were called and have no provider price.
 
         Includes models whose calls reported their own cost.
         """
-        call = Call("GET", "/v1/admin/llm/missing-pricing", query={"days": days}, timeout=timeout)
+        call = Call(
+            "GET",
+            "/v1/admin/llm/missing-pricing",
+            query={"days": days, "bom": bom},
+            timeout=timeout,
+        )
         return cast("models.MissingPricingResponse", self._sender.data(call))
 
     def get_open_api(self, *, timeout: float | None = None) -> dict[str, Any]:
@@ -1133,6 +1155,36 @@ class Api:
         call = Call("GET", "/v1/session", timeout=timeout)
         return cast("models.SessionResponse", self._sender.data(call))
 
+    def get_tax_report(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        currency: str | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.TaxReport:
+        """VAT, gross, net and fees by month, currency, tax rate and country.
+
+        Of sales, of refunds less those that were reversed, and what remains. `from` and `to` are
+        of booking and inclusive; months are those of `time_zone`. Sales whose amount is not
+        known count with 0.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/tax-report",
+            query={
+                "from": from_,
+                "to": to,
+                "currency": currency,
+                "time_zone": time_zone,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.TaxReport", self._sender.data(call))
+
     def get_tenant_info(
         self,
         tenant_id: str,
@@ -1200,6 +1252,7 @@ class Api:
         *,
         start: str | None = None,
         end: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.UsageDaysResponse:
         """A tenant's usage and balance, day by day.
@@ -1212,7 +1265,7 @@ class Api:
             "GET",
             "/v1/billing/usage-days/{tenant_id}",
             path={"tenant_id": tenant_id},
-            query={"start": start, "end": end},
+            query={"start": start, "end": end, "bom": bom},
             timeout=timeout,
         )
         return cast("models.UsageDaysResponse", self._sender.data(call))
@@ -1235,12 +1288,15 @@ class Api:
             "trigger",
         ] | None = None,
         include_adjustments: bool | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.AdminUsageStatsResponse:
         """Consumption of all tenants, grouped.
 
-        Days are UTC, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a clawback counts
-        like consumption, and a gift counts as negative. `trigger` is an old name of `category`.
+        Days are those of `time_zone`, weeks ISO 8601 (`2026-W05`). With `include_adjustments` a
+        clawback counts like consumption, and a gift counts as negative. `trigger` is an old name
+        of `category`.
         """
         call = Call(
             "GET",
@@ -1250,6 +1306,8 @@ class Api:
                 "to_date": to_date,
                 "group_by": group_by,
                 "include_adjustments": include_adjustments,
+                "time_zone": time_zone,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1289,6 +1347,8 @@ class Api:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.ApiKeyList:
         """List a tenant's keys.
@@ -1299,7 +1359,7 @@ class Api:
             "GET",
             "/v1/api-keys/{tenant_id}",
             path={"tenant_id": tenant_id},
-            query={"limit": limit, "offset": offset},
+            query={"limit": limit, "offset": offset, "cursor": cursor, "bom": bom},
             timeout=timeout,
         )
         return cast("models.ApiKeyList", self._sender.data(call))
@@ -1312,6 +1372,8 @@ class Api:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.ArtifactList:
         """The artifacts of a tenant with their scores, newest first.
@@ -1328,6 +1390,8 @@ class Api:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1338,6 +1402,8 @@ class Api:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.AuditList:
         """The audits that are kept, newest first.
@@ -1348,7 +1414,7 @@ class Api:
         call = Call(
             "GET",
             "/v1/admin/audits",
-            query={"limit": limit, "offset": offset},
+            query={"limit": limit, "offset": offset, "cursor": cursor, "bom": bom},
             timeout=timeout,
         )
         return cast("models.AuditList", self._sender.data(call))
@@ -1363,6 +1429,8 @@ class Api:
         accepted_after: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.BatchList:
         """The batches of a tenant, newest first.
@@ -1380,6 +1448,8 @@ class Api:
                 "accepted_after": accepted_after,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1391,6 +1461,8 @@ class Api:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.ConfigList:
         """The saved configs of a tenant, last published first.
@@ -1400,7 +1472,13 @@ class Api:
         call = Call(
             "GET",
             "/v1/configs",
-            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return cast("models.ConfigList", self._sender.data(call))
@@ -1413,7 +1491,9 @@ class Api:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         environment: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.DeploymentList:
         """The deployments of a tenant, active and retired, newest first.
@@ -1429,7 +1509,9 @@ class Api:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "environment": environment,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1446,6 +1528,8 @@ class Api:
         exclude_default_scope: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.DocumentListResponse:
         """The documents that a tenant has used, newest first.
@@ -1465,6 +1549,8 @@ class Api:
                 "exclude_default_scope": exclude_default_scope,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1476,6 +1562,7 @@ class Api:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         set_id: str | None = None,
         status: Literal[
             "queued",
@@ -1485,6 +1572,7 @@ class Api:
             "succeeded",
             "cancelled",
         ] | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.EvaluationRunList:
         """The runs of a tenant, newest first.
@@ -1498,8 +1586,10 @@ class Api:
                 "tenant_id": tenant_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "set_id": set_id,
                 "status": status,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1511,6 +1601,8 @@ class Api:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.EvaluationSetList:
         """The sets of examples of a tenant, last changed first.
@@ -1520,7 +1612,13 @@ class Api:
         call = Call(
             "GET",
             "/v1/evaluations/sets",
-            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return cast("models.EvaluationSetList", self._sender.data(call))
@@ -1531,6 +1629,8 @@ class Api:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.GrantHistoryResponse:
         """A tenant's purchases and refunds, newest first.
@@ -1541,7 +1641,7 @@ class Api:
             "GET",
             "/v1/billing/grants/{tenant_id}",
             path={"tenant_id": tenant_id},
-            query={"limit": limit, "offset": offset},
+            query={"limit": limit, "offset": offset, "cursor": cursor, "bom": bom},
             timeout=timeout,
         )
         return cast("models.GrantHistoryResponse", self._sender.data(call))
@@ -1563,6 +1663,7 @@ class Api:
             "job_id",
             "day",
         ] | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.LlmCostAggregateResponse:
         """Model costs, grouped.
@@ -1580,6 +1681,7 @@ class Api:
                 "from_date": from_date,
                 "to_date": to_date,
                 "group_by": group_by,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1604,6 +1706,8 @@ class Api:
         accepted_after: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.OperationList:
         """The operations of a tenant, newest first.
@@ -1622,10 +1726,54 @@ class Api:
                 "accepted_after": accepted_after,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
         return cast("models.OperationList", self._sender.data(call))
+
+    def list_payments(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        provider: str | None = None,
+        currency: str | None = None,
+        kind: Literal["sale", "refund", "reversal"] | None = None,
+        tenant_id: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.PaymentList:
+        """Sales, refunds and reversals of all tenants, newest first.
+
+        `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of
+        refunds are negative, so that sums are what remains; `net_amount_minor` is gross less
+        VAT.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/payments",
+            query={
+                "from": from_,
+                "to": to,
+                "provider": provider,
+                "currency": currency,
+                "kind": kind,
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "time_zone": time_zone,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.PaymentList", self._sender.data(call))
 
     def list_provider_pricing(
         self,
@@ -1646,6 +1794,8 @@ class Api:
         status: Literal["open", "leased", "decided", "rejected"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.ReviewList:
         """Results that a person has to look at, newest first.
@@ -1655,18 +1805,30 @@ class Api:
         call = Call(
             "GET",
             "/v1/reviews",
-            query={"tenant_id": tenant_id, "status": status, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "status": status,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return cast("models.ReviewList", self._sender.data(call))
 
-    def list_seals(self, *, timeout: float | None = None) -> models.SealList:
+    def list_seals(
+        self,
+        *,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.SealList:
         """The seals of the log, newest first.
 
         `state` is the result of the last audit kept; `continues` says whether the seal names the
         one before it.
         """
-        call = Call("GET", "/v1/admin/seals", timeout=timeout)
+        call = Call("GET", "/v1/admin/seals", query={"bom": bom}, timeout=timeout)
         return cast("models.SealList", self._sender.data(call))
 
     def list_tenant_ledger(
@@ -1675,9 +1837,12 @@ class Api:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         from_date: str | None = None,
         to_date: str | None = None,
         operation: str | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.AdminTenantLedgerResponse:
         """A tenant's postings of all kinds, newest first.
@@ -1691,9 +1856,12 @@ class Api:
             query={
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "from_date": from_date,
                 "to_date": to_date,
                 "operation": operation,
+                "time_zone": time_zone,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1704,7 +1872,9 @@ class Api:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         search: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.AdminTenantListResponse:
         """All tenants with their balances, newest first.
@@ -1714,7 +1884,13 @@ class Api:
         call = Call(
             "GET",
             "/v1/admin/tenants",
-            query={"limit": limit, "offset": offset, "search": search},
+            query={
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "search": search,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return cast("models.AdminTenantListResponse", self._sender.data(call))
@@ -1727,7 +1903,9 @@ class Api:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         status: Literal["queued", "running", "succeeded", "failed", "cancelled"] | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.TrainingJobList:
         """The training jobs of a tenant, newest first.
@@ -1743,7 +1921,9 @@ class Api:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "status": status,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1755,9 +1935,12 @@ class Api:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         start: str | None = None,
         end: str | None = None,
         include_adjustments: bool | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.UsageHistoryResponse:
         """A tenant's usage, newest first.
@@ -1771,9 +1954,12 @@ class Api:
             query={
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "start": start,
                 "end": end,
                 "include_adjustments": include_adjustments,
+                "time_zone": time_zone,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -1787,6 +1973,8 @@ class Api:
         event: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.WebhookDeliveryList:
         """The messages of a webhook, newest first.
@@ -1797,7 +1985,14 @@ class Api:
             "GET",
             "/v1/webhooks/{webhook_id}/deliveries",
             path={"webhook_id": webhook_id},
-            query={"status": status, "event": event, "limit": limit, "offset": offset},
+            query={
+                "status": status,
+                "event": event,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return cast("models.WebhookDeliveryList", self._sender.data(call))
@@ -1808,6 +2003,8 @@ class Api:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.WebhookList:
         """The webhooks of a tenant, newest first.
@@ -1817,7 +2014,13 @@ class Api:
         call = Call(
             "GET",
             "/v1/webhooks",
-            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return cast("models.WebhookList", self._sender.data(call))
@@ -2307,6 +2510,8 @@ class Lists:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.DocumentCost]:
         """Each entry of `api.get_costs_by_document`, page by page."""
@@ -2319,6 +2524,8 @@ class Lists:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2330,6 +2537,8 @@ class Lists:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.ListApiKeysEntry]:
         """Each entry of `api.list_api_keys`, page by page."""
@@ -2337,7 +2546,7 @@ class Lists:
             "GET",
             "/v1/api-keys/{tenant_id}",
             path={"tenant_id": tenant_id},
-            query={"limit": limit, "offset": offset},
+            query={"limit": limit, "offset": offset, "cursor": cursor, "bom": bom},
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2350,6 +2559,8 @@ class Lists:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.Artifact]:
         """Each entry of `api.list_artifacts`, page by page."""
@@ -2362,6 +2573,8 @@ class Lists:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2372,13 +2585,15 @@ class Lists:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.AuditItem]:
         """Each entry of `api.list_audits`, page by page."""
         call = Call(
             "GET",
             "/v1/admin/audits",
-            query={"limit": limit, "offset": offset},
+            query={"limit": limit, "offset": offset, "cursor": cursor, "bom": bom},
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2393,6 +2608,8 @@ class Lists:
         accepted_after: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.BatchItem]:
         """Each entry of `api.list_batches`, page by page."""
@@ -2407,6 +2624,8 @@ class Lists:
                 "accepted_after": accepted_after,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2418,13 +2637,21 @@ class Lists:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.ConfigResponse]:
         """Each entry of `api.list_configs`, page by page."""
         call = Call(
             "GET",
             "/v1/configs",
-            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2437,7 +2664,9 @@ class Lists:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         environment: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.DeploymentItem]:
         """Each entry of `api.list_deployments`, page by page."""
@@ -2450,7 +2679,9 @@ class Lists:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "environment": environment,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2467,6 +2698,8 @@ class Lists:
         exclude_default_scope: bool | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.DocumentItem]:
         """Each entry of `api.list_documents`, page by page."""
@@ -2482,6 +2715,8 @@ class Lists:
                 "exclude_default_scope": exclude_default_scope,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2493,6 +2728,7 @@ class Lists:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         set_id: str | None = None,
         status: Literal[
             "queued",
@@ -2502,6 +2738,7 @@ class Lists:
             "succeeded",
             "cancelled",
         ] | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.EvaluationRunItem]:
         """Each entry of `api.list_evaluation_runs`, page by page."""
@@ -2512,8 +2749,10 @@ class Lists:
                 "tenant_id": tenant_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "set_id": set_id,
                 "status": status,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2525,13 +2764,21 @@ class Lists:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.EvaluationSetItem]:
         """Each entry of `api.list_evaluation_sets`, page by page."""
         call = Call(
             "GET",
             "/v1/evaluations/sets",
-            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2542,6 +2789,8 @@ class Lists:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.GrantItem]:
         """Each entry of `api.list_grants`, page by page."""
@@ -2549,7 +2798,7 @@ class Lists:
             "GET",
             "/v1/billing/grants/{tenant_id}",
             path={"tenant_id": tenant_id},
-            query={"limit": limit, "offset": offset},
+            query={"limit": limit, "offset": offset, "cursor": cursor, "bom": bom},
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2573,6 +2822,8 @@ class Lists:
         accepted_after: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.OperationItem]:
         """Each entry of `api.list_operations`, page by page."""
@@ -2588,6 +2839,45 @@ class Lists:
                 "accepted_after": accepted_after,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def list_payments(
+        self,
+        *,
+        from_: str | None = None,
+        to: str | None = None,
+        provider: str | None = None,
+        currency: str | None = None,
+        kind: Literal["sale", "refund", "reversal"] | None = None,
+        tenant_id: str | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> Iterator[models.Payment]:
+        """Each entry of `api.list_payments`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/admin/payments",
+            query={
+                "from": from_,
+                "to": to,
+                "provider": provider,
+                "currency": currency,
+                "kind": kind,
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "time_zone": time_zone,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2600,13 +2890,22 @@ class Lists:
         status: Literal["open", "leased", "decided", "rejected"] | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.ReviewItem]:
         """Each entry of `api.list_reviews`, page by page."""
         call = Call(
             "GET",
             "/v1/reviews",
-            query={"tenant_id": tenant_id, "status": status, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "status": status,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2617,9 +2916,12 @@ class Lists:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         from_date: str | None = None,
         to_date: str | None = None,
         operation: str | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.LedgerItem]:
         """Each entry of `api.list_tenant_ledger`, page by page."""
@@ -2630,9 +2932,12 @@ class Lists:
             query={
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "from_date": from_date,
                 "to_date": to_date,
                 "operation": operation,
+                "time_zone": time_zone,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2643,14 +2948,22 @@ class Lists:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         search: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.TenantItem]:
         """Each entry of `api.list_tenants`, page by page."""
         call = Call(
             "GET",
             "/v1/admin/tenants",
-            query={"limit": limit, "offset": offset, "search": search},
+            query={
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "search": search,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2663,7 +2976,9 @@ class Lists:
         task_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         status: Literal["queued", "running", "succeeded", "failed", "cancelled"] | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.TrainingJobItem]:
         """Each entry of `api.list_training_jobs`, page by page."""
@@ -2676,7 +2991,9 @@ class Lists:
                 "task_id": task_id,
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "status": status,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2688,9 +3005,12 @@ class Lists:
         *,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
         start: str | None = None,
         end: str | None = None,
         include_adjustments: bool | None = None,
+        time_zone: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.UsageItem]:
         """Each entry of `api.list_usage`, page by page."""
@@ -2701,9 +3021,12 @@ class Lists:
             query={
                 "limit": limit,
                 "offset": offset,
+                "cursor": cursor,
                 "start": start,
                 "end": end,
                 "include_adjustments": include_adjustments,
+                "time_zone": time_zone,
+                "bom": bom,
             },
             timeout=timeout,
         )
@@ -2717,6 +3040,8 @@ class Lists:
         event: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.WebhookDelivery]:
         """Each entry of `api.list_webhook_deliveries`, page by page."""
@@ -2724,7 +3049,14 @@ class Lists:
             "GET",
             "/v1/webhooks/{webhook_id}/deliveries",
             path={"webhook_id": webhook_id},
-            query={"status": status, "event": event, "limit": limit, "offset": offset},
+            query={
+                "status": status,
+                "event": event,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return self._sender.entries(call)
@@ -2735,13 +3067,21 @@ class Lists:
         tenant_id: str,
         limit: int | None = None,
         offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.Webhook]:
         """Each entry of `api.list_webhooks`, page by page."""
         call = Call(
             "GET",
             "/v1/webhooks",
-            query={"tenant_id": tenant_id, "limit": limit, "offset": offset},
+            query={
+                "tenant_id": tenant_id,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
             timeout=timeout,
         )
         return self._sender.entries(call)

@@ -1,0 +1,126 @@
+import type { SqlRow, SqlValue } from './ports.ts';
+
+/** A cursor that names no row of the list it was sent to; the message says why. */
+export class WrongCursor extends Error {
+  override readonly name = 'WrongCursor';
+}
+
+/** One column of a list's order: the SQL that gives it, and its type. */
+interface Ordered {
+  readonly by: string;
+  readonly as: 'int8' | 'text';
+  readonly isAscending?: boolean;
+}
+
+/** A list that is walked by keys. Together the columns of its order tell each of its rows from all others. */
+export interface Listed {
+  /** Part of its cursors, so that no other list takes them. */
+  readonly name: string;
+  readonly order: readonly Ordered[];
+}
+
+/** The order of most lists: newest first, by the place in the log. */
+export const NEWEST_FIRST: Listed['order'] = [{ by: 'position', as: 'int8' }];
+
+/** Where a walk goes on: behind the row with this key. `total`: how many rows matched when the walk began. */
+export interface Place {
+  readonly key: readonly SqlValue[];
+  readonly total: number;
+}
+
+const FORM = 1;
+/** An int8 has 19 digits at most; the longest texts that lists are ordered by are tenant IDs. */
+const INT8 = /^-?\d{1,18}$/;
+const TEXT = /^[^\0]{0,200}$/;
+
+/** Members of a question that do not choose rows. */
+const NOT_OF_THE_FILTER = new Set(['limit', 'offset', 'cursor', 'bom', 'now']);
+
+/** FNV-1a of 32 bits: it tells texts apart that nobody has made alike. */
+const fnv = (text: string, seed: number): string => {
+  let hash = seed;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return (hash >>> 0).toString(36);
+};
+
+const sumOf = (text: string): string => `${fnv(text, 0x811c9dc5)}.${fnv(text, 0x2f0b4c27)}`;
+
+/** The rows that are asked for, as text: the same for every page of a walk. */
+const filterOf = (asked: object): string =>
+  sumOf(
+    JSON.stringify(
+      Object.entries(asked)
+        .filter(([name, value]) => value !== undefined && !NOT_OF_THE_FILTER.has(name))
+        .sort(([one], [other]) => (one < other ? -1 : 1)),
+    ),
+  );
+
+const MANGLED = 'Not a cursor of this service: send the `next_cursor` of the page before, unchanged.';
+const FOREIGN =
+  'The cursor is of another list or of other filters: repeat the query that gave it, or begin without a cursor.';
+
+/** The members of a cursor's text; undefined for a text that was changed. */
+const membersIn = (cursor: string): readonly unknown[] | undefined => {
+  const text = Buffer.from(cursor, 'base64url').toString('utf8');
+  const at = text.indexOf(' ');
+  const body = text.slice(at + 1);
+  const isWhole = Buffer.from(text).toString('base64url') === cursor;
+  if (!isWhole || at < 0 || sumOf(body) !== text.slice(0, at)) return undefined;
+  const members = JSON.parse(body) as readonly unknown[];
+  return members[0] === FORM ? members : undefined;
+};
+
+const valueOf = (text: unknown, { as }: Ordered): SqlValue => {
+  if (typeof text !== 'string' || !(as === 'int8' ? INT8 : TEXT).test(text)) throw new WrongCursor(MANGLED);
+  return as === 'int8' ? BigInt(text) : text;
+};
+
+/** The place that a question's cursor names; undefined: it has none. Throws `WrongCursor`. */
+export const placeOf = (
+  { name, order }: Listed,
+  asked: { readonly cursor?: string | undefined },
+): Place | undefined => {
+  if (asked.cursor === undefined) return undefined;
+  const members = membersIn(asked.cursor);
+  if (members === undefined) throw new WrongCursor(MANGLED);
+  const [, list, filter, total, ...key] = members;
+  if (list !== name || filter !== filterOf(asked)) throw new WrongCursor(FOREIGN);
+  if (typeof total !== 'number' || key.length !== order.length) throw new WrongCursor(MANGLED);
+  return { total, key: order.map((one, at) => valueOf(key[at], one)) };
+};
+
+const KEY = 'list_key_';
+
+/** The columns of the order, for `select`: cursors are made of them. */
+export const keyColumns = ({ order }: Pick<Listed, 'order'>): string =>
+  order.map(({ by }, at) => `${by} as ${KEY}${String(at)}`).join(', ');
+
+/** A row that has nothing but the key of a list that no table holds. */
+export const keyRow = (key: string): SqlRow => ({ [`${KEY}0`]: key });
+
+/** The key of such a row. */
+export const keyIn = (row: SqlRow): string => String(row[`${KEY}0`]);
+
+/** The cursor behind a row that has the columns of `keyColumns`. */
+export const cursorBehind = (
+  { name, order }: Listed,
+  { asked, row, total }: { readonly asked: object; readonly row: SqlRow; readonly total: number },
+): string => {
+  const key = order.map((_, at) => String(row[`${KEY}${String(at)}`]));
+  const body = JSON.stringify([FORM, name, filterOf(asked), total, ...key]);
+  return Buffer.from(`${sumOf(body)} ${body}`).toString('base64url');
+};
+
+/** The condition of the rows behind a key, whose values are the parameters from `$first` on. */
+export const behindKey = ({ order }: Pick<Listed, 'order'>, first: number): string => {
+  const value = ({ as }: Ordered, at: number) => `$${String(first + at)}::${as}`;
+  const steps = order.map((one, at) => {
+    const equal = order.slice(0, at).map((before, place) => `${before.by} = ${value(before, place)}`);
+    return [...equal, `${one.by} ${one.isAscending === true ? '>' : '<'} ${value(one, at)}`].join(' and ');
+  });
+  return `(${steps.join(' or ')})`;
+};
+
+/** What follows `order by`. */
+export const orderBy = ({ order }: Pick<Listed, 'order'>): string =>
+  order.map(({ by, isAscending }) => `${by}${isAscending === true ? '' : ' desc'}`).join(', ');

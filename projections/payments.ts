@@ -1,0 +1,118 @@
+import { localPeriods } from '../domain/kernel/timeZones.ts';
+import { onlyRow, pick, rowReader, textOf, type TimeRange, within } from './engine/table.ts';
+import type { SqlTx, SqlValue } from './engine/ports.ts';
+import { listing, paging, type Page } from './engine/query.ts';
+import { grants } from './grants.ts';
+
+/** Which payments are asked for; times are those of booking. */
+interface PaymentsAsked extends TimeRange {
+  readonly tenant_id?: string | undefined;
+  /** In any case of its letters. */
+  readonly provider?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly kind?: string | undefined;
+}
+
+/** What a payment shows; sums are negative where money went back. */
+const SHOWN = pick(
+  grants.columns,
+  ...(['tenant_id', 'grant_id', 'kind', 'credits', 'original_grant_id', 'currency'] as const),
+  ...(['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const),
+  ...(['price_list_version', 'fx_rate_to_usd', 'provider', 'provider_txn_id', 'invoice_ref'] as const),
+  ...(['occurred_at', 'created_at'] as const),
+);
+
+const MONEY = ['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const;
+
+/** Credits are negative already. */
+const SIGN = `case when kind = 'refund' then -1 else 1 end`;
+
+const SIGNED = Object.keys(SHOWN)
+  .map((name) => (MONEY.some((one) => one === name) ? `${SIGN} * ${name} as ${name}` : name))
+  .join(', ');
+
+const CHOSEN = `from read.grants
+  where ($1::text is null or created_at collate "C" >= $1) and ($2::text is null or created_at collate "C" <= $2)
+    and ($3::text is null or tenant_id = $3) and ($4::text is null or lower(provider) = lower($4))
+    and ($5::text is null or currency = $5) and ($6::text is null or kind = $6)`;
+
+const valuesOf = ({ from, to, tenant_id, provider, currency, kind }: PaymentsAsked): readonly SqlValue[] => [
+  ...[from ?? null, to ?? null, tenant_id ?? null],
+  ...[provider ?? null, currency ?? null, kind ?? null],
+];
+
+/** Sales, refunds and reversals of all tenants, newest first. */
+export const payments = paging(
+  { name: 'payments', columns: SIGNED, chosen: CHOSEN },
+  (asked: PaymentsAsked & Page) => valuesOf(asked),
+  rowReader(SHOWN),
+);
+
+/** Sums of payments in one currency, minor units; what went back is taken off. */
+export const paymentSums = listing(
+  `select currency, count(*) as payments, count(*) filter (where gross_amount_minor is null) as without_amount,
+     ${MONEY.map((name) => `coalesce(sum(${SIGN} * ${name}), 0)::numeric as ${name}`).join(', ')}
+   ${CHOSEN} group by currency order by currency`,
+  valuesOf,
+  rowReader({
+    ...{ currency: 'text', payments: 'int8', without_amount: 'int8' },
+    ...{ gross_amount_minor: 'numeric', vat_amount_minor: 'numeric' },
+    ...{ provider_fee_minor: 'numeric', net_amount_minor: 'numeric' },
+  }),
+);
+
+/** A refund that was reversed is taken off the refunds. */
+const sumOf = (of: 'sale' | 'refund', column: string, name: string): string =>
+  of === 'sale'
+    ? `coalesce(sum(${column}) filter (where kind = 'sale'), 0)::numeric as ${name}`
+    : `coalesce(sum(-(${SIGN}) * ${column}) filter (where kind <> 'sale'), 0)::numeric as ${name}`;
+
+interface TaxAsked extends TimeRange {
+  readonly currency?: string | undefined;
+  /** Whose months. */
+  readonly time_zone: string;
+}
+
+const taxSumsBy = (month: string, months: string) => `
+   select ${month} as month, currency, null::text as tax_rate, null::text as tax_country,
+     count(*) filter (where kind = 'sale') as sales, count(*) filter (where kind = 'refund') as refunds,
+     ${sumOf('sale', 'gross_amount_minor', 'sales_gross')}, ${sumOf('sale', 'vat_amount_minor', 'sales_vat')},
+     ${sumOf('sale', 'provider_fee_minor', 'sales_fee')},
+     ${sumOf('refund', 'gross_amount_minor', 'refunds_gross')}, ${sumOf('refund', 'vat_amount_minor', 'refunds_vat')},
+     ${sumOf('refund', 'provider_fee_minor', 'refunds_fee')}
+   from read.grants ${months}
+   where ($1::text is null or created_at collate "C" >= $1) and ($2::text is null or created_at collate "C" <= $2)
+     and ($3::text is null or currency = $3)
+   group by 1, 2, 3, 4 order by 1, 2, 3, 4`;
+
+const OF_UTC = taxSumsBy('left(created_at, 7)', '');
+const OF_ZONE = taxSumsBy(
+  'm.month',
+  `join unnest($4::text[], $5::text[], $6::text[]) as m(from_time, to_time, month)
+     on created_at collate "C" between m.from_time and m.to_time`,
+);
+
+const readTax = rowReader({
+  ...{ month: 'text', currency: 'text', tax_rate: 'text?', tax_country: 'text?' },
+  ...{ sales: 'int8', refunds: 'int8' },
+  ...{ sales_gross: 'numeric', sales_vat: 'numeric', sales_fee: 'numeric' },
+  ...{ refunds_gross: 'numeric', refunds_vat: 'numeric', refunds_fee: 'numeric' },
+});
+
+/** The time in which anything was booked. */
+const SPAN = `
+  select coalesce(min(created_at collate "C"), $1) as first, coalesce(max(created_at collate "C"), $1) as last
+  from read.grants`;
+
+/** Money that was taken and given back by month of booking, currency, tax rate and country; minor units. */
+export const taxSums =
+  (sql: SqlTx) =>
+  async ({ from, to, currency, time_zone }: TaxAsked) => {
+    const filter = [from ?? null, to ?? null, currency ?? null];
+    if (time_zone === 'UTC') return (await sql.query(OF_UTC, filter)).map(readTax);
+    const span = onlyRow(await sql.query(SPAN, ['2000-01-01T00:00:00.000Z']));
+    const range = within({ from, to }, { from: textOf(span, 'first'), to: textOf(span, 'last') });
+    const months = localPeriods(time_zone, range, (day) => day.slice(0, 7));
+    const given = [months.map((one) => one.from), months.map((one) => one.to), months.map(({ key }) => key)];
+    return (await sql.query(OF_ZONE, [...filter, ...given])).map(readTax);
+  };
