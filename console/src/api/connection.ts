@@ -7,6 +7,10 @@ import {
   type UseQueryResult,
 } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
+import type { CallInput } from '../../../sdk/src/call.ts';
+import { CALLS } from '../../../sdk/src/generated/calls.gen.ts';
+import { errorOf } from '../../../sdk/src/problemError.ts';
+import { urlOf } from '../../../sdk/src/send.ts';
 import { connection, readAgainIfLate } from './send.ts';
 
 /**
@@ -84,6 +88,7 @@ type Answer<Name extends keyof Api> = Awaited<ReturnType<Api[Name]>>;
 interface AnyPage {
   readonly items: readonly unknown[];
   readonly total: number;
+  readonly next_cursor: string | null;
 }
 /** The calls that answer with a page of a list. */
 type ListName = { [Name in keyof Api]: Answer<Name> extends AnyPage ? Name : never }[keyof Api];
@@ -100,9 +105,19 @@ export interface Pages<Item> {
   /** undefined: all of it is there. */
   readonly more: (() => void) | undefined;
   readonly isLoadingMore: boolean;
+  /** All of it, whole, as the service writes it for spreadsheets. */
+  readonly csv: () => Promise<Blob>;
 }
 
 const PAGE = 200;
+
+const csvOf = async (name: ListName, input: CallInput): Promise<Blob> => {
+  const { query } = input;
+  const url = urlOf(connection.url, CALLS[name], { ...input, query: { ...(query as object), bom: true } });
+  const response = await connection.fetch(url, { headers: { accept: 'text/csv' } });
+  if (!response.ok) throw await errorOf(response);
+  return response.blob();
+};
 
 /** Reads a list page by page: `usePages('listUsage', { path: { tenant_id } })`. Filters belong in its input. */
 export const usePages = <Name extends ListName>(
@@ -115,17 +130,14 @@ export const usePages = <Name extends ListName>(
   const { query = {} }: { readonly query?: object } = input;
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery({
     queryKey: [name, input, 'pages'],
-    initialPageParam: 0,
+    initialPageParam: undefined as string | undefined,
     queryFn: async (read) => {
       const { signal, pageParam } = read;
-      const page = await call({ ...input, query: { ...query, limit: PAGE, offset: pageParam } }, { signal });
+      const page = await call({ ...input, query: { ...query, limit: PAGE, cursor: pageParam } }, { signal });
       readAgainIfLate(read);
       return page;
     },
-    getNextPageParam: ({ items, total }, _all, offset) => {
-      const next = offset + items.length;
-      return items.length === 0 || next >= total ? undefined : next;
-    },
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     placeholderData: keepPreviousData,
     refetchInterval,
   });
@@ -136,6 +148,7 @@ export const usePages = <Name extends ListName>(
     again: () => void refetch(),
     more: hasNextPage ? () => void fetchNextPage() : undefined,
     isLoadingMore: isFetchingNextPage,
+    csv: () => csvOf(name, input),
   };
 };
 

@@ -15,9 +15,9 @@ const cell = (value: unknown): string => {
 export const csvOf = (names: readonly string[], rows: readonly (readonly unknown[])[]): string =>
   [names, ...rows].map((row) => row.map(cell).join(',')).join('\r\n');
 
-/** Hands a text to the browser as a file to keep. */
-export const saveFile = (name: string, text: string, type = 'text/csv'): void => {
-  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+/** Hands a text or bytes to the browser as a file to keep. */
+export const saveFile = (name: string, content: string | Blob, type = 'text/csv'): void => {
+  const url = URL.createObjectURL(new Blob([content], { type: `${type};charset=utf-8` }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

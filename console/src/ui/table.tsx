@@ -13,7 +13,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { classes, CONTROL } from './style.ts';
 import { shell } from '../texts/shell.ts';
 import { Button } from './button.tsx';
-import { Empty, Skeleton } from './states.tsx';
+import { Empty, ProblemNote, Skeleton } from './states.tsx';
 import { csvOf, saveFile } from './csv.ts';
 
 /** One column: what it is called, the value that it sorts, filters and exports by, and how it is shown. */
@@ -139,6 +139,8 @@ interface DataTableProps<Item> {
   readonly actions?: ReactNode;
   /** The page has a search of its own. */
   readonly isSearched?: boolean;
+  /** The whole list as the service writes it; left out: the CSV has the rows that are loaded. */
+  readonly csv?: (() => Promise<Blob>) | undefined;
   /** In pixels; the rows scroll within it. */
   readonly height?: number;
 }
@@ -176,10 +178,11 @@ interface TableBarProps {
   readonly rows: number;
   readonly hasFilter: boolean;
   readonly onSave: () => void;
+  readonly isSaving: boolean;
   readonly actions: ReactNode;
 }
 
-function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, actions }: TableBarProps) {
+function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, isSaving, actions }: TableBarProps) {
   return (
     <div className="flex flex-wrap items-center gap-2">
       {hasFilter && (
@@ -193,13 +196,46 @@ function TableBar({ label, filter, onFilter, hasFilter, rows, onSave, actions }:
       )}
       {actions}
       <span className="ml-auto text-[13px] text-soft">{shell.rows(rows)}</span>
-      <Button size="small" look="quiet" onClick={onSave}>
+      <Button size="small" look="quiet" isBusy={isSaving} onClick={onSave}>
         <Download aria-hidden className="size-3.5" />
         {shell.csv}
       </Button>
     </div>
   );
 }
+
+const shownCsv = <Item,>(columns: readonly Column<Item>[], rows: readonly Row<Item>[]): string =>
+  csvOf(
+    columns.map(({ name }) => name),
+    rows.map((row) => columns.map(({ value }) => value(row.original))),
+  );
+
+interface Saved {
+  readonly label: string;
+  readonly csv: (() => Promise<Blob>) | undefined;
+  readonly filter: string;
+  /** The rows that are shown, as CSV. */
+  readonly shown: () => string;
+}
+
+/** Saves the whole list as the service writes it; under a filter, which sees what is loaded, the rows shown. */
+const useSaving = ({ label, csv, filter, shown }: Saved) => {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const content = async (): Promise<string | Blob> => (csv === undefined || filter !== '' ? shown() : csv());
+  const save = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      saveFile(`${label.toLowerCase().replaceAll(' ', '-')}.csv`, await content());
+    } catch (fault) {
+      setError(fault);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return { isBusy, error, save: () => void save() };
+};
 
 /**
  * Rows of any number: only those in sight are drawn. Arrow keys, Page Up and Down, Home and End move between them,
@@ -258,11 +294,8 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
     onOpen?.(row.original);
   };
   const { template, minWidth } = widthsOf(columns);
-  const save = (): void => {
-    const names = columns.map(({ name }) => name);
-    const lines = rows.map((row: Row<Item>) => columns.map(({ value }) => value(row.original)));
-    saveFile(`${label.toLowerCase().replaceAll(' ', '-')}.csv`, csvOf(names, lines));
-  };
+  const shown = () => shownCsv(columns, rows);
+  const saving = useSaving({ label, csv: props.csv, filter, shown });
   if (items === undefined) return <Skeleton lines={6} className="h-8" />;
   if (items.length === 0 && onMore === undefined) return <>{empty ?? <Empty title={shell.noRows} />}</>;
   return (
@@ -273,9 +306,11 @@ export function DataTable<Item>(props: DataTableProps<Item>) {
         onFilter={setFilter}
         hasFilter={props.isSearched !== true && (items.length > FEW || onMore !== undefined)}
         rows={rows.length}
-        onSave={save}
+        isSaving={saving.isBusy}
+        onSave={saving.save}
         actions={actions}
       />
+      <ProblemNote error={saving.error} />
       <div
         ref={place}
         role="grid"

@@ -114,6 +114,7 @@ function TenantList() {
             idOf={({ tenant_id }) => tenant_id}
             onOpen={({ tenant_id }) => go(`/tenants/${encodeURIComponent(tenant_id)}`)}
             onMore={list.more}
+            csv={list.csv}
             isLoadingMore={list.isLoadingMore}
             height={640}
             isSearched

@@ -84,6 +84,7 @@ export function Grants({ tenantId, onRefund }: GrantsProps) {
         if (kind === 'sale') onRefund(grant_id);
       }}
       onMore={list.more}
+      csv={list.csv}
       isLoadingMore={list.isLoadingMore}
       actions={<span className="text-[13px] text-soft">{texts.grants.say}</span>}
       empty={<Empty title={texts.grants.empty.title} say={texts.grants.empty.say} />}
@@ -155,6 +156,7 @@ export function Ledger({ tenantId }: { tenantId: string }) {
       items={list.items}
       idOf={({ id }) => id}
       onMore={list.more}
+      csv={list.csv}
       isLoadingMore={list.isLoadingMore}
       empty={<Empty title={texts.ledger.empty.title} say={texts.ledger.empty.say} />}
     />

@@ -157,6 +157,7 @@ function Entries({ label, list }: EntriesProps) {
           items={items?.filter((item) => category === ALL || item.category === category)}
           idOf={({ id }) => id}
           onMore={list.more}
+          csv={category === ALL ? list.csv : undefined}
           isLoadingMore={list.isLoadingMore}
           empty={<Empty title={texts.noUsage.title} say={texts.noUsage.say} />}
         />
@@ -269,6 +270,7 @@ export function Grants() {
       items={list.items}
       idOf={({ grant_id }) => grant_id}
       onMore={list.more}
+      csv={list.csv}
       isLoadingMore={list.isLoadingMore}
       empty={<Empty title={texts.noGrants.title} say={texts.noGrants.say} />}
     />
