@@ -405,9 +405,13 @@ const loopDelays = async (): Promise<Readonly<Record<string, object>>> => {
   }
 };
 
-/** `BENCH_ONLY=bomb`: the files whose description contains it; `reviews`: large reviews and sets alone. */
+/**
+ * `BENCH_ONLY=bomb`: the files whose description contains it; `reviews`: large reviews and sets alone;
+ * `exports`: CSV of a large ledger alone.
+ */
 const only = process.env['BENCH_ONLY'] ?? '';
 const REVIEWS = 'reviews';
+const EXPORTED = 'exports';
 
 /** Files: gives whether all other callers were answered. */
 const benchFiles = async (): Promise<boolean> => {
@@ -435,7 +439,64 @@ const benchFiles = async (): Promise<boolean> => {
   }
 };
 
-const isAnswered = only === REVIEWS || (await benchFiles());
+/** Postings of the tenant whose ledger is exported, and exports of it at once. */
+const POSTINGS = 3_000;
+const EXPORTS = 8;
+
+/** Posts once; refused for the moment, it is posted again. */
+const post = async (service: Service, reason: string): Promise<void> => {
+  const answer = await fetch(`${service.url}/v1/admin/tenants/large/adjust-credits`, {
+    method: 'POST',
+    headers: { 'x-api-key': ADMIN_KEY, 'content-type': 'application/json', 'idempotency-key': reason },
+    body: JSON.stringify({ credits: 1, reason }),
+  });
+  await answer.arrayBuffer();
+  if (answer.ok) return;
+  if (answer.status !== 429 && answer.status !== 503)
+    throw new Error(`a posting was answered with ${answer.status}`);
+  await pause(PAUSE_MS);
+  await post(service, reason);
+};
+
+const posted = async (service: Service): Promise<void> => {
+  for (let n = 0; n < POSTINGS; n += 50)
+    await Promise.all(Array.from({ length: 50 }, (_, at) => post(service, `posting-${n + at}`)));
+};
+
+/** Exports of a large ledger as CSV: what a tenant that asks for balances notices of them. */
+const exportCosts = async (): Promise<Readonly<Record<string, object>>> => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'quire-exports-'));
+  const service = await startService(dataDir);
+  try {
+    const other = await keyOf(adminOf(service), 'other', 'tenant');
+    await posted(service);
+    const once = async (): Promise<Answered> => {
+      const began = performance.now();
+      const answer = await fetch(`${service.url}/v1/admin/tenants/large/ledger`, {
+        headers: { 'x-api-key': ADMIN_KEY, accept: 'text/csv' },
+      });
+      const lines = (await answer.text()).split('\r\n').length - 2;
+      return { status: answer.status, code: `${lines} rows`, ms: performance.now() - began };
+    };
+    const together = async (): Promise<Answered> => {
+      const all = await Promise.all(Array.from({ length: EXPORTS }, once));
+      return { ...all[0]!, ms: Math.max(...all.map(({ ms }) => ms)) };
+    };
+    await quiet(service, other);
+    return {
+      '(nobody exports)': seen(await quiet(service, other)),
+      'one export': row(await costOf(service, other, { what: 'one', send: once })),
+      [`${EXPORTS} exports at once`]: row(await costOf(service, other, { what: 'many', send: together })),
+    };
+  } finally {
+    await service.stop('SIGTERM');
+    await rm(dataDir, { recursive: true, force: true });
+  }
+};
+
+const PARTS: readonly string[] = [REVIEWS, EXPORTED];
+const isAnswered = PARTS.includes(only) || (await benchFiles());
 if (only === '') console.table(await loopDelays());
 if (only === '' || only === REVIEWS) console.table(await reviewCosts());
+if (only === '' || only === EXPORTED) console.table(await exportCosts());
 process.exitCode = isAnswered ? 0 : 1;
