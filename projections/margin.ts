@@ -1,21 +1,17 @@
 import {
-  type Columns,
-  dayRange,
   type Exact,
   noSums,
   pick,
   type Projector,
   type Row,
-  type RowOf,
   rowReader,
   type Sum,
   sumsOf,
   table,
   textOf,
-  type TimeRange,
-  wholeNumericOf,
   wholeOf,
 } from './engine/table.ts';
+import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import { negated } from '../domain/kernel/amounts.ts';
 import {
   addLot,
@@ -39,7 +35,6 @@ import {
   tenantOf,
 } from './engine/ports.ts';
 import { bulk, inserting, upserting } from './engine/bulk.ts';
-import type { MarginSums } from '../domain/marginReport.ts';
 
 /** The money of some credits, micro-USD. */
 const WORTH = {
@@ -119,21 +114,32 @@ export const marginDeficits = table({
 });
 
 /** By event and currency, for the parts of a day that a period may begin or end with. */
-const FLOW = { position: 'position', currency: 'sorted', created_at: 'sorted' } as const;
+const FLOW = { position: 'position', currency: 'sorted', created_at: 'sorted', booked_at: 'sorted' } as const;
+/** Events of closed months that were booked later. */
+const LATE = '(booked_at) where booked_at > created_at';
 
 export const marginBurns = table({
   name: 'margin_burns',
   key: ['position', 'currency'],
   columns: { ...FLOW, ...BURN_SUMS },
+  indexes: [LATE],
 });
 
 export const marginBookings = table({
   name: 'margin_bookings',
   key: ['position', 'currency'],
   columns: { ...FLOW, ...BOOKING_SUMS },
+  indexes: [LATE],
 });
 
-/** All of it by UTC day and currency, with the positions between which the day's rows lie. */
+/** Where the books are open: one row, once a month was closed. */
+export const marginBooks = table({
+  name: 'margin_books',
+  key: ['stream'],
+  columns: { stream: 'sorted', opens_at: 'text replace' },
+});
+
+/** All of it by UTC day of booking and currency, with the positions between which the day's rows lie. */
 export const marginDays = table({
   name: 'margin_days',
   key: ['day', 'currency'],
@@ -158,6 +164,8 @@ interface MarginFold {
   readonly tenants: Map<string, TenantLots>;
   readonly burns: BurnFlow[];
   readonly bookings: BookingFlow[];
+  /** First instant that is open for booking; empty: no month is closed. */
+  opensAt: string;
 }
 
 const NO_LOTS: TenantLots = { lots: [], deficit: 0 };
@@ -165,10 +173,20 @@ const NO_LOTS: TenantLots = { lots: [], deficit: 0 };
 interface Place {
   readonly position: bigint;
   readonly created_at: string;
+  readonly booked_at: string;
 }
 
-const nothingAt = ({ position, created_at }: Place, currency: string): BookingFlow => ({
-  ...{ position, currency, created_at, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
+/** Where and when an event of an account is booked. */
+const placeOf = (
+  { opensAt }: MarginFold,
+  {
+    position,
+    data: { created_at },
+  }: { readonly position: bigint; readonly data: { readonly created_at: string } },
+): Place => ({ position, created_at, booked_at: bookedAt(created_at, opensAt) });
+
+const nothingAt = (place: Place, currency: string): BookingFlow => ({
+  ...{ ...place, currency, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
 });
 
@@ -204,10 +222,10 @@ const lotOf = (event: ProjectedEventOf<'CreditsGranted'>): Lot => {
 };
 
 const sell = (fold: MarginFold, event: ProjectedEventOf<'CreditsGranted'>, state: TenantLots): TenantLots => {
-  const { data, position } = event;
+  const { data } = event;
   const lot = lotOf(event);
   const { next, trueUps } = addLot(state, lot);
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
     booked: lot.values.net,
@@ -227,13 +245,13 @@ const refund = (
   event: ProjectedEventOf<'CreditsRefunded'>,
   state: TenantLots,
 ): TenantLots => {
-  const { data, position } = event;
+  const { data } = event;
   const { next, refunded, trueUps } = refundLots(state, {
     lot_id: data.grant_id,
     credits: data.credits,
     money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
   });
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
     ...{ refunded: refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
@@ -248,13 +266,13 @@ const restore = (
   event: ProjectedEventOf<'RefundReversed'>,
   state: TenantLots,
 ): TenantLots => {
-  const { data, position } = event;
+  const { data } = event;
   const { next, refunded, trueUps } = restoreLots(state, {
     lot_id: data.grant_id,
     credits: data.credits,
     money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
   });
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
     ...{ refunded: refunded.net, refunded_minor: 0 - data.gross_amount_minor },
@@ -268,25 +286,27 @@ const adjust = (
   event: ProjectedEventOf<'CreditsAdjusted'>,
   state: TenantLots,
 ): TenantLots => {
-  const { adjustment_id, credits, created_at } = event.data;
+  const { adjustment_id, credits } = event.data;
   const { position } = event;
   const { next, trueUps } =
     credits > 0
       ? addLot(state, givenLot(adjustment_id, position, credits))
       : clawBack(state, negated(credits));
-  if (trueUps.length > 0) book(fold, { place: { position, created_at }, trueUps });
+  if (trueUps.length > 0) book(fold, { place: placeOf(fold, event), trueUps });
   return next;
 };
 
 const burn = (fold: MarginFold, event: ProjectedEventOf<'CreditsBurned'>, state: TenantLots): TenantLots => {
-  const { credits, created_at } = event.data;
+  const { credits } = event.data;
   if (credits === 0) return state;
   const { next, parts } = burnLots(state, credits);
+  const place = placeOf(fold, event);
   for (const { currency, recognised, priced, given, unpriced } of parts)
     fold.burns.push({
-      position: event.position,
+      position: place.position,
       currency,
-      created_at,
+      created_at: place.created_at,
+      booked_at: place.booked_at,
       priced_credits: priced,
       given_credits: given,
       unpriced_credits: unpriced,
@@ -316,13 +336,20 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
   }
 };
 
+/** What a batch begins with: the lots of its tenants, and where the books are open. */
+interface Before {
+  readonly lots: ReadonlyMap<string, TenantLots>;
+  readonly opensAt: string;
+}
+
 /** Folds a batch over the lots of its tenants as they were before it. */
-const foldMargin = (
-  before: ReadonlyMap<string, TenantLots>,
-  events: readonly ProjectedEvent[],
-): MarginFold => {
-  const fold: MarginFold = { tenants: new Map(before), burns: [], bookings: [] };
+export const foldMargin = ({ lots, opensAt }: Before, events: readonly ProjectedEvent[]): MarginFold => {
+  const fold: MarginFold = { tenants: new Map(lots), burns: [], bookings: [], opensAt };
   for (const event of events) {
+    if (event.type === 'MonthCutOff' || event.type === 'MonthReopened') {
+      fold.opensAt = event.data.opens_at ?? '';
+      continue;
+    }
     const tenant = tenantOf(event);
     fold.tenants.set(tenant, after(fold, event, fold.tenants.get(tenant) ?? NO_LOTS));
   }
@@ -400,9 +427,9 @@ const SUMMED = sumsOf(marginDays.columns);
 type MarginDay = Sum<typeof marginDays, Exact>;
 type Flow = BurnFlow | BookingFlow;
 
-const newDay = ({ created_at, currency, position }: Flow): MarginDay => ({
+const newDay = ({ booked_at, currency, position }: Flow): MarginDay => ({
   ...noSums(marginDays.columns),
-  day: created_at.slice(0, 10),
+  day: booked_at.slice(0, 10),
   currency,
   first_position: position,
   last_position: position,
@@ -422,7 +449,7 @@ const addTo = (day: MarginDay, flow: Flow): void => {
 const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
   const days = new Map<string, MarginDay>();
   for (const flow of flows) {
-    const key = `${flow.created_at.slice(0, 10)} ${flow.currency}`;
+    const key = `${flow.booked_at.slice(0, 10)} ${flow.currency}`;
     const day = days.get(key) ?? newDay(flow);
     days.set(key, day);
     addTo(day, flow);
@@ -435,6 +462,7 @@ const saveDeficits = upserting(marginDeficits);
 const addBurns = inserting(marginBurns);
 const addBookings = inserting(marginBookings);
 const addDays = upserting(marginDays);
+const saveBooks = upserting(marginBooks);
 const wanted = bulk(pick(marginLots.columns, 'tenant_id'));
 const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
 
@@ -446,11 +474,15 @@ const NAMED = (schema: string) => `
   select l.* from ${named.source()} join ${schema}.margin_lots l using (tenant_id, lot_id)
   where l.used >= l.credits`;
 
+const OPENS_AT = (schema: string) => `select opens_at from ${schema}.margin_books`;
+
 const DEFICITS = (schema: string) => `
   select d.* from ${wanted.source()} join ${schema}.margin_deficits d using (tenant_id)`;
 
 /** A hole that is filled leaves no row. */
 const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
+
+const isOfAccount = ({ stream }: ProjectedEvent): boolean => stream !== BOOKS_STREAM;
 
 const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
   lots: [...lots].sort((a, b) => (a.position < b.position ? -1 : 1)),
@@ -494,12 +526,22 @@ const lotsOf = async (
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 2,
-  eventTypes: ['CreditsGranted', 'CreditsRefunded', 'RefundReversed', 'CreditsAdjusted', 'CreditsBurned'],
-  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
+  version: 3,
+  eventTypes: [
+    'CreditsGranted',
+    'CreditsRefunded',
+    'RefundReversed',
+    'CreditsAdjusted',
+    'CreditsBurned',
+    'MonthCutOff',
+    'MonthReopened',
+  ],
+  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
   apply: async (tx, { schema, events }) => {
-    const before = await lotsOf(tx, schema, events);
-    const fold = foldMargin(before, events);
+    const before = await lotsOf(tx, schema, events.filter(isOfAccount));
+    const [books] = await tx.query(OPENS_AT(schema));
+    const opensAt = books === undefined ? '' : textOf(books, 'opens_at');
+    const fold = foldMargin({ lots: before, opensAt }, events);
     const missing = changedDeficits(before, fold.tenants);
     await saveLots(tx, schema, changedLots(before, fold.tenants));
     await saveDeficits(tx, schema, missing);
@@ -507,45 +549,7 @@ export const marginProjector: Projector = {
     await addBurns(tx, schema, fold.burns);
     await addBookings(tx, schema, fold.bookings);
     await addDays(tx, schema, daySums([...fold.burns, ...fold.bookings]));
+    if (events.some((event) => !isOfAccount(event)))
+      await saveBooks(tx, schema, [{ stream: BOOKS_STREAM, opens_at: fold.opensAt }]);
   },
 };
-
-/** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
-export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };
-
-const ALL_SUMS = sumsOf(marginDays.columns);
-
-const columnsOf = (own: Columns): string =>
-  ALL_SUMS.map((name) => (name in own ? `f.${name}` : '0')).join(', ');
-
-/** Rows of a table that lie in the pieces of days `$3`, `$4`: found by the positions of their day. */
-const pieceOf = (table: string, own: Columns): string => `
-  select f.currency, ${columnsOf(own)}
-  from unnest($3::text[], $4::text[]) as p(from_time, to_time)
-  join (select day, min(first_position) as first, max(last_position) as last from read.margin_days group by day) d
-    on d.day = left(p.from_time, 10)
-  join read.${table} f on f.position between d.first and d.last
-    and f.created_at between p.from_time and p.to_time`;
-
-const FLOWS = `
-  select currency, ${ALL_SUMS.map((name) => `sum(${name})::numeric as ${name}`).join(', ')}
-  from (
-    select currency, ${ALL_SUMS.join(', ')} from read.margin_days where day between $1 and $2
-    union all ${pieceOf('margin_burns', BURN_SUMS)}
-    union all ${pieceOf('margin_bookings', BOOKING_SUMS)}
-  ) flows group by currency order by currency`;
-
-const flowsOf = (row: SqlRow): CurrencyFlows => ({
-  ...noSums(marginDays.columns),
-  ...Object.fromEntries(ALL_SUMS.map((name) => [name, wholeNumericOf(row, name)])),
-  currency: textOf(row, 'currency'),
-});
-
-/** What moved by currency, both ends included; micro-USD and whole credits. */
-export const marginFlows =
-  (sql: SqlTx) =>
-  async (range: TimeRange): Promise<readonly CurrencyFlows[]> => {
-    const { firstDay, lastDay, pieces } = dayRange(range);
-    const edges = [pieces.map(({ from }) => from), pieces.map(({ to }) => to)];
-    return (await sql.query(FLOWS, [firstDay, lastDay, ...edges])).map(flowsOf);
-  };

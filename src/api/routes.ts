@@ -39,6 +39,7 @@ import {
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
+import { closeMonth, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
 import {
   createAdminBillingConfig,
   createBillingConfig,
@@ -173,6 +174,7 @@ export type ApiDeps = AccountsDeps &
   AuditsDeps &
   BatchesDeps &
   BillingConfigDeps &
+  BooksDeps &
   CanonicalDeps &
   ConfigsDeps &
   CreditsDeps &
@@ -325,6 +327,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     setRetention,
   },
   Reports: {
+    closeMonth,
     getCostsByDocument,
     getCostsByTask,
     getFreeTierSubsidy,
@@ -335,9 +338,11 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getReconciliation,
     getTaxReport,
     getUsageStats,
+    listClosedMonths,
     listLlmCosts,
     listPayments,
     logLlmCost,
+    reopenMonth,
   },
   Audit: {
     cancelAudit,

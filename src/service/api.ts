@@ -215,6 +215,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
     reference: sales.reference,
     apiKeys: from.apiKeys,
+    books: from.books,
     keys: from.authenticator,
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),
