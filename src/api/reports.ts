@@ -433,8 +433,8 @@ export const getMarginReport = get(
   {
     summary: 'Unit margin, realized margin, and the gap between them',
     description:
-      'Both ends are inclusive. If left out: the current month until now. A closed month (UTC) has the figures of its ' +
-      'closing. How it is computed: docs/explanation/margin-report.md.',
+      'Both ends are inclusive. If left out: the current month until now. A closed month (UTC) has the figures of ' +
+      'its closing. How it is computed: docs/explanation/margin-report.md.',
     access: 'admin',
     query: zoned({ start: dayOrTime.optional(), end: dayOrTime.optional() }),
     reply: { status: 200, schema: marginReportResponse },
