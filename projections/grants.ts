@@ -14,14 +14,20 @@ export const grants = table({
     grant_id: 'sorted',
     kind: 'text',
     credits: 'int8',
+    bonus_credits: 'int8',
     original_grant_id: 'text?',
     refunded_credits: 'int8',
     refunded_amount_minor: 'int8',
     currency: 'text',
     gross_amount_minor: 'int8?',
+    discount_minor: 'int8',
     vat_amount_minor: 'int8',
     provider_fee_minor: 'int8',
     net_amount_minor: 'int8?',
+    discount_code: 'text?',
+    payout_id: 'text?',
+    tax_rate: 'text?',
+    tax_country: 'text?',
     price_list_version: 'int4?',
     fx_rate_to_usd: 'text?',
     provider: 'text',
@@ -39,11 +45,28 @@ const refunded = bulk({ tenant_id: 'text', grant_id: 'text', credits: 'int8', am
 
 const UNREFUNDED = { refunded_credits: 0, refunded_amount_minor: 0 };
 
+/** Further facts of a sale; null where nothing is known of them. */
+const factsOf = (data: ProjectedEventOf<'CreditsGranted'>['data']) => ({
+  bonus_credits: data.bonus_credits ?? 0,
+  discount_minor: data.discount_minor ?? 0,
+  discount_code: data.discount_code ?? null,
+  payout_id: data.payout_id ?? null,
+  tax_rate: data.tax_rate ?? null,
+  tax_country: data.tax_country ?? null,
+});
+
+/** A refund has none of its own. */
+const NO_FACTS = {
+  ...{ bonus_credits: 0, discount_minor: 0, discount_code: null, payout_id: null },
+  ...{ tax_rate: null, tax_country: null },
+};
+
 const saleRow = (event: ProjectedEventOf<'CreditsGranted'>) => {
   const { data, position } = event;
   const gross = data.gross_amount_minor;
   return {
     ...data,
+    ...factsOf(data),
     ...UNREFUNDED,
     tenant_id: tenantOf(event),
     position,
@@ -58,6 +81,7 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
   const { data, position } = event;
   return {
     ...data,
+    ...NO_FACTS,
     ...UNREFUNDED,
     tenant_id: tenantOf(event),
     position,
@@ -92,7 +116,7 @@ const REFUND = (schema: string) => `
 /** What was sold and refunded, one row each. */
 export const grantsProjector: Projector = {
   name: 'grants',
-  version: 1,
+  version: 2,
   eventTypes: ['CreditsGranted', 'CreditsRefunded'],
   tables: [grants],
   apply: async (tx, { schema, events }) => {

@@ -70,15 +70,33 @@ const planSet = event('PlanSet', {
   set_at: instant,
 });
 
+/** Further facts of a sale: left out where nothing is known of them, and by older releases. */
+const furtherFacts = {
+  /** Coupon or code that the discount was given for. */
+  discount_code: z.string().optional(),
+  /** The provider's payout that the payment is in. */
+  payout_id: z.string().optional(),
+  /** VAT in percent, as decimal text: `19`. */
+  tax_rate: decimalText.optional(),
+  /** Country whose VAT it is: ISO 3166-1, two letters. */
+  tax_country: z.string().optional(),
+};
+
 /** A sale: `credits` > 0. Without money the amounts are null and reports count the sale as such. */
 export const creditsGranted = event('CreditsGranted', {
   grant_id: z.string(),
   ...paymentIdentity,
+  /** All that were sold, the bonus among them. */
   credits: creditsFromZero,
+  /** Part of `credits` that has no price. Left out: none. */
+  bonus_credits: creditsFromZero.optional(),
   currency: currencyCode,
   gross_amount_minor: minorFromZero.nullable(),
+  /** Taken off the list price. Left out: nothing. */
+  discount_minor: minorFromZero.optional(),
   vat_amount_minor: minorFromZero,
   provider_fee_minor: minorFromZero,
+  ...furtherFacts,
   price_list_version: z.number().int().min(1),
   /** Major units of `currency` per 1,000 credits, on that price list. */
   price_per_1000_credits: decimalText,

@@ -9,31 +9,31 @@ import {
 } from './messages.ts';
 import { type AccountState, availableIn, opening, paymentAt, refundAt, type SaleState } from './state.ts';
 
-/** The members that identify a sale; all others may differ. */
-interface SaleFigures {
-  readonly credits: number;
-  readonly currency: string;
-  readonly gross_amount_minor: number | null;
-  readonly vat_amount_minor: number;
-  readonly provider_fee_minor: number;
-}
+/** The members that identify a sale, and what one that is left out comes to; all others may differ. */
+const FIGURES = {
+  credits: undefined,
+  bonus_credits: 0,
+  currency: undefined,
+  gross_amount_minor: undefined,
+  discount_minor: 0,
+  vat_amount_minor: undefined,
+  provider_fee_minor: undefined,
+} as const;
 
-const FIGURES = [
-  'credits',
-  'currency',
-  'gross_amount_minor',
-  'vat_amount_minor',
-  'provider_fee_minor',
-] as const satisfies readonly (keyof SaleFigures)[];
+type SaleFigures = { readonly [Figure in keyof typeof FIGURES]?: unknown };
+
+const figureOf = (sale: SaleFigures, figure: keyof typeof FIGURES): unknown =>
+  sale[figure] ?? (sale[figure] === undefined ? FIGURES[figure] : null);
 
 /**
  * Whether two sales under one identity are one: the same credits, currency and money. Another note, invoice
  * or time is the same sale told again.
  */
-export const isSameSale = (
-  one: { readonly [Figure in keyof SaleFigures]?: unknown },
-  other: { readonly [Figure in keyof SaleFigures]?: unknown },
-): boolean => FIGURES.every((figure) => one[figure] !== undefined && one[figure] === other[figure]);
+export const isSameSale = (one: SaleFigures, other: SaleFigures): boolean =>
+  (Object.keys(FIGURES) as (keyof typeof FIGURES)[]).every((figure) => {
+    const value = figureOf(one, figure);
+    return value !== undefined && value === figureOf(other, figure);
+  });
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -95,17 +95,28 @@ const carriedVat = (share: number, gross: number, remaining: Amounts): number =>
 };
 
 /**
+ * All credits that are left of a sale, less those of its bonus that were used: a bonus has no price, so that it is
+ * taken back only as far as it is there. `available`: credits that the account can give back.
+ */
+const allThatIsThere = (of: SaleState, available: number): number => {
+  const { credits: left } = remainingOf(of);
+  const bonus = share(of.sale.bonus_credits ?? 0, left, of.sale.credits);
+  return Math.max(left - bonus, Math.min(left, Math.max(0, available)));
+};
+
+/**
  * Fills what the caller left out: credits and VAT in proportion to the money, rounded down and never more
  * than remains; all remaining money takes all that remains, so a sale and its full refund come to zero.
  */
-const amountsOf = (data: RefundCredits['data'], of: SaleState): Amounts => {
+const amountsOf = (data: RefundCredits['data'], of: SaleState, available: number): Amounts => {
   const remaining = remainingOf(of);
   const gross = data.gross_amount_minor ?? 0;
   const all = gross > 0 && gross === remaining.gross;
   const proportion = (whole: number, left: number) =>
     all ? left : Math.min(left, share(whole, gross, of.sale.gross_amount_minor ?? 0));
+  const credits = all ? allThatIsThere(of, available) : proportion(of.sale.credits, remaining.credits);
   return {
-    credits: data.credits ?? asCredits(proportion(of.sale.credits, remaining.credits)),
+    credits: data.credits ?? asCredits(credits),
     gross,
     vat:
       data.vat_amount_minor ??
@@ -151,7 +162,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
   if (data.currency !== null && data.currency !== of.sale.currency)
     return reject({ code: 'refund_mismatch', reason: 'currency' });
 
-  const wanted = amountsOf(data, of);
+  const wanted = amountsOf(data, of, availableIn(state));
   const rejection = beyondLimits(state, of, wanted);
   if (rejection !== undefined) return reject(rejection);
   return accept({

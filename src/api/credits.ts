@@ -56,16 +56,38 @@ const transaction = nameOf(255).meta({
 /** One movement is at most 10^12 credits, so that sums are exact. */
 const creditsAboveZero = z.int().min(1).max(MOVEMENT_MAX);
 
+const percent = z
+  .string()
+  .regex(/^\d{1,3}(\.\d{1,4})?$/, 'Percent as decimal text, with a point.')
+  .refine((text) => Number(text) <= 100, { error: 'More than 100 percent.' });
+
+const country = z.string().regex(/^[A-Z]{2}$/, 'Two letters of ISO 3166-1, as DE.');
+
 export const addCreditsRequest = z
   .strictObject({
     tenant_id: tenantIdText,
     provider: provider.default('manual'),
     provider_txn_id: transaction,
-    credits: creditsAboveZero.nullish().meta({ description: 'As shown at checkout; left out: derived.' }),
+    credits: creditsAboveZero.nullish().meta({
+      description: 'As shown at checkout, without a bonus; left out: derived.',
+    }),
+    bonus_credits: z.int().min(0).max(MOVEMENT_MAX).nullish().meta({
+      description: 'Given on top at no price: part of the sale, and of its refund.',
+    }),
     currency: currencyIn.default('USD'),
     gross_amount_minor: minorIn.nullish(),
+    discount_minor: minorIn.nullish().meta({
+      description:
+        'Taken off the list price, of the amount that the price is of: net, or gross where it includes tax.',
+    }),
+    discount_code: plainText(1, 100).nullish(),
     vat_amount_minor: minorIn.default(0),
+    tax_rate: percent.nullish().meta({ description: 'VAT in percent, decimal text: `19`.' }),
+    tax_country: country.nullish().meta({ description: 'Country whose VAT it is, ISO 3166-1.' }),
     provider_fee_minor: minorIn.default(0),
+    payout_id: plainText(1, 255)
+      .nullish()
+      .meta({ description: "The provider's payout that has the payment." }),
     price_list_version: z.int().min(1).nullish(),
     occurred_at: occurredIn.nullish(),
     invoice_ref: plainText(1, 255).nullish(),
@@ -76,22 +98,37 @@ export const addCreditsRequest = z
       context.addIssue({ code: 'custom', path: [member], message });
     if ((credits ?? null) === null && (gross ?? null) === null)
       issue('credits', 'Either credits or gross_amount_minor is required.');
-    if (gross === 0) issue('gross_amount_minor', 'Credits given for nothing are an adjustment.');
+    const discount = sale.discount_minor ?? 0;
+    if (gross === 0 && discount === 0)
+      issue('gross_amount_minor', 'Credits given for nothing are an adjustment.');
+    if (discount > 0 && (gross ?? null) === null)
+      issue('discount_minor', 'A discount needs gross_amount_minor.');
     if (sale.vat_amount_minor > (gross ?? 0)) issue('vat_amount_minor', 'More than the gross amount.');
     if (sale.provider_fee_minor > (gross ?? 0)) issue('provider_fee_minor', 'More than the gross amount.');
   })
   .meta({ id: 'AddCreditsRequest' });
 
+/** Further facts of a sale; null where nothing is known of them. */
+const factsOut = {
+  discount_code: z.string().nullable(),
+  payout_id: z.string().nullable(),
+  tax_rate: z.string().nullable(),
+  tax_country: z.string().nullable(),
+};
+
 const addCreditsResponse = z
   .strictObject({
     grant_id: z.string(),
     tenant_id: z.string(),
-    credits: creditsOut,
+    credits: creditsOut.meta({ description: 'All of the sale, its bonus among them.' }),
+    bonus_credits: creditsOut,
     currency: z.string(),
     gross_amount_minor: minorOut.nullable(),
+    discount_minor: minorOut,
     vat_amount_minor: minorOut,
     net_amount_minor: minorOut.nullable(),
     provider_fee_minor: minorOut,
+    ...factsOut,
     provider: z.string(),
     provider_txn_id: z.string(),
     price_list_version: z.int(),
@@ -191,15 +228,20 @@ const grantItem = z
   .strictObject({
     grant_id: z.string(),
     kind: z.enum(['sale', 'refund']),
-    credits: creditsOut,
+    credits: creditsOut.meta({
+      description: 'All of the sale, its bonus among them; negative for a refund.',
+    }),
+    bonus_credits: creditsOut,
     original_grant_id: z.string().nullable(),
     refunded_credits: creditsOut,
     refunded_amount_minor: minorOut,
     currency: z.string(),
     gross_amount_minor: minorOut.nullable(),
+    discount_minor: minorOut,
     vat_amount_minor: minorOut,
     provider_fee_minor: minorOut,
     net_amount_minor: minorOut.nullable(),
+    ...factsOut,
     price_list_version: z.int().nullable(),
     fx_rate_to_usd: decimalOut.nullable(),
     provider: z.string(),
@@ -268,7 +310,7 @@ export const addCredits = post(
   {
     summary: 'Record a sale of credits',
     description:
-      'The amount is checked against the price list, never priced from a default. A retry with the same `provider` ' +
+      'The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` ' +
       'and `provider_txn_id` returns the original grant with `credited: false`.',
     access: 'admin',
     tenant: 'body',
@@ -292,11 +334,17 @@ export const addCredits = post(
       grant_id: sale.grant_id,
       tenant_id: body.tenant_id,
       credits: sale.credits,
+      bonus_credits: sale.bonus_credits ?? 0,
       currency: sale.currency,
       gross_amount_minor: gross,
+      discount_minor: sale.discount_minor ?? 0,
       vat_amount_minor,
       net_amount_minor: gross === null ? null : gross - vat_amount_minor,
       provider_fee_minor: sale.provider_fee_minor,
+      discount_code: sale.discount_code ?? null,
+      payout_id: sale.payout_id ?? null,
+      tax_rate: sale.tax_rate ?? null,
+      tax_country: sale.tax_country ?? null,
       provider: sale.provider,
       provider_txn_id: sale.provider_txn_id,
       price_list_version: sale.price_list_version,

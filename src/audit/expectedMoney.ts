@@ -101,11 +101,19 @@ const moneyOf = ({ stream, position, data }: Moved) => ({
   net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
   refunded_credits: 0n,
   refunded_amount_minor: 0n,
+  bonus_credits: 0,
+  discount_minor: 0,
 });
 
 const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
   ...moneyOf(event),
   ...event.data,
+  bonus_credits: event.data.bonus_credits ?? 0,
+  discount_minor: event.data.discount_minor ?? 0,
+  discount_code: event.data.discount_code ?? null,
+  payout_id: event.data.payout_id ?? null,
+  tax_rate: event.data.tax_rate ?? null,
+  tax_country: event.data.tax_country ?? null,
   kind: 'sale',
 });
 

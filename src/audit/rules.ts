@@ -330,14 +330,18 @@ const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
 
 /**
  * `|credits × p − A × 1000| < max(p, 1000)`, all in minor units; `p` is the price of 1,000 credits, `A` net
- * or, where the price includes tax, gross. Worked with numerators only. Source: docs/reference.
+ * or, where the price includes tax, gross, with the discount that was taken off it. A bonus has no price. Worked with
+ * numerators only. Source: docs/reference.
  */
 const hasPrice = ({ data }: Granted, { minor_unit_digits }: PriceListEntry): boolean => {
   if (data.gross_amount_minor === null) return true;
   const { units, scale } = parseDecimal(data.price_per_1000_credits);
   const [price, one] = [units * powerOfTen(minor_unit_digits), powerOfTen(scale)];
   const net = data.gross_amount_minor - (data.tax_basis === 'inclusive' ? 0 : data.vat_amount_minor);
-  const difference = absolute(BigInt(data.credits) * price - BigInt(net) * 1000n * one);
+  const { discount_minor: discount = 0, bonus_credits: bonus = 0 } = data;
+  const [listed, priced] = [net + discount, data.credits - bonus];
+  if (priced < 1 || data.gross_amount_minor + discount < 1) return false;
+  const difference = absolute(BigInt(priced) * price - BigInt(listed) * 1000n * one);
   return difference < (price > 1000n * one ? price : 1000n * one);
 };
 

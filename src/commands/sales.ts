@@ -17,12 +17,19 @@ import type { PaymentClaim } from '../../domain/payment.ts';
 import { type ReferenceData, timeInFuture, type TimeInFuture } from './reference.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
 import type { Payments } from './payments.ts';
-import { asCredits } from '../../domain/kernel/amounts.ts';
+import { asCredits, plus } from '../../domain/kernel/amounts.ts';
 
 /** A sale as a caller tells of it; what may be left out follows from the rest or from the price list. */
 interface SaleRequest extends PaymentIdentity {
   readonly tenant_id: string;
+  /** Those that have a price. */
   readonly credits?: number | null | undefined;
+  readonly bonus_credits?: number | null | undefined;
+  readonly discount_minor?: number | null | undefined;
+  readonly discount_code?: string | null | undefined;
+  readonly payout_id?: string | null | undefined;
+  readonly tax_rate?: string | null | undefined;
+  readonly tax_country?: string | null | undefined;
   readonly currency: string;
   readonly gross_amount_minor?: number | null | undefined;
   readonly vat_amount_minor: number;
@@ -52,11 +59,25 @@ const withNulls = (body: SaleRequest, now: string) => ({
   ...body,
   credits: body.credits ?? null,
   gross_amount_minor: body.gross_amount_minor ?? null,
+  discount_minor: body.discount_minor ?? 0,
   price_list_version: body.price_list_version ?? null,
   occurred_at: body.occurred_at ?? now,
   invoice_ref: body.invoice_ref ?? null,
   note: body.note ?? null,
 });
+
+/** Members of a sale that are left out where nothing is said of them. */
+const furtherOf = (body: SaleRequest) => {
+  const { discount_code, payout_id, tax_rate, tax_country } = body;
+  return {
+    ...(body.bonus_credits ? { bonus_credits: asCredits(body.bonus_credits) } : {}),
+    ...(body.discount_minor ? { discount_minor: body.discount_minor } : {}),
+    ...(discount_code == null ? {} : { discount_code }),
+    ...(payout_id == null ? {} : { payout_id }),
+    ...(tax_rate == null ? {} : { tax_rate }),
+    ...(tax_country == null ? {} : { tax_country }),
+  };
+};
 
 /** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
 const bookedRate = async (
@@ -87,8 +108,9 @@ const repeatOf = async (
   // credits that were left out follow from the money
   const asked = {
     ...body,
+    ...furtherOf(body),
     gross_amount_minor: body.gross_amount_minor ?? null,
-    credits: body.credits ?? intent.data.credits,
+    credits: body.credits == null ? intent.data.credits : body.credits + (body.bonus_credits ?? 0),
   };
   const isRepeat = claim.tenant_id === body.tenant_id && (sameBody || isSameSale(intent.data, asked));
   return isRepeat ? { type: intent.type, data: intent.data, meta } : 'another';
@@ -130,7 +152,8 @@ const saleCommand = async (
       grant_id: deps.clock.newId('grt'),
       provider,
       provider_txn_id,
-      credits: pricing.credits,
+      credits: plus(pricing.credits, asCredits(body.bonus_credits ?? 0)),
+      ...furtherOf(body),
       currency,
       gross_amount_minor: sale.gross_amount_minor,
       vat_amount_minor: sale.vat_amount_minor,

@@ -60,15 +60,29 @@ class AddCreditsRequest(TypedDict):
     provider_txn_id: str
     """Together with the provider it identifies this payment, for ever and across tenants."""
     credits: NotRequired[int | None]
-    """As shown at checkout; left out: derived."""
+    """As shown at checkout, without a bonus; left out: derived."""
+    bonus_credits: NotRequired[int | None]
+    """Given on top at no price: part of the sale, and of its refund."""
     currency: NotRequired[str]
     """ISO 4217 code."""
     gross_amount_minor: NotRequired[int | None]
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: NotRequired[int | None]
+    """Taken off the list price, of the amount that the price is of: net, or gross where it includes
+    tax.
+    """
+    discount_code: NotRequired[str | None]
+    """Coupon or code of the discount; null without one."""
     vat_amount_minor: NotRequired[int]
     """Money in minor units of `currency`."""
+    tax_rate: NotRequired[str | None]
+    """VAT in percent, decimal text: `19`."""
+    tax_country: NotRequired[str | None]
+    """Country whose VAT it is, ISO 3166-1."""
     provider_fee_minor: NotRequired[int]
     """Money in minor units of `currency`."""
+    payout_id: NotRequired[str | None]
+    """The provider's payout that has the payment."""
     price_list_version: NotRequired[int | None]
     """Version of the price list that the sale used."""
     occurred_at: NotRequired[str | None]
@@ -85,17 +99,29 @@ class AddCreditsResponse(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     credits: int
+    """All of the sale, its bonus among them."""
+    bonus_credits: int
     """Whole credits."""
     currency: str
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
     vat_amount_minor: int
     """VAT in minor units of `currency`."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
     provider_fee_minor: int
     """What the payment provider kept, in minor units of `currency`."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
@@ -3170,6 +3196,8 @@ class GrantItem(TypedDict):
     kind: Literal["sale", "refund"]
     """Its kind."""
     credits: int
+    """All of the sale, its bonus among them; negative for a refund."""
+    bonus_credits: int
     """Whole credits."""
     original_grant_id: str | None
     """ID of the sale that a refund takes back; null for other kinds."""
@@ -3181,12 +3209,22 @@ class GrantItem(TypedDict):
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
     vat_amount_minor: int
     """VAT in minor units of `currency`."""
     provider_fee_minor: int
     """What the payment provider kept, in minor units of `currency`."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     price_list_version: int | None
     """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None

@@ -374,7 +374,7 @@ export interface Api {
   /**
    * Record a sale of credits.
    *
-   * The amount is checked against the price list, never priced from a default. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`.
+   * The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`.
    */
   addCredits(input: Input<AddCreditsData>, options?: CallOptions): Promise<Answer<AddCreditsResponses>>;
 

@@ -86,9 +86,13 @@ export type AddCreditsRequest = {
      */
     provider_txn_id: string;
     /**
-     * As shown at checkout; left out: derived.
+     * As shown at checkout, without a bonus; left out: derived.
      */
     credits?: number | null;
+    /**
+     * Given on top at no price: part of the sale, and of its refund.
+     */
+    bonus_credits?: number | null;
     /**
      * ISO 4217 code.
      */
@@ -98,13 +102,33 @@ export type AddCreditsRequest = {
      */
     gross_amount_minor?: number | null;
     /**
+     * Taken off the list price, of the amount that the price is of: net, or gross where it includes tax.
+     */
+    discount_minor?: number | null;
+    /**
+     * Coupon or code of the discount; null without one.
+     */
+    discount_code?: string | null;
+    /**
      * Money in minor units of `currency`.
      */
     vat_amount_minor?: number;
     /**
+     * VAT in percent, decimal text: `19`.
+     */
+    tax_rate?: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1.
+     */
+    tax_country?: string | null;
+    /**
      * Money in minor units of `currency`.
      */
     provider_fee_minor?: number;
+    /**
+     * The provider's payout that has the payment.
+     */
+    payout_id?: string | null;
     /**
      * Version of the price list that the sale used.
      */
@@ -133,9 +157,13 @@ export type AddCreditsResponse = {
      */
     tenant_id: string;
     /**
-     * Whole credits.
+     * All of the sale, its bonus among them.
      */
     credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
     /**
      * ISO 4217, three capital letters.
      */
@@ -144,6 +172,10 @@ export type AddCreditsResponse = {
      * What the customer paid, VAT included, in minor units of `currency`.
      */
     gross_amount_minor: number | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
     /**
      * VAT in minor units of `currency`.
      */
@@ -156,6 +188,22 @@ export type AddCreditsResponse = {
      * What the payment provider kept, in minor units of `currency`.
      */
     provider_fee_minor: number;
+    /**
+     * Coupon or code of the discount; null without one.
+     */
+    discount_code: string | null;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
     /**
      * Name of the payment provider or the model's provider, in small letters.
      */
@@ -5217,9 +5265,13 @@ export type GrantItem = {
      */
     kind: 'sale' | 'refund';
     /**
-     * Whole credits.
+     * All of the sale, its bonus among them; negative for a refund.
      */
     credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
     /**
      * ID of the sale that a refund takes back; null for other kinds.
      */
@@ -5241,6 +5293,10 @@ export type GrantItem = {
      */
     gross_amount_minor: number | null;
     /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
      * VAT in minor units of `currency`.
      */
     vat_amount_minor: number;
@@ -5252,6 +5308,22 @@ export type GrantItem = {
      * Gross less VAT, in minor units of `currency`.
      */
     net_amount_minor: number | null;
+    /**
+     * Coupon or code of the discount; null without one.
+     */
+    discount_code: string | null;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
     /**
      * Version of the price list that the sale used.
      */

@@ -87,6 +87,50 @@ describe('refunding a sale', () => {
       .then(['CreditsRefunded', { credits: 1_000, vat_amount_minor: 10 }]);
   });
 
+  describe('with a bonus', () => {
+    /** 1,000 credits for 11.90 EUR, and 200 on top. */
+    const withBonus = sell({ credits: asCredits(1_200), bonus_credits: asCredits(200) });
+    const all = refund({ gross_amount_minor: 1_190 });
+
+    it('takes the bonus back in proportion, and all of it with all of the money', () => {
+      given(withBonus)
+        .when(refund({ gross_amount_minor: 595 }))
+        .then(['CreditsRefunded', { credits: 600, balance_after: 600 }]);
+      given(withBonus)
+        .when(all)
+        .then(['CreditsRefunded', { credits: 1_200, balance_after: 0 }]);
+    });
+
+    it('takes the bonus back as far as it is there', () => {
+      given(withBonus, spend(150))
+        .when(all)
+        .then(['CreditsRefunded', { credits: 1_050, balance_after: 0 }]);
+      given(withBonus, spend(201))
+        .when(all)
+        .thenRejected({
+          code: 'insufficient_balance',
+          available_credits: asCredits(999),
+          max_refundable_credits: asCredits(999),
+        });
+      given(withBonus, refund({ gross_amount_minor: 595 }), spend(60))
+        .when(refund({ provider_txn_id: 'ref_2', gross_amount_minor: 595 }))
+        .then(['CreditsRefunded', { credits: 540, balance_after: 0 }]);
+    });
+
+    it('takes as many credits as are stated', () => {
+      given(withBonus)
+        .when(refund({ gross_amount_minor: 1_190, credits: asCredits(1_000) }))
+        .then(['CreditsRefunded', { credits: 1_000, balance_after: 200 }]);
+    });
+  });
+
+  it('takes the credits of a sale that a coupon made free', () => {
+    const free = { gross_amount_minor: 0, vat_amount_minor: 0, provider_fee_minor: 0, discount_minor: 1_000 };
+    given(sell(free))
+      .when(refund({ credits: asCredits(1_000) }))
+      .then(['CreditsRefunded', { credits: 1_000, gross_amount_minor: 0, balance_after: 0 }]);
+  });
+
   it('does not take credits for no money', () => {
     given(sell({ gross_amount_minor: null, vat_amount_minor: 0, provider_fee_minor: 0 }))
       .when(refund({ gross_amount_minor: 0 }))

@@ -48,6 +48,8 @@ describe('selling credits', () => {
   for (const changed of [
     { credits: asCredits(999) },
     { currency: 'USD' },
+    { bonus_credits: asCredits(100) },
+    { discount_minor: 10 },
     { gross_amount_minor: 1_191 },
     { vat_amount_minor: 0 },
     { provider_fee_minor: 0 },

@@ -13,11 +13,19 @@ const count = fc.constantFrom(1, 10, 40, 99, 100, 400, 1_000, 2_000);
 
 const sale = fc
   .record({ provider, provider_txn_id: providerTxn, credits: count, gross: money, vat: money, fee: money })
-  .chain((sold) => fc.record({ sold: fc.constant(sold), priced: fc.boolean(), eur: fc.boolean() }))
-  .map(({ sold: { gross, vat, fee, credits, ...identity }, priced, eur }) =>
+  .chain((sold) =>
+    fc.record({
+      sold: fc.constant(sold),
+      priced: fc.boolean(),
+      eur: fc.boolean(),
+      bonus: fc.constantFrom(0, 0, 0, 40),
+    }),
+  )
+  .map(({ sold: { gross, vat, fee, credits, ...identity }, priced, eur, bonus }) =>
     sell({
       ...identity,
-      credits: asCredits(credits),
+      credits: asCredits(credits + bonus),
+      ...(bonus === 0 ? {} : { bonus_credits: asCredits(bonus) }),
       currency: eur ? 'EUR' : 'USD',
       gross_amount_minor: priced ? gross : null,
       vat_amount_minor: priced ? Math.min(vat, gross) : 0,

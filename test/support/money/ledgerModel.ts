@@ -16,6 +16,7 @@ interface Row {
   readonly gross: number;
   readonly vat: number;
   readonly fee: number;
+  readonly bonus: number;
   readonly currency: string;
   readonly payload: string;
   readonly operation: string;
@@ -29,7 +30,7 @@ export interface LedgerModel {
 export const newLedger = (): LedgerModel => ({ rows: [], plan: 'free' });
 
 const BLANK = {
-  ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0 },
+  ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0, bonus: 0 },
   ...{ currency: '', payload: '', operation: '' },
 };
 const txn = (provider: string, id: string) => JSON.stringify([provider.toLowerCase(), id]);
@@ -88,7 +89,11 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
   const gross = data.gross_amount_minor ?? 0;
   const part = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.min(rest, Math.floor((whole * gross) / sale.gross));
-  const credits = data.credits ?? part(sale.credits, left.credits);
+  // A bonus that was used is not asked back.
+  const used = Math.max(0, left.credits - Math.max(0, available(ledger)));
+  const bonus = Math.floor((sale.bonus * left.credits) / sale.credits);
+  const gone = gross > 0 && gross === left.gross ? Math.min(used, bonus) : 0;
+  const credits = data.credits ?? part(sale.credits, left.credits) - gone;
   // What is left of the sale never holds more VAT than money.
   const kept = Math.min(left.vat - part(sale.vat, left.vat), left.gross - gross);
   const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
@@ -121,11 +126,12 @@ const VERDICTS: Verdicts = {
     const id = txn(data.provider, data.provider_txn_id);
     const twin = find(ledger, id, 'sale', 'refund');
     const { credits, gross_amount_minor, vat_amount_minor: vat, provider_fee_minor: fee, currency } = data;
+    const bonus = data.bonus_credits ?? 0;
     // The same credits and money are the same sale, whatever else is said of it.
-    const payload = JSON.stringify([credits, currency, gross_amount_minor, vat, fee]);
+    const payload = JSON.stringify([credits, bonus, currency, gross_amount_minor, vat, fee]);
     if (twin) return again(twin, 'sale', payload);
     if (ledger.plan === 'free' && of(ledger, 'sale').length === 0) ledger.plan = 'paid';
-    const money = { gross: gross_amount_minor ?? 0, vat, fee, currency };
+    const money = { gross: gross_amount_minor ?? 0, vat, fee, bonus, currency };
     return add(ledger, { kind: 'sale', id, credits, ...money, payload });
   },
   RefundCredits: (ledger, data) => {

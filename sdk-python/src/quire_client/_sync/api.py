@@ -42,9 +42,9 @@ class Api:
     ) -> models.AddCreditsResponse:
         """Record a sale of credits.
 
-        The amount is checked against the price list, never priced from a default. A retry with
-        the same `provider` and `provider_txn_id` returns the original grant with `credited:
-        false`.
+        The amount is checked against the price list, never priced from a default: list price −
+        discount. A retry with the same `provider` and `provider_txn_id` returns the original
+        grant with `credited: false`.
         """
         call = Call(
             "POST",
