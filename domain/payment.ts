@@ -44,6 +44,7 @@ const refundIntent = z.strictObject({
     currency: currencyCode.nullable(),
     gross_amount_minor: minorFromZero.nullable(),
     vat_amount_minor: minorFromZero.nullable(),
+    provider_fee_minor: minorFromZero.nullable(),
   }),
   meta: askedBy,
 });

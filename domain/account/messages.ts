@@ -236,7 +236,8 @@ export type GrantCredits = Command<
   OfTenant & Asked<'CreditsGranted', 'balance_after' | 'created_at'>
 >;
 
-type DerivedOfRefund = 'credits' | 'currency' | 'gross_amount_minor' | 'vat_amount_minor';
+type DerivedOfRefund =
+  'credits' | 'currency' | 'gross_amount_minor' | 'vat_amount_minor' | 'provider_fee_minor';
 
 type Refund = AccountEventOf<'CreditsRefunded'>['data'];
 

@@ -1,5 +1,5 @@
 import { accept, type Decision, reject } from '../kernel/decider.ts';
-import { asCredits, type Credits, minus, plus, staysExact } from '../kernel/amounts.ts';
+import { asCredits, type Credits, divideHalfEven, minus, plus, staysExact } from '../kernel/amounts.ts';
 import {
   type AccountEvent,
   type AccountRejection,
@@ -85,9 +85,19 @@ const share = (whole: number, part: number, of: number): number =>
   of === 0 ? 0 : Number((BigInt(whole) * BigInt(part)) / BigInt(of));
 
 /**
+ * The share of what was refunded so far and is refunded now, half-even, less what was taken of it: so that the parts
+ * add up to the whole.
+ */
+const cumulated = (
+  whole: number,
+  refunded: { readonly gross: number; readonly taken: number },
+  of: number,
+) =>
+  of === 0 ? 0 : Number(divideHalfEven(BigInt(whole) * BigInt(refunded.gross), BigInt(of))) - refunded.taken;
+
+/**
  * A derived share of VAT, held between two bounds: no more than the refund's money can carry, and no less
- * than what the money that stays behind could not carry. Rounding each share down alone would leave more
- * VAT than money for the last refund of a sale.
+ * than what the money that stays behind could not carry: the last refund of a sale must not have more VAT than money.
  */
 const carriedVat = (share: number, gross: number, remaining: Amounts): number => {
   const leftBehind = remaining.gross - gross;
@@ -105,23 +115,26 @@ const allThatIsThere = (of: SaleState, available: number): number => {
 };
 
 /**
- * Fills what the caller left out: credits and VAT in proportion to the money, rounded down and never more
- * than remains; all remaining money takes all that remains, so a sale and its full refund come to zero.
+ * Fills what the caller left out, in proportion to the money and never more than remains: credits rounded down, VAT and
+ * fee by what was refunded so far and is now. All remaining money takes all that remains, so a sale and its full refund
+ * come to zero.
  */
 const amountsOf = (data: RefundCredits['data'], of: SaleState, available: number): Amounts => {
   const remaining = remainingOf(of);
   const gross = data.gross_amount_minor ?? 0;
   const all = gross > 0 && gross === remaining.gross;
-  const proportion = (whole: number, left: number) =>
-    all ? left : Math.min(left, share(whole, gross, of.sale.gross_amount_minor ?? 0));
-  const credits = all ? allThatIsThere(of, available) : proportion(of.sale.credits, remaining.credits);
+  const total = of.sale.gross_amount_minor ?? 0;
+  const part = Math.min(remaining.credits, share(of.sale.credits, gross, total));
+  const credits = all ? allThatIsThere(of, available) : part;
+  const due = (whole: number, left: number) => {
+    const refunded = { gross: total - remaining.gross + gross, taken: whole - left };
+    return all ? left : Math.min(left, Math.max(0, cumulated(whole, refunded, total)));
+  };
   return {
     credits: data.credits ?? asCredits(credits),
     gross,
-    vat:
-      data.vat_amount_minor ??
-      carriedVat(proportion(of.sale.vat_amount_minor, remaining.vat), gross, remaining),
-    fee: data.provider_fee_minor,
+    vat: data.vat_amount_minor ?? carriedVat(due(of.sale.vat_amount_minor, remaining.vat), gross, remaining),
+    fee: data.provider_fee_minor ?? Math.min(gross, due(of.sale.provider_fee_minor, remaining.fee)),
   };
 };
 

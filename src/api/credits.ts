@@ -151,8 +151,14 @@ const refundRequest = z
     credits: z.int().min(0).max(MOVEMENT_MAX).nullish(),
     currency: currencyIn.nullish(),
     gross_amount_minor: minorIn.nullish(),
-    vat_amount_minor: minorIn.nullish().meta({ description: 'Left out: computed in proportion.' }),
-    provider_fee_minor: minorIn.default(0).meta({ description: 'Fee that the provider gives back.' }),
+    vat_amount_minor: minorIn.nullish().meta({
+      description:
+        'Left out: in proportion to all that was refunded so far, so that the parts add up to the whole.',
+    }),
+    provider_fee_minor: minorIn
+      .nullable()
+      .default(0)
+      .meta({ description: 'Fee that the provider gives back; null: in proportion to the money.' }),
     occurred_at: occurredIn.nullish(),
     reason: plainText(1, 500).nullish(),
   })

@@ -209,7 +209,8 @@ interface RefundRequest extends PaymentIdentity {
   readonly currency?: string | null | undefined;
   readonly gross_amount_minor?: number | null | undefined;
   readonly vat_amount_minor?: number | null | undefined;
-  readonly provider_fee_minor: number;
+  /** null: in proportion. */
+  readonly provider_fee_minor: number | null;
   readonly occurred_at?: string | null | undefined;
   readonly reason?: string | null | undefined;
 }

@@ -4908,9 +4908,11 @@ class RefundRequest(TypedDict):
     gross_amount_minor: NotRequired[int | None]
     """What the customer paid, VAT included, in minor units of `currency`."""
     vat_amount_minor: NotRequired[int | None]
-    """Left out: computed in proportion."""
-    provider_fee_minor: NotRequired[int]
-    """Fee that the provider gives back."""
+    """Left out: in proportion to all that was refunded so far, so that the parts add up to the
+    whole.
+    """
+    provider_fee_minor: NotRequired[int | None]
+    """Fee that the provider gives back; null: in proportion to the money."""
     occurred_at: NotRequired[str | None]
     """When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now."""
     reason: NotRequired[str | None]

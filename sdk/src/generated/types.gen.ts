@@ -8130,13 +8130,13 @@ export type RefundRequest = {
      */
     gross_amount_minor?: number | null;
     /**
-     * Left out: computed in proportion.
+     * Left out: in proportion to all that was refunded so far, so that the parts add up to the whole.
      */
     vat_amount_minor?: number | null;
     /**
-     * Fee that the provider gives back.
+     * Fee that the provider gives back; null: in proportion to the money.
      */
-    provider_fee_minor?: number;
+    provider_fee_minor?: number | null;
     /**
      * When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now.
      */

@@ -43,7 +43,7 @@ const refunds = fc
     currency: fc.constantFrom(null, null, 'EUR', 'USD'),
     gross_amount_minor: fc.option(money, { nil: null }),
     vat_amount_minor: fc.option(money, { nil: null, freq: 1 }),
-    provider_fee_minor: fc.constantFrom(0, 0, 0, 1, 19),
+    provider_fee_minor: fc.constantFrom(0, 0, 0, 1, 19, null),
   })
   .map(({ credits, ...rest }) => refund({ ...rest, credits: credits === null ? null : asCredits(credits) }));
 

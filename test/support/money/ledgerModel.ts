@@ -94,10 +94,19 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
   const bonus = Math.floor((sale.bonus * left.credits) / sale.credits);
   const gone = gross > 0 && gross === left.gross ? Math.min(used, bonus) : 0;
   const credits = data.credits ?? part(sale.credits, left.credits) - gone;
+  // What stays with the seller of VAT or fee after this refund: nearest, a half to the even neighbour.
+  const stays = (whole: number) => {
+    const refunded = whole * (sale.gross - left.gross + gross);
+    const [down, over] = [Math.floor(refunded / sale.gross), refunded % sale.gross];
+    const isUp = 2 * over === sale.gross ? down % 2 === 1 : 2 * over > sale.gross;
+    return whole - down - (isUp ? 1 : 0);
+  };
+  const due = (whole: number, rest: number) =>
+    gross === 0 ? 0 : gross === left.gross ? rest : Math.max(0, Math.min(rest, rest - stays(whole)));
   // What is left of the sale never holds more VAT than money.
-  const kept = Math.min(left.vat - part(sale.vat, left.vat), left.gross - gross);
+  const kept = Math.min(left.vat - due(sale.vat, left.vat), left.gross - gross);
   const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
-  const fee = data.provider_fee_minor;
+  const fee = data.provider_fee_minor ?? Math.min(gross, due(sale.fee, left.fee));
   const overs = [credits - left.credits, gross - left.gross, vat - left.vat, fee - left.fee, vat - gross];
   if (overs.some((over) => over > 0)) return 'refund_exceeds_original';
   if (lacks(ledger, credits)) return 'insufficient_balance';
