@@ -96,6 +96,10 @@ export interface Lot {
   readonly credits: number;
   readonly used: number;
   readonly values: Values;
+  /** Credits that it was sold with, less those that refunds took from it unused. */
+  readonly issued: number;
+  /** Money that was paid for it, in minor units. */
+  readonly money: Minor;
   /** Money refunded so far, in minor units. */
   readonly refunded: Minor;
 }
@@ -110,7 +114,7 @@ const NO_MONEY: Minor = { gross: 0, vat: 0, fee: 0 };
 
 export const givenLot = (lot_id: string, position: bigint, credits: number): Lot => ({
   ...{ lot_id, position, credits, currency: GIVEN, booking: null },
-  ...{ used: 0, values: NOTHING, refunded: NO_MONEY },
+  ...{ used: 0, values: NOTHING, issued: credits, money: NO_MONEY, refunded: NO_MONEY },
 });
 
 interface SoldLot {
@@ -122,10 +126,9 @@ interface SoldLot {
   readonly money: Minor;
 }
 
-export const soldLot = ({ money, ...lot }: SoldLot): Lot => ({
-  ...lot,
-  used: 0,
-  values: lot.booking === null ? NOTHING : valuesOf(money, lot.booking),
+export const soldLot = ({ lot_id, position, credits, currency, booking, money }: SoldLot): Lot => ({
+  ...{ lot_id, position, currency, booking, credits, used: 0, issued: credits, money },
+  values: booking === null ? NOTHING : valuesOf(money, booking),
   refunded: NO_MONEY,
 });
 
@@ -176,17 +179,34 @@ interface RefundedLot extends LotStep {
 }
 
 /**
- * Takes a refund's own credits and money out of the lot. Value that then lies in a lot without credits is
- * released. Expects `credits` ≤ what is left.
+ * Value that the credits left may carry: the part of what remains paid for the lot that is not due for credits that
+ * are gone. Nothing where what remains is a loss, as a fee that the provider kept: that is shown at once.
+ */
+const deferredIn = ({ booking, money, refunded, issued, credits }: Lot): Values => {
+  if (booking === null || credits === 0) return NOTHING;
+  const paid = minusValues(valuesOf(money, booking), valuesOf(refunded, booking));
+  return paid.net < 0n ? NOTHING : minusValues(paid, shareOf(paid, issued - credits, issued));
+};
+
+const hasNegative = ({ net, amount, implied, fee, vat }: Values): boolean =>
+  net < 0n || amount < 0n || implied < 0n || fee < 0n || vat < 0n;
+
+/**
+ * Takes a refund's own credits and money out of the lot. Value that then lies in a lot without credits is released.
+ * Money that goes without credits, or beyond what they and the rest carry, makes the lot worth what remains paid, and
+ * what was recognised above that is released below zero. Expects `credits` ≤ what is left.
  */
 export const refundLot = (lot: Lot, credits: number, money: Minor): RefundedLot => {
   const refunded = refundValues(lot, money);
   const left = leftIn(lot) - credits;
-  const value = minusValues(valueLeft(lot), refunded);
-  const next = { ...lot, credits: left, used: 0, refunded: plusMinor(lot.refunded, money) };
-  return left === 0
-    ? { lot: { ...next, values: NOTHING }, released: value, refunded }
-    : { lot: { ...next, values: value }, released: NOTHING, refunded };
+  const rest = minusValues(valueLeft(lot), refunded);
+  const next = {
+    ...lot,
+    ...{ credits: left, used: 0, issued: lot.issued - credits, refunded: plusMinor(lot.refunded, money) },
+  };
+  const isCorrected = left === 0 || credits === 0 || hasNegative(rest);
+  const values = isCorrected ? deferredIn(next) : rest;
+  return { lot: { ...next, values }, released: minusValues(rest, values), refunded };
 };
 
 /** A tenant's lots that matter: the open ones in order, and closed ones that are refunded now. */

@@ -98,6 +98,10 @@ export const marginLots = table({
     implied: 'numeric replace',
     fee: 'numeric replace',
     vat: 'numeric replace',
+    issued: 'int8 replace',
+    paid_gross: 'int8',
+    paid_vat: 'int8',
+    paid_fee: 'int8',
     refunded_gross: 'int8 replace',
     refunded_vat: 'int8 replace',
     refunded_fee: 'int8 replace',
@@ -305,7 +309,7 @@ const readLot = rowReader(marginLots.columns);
 
 /** A lot as it was saved. */
 const lotOfRow = (row: SqlRow): Lot => {
-  const { lot_id, position, currency, fx_rate, price, credits, used, ...money } = readLot(row);
+  const { lot_id, position, currency, fx_rate, price, credits, used, issued, ...money } = readLot(row);
   const { net, amount, implied, fee, vat } = money;
   // Members one by one, here and below: each batch does this for every lot of its tenants.
   return {
@@ -316,6 +320,8 @@ const lotOfRow = (row: SqlRow): Lot => {
     used,
     values: { net, amount, implied, fee, vat },
     booking: fx_rate === null || price === null ? null : { currency, fx_rate, price },
+    issued,
+    money: { gross: money.paid_gross, vat: money.paid_vat, fee: money.paid_fee },
     refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
   };
 };
@@ -334,6 +340,10 @@ const rowOfLot = (tenant_id: string, lot: Lot) => ({
   implied: lot.values.implied,
   fee: lot.values.fee,
   vat: lot.values.vat,
+  issued: lot.issued,
+  paid_gross: lot.money.gross,
+  paid_vat: lot.money.vat,
+  paid_fee: lot.money.fee,
   refunded_gross: lot.refunded.gross,
   refunded_vat: lot.refunded.vat,
   refunded_fee: lot.refunded.fee,
@@ -452,7 +462,7 @@ const lotsOf = async (
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 1,
+  version: 2,
   eventTypes: ['CreditsGranted', 'CreditsRefunded', 'CreditsAdjusted', 'CreditsBurned'],
   tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
   apply: async (tx, { schema, events }) => {

@@ -93,7 +93,7 @@ describe('a lot', () => {
           const [lot, , cuts] = drawn;
           if (lot.booking === null) return;
           const original = { gross: 1_000_003, vat: 190_001, fee: 45_007 };
-          let rest: Lot = { ...lot, values: valuesOf(original, lot.booking) };
+          let rest: Lot = { ...lot, money: original, values: valuesOf(original, lot.booking) };
           let net = 0n;
           let [gross, vat, fee] = [original.gross, original.vat, original.fee];
           for (const [at, cut] of [...cuts, 1].entries()) {
@@ -117,17 +117,67 @@ describe('a lot', () => {
   });
 });
 
+const TEN = { gross: 1000, vat: 0, fee: 0 };
+const USD = { currency: 'USD', fx_rate: '1', price: '1.00' };
+const soldForTen = soldLot({
+  ...{ lot_id: 'ten', position: 1n, credits: 10_000, currency: 'USD', booking: USD, money: TEN },
+});
+
+describe('a lot whose money is refunded while its credits stay', () => {
+  it('is worth what remains paid: what was recognised above that is corrected at once', () => {
+    const half = consume(soldForTen, 5_000);
+    const { lot, released } = refundLot(half.lot, 0, { gross: 800, vat: 0, fee: 0 });
+    expect(half.released.net + released.net).to.equal(1_000_000n);
+    expect(valueLeft(lot).net).to.equal(1_000_000n);
+    expect(consume(lot, 5_000).released.net).to.equal(1_000_000n);
+  });
+
+  it('recognises nothing more when all of its money is gone, and shows a fee that was kept as a loss', () => {
+    const paid = soldLot({ ...soldForTen, booking: USD, money: { gross: 1000, vat: 0, fee: 59 } });
+    const half = consume(paid, 5_000);
+    const { lot, released } = refundLot(half.lot, 0, TEN);
+    expect(half.released.net + released.net).to.equal(-590_000n);
+    expect(valueLeft(lot)).to.deep.equal(NOTHING);
+  });
+
+  it('counts the credits that earlier refunds took with their money', () => {
+    const half = refundLot(soldForTen, 5_000, { gross: 500, vat: 0, fee: 0 });
+    const used = consume(half.lot, 2_500);
+    const { lot, released } = refundLot(used.lot, 0, { gross: 400, vat: 0, fee: 0 });
+    expect(used.released.net + released.net).to.equal(500_000n);
+    expect(valueLeft(lot).net).to.equal(500_000n);
+  });
+
+  it('is corrected too when a refund takes credits, but more money than they and the rest are worth', () => {
+    const used = consume(soldForTen, 8_000);
+    const { lot, released } = refundLot(used.lot, 1_000, { gross: 500, vat: 0, fee: 0 });
+    expect(used.released.net + released.net).to.equal(4_444_444n);
+    expect(valueLeft(lot).net).to.equal(555_556n);
+  });
+});
+
 type Step =
   | { readonly kind: 'sale'; readonly lot: Lot }
   | { readonly kind: 'gift' | 'clawback' | 'burn'; readonly share: number }
-  | { readonly kind: 'refund'; readonly pick: number; readonly share: number };
+  | { readonly kind: 'refund'; readonly pick: number; readonly share: number; readonly part: number };
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const step: fc.Arbitrary<Step> = fc.oneof(
   sale.map((lot) => ({ kind: 'sale' as const, lot: { ...lot, credits: (lot.credits % 100_000) + 1 } })),
   fc.record({ kind: fc.constantFrom('gift' as const, 'clawback' as const, 'burn' as const), share }),
-  fc.record({ kind: fc.constant('refund' as const), pick: fc.nat(20), share }),
+  fc.record({
+    ...{ kind: fc.constant('refund' as const), pick: fc.nat(20), part: fc.oneof(fc.constant(1), share) },
+    share: fc.oneof(fc.constant(0), share),
+  }),
 );
+
+/** A part of what is not refunded of each amount, all of it for 1; never more VAT or fee than money stays for. */
+const partOf = ({ money: paid, refunded }: Lot, part: number): Lot['money'] => {
+  const [gross, vat, fee] = [paid.gross - refunded.gross, paid.vat - refunded.vat, paid.fee - refunded.fee];
+  const back = Math.floor(gross * part);
+  const carried = Math.min(vat, back, Math.max(Math.floor(vat * part), vat - (gross - back)));
+  return { gross: back, vat: carried, fee: part === 1 ? fee : Math.floor((fee * part) / 2) };
+};
 
 const balanceOf = ({ lots, deficit }: TenantLots): number =>
   lots.reduce((sum, lot) => sum + leftIn(lot), 0) - deficit;
@@ -155,7 +205,7 @@ const run = (steps: readonly Step[]) => {
       const own = sales[one.pick % Math.max(sales.length, 1)];
       if (own === undefined) return;
       const credits = Math.floor(Math.max(balanceOf(state), 0) * one.share);
-      const refund = { lot_id: own.lot_id, credits, money: { gross: 100, vat: 19, fee: 3 } };
+      const refund = { lot_id: own.lot_id, credits, money: partOf(own, one.part) };
       const { next, refunded, trueUps } = refundLots(state, refund);
       state = next;
       sums.refunded += refunded.net;
@@ -212,6 +262,18 @@ describe("a tenant's lots", () => {
         const { state, sums } = run(steps);
         const left = state.lots.reduce((sum, lot) => sum + valueLeft(lot).net, 0n);
         expect(sums.booked - sums.refunded - sums.recognised.net - sums.trueUp).to.equal(left);
+      }),
+    );
+  });
+
+  it('never defer less than nothing, nor recognise less than nothing of what is consumed later', () => {
+    const isNegative = (values: Values) => Object.values(values).some((value: bigint) => value < 0n);
+    fc.assert(
+      fc.property(history, (steps) => {
+        for (const lot of run(steps).state.lots) {
+          expect(isNegative(valueLeft(lot))).to.equal(false);
+          expect(isNegative(consume(lot, Math.ceil(leftIn(lot) / 2)).released)).to.equal(false);
+        }
       }),
     );
   });

@@ -1,5 +1,5 @@
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
-import { type MarginBook, type Moves, noWorth, post, type Worth } from '../../src/audit/margin.ts';
+import { type MarginBook, type Moves, noWorth, post, type Worth } from '../../src/audit/lots.ts';
 
 /** What a period came to, in micro-USD and credits. */
 export interface PlainSums extends Worth {

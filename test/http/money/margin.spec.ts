@@ -97,6 +97,33 @@ describe('the margin report over HTTP', () => {
     expect(usd).to.include({ sales: 1, refunds: 1 });
   });
 
+  it('is worth what remains paid when money is refunded and the credits stay', async () => {
+    const tenant = `margin-${randomUUID()}`;
+    const start = new Date().toISOString();
+    const before = await reportFrom(start);
+    const payment = { tenant_id: tenant, provider_txn_id: tenant };
+    await api.call('post', '/v1/billing/credits', { json: { ...payment, gross_amount_minor: 1000 } });
+    const charge = { tenant_id: tenant, idempotency_key: 'half' };
+    expect((await api.call('post', '/v1/billing/dspy-examples-charge', { json: charge })).status).to.equal(
+      200,
+    );
+    const refund = await api.call('post', '/v1/billing/refunds', {
+      json: {
+        ...{ tenant_id: tenant, provider_txn_id: `re-${tenant}`, original_provider_txn_id: tenant },
+        ...{ credits: 0, gross_amount_minor: 800 },
+      },
+    });
+    expect(refund.body).to.include({ credits: 0, balance_credits: 5_000 });
+    const report = await reportFrom(start);
+    expect(report['realized_margin']).to.include({ net_revenue_usd: '5.000000', refunds_usd: '-4.000000' });
+    expect(micro(report['deferred_revenue_usd']) - micro(before['deferred_revenue_usd'])).to.equal(
+      1_000_000n,
+    );
+    const rest = { tenant_id: tenant, idempotency_key: 'rest' };
+    await api.call('post', '/v1/billing/dspy-examples-charge', { json: rest });
+    expect((await reportFrom(start))['realized_margin']).to.include({ net_revenue_usd: '6.000000' });
+  });
+
   it('is that of the month until now when no period is given, and refuses one that ends before it starts', async () => {
     const { body } = await api.call('get', '/v1/admin/margin-report');
     expect(body['start']).to.equal(`${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`);

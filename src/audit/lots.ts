@@ -1,0 +1,271 @@
+import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
+import type { AnyEvent } from '../../domain/catalogue.ts';
+
+/** An exact fraction. */
+type Fraction = readonly [bigint, bigint];
+
+const fraction = (text: string): Fraction => {
+  const [whole = '', decimals = ''] = text.split('.');
+  return [BigInt(whole + decimals), 10n ** BigInt(decimals.length)];
+};
+
+const floorOf = (over: bigint, under: bigint): bigint =>
+  over >= 0n ? over / under : -((-over + under - 1n) / under);
+
+/** To the nearest whole number, a half to the even one: by looking at both neighbours. */
+const nearest = ([over, under]: Fraction): bigint => {
+  const low = floorOf(over, under);
+  const [below, above] = [over - low * under, (low + 1n) * under - over];
+  if (below !== above) return below < above ? low : low + 1n;
+  return low % 2n === 0n ? low : low + 1n;
+};
+
+const PARTS = ['net', 'amount', 'implied', 'fee', 'vat'] as const;
+/** Micro-USD of a lot's money (docs/explanation/margin-report.md). */
+export type Worth = Record<(typeof PARTS)[number], bigint>;
+
+/** Minor units: gross, VAT and fee. */
+type Coins = readonly [gross: bigint, vat: bigint, fee: bigint];
+
+/** The auditor's own record of a lot; the rules are those of the report, written a second time. */
+interface BookedLot {
+  readonly id: string;
+  readonly position: bigint;
+  readonly kind: 'priced' | 'gift' | 'unpriced';
+  readonly currency: string;
+  readonly rate: string | null;
+  readonly price: string | null;
+  readonly worth: (coins: Coins) => Worth;
+  /** Credits of the present stretch, how many are gone, its value, and what of it was recognised. */
+  credits: bigint;
+  gone: bigint;
+  value: Worth;
+  shown: Worth;
+  /** Credits that were ever in it and were not refunded out of it. */
+  ever: bigint;
+  readonly paid: Coins;
+  back: Coins;
+}
+
+/** What one posting did, by currency. */
+export interface Moves {
+  readonly trueUps: Map<string, bigint>;
+  readonly used: Map<string, Worth & Record<BookedLot['kind'], bigint>>;
+  refunded: bigint;
+}
+
+export interface MarginBook {
+  readonly lots: BookedLot[];
+  hole: bigint;
+}
+
+export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
+const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n });
+const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
+
+const each = (of: (part: (typeof PARTS)[number]) => bigint): Worth => ({
+  net: of('net'),
+  amount: of('amount'),
+  implied: of('implied'),
+  fee: of('fee'),
+  vat: of('vat'),
+});
+
+const trueUp = ({ trueUps }: Moves, { currency }: BookedLot, net: bigint): void => {
+  if (net !== 0n) trueUps.set(currency, (trueUps.get(currency) ?? 0n) + net);
+};
+
+const restart = (lot: BookedLot, credits: bigint, value: Worth): void => {
+  lot.credits = credits;
+  lot.gone = 0n;
+  lot.value = value;
+  lot.shown = noWorth();
+};
+
+const rest = (lot: BookedLot): Worth => each((part) => lot.value[part] - lot.shown[part]);
+
+const remove = (lot: BookedLot, credits: bigint, moves: Moves): void => {
+  const [value, left] = [rest(lot), leftOf(lot)];
+  const kept = each((part) => (credits === left ? 0n : value[part] - floorOf(value[part] * credits, left)));
+  trueUp(moves, lot, value.net - kept.net);
+  restart(lot, left - credits, kept);
+};
+
+/** Takes credits from lots in the order given; what they do not have is a hole. */
+const takeInOrder = (
+  book: MarginBook,
+  { lots, credits }: { readonly lots: readonly BookedLot[]; readonly credits: bigint },
+  moves: Moves,
+): void => {
+  let wanted = credits;
+  for (const lot of lots) {
+    const part = wanted < leftOf(lot) ? wanted : leftOf(lot);
+    if (part > 0n) remove(lot, part, moves);
+    wanted -= part;
+  }
+  book.hole += wanted;
+};
+
+/** A clawback takes gifts back first. */
+const takeBack = (book: MarginBook, credits: bigint, moves: Moves): void => {
+  const gifts = book.lots.filter(({ kind }) => kind === 'gift');
+  const lots = [...gifts, ...book.lots.filter(({ kind }) => kind !== 'gift')];
+  takeInOrder(book, { lots, credits }, moves);
+};
+
+/** A new lot fills the hole first. */
+const openLot = (book: MarginBook, lot: BookedLot, moves: Moves): void => {
+  book.lots.push(lot);
+  const filled = book.hole < lot.credits ? book.hole : lot.credits;
+  if (filled > 0n) remove(lot, filled, moves);
+  book.hole -= filled;
+};
+
+const usedOf = ({ used }: Moves, currency: string) => {
+  const known = used.get(currency) ?? { ...noWorth(), priced: 0n, gift: 0n, unpriced: 0n };
+  used.set(currency, known);
+  return known;
+};
+
+/** Consumes credits, oldest lot first. */
+const useUp = (book: MarginBook, credits: bigint, moves: Moves): void => {
+  let wanted = credits;
+  for (const lot of book.lots) {
+    const part = wanted < leftOf(lot) ? wanted : leftOf(lot);
+    if (part === 0n) continue;
+    lot.gone += part;
+    wanted -= part;
+    const used = usedOf(moves, lot.currency);
+    used[lot.kind] += part;
+    for (const name of PARTS) {
+      const isAll = lot.gone === lot.credits;
+      const due = isAll ? lot.value[name] : floorOf(lot.value[name] * lot.gone, lot.credits);
+      used[name] += due - lot.shown[name];
+      lot.shown[name] = due;
+    }
+  }
+  if (wanted > 0n) usedOf(moves, '').unpriced += wanted;
+  book.hole += wanted;
+};
+
+const plus = ([a, b, c]: Coins, [d, e, f]: Coins): Coins => [a + d, b + e, c + f];
+
+/**
+ * What the credits of a lot may still bring in: what remains paid for it, less what is due for all that are gone. A lot
+ * that remains a loss brings in nothing more.
+ */
+const dueLater = (lot: BookedLot, left: bigint): Worth => {
+  const [all, back] = [lot.worth(lot.paid), lot.worth(lot.back)];
+  if (left === 0n || all.net < back.net) return noWorth();
+  return each((part) => {
+    const remains = all[part] - back[part];
+    return remains - floorOf(remains * (lot.ever - left), lot.ever);
+  });
+};
+
+/** A refund: its own lot's credits first, its money at its own rate. False when there is no such lot. */
+const giveBack = (
+  book: MarginBook,
+  { id, credits, coins }: { readonly id: string; readonly credits: bigint; readonly coins: Coins },
+  moves: Moves,
+): boolean => {
+  const lot = book.lots.find((one) => one.id === id);
+  if (lot === undefined) return false;
+  const before = lot.worth(lot.back);
+  lot.back = plus(lot.back, coins);
+  const after = lot.worth(lot.back);
+  moves.refunded = after.net - before.net;
+  const own = credits < leftOf(lot) ? credits : leftOf(lot);
+  const value = rest(lot);
+  for (const part of PARTS) value[part] -= after[part] - before[part];
+  const remaining = leftOf(lot) - own;
+  lot.ever -= own;
+  const isMoneyAlone = own === 0n || PARTS.some((part) => value[part] < 0n);
+  const later = isMoneyAlone || remaining === 0n ? dueLater(lot, remaining) : value;
+  trueUp(moves, lot, value.net - later.net);
+  restart(lot, remaining, later);
+  takeInOrder(book, { lots: book.lots, credits: credits - own }, moves);
+  return true;
+};
+
+/** What money of a sale is worth in micro-USD; nothing without a rate. `digits` of the minor unit. */
+const worthAt =
+  ({
+    rate,
+    price,
+    digits,
+  }: {
+    readonly rate: string | null;
+    readonly price: string;
+    readonly digits: number;
+  }) =>
+  ([gross, vat, fee]: Coins): Worth => {
+    if (rate === null) return noWorth();
+    const per = 10n ** BigInt(digits);
+    const [r, scale] = fraction(rate);
+    const [p, priceScale] = fraction(price);
+    const usd = (minor: bigint) => nearest([minor * r * 1_000_000n, per * scale]);
+    return {
+      net: usd(gross - vat - fee),
+      amount: usd(gross - vat),
+      implied: nearest([(gross - vat) * 1_000_000n * priceScale, per * p]),
+      fee: usd(fee),
+      vat: usd(vat),
+    };
+  };
+
+/** An event of an account, with its place in the log. */
+type Posted = AnyEvent & { readonly position: bigint };
+
+type Of<Type extends AnyEvent['type']> = Extract<AnyEvent, { type: Type }>['data'];
+
+const coinsOf = (data: Of<'CreditsGranted'> | Of<'CreditsRefunded'>): Coins => [
+  BigInt(data.gross_amount_minor ?? 0),
+  BigInt(data.vat_amount_minor),
+  BigInt(data.provider_fee_minor),
+];
+
+const NO_COINS: Coins = [0n, 0n, 0n];
+
+const saleLot = (data: Of<'CreditsGranted'>, position: bigint): BookedLot => {
+  const rate = data.gross_amount_minor === null ? null : data.fx_rate_to_usd;
+  const price = data.price_per_1000_credits;
+  const worth = worthAt({ rate, price, digits: minorUnitDigits(data.currency) ?? 2 });
+  return {
+    ...{ id: data.grant_id, position, currency: data.currency, rate, worth },
+    kind: rate === null ? 'unpriced' : 'priced',
+    price: rate === null ? null : price,
+    ...{ credits: BigInt(data.credits), gone: 0n, value: worth(coinsOf(data)), shown: noWorth() },
+    ...{ ever: BigInt(data.credits), paid: coinsOf(data), back: NO_COINS },
+  };
+};
+
+const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
+  ...{ id: data.adjustment_id, position, kind: 'gift', currency: '', rate: null, price: null },
+  ...{ worth: noWorth, credits: BigInt(data.credits), gone: 0n, value: noWorth(), shown: noWorth() },
+  ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS },
+});
+
+/** Enters one event into a tenant's book; undefined where it moves no credits or money. */
+export const post = (book: MarginBook, event: Posted): Moves | undefined => {
+  const moves = noMoves();
+  switch (event.type) {
+    case 'CreditsGranted':
+      openLot(book, saleLot(event.data, event.position), moves);
+      return moves;
+    case 'CreditsRefunded': {
+      const { grant_id: id, credits } = event.data;
+      giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
+      return moves;
+    }
+    case 'CreditsAdjusted':
+      if (event.data.credits > 0) openLot(book, giftLot(event.data, event.position), moves);
+      else takeBack(book, -BigInt(event.data.credits), moves);
+      return moves;
+    case 'CreditsBurned':
+      useUp(book, BigInt(event.data.credits), moves);
+      return moves;
+    default:
+      return undefined;
+  }
+};
