@@ -9,7 +9,7 @@ import {
   type StreamKind,
   traceparent,
 } from './kernel/decider.ts';
-import { isSameSale } from './account/payments.ts';
+import { isSameSale } from './account/saleDetails.ts';
 import { creditsGranted, creditsRefunded } from './account/messages.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { creditsFromZero, currencyCode, instant, minorFromZero, tenantId } from './kernel/amounts.ts';

@@ -9,6 +9,7 @@ import type { RecordedEvent } from './ports/log.ts';
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   PlanSet: ['reason'],
   CreditsGranted: ['invoice_ref', 'note'],
+  SaleDetailsAdded: ['details.invoice_ref'],
   CreditsRefunded: ['reason'],
   CreditsAdjusted: ['reason'],
   PaymentClaimed: ['intent.data.invoice_ref', 'intent.data.note', 'intent.data.reason'],

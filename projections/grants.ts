@@ -1,7 +1,14 @@
 import { omit, onlyRow, type Projector, rowReader, table, wholeOf } from './engine/table.ts';
 import { negated } from '../domain/kernel/amounts.ts';
 import { bulk, inserting } from './engine/bulk.ts';
-import { only, type ProjectedEventOf, type SqlRow, type SqlTx, tenantOf } from './engine/ports.ts';
+import {
+  only,
+  type ProjectedEvent,
+  type ProjectedEventOf,
+  type SqlRow,
+  type SqlTx,
+  tenantOf,
+} from './engine/ports.ts';
 import type { Page, RowPage } from './engine/query.ts';
 
 /** Sales, and refunds as negative rows linked to their sale; a sale knows what of it was refunded. */
@@ -42,6 +49,11 @@ export const grants = table({
 
 const issue = inserting(grants);
 const refunded = bulk({ tenant_id: 'text', grant_id: 'text', credits: 'int8', amount_minor: 'int8' });
+
+const details = bulk({
+  ...{ tenant_id: 'text', grant_id: 'text', vat: 'int8', fee: 'int8', invoice_ref: 'text?' },
+  ...{ discount_code: 'text?', payout_id: 'text?', tax_rate: 'text?', tax_country: 'text?' },
+});
 
 const UNREFUNDED = { refunded_credits: 0, refunded_amount_minor: 0 };
 
@@ -96,6 +108,35 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
   };
 };
 
+/** Facts of sales that became known in a batch: of one sale each fact once. */
+const laterFacts = (events: readonly ProjectedEvent[]) =>
+  only(events, 'SaleDetailsAdded').map((event) => {
+    const { grant_id, details: told } = event.data;
+    return {
+      ...{ tenant_id: tenantOf(event), grant_id },
+      ...{ vat: told.vat_amount_minor ?? 0, fee: told.provider_fee_minor ?? 0 },
+      invoice_ref: told.invoice_ref ?? null,
+      discount_code: told.discount_code ?? null,
+      payout_id: told.payout_id ?? null,
+      tax_rate: told.tax_rate ?? null,
+      tax_country: told.tax_country ?? null,
+    };
+  });
+
+const DETAILS = (schema: string) => `
+  with added as (
+    select tenant_id, grant_id, sum(vat)::int8 as vat, sum(fee)::int8 as fee, max(invoice_ref) as invoice_ref,
+      max(discount_code) as discount_code, max(payout_id) as payout_id, max(tax_rate) as tax_rate,
+      max(tax_country) as tax_country
+    from ${details.source()} group by tenant_id, grant_id
+  )
+  update ${schema}.grants g
+  set vat_amount_minor = g.vat_amount_minor + a.vat, net_amount_minor = g.net_amount_minor - a.vat,
+    provider_fee_minor = g.provider_fee_minor + a.fee, invoice_ref = coalesce(a.invoice_ref, g.invoice_ref),
+    discount_code = coalesce(a.discount_code, g.discount_code), payout_id = coalesce(a.payout_id, g.payout_id),
+    tax_rate = coalesce(a.tax_rate, g.tax_rate), tax_country = coalesce(a.tax_country, g.tax_country)
+  from added a where g.tenant_id = a.tenant_id and g.grant_id = a.grant_id`;
+
 /** The sale is there already, though perhaps since a statement ago. */
 const REFUND = (schema: string) => `
   with sums as (
@@ -117,12 +158,14 @@ const REFUND = (schema: string) => `
 export const grantsProjector: Projector = {
   name: 'grants',
   version: 2,
-  eventTypes: ['CreditsGranted', 'CreditsRefunded'],
+  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'CreditsRefunded'],
   tables: [grants],
   apply: async (tx, { schema, events }) => {
     const sales = only(events, 'CreditsGranted');
     const refunds = only(events, 'CreditsRefunded');
     await issue(tx, schema, [...sales.map(saleRow), ...refunds.map(refundRow)]);
+    const facts = laterFacts(events);
+    if (facts.length > 0) await tx.query(DETAILS(schema), details.values(facts));
     if (refunds.length === 0) return;
     const taken = refunds.map((event) => ({
       tenant_id: tenantOf(event),

@@ -25,6 +25,7 @@ import {
   givenLot,
   type Lot,
   refundLots,
+  revalueLots,
   soldLot,
   type TenantLots,
   type TrueUp,
@@ -100,8 +101,8 @@ export const marginLots = table({
     vat: 'numeric replace',
     issued: 'int8 replace',
     paid_gross: 'int8',
-    paid_vat: 'int8',
-    paid_fee: 'int8',
+    paid_vat: 'int8 replace',
+    paid_fee: 'int8 replace',
     refunded_gross: 'int8 replace',
     refunded_vat: 'int8 replace',
     refunded_fee: 'int8 replace',
@@ -241,6 +242,24 @@ const refund = (
   return next;
 };
 
+/** Fee or VAT that became known after the sale: what was recognised without them is trued up. */
+const addDetails = (
+  fold: MarginFold,
+  { data, position }: ProjectedEventOf<'SaleDetailsAdded'>,
+  state: TenantLots,
+): TenantLots => {
+  const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = data.details;
+  if (vat === 0 && fee === 0) return state;
+  const more = ({ gross, vat: v, fee: f }: Lot['money']) => ({ gross, vat: v + vat, fee: f + fee });
+  const { next, lot, booked, trueUps } = revalueLots(state, data.grant_id, ({ money }) => ({
+    money: more(money),
+  }));
+  const place = { position, created_at: data.created_at };
+  const own = { ...nothingAt(place, lot.currency), booked: booked.net, vat_minor: vat, fee_minor: fee };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
 const adjust = (
   fold: MarginFold,
   event: ProjectedEventOf<'CreditsAdjusted'>,
@@ -281,6 +300,8 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
   switch (event.type) {
     case 'CreditsGranted':
       return sell(fold, event, state);
+    case 'SaleDetailsAdded':
+      return addDetails(fold, event, state);
     case 'CreditsRefunded':
       return refund(fold, event, state);
     case 'CreditsAdjusted':
@@ -428,14 +449,14 @@ const DEFICITS = (schema: string) => `
 /** A hole that is filled leaves no row. */
 const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
 
-/** The tenants' open lots in order, with those that a refund of the batch names. */
+/** The tenants' open lots in order, with those that a refund or a later fact of the batch names. */
 const lotsOf = async (
   tx: SqlTx,
   schema: string,
   events: readonly ProjectedEvent[],
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
-  const refunds = only(events, 'CreditsRefunded').map((event) => ({
+  const refunds = [...only(events, 'CreditsRefunded'), ...only(events, 'SaleDetailsAdded')].map((event) => ({
     tenant_id: tenantOf(event),
     lot_id: event.data.grant_id,
   }));
@@ -463,7 +484,7 @@ const lotsOf = async (
 export const marginProjector: Projector = {
   name: 'margin',
   version: 2,
-  eventTypes: ['CreditsGranted', 'CreditsRefunded', 'CreditsAdjusted', 'CreditsBurned'],
+  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'CreditsRefunded', 'CreditsAdjusted', 'CreditsBurned'],
   tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
   apply: async (tx, { schema, events }) => {
     const before = await lotsOf(tx, schema, events);

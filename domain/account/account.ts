@@ -21,6 +21,7 @@ import {
 } from './state.ts';
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
+import { addSaleDetails } from './saleDetails.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -76,6 +77,8 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return setPlan(state, command);
     case 'GrantCredits':
       return grantCredits(state, command);
+    case 'AddSaleDetails':
+      return addSaleDetails(state, command);
     case 'RefundCredits':
       return refundCredits(state, command);
     case 'AdjustCredits':
@@ -108,6 +111,7 @@ export const balanceAfter = ({ type, data }: AccountEvent): Credits | undefined 
     case 'CreditsBurned':
       return data.balance_after;
     case 'PlanSet':
+    case 'SaleDetailsAdded':
     case 'CreditsHeld':
     case 'HoldReleased':
       return undefined;

@@ -113,6 +113,24 @@ export const creditsGranted = event('CreditsGranted', {
   balance_after: credits,
 });
 
+const saleDetails = z.strictObject({
+  vat_amount_minor: minorFromZero.optional(),
+  provider_fee_minor: minorFromZero.optional(),
+  invoice_ref: z.string().optional(),
+  ...furtherFacts,
+});
+
+/** Facts of a sale that became known after it. */
+export type SaleDetails = z.output<typeof saleDetails>;
+
+/** Facts of a sale that it did not say: each once, and none of them above 0 or other than empty before. */
+const saleDetailsAdded = event('SaleDetailsAdded', {
+  /** The sale. */
+  grant_id: z.string(),
+  details: saleDetails,
+  created_at: instant,
+});
+
 /** All or part of a sale taken back. `credits` ≥ 0: 0 is money only. */
 export const creditsRefunded = event('CreditsRefunded', {
   refund_id: z.string(),
@@ -202,6 +220,7 @@ export const accountEvent = z.discriminatedUnion('type', [
   accountOpened,
   planSet,
   creditsGranted,
+  saleDetailsAdded,
   creditsRefunded,
   creditsAdjusted,
   creditsHeld,
@@ -234,6 +253,12 @@ type Asked<Type extends AccountEvent['type'], Decided extends string> = Omit<
 export type GrantCredits = Command<
   'GrantCredits',
   OfTenant & Asked<'CreditsGranted', 'balance_after' | 'created_at'>
+>;
+
+/** Adds what is new to a sale that the account has; what it says already changes nothing. */
+export type AddSaleDetails = Command<
+  'AddSaleDetails',
+  OfTenant & PaymentIdentity & { readonly details: SaleDetails }
 >;
 
 type DerivedOfRefund =
@@ -319,6 +344,7 @@ export type AccountCommand =
   | OpenAccount
   | SetPlan
   | GrantCredits
+  | AddSaleDetails
   | RefundCredits
   | AdjustCredits
   | HoldCredits
@@ -328,7 +354,8 @@ export type AccountCommand =
 
 /** Why an account said no. The codes are those of the interface, or map to one. */
 export type AccountRejection =
-  | { readonly code: 'idempotency_key_reused' }
+  /** `members`: those that contradict what is known of the sale; left out where it is for something else. */
+  | { readonly code: 'idempotency_key_reused'; readonly members?: readonly string[] }
   /** One movement is at most `MOVEMENT_MAX`, and no total passes 2^53 − 1, so that all numbers are exact. */
   | { readonly code: 'credits_out_of_range' }
   | { readonly code: 'original_grant_not_found' }

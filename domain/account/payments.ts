@@ -7,45 +7,24 @@ import {
   paymentKey,
   type RefundCredits,
 } from './messages.ts';
+import { contradictionsOf } from './saleDetails.ts';
 import { type AccountState, availableIn, opening, paymentAt, refundAt, type SaleState } from './state.ts';
-
-/** The members that identify a sale, and what one that is left out comes to; all others may differ. */
-const FIGURES = {
-  credits: undefined,
-  bonus_credits: 0,
-  currency: undefined,
-  gross_amount_minor: undefined,
-  discount_minor: 0,
-  vat_amount_minor: undefined,
-  provider_fee_minor: undefined,
-} as const;
-
-type SaleFigures = { readonly [Figure in keyof typeof FIGURES]?: unknown };
-
-const figureOf = (sale: SaleFigures, figure: keyof typeof FIGURES): unknown =>
-  sale[figure] ?? (sale[figure] === undefined ? FIGURES[figure] : null);
-
-/**
- * Whether two sales under one identity are one: the same credits, currency and money. Another note, invoice
- * or time is the same sale told again.
- */
-export const isSameSale = (one: SaleFigures, other: SaleFigures): boolean =>
-  (Object.keys(FIGURES) as (keyof typeof FIGURES)[]).every((figure) => {
-    const value = figureOf(one, figure);
-    return value !== undefined && value === figureOf(other, figure);
-  });
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
-const isRepeat = (earlier: SaleState | undefined, data: GrantCredits['data']): boolean =>
-  earlier !== undefined && (earlier.sale.fingerprint === data.fingerprint || isSameSale(earlier.sale, data));
+/** The same payment again: facts that are new are added by a command of their own. */
+const again = (earlier: SaleState | undefined, data: GrantCredits['data']): AccountDecision => {
+  if (earlier === undefined) return reject({ code: 'idempotency_key_reused' });
+  if (earlier.sale.fingerprint === data.fingerprint) return accept();
+  const members = contradictionsOf(earlier.sale, data);
+  return members.length === 0 ? accept() : reject({ code: 'idempotency_key_reused', members });
+};
 
 /** A sale. A first sale moves the plan from free to paid. */
 export const grantCredits = (state: AccountState, { data, meta }: GrantCredits): AccountDecision => {
   const key = paymentKey(data);
   const earlier = paymentAt(state, key);
-  if (earlier !== undefined)
-    return isRepeat(earlier.sale, data) ? accept() : reject({ code: 'idempotency_key_reused' });
+  if (earlier !== undefined) return again(earlier.sale, data);
 
   const isExact = [state.balance, state.purchased].every((total) => staysExact(total, data.credits));
   if (!isExact) return reject({ code: 'credits_out_of_range' });

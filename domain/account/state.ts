@@ -109,12 +109,14 @@ const exportName = (jobId: string): string => `export ${jobId}`;
 
 const NAMELESS: readonly string[] = [];
 
-/** What a later decision finds an event by. A sale and its refunds share the name of the grant. */
+/** What a later decision finds an event by. A sale, its later facts and its refunds share the name of the grant. */
 const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
   switch (type) {
     case 'CreditsGranted':
     case 'CreditsRefunded':
       return [paymentName(paymentKey(data)), grantName(data.grant_id)];
+    case 'SaleDetailsAdded':
+      return [grantName(data.grant_id)];
     case 'CreditsAdjusted':
       return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
     case 'CreditsBurned':
@@ -205,12 +207,30 @@ const notRefunded = (sale: Data<'CreditsGranted'>): SaleState => ({
 });
 
 const lessRefund = (of: SaleState, refund: Data<'CreditsRefunded'>): SaleState => ({
-  sale: of.sale,
+  ...of,
   refunded_credits: plus(of.refunded_credits, refund.credits),
   refunded_gross_minor: of.refunded_gross_minor + refund.gross_amount_minor,
   refunded_vat_minor: of.refunded_vat_minor + refund.vat_amount_minor,
   refunded_fee_minor: of.refunded_fee_minor + refund.provider_fee_minor,
 });
+
+/** A sale with the facts that became known after it. */
+const withDetails = (of: SaleState, { details }: Data<'SaleDetailsAdded'>): SaleState => {
+  const { vat_amount_minor, provider_fee_minor, invoice_ref, ...further } = details;
+  const { sale } = of;
+  const known = {
+    vat_amount_minor: vat_amount_minor ?? sale.vat_amount_minor,
+    provider_fee_minor: provider_fee_minor ?? sale.provider_fee_minor,
+    invoice_ref: invoice_ref ?? sale.invoice_ref,
+  };
+  return { ...of, sale: { ...sale, ...known, ...further } };
+};
+
+/** A sale that is not kept is read again with its later facts when somebody asks for it. */
+const detailed = (state: AccountState, data: Data<'SaleDetailsAdded'>): AccountState => {
+  const of = keptAt(state.sales, keptAt(state.saleKeys, data.grant_id) ?? '');
+  return of === undefined ? state : withSale(state, withDetails(of, data));
+};
 
 const granted = (state: AccountState, sale: Data<'CreditsGranted'>): AccountState => ({
   ...withSale(state, notRefunded(sale)),
@@ -234,7 +254,7 @@ const refunded = (state: AccountState, refund: Data<'CreditsRefunded'>): Account
   };
 };
 
-/** The sale of an event with all its refunds, among events that were read again. */
+/** The sale of an event with its later facts and all its refunds, among events that were read again. */
 const recalledSale = (
   { history }: AccountState,
   sale: Data<'CreditsGranted'>,
@@ -243,8 +263,10 @@ const recalledSale = (
   const unread = revisionsOf(history, grantName(sale.grant_id)).filter((revision) => !earlier.has(revision));
   if (unread.length > 0) throw new EventsNeeded([...earlier.keys(), ...unread]);
   let state = notRefunded(sale);
-  for (const { type, data } of earlier.values())
+  for (const { type, data } of earlier.values()) {
     if (type === 'CreditsRefunded' && data.grant_id === sale.grant_id) state = lessRefund(state, data);
+    if (type === 'SaleDetailsAdded' && data.grant_id === sale.grant_id) state = withDetails(state, data);
+  }
   return state;
 };
 
@@ -371,6 +393,8 @@ const changed = (state: AccountState, { type, data }: AccountEvent): AccountStat
       return { ...state, plan: data.plan };
     case 'CreditsGranted':
       return granted(state, data);
+    case 'SaleDetailsAdded':
+      return detailed(state, data);
     case 'CreditsRefunded':
       return refunded(state, data);
     case 'CreditsAdjusted':

@@ -136,6 +136,9 @@ const addCreditsResponse = z
     fx_rate_date: z.iso.date().nullable(),
     balance_credits: creditsOut,
     credited: z.boolean().meta({ description: 'False for a retry: the answer is the original grant.' }),
+    details_added: z.array(z.string()).meta({
+      description: 'Members that this retry added, as a fee that was not known before.',
+    }),
     occurred_at: instantOut,
     created_at: instantOut,
   })
@@ -317,7 +320,8 @@ export const addCredits = post(
     summary: 'Record a sale of credits',
     description:
       'The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` ' +
-      'and `provider_txn_id` returns the original grant with `credited: false`.',
+      'and `provider_txn_id` returns the original grant with `credited: false`; fee, VAT, invoice, payout and tax that ' +
+      'were not known before are added to it (`details_added`), and what contradicts it is 422 with `members`.',
     access: 'admin',
     tenant: 'body',
     idempotency: KEPT_A_DAY,
@@ -333,8 +337,9 @@ export const addCredits = post(
     ],
   },
   async ({ body, meta, doneOr }, deps) => {
-    const { sale, balance, credited, position } = doneOr(await deps.sellCredits(body, meta), SALE_REJECTIONS);
-    deps.reads.note(body.tenant_id, position);
+    const sold = doneOr(await deps.sellCredits(body, meta), SALE_REJECTIONS);
+    const { sale, balance, credited, details_added } = sold;
+    deps.reads.note(body.tenant_id, sold.position);
     const { gross_amount_minor: gross, vat_amount_minor } = sale;
     return {
       grant_id: sale.grant_id,
@@ -358,6 +363,7 @@ export const addCredits = post(
       fx_rate_date: sale.fx_rate_date,
       balance_credits: balance,
       credited,
+      details_added: [...details_added],
       occurred_at: sale.occurred_at,
       created_at: sale.created_at,
     };

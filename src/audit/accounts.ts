@@ -18,6 +18,7 @@ import {
   releaseHold,
   sell,
   takeOnce,
+  tellMore,
 } from './rules.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
@@ -63,6 +64,7 @@ const move = byType<[Books, AccountBook]>({
     book.plan = plan;
   },
   CreditsGranted: sell,
+  SaleDetailsAdded: tellMore,
   CreditsRefunded: refund,
   CreditsAdjusted: (event, books, book) => {
     const { idempotency_key: key, credits, allow_negative } = event.data;

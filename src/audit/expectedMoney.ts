@@ -72,7 +72,7 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     rows: rows.values,
     apply: (event: AuditedEvent): void => {
       const tenant = accountOf(event.stream);
-      if (tenant === undefined) return;
+      if (tenant === undefined || event.type === 'SaleDetailsAdded') return;
       const row = rows.at(tenant, () => newRow(tenant, timeOf(event)));
       row.last_activity_at = timeOf(event);
       move(event, row);
@@ -140,6 +140,15 @@ export const grantRows: ExpectedModel = {
     const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
     const apply = byType({
       CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
+      SaleDetailsAdded: ({ stream, data: { grant_id, details } }) => {
+        const sale = sales.get(`${stream} ${grant_id}`);
+        if (sale === undefined) return;
+        const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0, ...told } = details;
+        Object.assign(sale, told);
+        sale.vat_amount_minor += vat;
+        sale.provider_fee_minor += fee;
+        if (sale.net_amount_minor !== null) sale.net_amount_minor -= vat;
+      },
       CreditsRefunded: (event) => {
         const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
         if (sale !== undefined) {

@@ -27,7 +27,7 @@ const CHECKS = {
   review:
     'every review is of an operation that needs one, has one holder at a time, and is decided once in each generation',
   evaluation: 'every run measures a whole version of its set, and is scored once, when it has ended',
-  agreement: 'what several events say of the same work, document or artifact is the same',
+  agreement: 'what several events say of the same sale, work, document or artifact is the same',
   seal: 'every sealed event is still there, unchanged',
   objects: 'objects are what the log says of them, by their digests',
   read_models: 'the read models match the events',

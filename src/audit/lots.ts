@@ -43,7 +43,7 @@ interface BookedLot {
   shown: Worth;
   /** Credits that were ever in it and were not refunded out of it. */
   ever: bigint;
-  readonly paid: Coins;
+  paid: Coins;
   back: Coins;
 }
 
@@ -52,6 +52,8 @@ export interface Moves {
   readonly trueUps: Map<string, bigint>;
   readonly used: Map<string, Worth & Record<BookedLot['kind'], bigint>>;
   refunded: bigint;
+  /** What was booked for a sale, by facts that became known after it. */
+  booked: bigint;
 }
 
 export interface MarginBook {
@@ -60,7 +62,7 @@ export interface MarginBook {
 }
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
-const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n });
+const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n, booked: 0n });
 const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
 
 const each = (of: (part: (typeof PARTS)[number]) => bigint): Worth => ({
@@ -188,6 +190,18 @@ const giveBack = (
   return true;
 };
 
+/** A lot after its money or its rate turned out otherwise, as if it had always been so; the rest is made up for. */
+const restate = (lot: BookedLot, change: (lot: BookedLot) => void, moves: Moves): void => {
+  const [paid, back] = [lot.worth(lot.paid).net, lot.worth(lot.back).net];
+  change(lot);
+  moves.booked = lot.worth(lot.paid).net - paid;
+  moves.refunded = lot.worth(lot.back).net - back;
+  const left = leftOf(lot);
+  const later = dueLater(lot, left);
+  trueUp(moves, lot, rest(lot).net + moves.booked - moves.refunded - later.net);
+  restart(lot, left, later);
+};
+
 /** What money of a sale is worth in micro-USD; nothing without a rate. `digits` of the minor unit. */
 const worthAt =
   ({
@@ -253,6 +267,13 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
     case 'CreditsGranted':
       openLot(book, saleLot(event.data, event.position), moves);
       return moves;
+    case 'SaleDetailsAdded': {
+      const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = event.data.details;
+      const lot = book.lots.find((one) => one.id === event.data.grant_id);
+      if (lot === undefined || vat + fee === 0) return undefined;
+      restate(lot, (of) => (of.paid = plus(of.paid, [0n, BigInt(vat), BigInt(fee)])), moves);
+      return moves;
+    }
     case 'CreditsRefunded': {
       const { grant_id: id, credits } = event.data;
       giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);

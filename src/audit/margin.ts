@@ -46,6 +46,12 @@ const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<st
     const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
     return new Map([[currency, { ...NO_BOOKING, ...own }]]);
   }
+  if (event.type === 'SaleDetailsAdded') {
+    const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = event.data.details;
+    const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
+    const own = { booked: moves.booked, vat_minor: BigInt(vat), fee_minor: BigInt(fee) };
+    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+  }
   if (event.type !== 'CreditsGranted') return new Map();
   const { data } = event;
   const lot = book.lots.find(({ id }) => id === data.grant_id);

@@ -8,7 +8,7 @@ import { NO_END } from '../../domain/leased.ts';
 
 /** A sale and its refunds: credits and minor units. */
 interface SaleBook {
-  readonly sale: AuditedEventOf<'CreditsGranted'>['data'];
+  sale: AuditedEventOf<'CreditsGranted'>['data'];
   credits: number;
   gross: number;
   vat: number;
@@ -399,6 +399,31 @@ export const sell = (event: Granted, books: Books, book: AccountBook): void => {
   checkTimes(books, event);
   checkPrice(books, event);
   checkFx(books, event);
+};
+
+/** Facts become known once: nothing that a sale says is said again, and no more VAT or fee than money. */
+export const tellMore = (
+  event: AuditedEventOf<'SaleDetailsAdded'>,
+  { findings }: Books,
+  book: AccountBook,
+): void => {
+  const { grant_id, details } = event.data;
+  findings.checked('agreement');
+  const say = wrong(findings, 'agreement', event);
+  const of = book.sales.get(grant_id);
+  if (of === undefined) {
+    say(`It adds to ${grant_id}, which was not sold.`);
+    return;
+  }
+  const known = of.sale as Readonly<Record<string, unknown>>;
+  const told = Object.entries(details).filter(([, value]) => value !== undefined);
+  if (told.length === 0) say(`It adds nothing to ${grant_id}.`);
+  for (const [member, value] of told)
+    if ((known[member] ?? 0) !== 0)
+      say(`Its ${member} was known before.`, String(known[member]), String(value));
+  of.sale = { ...of.sale, ...(details as object) };
+  const { vat_amount_minor: vat, provider_fee_minor: fee, gross_amount_minor: gross } = of.sale;
+  if (vat > (gross ?? 0) || fee > (gross ?? 0)) say('The VAT or the fee of its sale exceeds the amount.');
 };
 
 const LIMITS = [

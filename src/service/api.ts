@@ -205,7 +205,9 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reference: from.reference,
     clock: work.clock,
     payments: from.payments,
+    accounts: from.accounts,
     claimantOf: claimantOf(parts.log),
+    store: parts.log,
   };
   return {
     accounts: from.accounts,

@@ -568,7 +568,7 @@ export interface AskedSale extends Asked {
 const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) => {
   const { clock } = env;
   const deps = {
-    ...{ reference, clock, claimantOf: claimantOf(store) },
+    ...{ reference, clock, accounts, store, claimantOf: claimantOf(store) },
     payments: payments({ store, writer: accounts, clock }),
   };
   const [sell, giveBack] = [sellCredits(deps), refundCredits(deps)];

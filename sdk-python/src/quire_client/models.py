@@ -136,6 +136,8 @@ class AddCreditsResponse(TypedDict):
     """Whole credits."""
     credited: bool
     """False for a retry: the answer is the original grant."""
+    details_added: list[str]
+    """Members that this retry added, as a fee that was not known before."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str

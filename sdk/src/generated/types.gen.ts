@@ -233,6 +233,10 @@ export type AddCreditsResponse = {
      */
     credited: boolean;
     /**
+     * Members that this retry added, as a fee that was not known before.
+     */
+    details_added: Array<string>;
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     occurred_at: string;

@@ -2,7 +2,16 @@ import { allKept } from '../../../domain/kernel/history.ts';
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
 import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
-import { adjust, NOW, refund, richest, sell, setPlan, TENANT } from '../../support/money/moneyCommands.ts';
+import {
+  adjust,
+  NOW,
+  refund,
+  richest,
+  sell,
+  setPlan,
+  TENANT,
+  tellMore,
+} from '../../support/money/moneyCommands.ts';
 import { specFor } from '../../support/specFor.ts';
 
 const { given } = specFor(account);
@@ -51,11 +60,13 @@ describe('selling credits', () => {
     { bonus_credits: asCredits(100) },
     { discount_minor: 10 },
     { gross_amount_minor: 1_191 },
-    { vat_amount_minor: 0 },
-    { provider_fee_minor: 0 },
+    { vat_amount_minor: 189 },
+    { provider_fee_minor: 46 },
   ])
     it(`refuses the same payment with another ${Object.keys(changed).join()}`, () => {
-      given(sell()).when(sell(changed)).thenRejected({ code: 'idempotency_key_reused' });
+      given(sell())
+        .when(sell(changed))
+        .thenRejected({ code: 'idempotency_key_reused', members: Object.keys(changed) });
     });
 
   for (const retold of [
@@ -63,10 +74,53 @@ describe('selling credits', () => {
     { note: 'again' },
     { invoice_ref: 'INV-2' },
     { price_list_version: 2 },
+    { vat_amount_minor: 0 },
+    { provider_fee_minor: 0 },
   ])
     it(`takes the same payment with another ${Object.keys(retold).join()} for a repeat`, () => {
       given(sell()).when(sell(retold)).thenNothing();
     });
+
+  describe('of which more is known later', () => {
+    const bare = sell({ vat_amount_minor: 0, provider_fee_minor: 0 });
+    const facts = { vat_amount_minor: 190, provider_fee_minor: 45, invoice_ref: 'INV-1', payout_id: 'po_1' };
+
+    it('takes the same payment with a fee and VAT for a repeat, and has them once they are added', () => {
+      given(bare).when(sell()).thenNothing();
+      given(bare)
+        .when(tellMore(facts))
+        .then(['SaleDetailsAdded', { grant_id: 'grt_stripe_pay_1', details: facts, created_at: NOW }]);
+      given(bare, tellMore(facts)).when(bare).thenNothing();
+      given(bare, tellMore(facts))
+        .when(refund({ gross_amount_minor: 595, provider_fee_minor: null }))
+        .then(['CreditsRefunded', { vat_amount_minor: 95, provider_fee_minor: 22 }]);
+    });
+
+    it('adds what is new, and nothing that is known', () => {
+      given(sell())
+        .when(tellMore(facts))
+        .then(['SaleDetailsAdded', { details: { invoice_ref: 'INV-1', payout_id: 'po_1' } }]);
+      given(bare, tellMore(facts)).when(tellMore(facts)).thenNothing();
+      given(bare)
+        .when(tellMore({ vat_amount_minor: 0, provider_fee_minor: 0 }))
+        .thenNothing();
+    });
+
+    it('refuses what contradicts it, what exceeds its money, and facts of no sale', () => {
+      const members = ['vat_amount_minor', 'provider_fee_minor', 'payout_id', 'invoice_ref'];
+      const others = { vat_amount_minor: 1, provider_fee_minor: 1, payout_id: 'po_2', invoice_ref: 'INV-2' };
+      given(bare, tellMore(facts))
+        .when(tellMore(others))
+        .thenRejected({ code: 'idempotency_key_reused', members });
+      given(bare, tellMore(facts))
+        .when(sell({ provider_fee_minor: 46 }))
+        .thenRejected({ code: 'idempotency_key_reused', members: ['provider_fee_minor'] });
+      given(bare)
+        .when(tellMore({ provider_fee_minor: 1_191 }))
+        .thenRejected({ code: 'idempotency_key_reused', members: ['provider_fee_minor'] });
+      given().when(tellMore(facts)).thenRejected({ code: 'original_grant_not_found' });
+    });
+  });
 
   it('refuses the identity of a refund', () => {
     given(sell(), refund({ gross_amount_minor: 119 }))

@@ -1,7 +1,18 @@
 import fc from 'fast-check';
 import type { AccountCommand } from '../../../domain/account/messages.ts';
 import { asCredits } from '../../../domain/kernel/amounts.ts';
-import { adjust, charge, hold, open, refund, release, sell, setPlan, settle } from './moneyCommands.ts';
+import {
+  adjust,
+  charge,
+  hold,
+  open,
+  refund,
+  release,
+  sell,
+  setPlan,
+  settle,
+  tellMore,
+} from './moneyCommands.ts';
 
 /** Few identities and round amounts, so that repeats, clashes and exact remainders are frequent. */
 const provider = fc.constantFrom('stripe', 'Stripe', 'manual');
@@ -31,6 +42,20 @@ const sale = fc
       vat_amount_minor: priced ? Math.min(vat, gross) : 0,
       provider_fee_minor: priced ? Math.min(fee, gross) : 0,
     }),
+  );
+
+const facts = fc
+  .record({
+    payment: fc.record({ provider, provider_txn_id: providerTxn }),
+    fee: fc.constantFrom(0, 1, 19),
+    vat: fc.constantFrom(0, 0, 19, 50),
+    payout_id: fc.constantFrom(undefined, 'po_1', 'po_2'),
+  })
+  .map(({ payment, fee, vat, payout_id }) =>
+    tellMore(
+      { provider_fee_minor: fee, vat_amount_minor: vat, ...(payout_id === undefined ? {} : { payout_id }) },
+      payment,
+    ),
   );
 
 const refunds = fc
@@ -87,6 +112,7 @@ const charges = fc
 /** Any command of an account. */
 export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 4, arbitrary: sale },
+  { weight: 2, arbitrary: facts },
   { weight: 5, arbitrary: refunds },
   { weight: 3, arbitrary: adjustments },
   { weight: 5, arbitrary: holds },

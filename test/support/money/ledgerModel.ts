@@ -17,6 +17,7 @@ interface Row {
   readonly vat: number;
   readonly fee: number;
   readonly bonus: number;
+  readonly payout: string;
   readonly currency: string;
   readonly payload: string;
   readonly operation: string;
@@ -31,7 +32,7 @@ export const newLedger = (): LedgerModel => ({ rows: [], plan: 'free' });
 
 const BLANK = {
   ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0, bonus: 0 },
-  ...{ currency: '', payload: '', operation: '' },
+  ...{ payout: '', currency: '', payload: '', operation: '' },
 };
 const txn = (provider: string, id: string) => JSON.stringify([provider.toLowerCase(), id]);
 const sum = (rows: readonly Row[], pick: (row: Row) => number) => rows.reduce((n, row) => n + pick(row), 0);
@@ -136,12 +137,33 @@ const VERDICTS: Verdicts = {
     const twin = find(ledger, id, 'sale', 'refund');
     const { credits, gross_amount_minor, vat_amount_minor: vat, provider_fee_minor: fee, currency } = data;
     const bonus = data.bonus_credits ?? 0;
-    // The same credits and money are the same sale, whatever else is said of it.
-    const payload = JSON.stringify([credits, bonus, currency, gross_amount_minor, vat, fee]);
-    if (twin) return again(twin, 'sale', payload);
+    // The same credits and money are the same sale, whatever else is said of it; 0 says nothing.
+    const payload = JSON.stringify([credits, bonus, currency, gross_amount_minor]);
+    if (twin) {
+      const clash = twin.vat * vat * (twin.vat - vat) !== 0 || twin.fee * fee * (twin.fee - fee) !== 0;
+      return clash ? 'idempotency_key_reused' : again(twin, 'sale', payload);
+    }
     if (ledger.plan === 'free' && of(ledger, 'sale').length === 0) ledger.plan = 'paid';
     const money = { gross: gross_amount_minor ?? 0, vat, fee, bonus, currency };
     return add(ledger, { kind: 'sale', id, credits, ...money, payload });
+  },
+  AddSaleDetails: (ledger, { provider, provider_txn_id, details }) => {
+    const at = ledger.rows.findIndex(
+      (row) => row.kind === 'sale' && row.id === txn(provider, provider_txn_id),
+    );
+    const sale = ledger.rows[at];
+    if (sale === undefined) return 'original_grant_not_found';
+    const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0, payout_id: payout = '' } = details;
+    const isOther = (known: number, told: number) => told > 0 && known > 0 && known !== told;
+    const clashes = [
+      ...[isOther(sale.vat, vat), isOther(sale.fee, fee), vat > sale.gross, fee > sale.gross],
+      sale.payout !== '' && payout !== '' && sale.payout !== payout,
+    ];
+    if (clashes.includes(true)) return 'idempotency_key_reused';
+    const told = { vat: sale.vat || vat, fee: sale.fee || fee, payout: sale.payout || payout };
+    const isNew = told.vat !== sale.vat || told.fee !== sale.fee || told.payout !== sale.payout;
+    ledger.rows[at] = { ...sale, ...told };
+    return isNew ? 'done' : 'repeat';
   },
   RefundCredits: (ledger, data) => {
     const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund');

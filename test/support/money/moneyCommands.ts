@@ -1,4 +1,5 @@
 import type {
+  AddSaleDetails,
   AdjustCredits,
   ChargeCredits,
   GrantCredits,
@@ -69,6 +70,16 @@ export const sell = (over: Partial<Printed<GrantCredits['data']>> = {}): GrantCr
     occurred_at: NOW,
     ...over,
   }),
+  meta,
+});
+
+/** Facts of the sale that `sell` makes. */
+export const tellMore = (
+  details: AddSaleDetails['data']['details'],
+  payment: Partial<Omit<AddSaleDetails['data'], 'details'>> = {},
+): AddSaleDetails => ({
+  type: 'AddSaleDetails',
+  data: { tenant_id: TENANT, provider: 'stripe', provider_txn_id: 'pay_1', ...payment, details },
   meta,
 });
 
