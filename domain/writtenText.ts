@@ -10,6 +10,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   PlanSet: ['reason'],
   CreditsGranted: ['invoice_ref', 'note'],
   SaleDetailsAdded: ['details.invoice_ref'],
+  SaleRateBooked: ['reason'],
   CreditsRefunded: ['reason'],
   CreditsAdjusted: ['reason'],
   PaymentClaimed: ['intent.data.invoice_ref', 'intent.data.note', 'intent.data.reason'],

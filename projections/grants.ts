@@ -1,5 +1,6 @@
-import { omit, onlyRow, type Projector, rowReader, table, wholeOf } from './engine/table.ts';
+import { omit, onlyRow, pick, type Projector, rowReader, table, wholeOf } from './engine/table.ts';
 import { negated } from '../domain/kernel/amounts.ts';
+import { isStaleRate, rateAgeDays } from '../domain/fxRates.ts';
 import { bulk, inserting } from './engine/bulk.ts';
 import {
   only,
@@ -9,7 +10,7 @@ import {
   type SqlTx,
   tenantOf,
 } from './engine/ports.ts';
-import type { Page, RowPage } from './engine/query.ts';
+import { listing, type Page, type RowPage } from './engine/query.ts';
 
 /** Sales, and refunds as negative rows linked to their sale; a sale knows what of it was refunded. */
 export const grants = table({
@@ -37,13 +38,19 @@ export const grants = table({
     tax_country: 'text?',
     price_list_version: 'int4?',
     fx_rate_to_usd: 'text?',
+    fx_rate_date: 'text?',
     provider: 'text',
     provider_txn_id: 'text',
     invoice_ref: 'text?',
     occurred_at: 'text',
     created_at: 'text',
   },
-  indexes: ['unique (tenant_id, grant_id)'],
+  indexes: [
+    'unique (tenant_id, grant_id)',
+    // For sales without a rate, and those of a currency and a day of its rates.
+    "(position) where kind = 'sale' and fx_rate_to_usd is null and gross_amount_minor is not null",
+    "(currency, fx_rate_date, position) where kind = 'sale'",
+  ],
   fillfactor: 80,
 });
 
@@ -54,6 +61,8 @@ const details = bulk({
   ...{ tenant_id: 'text', grant_id: 'text', vat: 'int8', fee: 'int8', invoice_ref: 'text?' },
   ...{ discount_code: 'text?', payout_id: 'text?', tax_rate: 'text?', tax_country: 'text?' },
 });
+
+const rates = bulk({ tenant_id: 'text', grant_id: 'text', rate: 'text', rate_date: 'text' });
 
 const UNREFUNDED = { refunded_credits: 0, refunded_amount_minor: 0 };
 
@@ -104,6 +113,7 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
     net_amount_minor: data.gross_amount_minor - data.vat_amount_minor,
     price_list_version: null,
     fx_rate_to_usd: null,
+    fx_rate_date: null,
     invoice_ref: null,
   };
 };
@@ -137,6 +147,24 @@ const DETAILS = (schema: string) => `
     tax_rate = coalesce(a.tax_rate, g.tax_rate), tax_country = coalesce(a.tax_country, g.tax_country)
   from added a where g.tenant_id = a.tenant_id and g.grant_id = a.grant_id`;
 
+/** Rates that a batch booked for sales; of one sale the last. */
+const laterRates = (events: readonly ProjectedEvent[]) => {
+  const last = new Map(
+    only(events, 'SaleRateBooked').map((event) => {
+      const { grant_id, fx_rate_to_usd: rate, fx_rate_date: rate_date } = event.data;
+      const row = { tenant_id: tenantOf(event), grant_id, rate, rate_date };
+      return [`${row.tenant_id} ${grant_id}`, row];
+    }),
+  );
+  return [...last.values()];
+};
+
+/** Refunds are at the rate of their sale. */
+const RATES = (schema: string) => `
+  update ${schema}.grants g set fx_rate_to_usd = u.rate, fx_rate_date = u.rate_date
+  from ${rates.source()}
+  where g.tenant_id = u.tenant_id and (g.grant_id = u.grant_id or g.original_grant_id = u.grant_id)`;
+
 /** The sale is there already, though perhaps since a statement ago. */
 const REFUND = (schema: string) => `
   with sums as (
@@ -147,10 +175,10 @@ const REFUND = (schema: string) => `
     set refunded_credits = g.refunded_credits + s.credits,
         refunded_amount_minor = g.refunded_amount_minor + s.amount_minor
     from sums s where g.tenant_id = s.tenant_id and g.grant_id = s.grant_id
-    returning g.tenant_id, g.grant_id, g.price_list_version, g.fx_rate_to_usd
+    returning g.tenant_id, g.grant_id, g.price_list_version, g.fx_rate_to_usd, g.fx_rate_date
   )
   update ${schema}.grants g
-  set price_list_version = s.price_list_version, fx_rate_to_usd = s.fx_rate_to_usd
+  set price_list_version = s.price_list_version, fx_rate_to_usd = s.fx_rate_to_usd, fx_rate_date = s.fx_rate_date
   from sales s
   where g.tenant_id = s.tenant_id and g.original_grant_id = s.grant_id and g.price_list_version is null`;
 
@@ -158,7 +186,7 @@ const REFUND = (schema: string) => `
 export const grantsProjector: Projector = {
   name: 'grants',
   version: 2,
-  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'CreditsRefunded'],
+  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded'],
   tables: [grants],
   apply: async (tx, { schema, events }) => {
     const sales = only(events, 'CreditsGranted');
@@ -166,6 +194,8 @@ export const grantsProjector: Projector = {
     await issue(tx, schema, [...sales.map(saleRow), ...refunds.map(refundRow)]);
     const facts = laterFacts(events);
     if (facts.length > 0) await tx.query(DETAILS(schema), details.values(facts));
+    const booked = laterRates(events);
+    if (booked.length > 0) await tx.query(RATES(schema), rates.values(booked));
     if (refunds.length === 0) return;
     const taken = refunds.map((event) => ({
       tenant_id: tenantOf(event),
@@ -180,11 +210,22 @@ export const grantsProjector: Projector = {
 const readGrant = rowReader(omit(grants.columns, 'tenant_id', 'position'));
 
 /** A sale or refund, as an item of `GrantHistoryResponse`; a refund has negative credits. */
-type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & { readonly kind: 'sale' | 'refund' };
+type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & {
+  readonly kind: 'sale' | 'refund';
+  /** Age of the rate on the day of the payment, days; null: there is none. */
+  readonly fx_rate_age_days: number | null;
+  readonly fx_rate_stale: boolean;
+};
 
 const rowOf = (row: SqlRow): GrantRow => {
   const grant = readGrant(row);
-  return { ...grant, kind: grant.kind === 'refund' ? 'refund' : 'sale' };
+  const { fx_rate_date: date, occurred_at } = grant;
+  return {
+    ...grant,
+    kind: grant.kind === 'refund' ? 'refund' : 'sale',
+    fx_rate_age_days: rateAgeDays(date, occurred_at),
+    fx_rate_stale: isStaleRate(date, occurred_at),
+  };
 };
 
 interface GrantsQuery extends Page {
@@ -207,3 +248,48 @@ export const grantsOfTenant =
     );
     return { items: rows.map(rowOf), total: wholeOf(total, 'n') };
   };
+
+const readRated = rowReader(
+  pick(
+    grants.columns,
+    'tenant_id',
+    'position',
+    'grant_id',
+    'currency',
+    'gross_amount_minor',
+    'occurred_at',
+    'fx_rate_to_usd',
+  ),
+);
+
+/** A sale with money, and the rate that it is booked at. */
+export type RatedSale = ReturnType<typeof readRated>;
+
+/** Sales with money and without a rate after a position, in the order of the log. */
+export const salesWithoutRate = listing(
+  `select * from read.grants
+   where kind = 'sale' and fx_rate_to_usd is null and gross_amount_minor is not null and position > $1
+   order by position limit $2`,
+  (after: bigint, limit: number) => [after, limit],
+  readRated,
+);
+
+/** Sales that a correction may be about; those of one tenant, or one sale, where it says so. */
+export interface BookedAt {
+  readonly currency: string;
+  readonly rate_date: string;
+  readonly tenant_id: string | null;
+  readonly grant_id: string | null;
+}
+
+/** Sales with money that are booked at a rate of that day, after a position, in the order of the log. */
+export const salesBookedAt = listing(
+  `select * from read.grants
+   where kind = 'sale' and currency = $1 and fx_rate_date = $2 and gross_amount_minor is not null
+     and ($3::text is null or tenant_id = $3) and ($4::text is null or grant_id = $4) and position > $5
+   order by position limit $6`,
+  ({ currency, rate_date, tenant_id, grant_id }: BookedAt, after: bigint, limit: number) => [
+    ...[currency, rate_date, tenant_id, grant_id, after, limit],
+  ],
+  readRated,
+);

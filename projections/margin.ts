@@ -17,6 +17,7 @@ import {
   wholeOf,
 } from './engine/table.ts';
 import { negated } from '../domain/kernel/amounts.ts';
+import { isStaleRate } from '../domain/fxRates.ts';
 import {
   addLot,
   type Booking,
@@ -71,6 +72,7 @@ export const BOOKING_SUMS = {
   refunded_minor: 'int8',
   without_amount: 'int4',
   without_rate: 'int4',
+  stale_rate: 'int4',
 } as const;
 
 type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
@@ -90,8 +92,8 @@ export const marginLots = table({
     lot_id: 'sorted',
     position: 'position',
     currency: 'text',
-    fx_rate: 'text?',
-    price: 'text?',
+    fx_rate: 'text? replace',
+    price: 'text? replace',
     credits: 'int8 replace',
     used: 'int8 replace',
     net: 'numeric replace',
@@ -170,6 +172,7 @@ interface Place {
 const nothingAt = ({ position, created_at }: Place, currency: string): BookingFlow => ({
   ...{ position, currency, created_at, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
+  stale_rate: 0,
 });
 
 /** Books one row a currency: the booking itself, and its true-ups in any currency. */
@@ -217,6 +220,7 @@ const sell = (fold: MarginFold, event: ProjectedEventOf<'CreditsGranted'>, state
     fee_minor: data.provider_fee_minor,
     without_amount: data.gross_amount_minor === null ? 1 : 0,
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1 : 0,
+    stale_rate: data.gross_amount_minor !== null && isStaleRate(data.fx_rate_date, data.occurred_at) ? 1 : 0,
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -256,6 +260,26 @@ const addDetails = (
   }));
   const place = { position, created_at: data.created_at };
   const own = { ...nothingAt(place, lot.currency), booked: booked.net, vat_minor: vat, fee_minor: fee };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
+/** A rate that became known, or was corrected: the sale and its refunds are worth what they are at this rate. */
+const bookRate = (
+  fold: MarginFold,
+  { data, position }: ProjectedEventOf<'SaleRateBooked'>,
+  state: TenantLots,
+): TenantLots => {
+  const { fx_rate_to_usd: fx_rate, price_per_1000_credits: price, sale_occurred_at: at } = data;
+  const { next, lot, booked, refunded, trueUps } = revalueLots(state, data.grant_id, ({ currency }) => ({
+    booking: { currency, fx_rate, price },
+  }));
+  const place = { position, created_at: data.created_at };
+  const own = {
+    ...nothingAt(place, lot.currency),
+    ...{ booked: booked.net, refunded: refunded.net, without_rate: data.previous_rate === null ? -1 : 0 },
+    stale_rate: Number(isStaleRate(data.fx_rate_date, at)) - Number(isStaleRate(data.previous_rate_date, at)),
+  };
   book(fold, { own, place, trueUps });
   return next;
 };
@@ -302,6 +326,8 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
       return sell(fold, event, state);
     case 'SaleDetailsAdded':
       return addDetails(fold, event, state);
+    case 'SaleRateBooked':
+      return bookRate(fold, event, state);
     case 'CreditsRefunded':
       return refund(fold, event, state);
     case 'CreditsAdjusted':
@@ -456,7 +482,11 @@ const lotsOf = async (
   events: readonly ProjectedEvent[],
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
-  const refunds = [...only(events, 'CreditsRefunded'), ...only(events, 'SaleDetailsAdded')].map((event) => ({
+  const refunds = [
+    ...only(events, 'CreditsRefunded'),
+    ...only(events, 'SaleDetailsAdded'),
+    ...only(events, 'SaleRateBooked'),
+  ].map((event) => ({
     tenant_id: tenantOf(event),
     lot_id: event.data.grant_id,
   }));
@@ -484,7 +514,14 @@ const lotsOf = async (
 export const marginProjector: Projector = {
   name: 'margin',
   version: 2,
-  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'CreditsRefunded', 'CreditsAdjusted', 'CreditsBurned'],
+  eventTypes: [
+    'CreditsGranted',
+    'SaleDetailsAdded',
+    'SaleRateBooked',
+    'CreditsRefunded',
+    'CreditsAdjusted',
+    'CreditsBurned',
+  ],
   tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
   apply: async (tx, { schema, events }) => {
     const before = await lotsOf(tx, schema, events);

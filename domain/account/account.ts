@@ -21,7 +21,7 @@ import {
 } from './state.ts';
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
-import { addSaleDetails } from './saleDetails.ts';
+import { addSaleDetails, bookSaleRate } from './saleDetails.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -79,6 +79,8 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return grantCredits(state, command);
     case 'AddSaleDetails':
       return addSaleDetails(state, command);
+    case 'BookSaleRate':
+      return bookSaleRate(state, command);
     case 'RefundCredits':
       return refundCredits(state, command);
     case 'AdjustCredits':
@@ -112,6 +114,7 @@ export const balanceAfter = ({ type, data }: AccountEvent): Credits | undefined 
       return data.balance_after;
     case 'PlanSet':
     case 'SaleDetailsAdded':
+    case 'SaleRateBooked':
     case 'CreditsHeld':
     case 'HoldReleased':
       return undefined;

@@ -131,6 +131,24 @@ const saleDetailsAdded = event('SaleDetailsAdded', {
   created_at: instant,
 });
 
+/** The rate of a sale, booked after it: one that was not known then, or in place of a wrong one. */
+const saleRateBooked = event('SaleRateBooked', {
+  /** The sale. */
+  grant_id: z.string(),
+  /** USD per 1 unit of its currency, and the day that this rate is of. */
+  fx_rate_to_usd: decimalText,
+  fx_rate_date: day,
+  /** Those before; null where none was known. */
+  previous_rate: decimalText.nullable(),
+  previous_rate_date: day.nullable(),
+  /** Of the sale: its lot has them only with a rate. */
+  price_per_1000_credits: decimalText,
+  sale_occurred_at: instant,
+  /** Why somebody corrected it; null: a rate became known. */
+  reason: z.string().nullable(),
+  created_at: instant,
+});
+
 /** All or part of a sale taken back. `credits` ≥ 0: 0 is money only. */
 export const creditsRefunded = event('CreditsRefunded', {
   refund_id: z.string(),
@@ -221,6 +239,7 @@ export const accountEvent = z.discriminatedUnion('type', [
   planSet,
   creditsGranted,
   saleDetailsAdded,
+  saleRateBooked,
   creditsRefunded,
   creditsAdjusted,
   creditsHeld,
@@ -259,6 +278,13 @@ export type GrantCredits = Command<
 export type AddSaleDetails = Command<
   'AddSaleDetails',
   OfTenant & PaymentIdentity & { readonly details: SaleDetails }
+>;
+
+/** Books the rate of a sale that has none, or, with a reason, another one. */
+export type BookSaleRate = Command<
+  'BookSaleRate',
+  OfTenant &
+    Pick<AccountEventOf<'SaleRateBooked'>['data'], 'grant_id' | 'fx_rate_to_usd' | 'fx_rate_date' | 'reason'>
 >;
 
 type DerivedOfRefund =
@@ -345,6 +371,7 @@ export type AccountCommand =
   | SetPlan
   | GrantCredits
   | AddSaleDetails
+  | BookSaleRate
   | RefundCredits
   | AdjustCredits
   | HoldCredits

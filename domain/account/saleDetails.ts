@@ -3,10 +3,12 @@ import {
   type AccountEvent,
   type AccountRejection,
   type AddSaleDetails,
+  type BookSaleRate,
   paymentKey,
   type SaleDetails,
 } from './messages.ts';
-import { type AccountState, paymentAt } from './state.ts';
+import { type AccountState, paymentAt, saleOfGrant } from './state.ts';
+import { isSameRate } from '../fxRates.ts';
 
 /** The members that identify a sale, and what one that is left out comes to. */
 const FIGURES = {
@@ -84,5 +86,32 @@ export const addSaleDetails = (
   return accept({
     type: 'SaleDetailsAdded',
     data: { grant_id: sale.grant_id, details, created_at: meta.now },
+  });
+};
+
+/**
+ * A rate for a sale that was booked without one; with a reason also in place of another one. A sale without money needs
+ * none, and one that has this rate already keeps it.
+ */
+export const bookSaleRate = (
+  state: AccountState,
+  { data, meta }: BookSaleRate,
+): Decision<AccountEvent, AccountRejection> => {
+  const sale = saleOfGrant(state, data.grant_id)?.sale;
+  if (sale === undefined) return reject({ code: 'original_grant_not_found' });
+  const { fx_rate_to_usd: rate, fx_rate_date: date } = sale;
+  const isBooked = rate !== null && (data.reason === null || isSameRate(rate, data.fx_rate_to_usd));
+  if (sale.gross_amount_minor === null || isBooked) return accept();
+  const { tenant_id: _, ...booked } = data;
+  return accept({
+    type: 'SaleRateBooked',
+    data: {
+      ...booked,
+      previous_rate: rate,
+      previous_rate_date: date,
+      price_per_1000_credits: sale.price_per_1000_credits,
+      sale_occurred_at: sale.occurred_at,
+      created_at: meta.now,
+    },
   });
 };

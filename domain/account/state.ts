@@ -116,6 +116,7 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
     case 'CreditsRefunded':
       return [paymentName(paymentKey(data)), grantName(data.grant_id)];
     case 'SaleDetailsAdded':
+    case 'SaleRateBooked':
       return [grantName(data.grant_id)];
     case 'CreditsAdjusted':
       return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
@@ -160,7 +161,7 @@ export const paymentAt = (
 };
 
 /** The sale with this grant ID. Throws EventsNeeded. */
-const saleOfGrant = (state: AccountState, grantId: string): SaleState | undefined =>
+export const saleOfGrant = (state: AccountState, grantId: string): SaleState | undefined =>
   found(state, grantName(grantId), keptAt(state.sales, keptAt(state.saleKeys, grantId) ?? ''));
 
 /** A refund of this account, and its sale as it is now. Throws EventsNeeded. */
@@ -226,10 +227,19 @@ const withDetails = (of: SaleState, { details }: Data<'SaleDetailsAdded'>): Sale
   return { ...of, sale: { ...sale, ...known, ...further } };
 };
 
+const withRate = (of: SaleState, { fx_rate_to_usd, fx_rate_date }: Data<'SaleRateBooked'>): SaleState => ({
+  ...of,
+  sale: { ...of.sale, fx_rate_to_usd, fx_rate_date },
+});
+
 /** A sale that is not kept is read again with its later facts when somebody asks for it. */
-const detailed = (state: AccountState, data: Data<'SaleDetailsAdded'>): AccountState => {
-  const of = keptAt(state.sales, keptAt(state.saleKeys, data.grant_id) ?? '');
-  return of === undefined ? state : withSale(state, withDetails(of, data));
+const toldLater = (
+  state: AccountState,
+  grantId: string,
+  change: (of: SaleState) => SaleState,
+): AccountState => {
+  const of = keptAt(state.sales, keptAt(state.saleKeys, grantId) ?? '');
+  return of === undefined ? state : withSale(state, change(of));
 };
 
 const granted = (state: AccountState, sale: Data<'CreditsGranted'>): AccountState => ({
@@ -266,6 +276,7 @@ const recalledSale = (
   for (const { type, data } of earlier.values()) {
     if (type === 'CreditsRefunded' && data.grant_id === sale.grant_id) state = lessRefund(state, data);
     if (type === 'SaleDetailsAdded' && data.grant_id === sale.grant_id) state = withDetails(state, data);
+    if (type === 'SaleRateBooked' && data.grant_id === sale.grant_id) state = withRate(state, data);
   }
   return state;
 };
@@ -394,7 +405,9 @@ const changed = (state: AccountState, { type, data }: AccountEvent): AccountStat
     case 'CreditsGranted':
       return granted(state, data);
     case 'SaleDetailsAdded':
-      return detailed(state, data);
+      return toldLater(state, data.grant_id, (of) => withDetails(of, data));
+    case 'SaleRateBooked':
+      return toldLater(state, data.grant_id, (of) => withRate(of, data));
     case 'CreditsRefunded':
       return refunded(state, data);
     case 'CreditsAdjusted':

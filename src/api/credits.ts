@@ -21,6 +21,7 @@ import {
   checkKnown,
 } from './basics.ts';
 import type { AccountKind } from '../../domain/account/account.ts';
+import { isStaleRate, rateAgeDays } from '../../domain/fxRates.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import { asCredits, MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
@@ -116,6 +117,14 @@ const factsOut = {
   tax_country: z.string().nullable(),
 };
 
+/** How old the booked rate was. */
+const rateAgeOut = {
+  fx_rate_age_days: z.int().nullable().meta({
+    description: 'Days between the day of the rate and that of the payment; null: it has no rate.',
+  }),
+  fx_rate_stale: z.boolean().meta({ description: 'Whether the rate was more than 7 days old.' }),
+};
+
 const addCreditsResponse = z
   .strictObject({
     grant_id: z.string(),
@@ -134,6 +143,7 @@ const addCreditsResponse = z
     price_list_version: z.int(),
     fx_rate_to_usd: decimalOut.nullable(),
     fx_rate_date: z.iso.date().nullable(),
+    ...rateAgeOut,
     balance_credits: creditsOut,
     credited: z.boolean().meta({ description: 'False for a retry: the answer is the original grant.' }),
     details_added: z.array(z.string()).meta({
@@ -253,6 +263,8 @@ const grantItem = z
     ...factsOut,
     price_list_version: z.int().nullable(),
     fx_rate_to_usd: decimalOut.nullable(),
+    fx_rate_date: z.iso.date().nullable(),
+    ...rateAgeOut,
     provider: z.string(),
     provider_txn_id: z.string(),
     invoice_ref: z.string().nullable(),
@@ -361,6 +373,8 @@ export const addCredits = post(
       price_list_version: sale.price_list_version,
       fx_rate_to_usd: sale.fx_rate_to_usd,
       fx_rate_date: sale.fx_rate_date,
+      fx_rate_age_days: rateAgeDays(sale.fx_rate_date, sale.occurred_at),
+      fx_rate_stale: isStaleRate(sale.fx_rate_date, sale.occurred_at),
       balance_credits: balance,
       credited,
       details_added: [...details_added],

@@ -1,9 +1,11 @@
 import type { Clock } from '../../domain/ports/log.ts';
 import { z } from 'zod';
 import { billingType, extractionMode, taxBasis } from '../../domain/account/messages.ts';
-import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from './basics.ts';
+import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText, tenantIdText } from './basics.ts';
 import { type Route, routesOver } from '../server/routes.ts';
 import { priceListOf, type ReferenceData } from '../commands/reference.ts';
+import type { correctRates as correct } from '../commands/saleRates.ts';
+import type { ReadYourWrites } from '../queries/queries.ts';
 import { fxRateOn } from '../../domain/fxRates.ts';
 import { problem } from '../server/problems.ts';
 import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
@@ -13,6 +15,10 @@ import { checkNotAhead } from './rejections.ts';
 export interface PricesDeps {
   readonly reference: ReferenceData;
   readonly clock: Clock;
+  readonly reads: ReadYourWrites;
+  /** Books rates of sales without one that are known by now. */
+  readonly priceSales: () => Promise<number>;
+  readonly correctRates: ReturnType<typeof correct>;
 }
 
 const { get, post } = routesOver<PricesDeps>();
@@ -271,13 +277,13 @@ export const publishFxRates = post(
     summary: "Publish a day's exchange rates",
     description:
       'All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is ' +
-      'overwritten.',
+      'overwritten, and sales that are booked keep their rate. Sales that had none get theirs.',
     access: 'admin',
     body: publishFxRatesRequest,
     reply: { status: 200, schema: fxRatesResponse },
     problems: ['busy'],
   },
-  async ({ body, meta, doneOr }, { reference }) => {
+  async ({ body, meta, doneOr }, { reference, reads, priceSales }) => {
     checkNotAhead(`${body.date}T00:00:00.000Z`, meta.now, 'date');
     const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data: body, meta });
     const { events } = doneOr(outcome, {
@@ -285,7 +291,62 @@ export const publishFxRates = post(
         throw new Error('a publication corrects what is known');
       },
     });
+    // What is not done here, because the read models are behind or the process ends, the sweeper does.
+    await reads.settleAll();
+    await priceSales();
     const published_at = events[0]?.data.published_at ?? null;
     return { ...body, published: events.length > 0, published_at };
+  },
+);
+
+const fxCorrectionRequest = z
+  .strictObject({
+    currency: knownCurrencyIn,
+    rate_date: z.iso.date().meta({ description: 'Day of the wrong rate, as the sales have it.' }),
+    fx_rate_to_usd: rate.nullish().meta({
+      description: 'USD for 1 unit of the currency; left out: the rate of that day as it is published now.',
+    }),
+    tenant_id: tenantIdText.nullish().meta({ description: 'Sales of this tenant only.' }),
+    grant_id: plainText(1, 100).nullish().meta({ description: 'This sale only.' }),
+    reason: plainText(1, 500),
+  })
+  .meta({ id: 'FxCorrectionRequest' });
+
+const fxCorrectionResponse = z
+  .strictObject({
+    currency: z.string(),
+    rate_date: z.iso.date().meta({ description: 'Day of the rate that was wrong.' }),
+    fx_rate_to_usd: decimalOut,
+    reason: z.string(),
+    corrected: z
+      .array(z.strictObject({ tenant_id: z.string(), grant_id: z.string(), previous_rate: decimalOut }))
+      .meta({ description: 'The sales that this very request corrected.' }),
+  })
+  .meta({ id: 'FxCorrectionResponse' });
+
+export const correctFxRates = post(
+  '/v1/admin/fx-corrections',
+  {
+    summary: 'Correct the rate of sales that are booked',
+    description:
+      'Each sale in the currency that was booked at a rate of that day gets the right one, by an event: what was ' +
+      'recognised at the wrong rate is trued up now, and what was reported before stays. Sales that have the right ' +
+      'rate are left alone, so that a repeat does nothing.',
+    access: 'admin',
+    body: fxCorrectionRequest,
+    reply: { status: 200, schema: fxCorrectionResponse },
+    problems: ['fx_rate_not_found', 'busy'],
+  },
+  async ({ body, meta, doneOr }, { correctRates, reads }) => {
+    const { currency, rate_date, reason } = body;
+    await reads.settleAll();
+    const asked = {
+      ...{ currency, rate_date, reason, fx_rate_to_usd: body.fx_rate_to_usd ?? null },
+      ...{ tenant_id: body.tenant_id ?? null, grant_id: body.grant_id ?? null },
+    };
+    const { fx_rate_to_usd, corrected } = doneOr(await correctRates(asked, meta), {
+      fx_rate_not_found: `No rate of ${rate_date} is published for ${currency}: send it as fx_rate_to_usd.`,
+    });
+    return { currency, rate_date, fx_rate_to_usd, reason, corrected: [...corrected] };
   },
 );

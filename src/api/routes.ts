@@ -104,6 +104,7 @@ import {
   getCreditPrices,
   getFxRate,
   publishCreditPrices,
+  correctFxRates,
   publishFxRates,
   type PricesDeps,
 } from './prices.ts';
@@ -311,6 +312,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listTenantLedger,
     listTenants,
     publishCreditPrices,
+    correctFxRates,
     publishFxRates,
     revokeApiKey,
     rotateApiKey,

@@ -9,6 +9,7 @@ import {
 import {
   type AccountBook,
   type Books,
+  bookRate,
   burn,
   checkAvailable,
   newBook,
@@ -65,6 +66,7 @@ const move = byType<[Books, AccountBook]>({
   },
   CreditsGranted: sell,
   SaleDetailsAdded: tellMore,
+  SaleRateBooked: bookRate,
   CreditsRefunded: refund,
   CreditsAdjusted: (event, books, book) => {
     const { idempotency_key: key, credits, allow_negative } = event.data;

@@ -36,6 +36,9 @@ const newRow = (tenant_id: string, at: string): BalanceRow => ({
   last_activity_at: at,
 });
 
+/** Facts of sales that became known later: they move no credits. */
+const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked']);
+
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = (emit: Emit = () => undefined) => {
   const rows = keptRows<typeof balances, BalanceRow>(balances, emit);
@@ -72,7 +75,7 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     rows: rows.values,
     apply: (event: AuditedEvent): void => {
       const tenant = accountOf(event.stream);
-      if (tenant === undefined || event.type === 'SaleDetailsAdded') return;
+      if (tenant === undefined || FACTS.has(event.type)) return;
       const row = rows.at(tenant, () => newRow(tenant, timeOf(event)));
       row.last_activity_at = timeOf(event);
       move(event, row);
@@ -120,7 +123,8 @@ const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
 /** Price list and rate are those of the sale. */
 const refundedGrant = (
   event: AuditedEventOf<'CreditsRefunded'>,
-  sale: Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd'> | undefined,
+  sale:
+    Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'> | undefined,
 ): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
   ...event.data,
@@ -130,6 +134,7 @@ const refundedGrant = (
   original_grant_id: event.data.grant_id,
   price_list_version: sale?.price_list_version ?? null,
   fx_rate_to_usd: sale?.fx_rate_to_usd ?? null,
+  fx_rate_date: sale?.fx_rate_date ?? null,
 });
 
 /** Sales with what of them was refunded, and refunds. */

@@ -13,7 +13,7 @@ const CHECKS = {
   hold: 'every hold was opened once and closed once, and no burn exceeds its hold',
   rate: 'every burn has the rate of its billing config',
   price: 'every sale has the price of a list that was in force',
-  fx: 'every sale was booked at the last known exchange rate',
+  fx: 'every sale was booked at the last known exchange rate, or at a later one that says why',
   refund: 'no refund exceeds its sale',
   claim: 'every sale and refund matches its claim, and every claim was settled',
   identity: 'no payment, charge, adjustment or operation took effect twice',

@@ -31,11 +31,11 @@ type Coins = readonly [gross: bigint, vat: bigint, fee: bigint];
 interface BookedLot {
   readonly id: string;
   readonly position: bigint;
-  readonly kind: 'priced' | 'gift' | 'unpriced';
+  kind: 'priced' | 'gift' | 'unpriced';
   readonly currency: string;
-  readonly rate: string | null;
-  readonly price: string | null;
-  readonly worth: (coins: Coins) => Worth;
+  rate: string | null;
+  price: string | null;
+  worth: (coins: Coins) => Worth;
   /** Credits of the present stretch, how many are gone, its value, and what of it was recognised. */
   credits: bigint;
   gone: bigint;
@@ -272,6 +272,14 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
       const lot = book.lots.find((one) => one.id === event.data.grant_id);
       if (lot === undefined || vat + fee === 0) return undefined;
       restate(lot, (of) => (of.paid = plus(of.paid, [0n, BigInt(vat), BigInt(fee)])), moves);
+      return moves;
+    }
+    case 'SaleRateBooked': {
+      const { grant_id, fx_rate_to_usd: rate, price_per_1000_credits: price } = event.data;
+      const lot = book.lots.find((one) => one.id === grant_id);
+      if (lot === undefined) return undefined;
+      const worth = worthAt({ rate, price, digits: minorUnitDigits(lot.currency) ?? 2 });
+      restate(lot, (of) => Object.assign(of, { rate, price, worth, kind: 'priced' }), moves);
       return moves;
     }
     case 'CreditsRefunded': {

@@ -39,6 +39,12 @@ const burnRows = ({ used }: Moves): Map<string, Burn> =>
     ]),
   );
 
+/** A rate counts as too old when more than seven days lie between its day and the sale's. */
+const staleAt = (day: string | null, occurredAt: string): bigint => {
+  const oldest = new Date(Date.parse(occurredAt.slice(0, 10)) - 7 * 86_400_000).toISOString().slice(0, 10);
+  return day !== null && day < oldest ? 1n : 0n;
+};
+
 /** What a sale or a refund books in its own currency; nothing of its own for an adjustment. */
 const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
@@ -52,6 +58,20 @@ const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<st
     const own = { booked: moves.booked, vat_minor: BigInt(vat), fee_minor: BigInt(fee) };
     return new Map([[currency, { ...NO_BOOKING, ...own }]]);
   }
+  if (event.type === 'SaleRateBooked') {
+    const {
+      previous_rate,
+      previous_rate_date: before,
+      fx_rate_date: after,
+      sale_occurred_at: at,
+    } = event.data;
+    const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
+    const own = {
+      ...{ booked: moves.booked, refunded: moves.refunded, without_rate: previous_rate === null ? -1n : 0n },
+      stale_rate: staleAt(after, at) - staleAt(before, at),
+    };
+    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+  }
   if (event.type !== 'CreditsGranted') return new Map();
   const { data } = event;
   const lot = book.lots.find(({ id }) => id === data.grant_id);
@@ -62,6 +82,7 @@ const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<st
     ...{ gross_minor: gross, vat_minor: vat, fee_minor: fee },
     without_amount: data.gross_amount_minor === null ? 1n : 0n,
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
+    stale_rate: data.gross_amount_minor === null ? 0n : staleAt(data.fx_rate_date, data.occurred_at),
   };
   return new Map([[data.currency, { ...NO_BOOKING, ...own }]]);
 };
@@ -256,8 +277,11 @@ export interface Reference {
   readonly list: (version: number) => PublishedList | undefined;
   /** Whether a sale could be priced by this version: it was active, or superseded a day ago at most. */
   readonly wasInForce: (version: number, sale: AuditedEventOf<'CreditsGranted'>) => boolean;
-  /** The rates that a sale could be booked at; the first is the expected one. */
-  readonly bookable: (sale: AuditedEventOf<'CreditsGranted'>) => readonly BookedRate[];
+  /** The rates that a sale could be booked at when an event was recorded; the first is the expected one. */
+  readonly bookable: (
+    sale: Pick<AuditedEventOf<'CreditsGranted'>['data'], 'currency' | 'occurred_at'>,
+    event: AuditedEvent,
+  ) => readonly BookedRate[];
 }
 
 export const rateKey = (rate: Pick<BillingRate, 'operation' | 'extraction_mode' | 'billing_type'>): string =>
@@ -338,10 +362,10 @@ export const reference = (findings: Findings): Reference => {
     config: configs.of,
     list: lists.of,
     wasInForce: lists.wasInForce,
-    bookable: (sale) =>
+    bookable: ({ currency, occurred_at }, event) =>
       fx.bookable(
-        { currency: sale.data.currency, day: sale.data.occurred_at.slice(0, 10) },
-        new Date(Date.parse(recordedAt(sale)) - RACE_MS).toISOString(),
+        { currency, day: occurred_at.slice(0, 10) },
+        new Date(Date.parse(recordedAt(event)) - RACE_MS).toISOString(),
       ),
     apply: byType({
       PriceListPublished: lists.apply,

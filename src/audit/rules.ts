@@ -376,7 +376,7 @@ const checkPrice = (books: Books, event: Granted): void => {
 const checkFx = (books: Books, event: Granted): void => {
   books.findings.checked('fx');
   const { fx_rate_to_usd, fx_rate_date } = event.data;
-  const bookable = books.reference.bookable(event);
+  const bookable = books.reference.bookable(event.data, event);
   if (bookable.some(({ rate, date }) => rate === fx_rate_to_usd && date === fx_rate_date)) return;
   const [due] = bookable;
   wrong(books.findings, 'fx', event)(
@@ -424,6 +424,36 @@ export const tellMore = (
   of.sale = { ...of.sale, ...(details as object) };
   const { vat_amount_minor: vat, provider_fee_minor: fee, gross_amount_minor: gross } = of.sale;
   if (vat > (gross ?? 0) || fee > (gross ?? 0)) say('The VAT or the fee of its sale exceeds the amount.');
+};
+
+/** A rate that became known is one that was published; one that somebody corrected follows the one before. */
+export const bookRate = (
+  event: AuditedEventOf<'SaleRateBooked'>,
+  { findings, reference }: Books,
+  book: AccountBook,
+): void => {
+  const { data } = event;
+  findings.checked('fx');
+  const say = wrong(findings, 'fx', event);
+  const of = book.sales.get(data.grant_id);
+  if (of === undefined) {
+    say(`It books the rate of ${data.grant_id}, which was not sold.`);
+    return;
+  }
+  const { sale } = of;
+  if (data.previous_rate !== sale.fx_rate_to_usd || data.previous_rate_date !== sale.fx_rate_date)
+    say('The rate before it is another one.', sale.fx_rate_to_usd ?? 'none', data.previous_rate ?? 'none');
+  if (
+    data.price_per_1000_credits !== sale.price_per_1000_credits ||
+    data.sale_occurred_at !== sale.occurred_at
+  )
+    say('It says another price or time of its sale.');
+  const isPublished = reference
+    .bookable(sale, event)
+    .some(({ rate, date }) => rate === data.fx_rate_to_usd && date === data.fx_rate_date);
+  if (data.reason === null && (data.previous_rate !== null || !isPublished))
+    say('It books a rate that was not published, or in place of another one without a reason.');
+  of.sale = { ...sale, fx_rate_to_usd: data.fx_rate_to_usd, fx_rate_date: data.fx_rate_date };
 };
 
 const LIMITS = [

@@ -39,6 +39,7 @@ import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
+import { correctRates, priceSales } from '../commands/saleRates.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
 import { heldBack } from '../commands/gates.ts';
@@ -212,6 +213,8 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   return {
     accounts: from.accounts,
     sellCredits: sellCredits(sales),
+    priceSales: priceSales(from.saleRates),
+    correctRates: correctRates(from.saleRates),
     refundCredits: refundCredits(sales),
     reference: sales.reference,
     apiKeys: from.apiKeys,

@@ -179,6 +179,13 @@ describe('the audit of forged events in a chain that holds', () => {
       forge(ACCOUNT, type, { created_at: MADE_AT, ...change(dataOf(sold!)) });
     });
 
+  const rateOf = (sale: JsonObject) => ({
+    ...{ grant_id: sale['grant_id'] ?? '', fx_rate_to_usd: '9', fx_rate_date: sale['fx_rate_date'] ?? null },
+    previous_rate_date: sale['fx_rate_date'] ?? null,
+    price_per_1000_credits: sale['price_per_1000_credits'] ?? '',
+    sale_occurred_at: sale['occurred_at'] ?? '',
+  });
+
   const facts: readonly [string, Check, string, (sale: JsonObject) => JsonObject][] = [
     [
       'facts of what was not sold',
@@ -197,6 +204,18 @@ describe('the audit of forged events in a chain that holds', () => {
       'agreement',
       'SaleDetailsAdded',
       ({ grant_id = '' }) => ({ grant_id, details: {} }),
+    ],
+    [
+      'a rate that replaces another one without a reason',
+      'fx',
+      'SaleRateBooked',
+      (sale) => ({ ...rateOf(sale), previous_rate: sale['fx_rate_to_usd'] ?? null, reason: null }),
+    ],
+    [
+      'a correction of a rate that was not booked',
+      'fx',
+      'SaleRateBooked',
+      (sale) => ({ ...rateOf(sale), previous_rate: '7', reason: 'mistyped' }),
     ],
   ];
   for (const [name, check, type, change] of facts)

@@ -132,6 +132,10 @@ class AddCreditsResponse(TypedDict):
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
     fx_rate_date: str | None
     """Day of the exchange rate; null if none was needed or known."""
+    fx_rate_age_days: int | None
+    """Days between the day of the rate and that of the payment; null: it has no rate."""
+    fx_rate_stale: bool
+    """Whether the rate was more than 7 days old."""
     balance_credits: int
     """Whole credits."""
     credited: bool
@@ -3085,6 +3089,43 @@ class FreeTierSubsidyResponse(TypedDict):
     totals: SubsidyTotals
 
 
+class FxCorrectionRequest(TypedDict):
+    currency: str
+    """ISO 4217 code."""
+    rate_date: str
+    """Day of the wrong rate, as the sales have it."""
+    fx_rate_to_usd: NotRequired[str | None]
+    """USD for 1 unit of the currency; left out: the rate of that day as it is published now."""
+    tenant_id: NotRequired[str | None]
+    """Sales of this tenant only."""
+    grant_id: NotRequired[str | None]
+    """This sale only."""
+    reason: str
+    """Why, for people and for the auditor."""
+
+
+class FxCorrectionResponse(TypedDict):
+    currency: str
+    """ISO 4217, three capital letters."""
+    rate_date: str
+    """Day of the rate that was wrong."""
+    fx_rate_to_usd: str
+    """Exact decimal text."""
+    reason: str
+    """Why, for people and for the auditor."""
+    corrected: list[FxCorrectionResponseCorrected]
+    """The sales that this very request corrected."""
+
+
+class FxCorrectionResponseCorrected(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    previous_rate: str
+    """Exact decimal text."""
+
+
 class FxRateNotFoundProblem(TypedDict):
     """There is no such exchange rate. RFC 9457; what to do: /docs/problems/fx_rate_not_found."""
 
@@ -3231,6 +3272,12 @@ class GrantItem(TypedDict):
     """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    fx_rate_date: str | None
+    """Day of the exchange rate; null if none was needed or known."""
+    fx_rate_age_days: int | None
+    """Days between the day of the rate and that of the payment; null: it has no rate."""
+    fx_rate_stale: bool
+    """Whether the rate was more than 7 days old."""
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
@@ -3828,6 +3875,8 @@ class MarginReportResponse(TypedDict):
     """Sales that were recorded without money."""
     sales_without_rate: int
     """Sales in a currency without an exchange rate for their day."""
+    sales_with_stale_rate: int
+    """Sales at a rate that was more than 7 days old on their day."""
 
 
 class MarginReportResponseUnitMargin(TypedDict):

@@ -225,6 +225,14 @@ export type AddCreditsResponse = {
      */
     fx_rate_date: string | null;
     /**
+     * Days between the day of the rate and that of the payment; null: it has no rate.
+     */
+    fx_rate_age_days: number | null;
+    /**
+     * Whether the rate was more than 7 days old.
+     */
+    fx_rate_stale: boolean;
+    /**
      * Whole credits.
      */
     balance_credits: number;
@@ -5077,6 +5085,69 @@ export type FreeTierSubsidyResponse = {
     totals: SubsidyTotals;
 };
 
+export type FxCorrectionRequest = {
+    /**
+     * ISO 4217 code.
+     */
+    currency: string;
+    /**
+     * Day of the wrong rate, as the sales have it.
+     */
+    rate_date: string;
+    /**
+     * USD for 1 unit of the currency; left out: the rate of that day as it is published now.
+     */
+    fx_rate_to_usd?: string | null;
+    /**
+     * Sales of this tenant only.
+     */
+    tenant_id?: string | null;
+    /**
+     * This sale only.
+     */
+    grant_id?: string | null;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+};
+
+export type FxCorrectionResponse = {
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * Day of the rate that was wrong.
+     */
+    rate_date: string;
+    /**
+     * Exact decimal text.
+     */
+    fx_rate_to_usd: string;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+    /**
+     * The sales that this very request corrected.
+     */
+    corrected: Array<{
+        /**
+         * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+         */
+        tenant_id: string;
+        /**
+         * ID of the grant, `grt_…`.
+         */
+        grant_id: string;
+        /**
+         * Exact decimal text.
+         */
+        previous_rate: string;
+    }>;
+};
+
 /**
  * There is no such exchange rate. RFC 9457; what to do: /docs/problems/fx_rate_not_found.
  */
@@ -5336,6 +5407,18 @@ export type GrantItem = {
      * USD for one unit of the currency, as a decimal text; null while no rate is known.
      */
     fx_rate_to_usd: string | null;
+    /**
+     * Day of the exchange rate; null if none was needed or known.
+     */
+    fx_rate_date: string | null;
+    /**
+     * Days between the day of the rate and that of the payment; null: it has no rate.
+     */
+    fx_rate_age_days: number | null;
+    /**
+     * Whether the rate was more than 7 days old.
+     */
+    fx_rate_stale: boolean;
     /**
      * Name of the payment provider or the model's provider, in small letters.
      */
@@ -6441,6 +6524,10 @@ export type MarginReportResponse = {
      * Sales in a currency without an exchange rate for their day.
      */
     sales_without_rate: number;
+    /**
+     * Sales at a rate that was more than 7 days old on their day.
+     */
+    sales_with_stale_rate: number;
 };
 
 export type MarkdownResult = {
@@ -12533,6 +12620,81 @@ export type ChargeExamplesResponses = {
 };
 
 export type ChargeExamplesResponse = ChargeExamplesResponses[keyof ChargeExamplesResponses];
+
+export type CorrectFxRatesData = {
+    body: FxCorrectionRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/fx-corrections';
+};
+
+export type CorrectFxRatesErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `fx_rate_not_found`
+     */
+    404: FxRateNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CorrectFxRatesError = CorrectFxRatesErrors[keyof CorrectFxRatesErrors];
+
+export type CorrectFxRatesResponses = {
+    /**
+     * Success.
+     */
+    200: FxCorrectionResponse;
+};
+
+export type CorrectFxRatesResponse = CorrectFxRatesResponses[keyof CorrectFxRatesResponses];
 
 export type CountPagesData = {
     body: PageCountRequest;

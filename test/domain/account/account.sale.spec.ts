@@ -4,6 +4,7 @@ import { account } from '../../../domain/account/account.ts';
 import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
 import {
   adjust,
+  bookRate,
   NOW,
   refund,
   richest,
@@ -119,6 +120,48 @@ describe('selling credits', () => {
         .when(tellMore({ provider_fee_minor: 1_191 }))
         .thenRejected({ code: 'idempotency_key_reused', members: ['provider_fee_minor'] });
       given().when(tellMore(facts)).thenRejected({ code: 'original_grant_not_found' });
+    });
+  });
+
+  describe('at a rate that is known later', () => {
+    const unpriced = sell({ fx_rate_to_usd: null, fx_rate_date: null });
+    const rate = { fx_rate_to_usd: '1.1', fx_rate_date: '2026-01-30' };
+
+    it('gets the rate once', () => {
+      given(unpriced)
+        .when(bookRate(rate))
+        .then([
+          'SaleRateBooked',
+          {
+            ...{ grant_id: 'grt_stripe_pay_1', ...rate, previous_rate: null, previous_rate_date: null },
+            ...{ price_per_1000_credits: '10', sale_occurred_at: NOW, reason: null, created_at: NOW },
+          },
+        ]);
+      given(unpriced, bookRate(rate))
+        .when(bookRate({ ...rate, fx_rate_to_usd: '1.2' }))
+        .thenNothing();
+      given(sell()).when(bookRate(rate)).thenNothing();
+    });
+
+    it('gets another one where somebody says why', () => {
+      const right = { ...rate, fx_rate_to_usd: '1.2', reason: 'mistyped' };
+      const before = { previous_rate: '1.1', previous_rate_date: '2026-01-30' };
+      given(sell())
+        .when(bookRate(right))
+        .then(['SaleRateBooked', { ...right, ...before }]);
+      given(sell(), bookRate(right)).when(bookRate(right)).thenNothing();
+      given(sell())
+        .when(bookRate({ ...right, fx_rate_to_usd: '1.10' }))
+        .thenNothing();
+    });
+
+    it('has none without money, and is none that was not sold', () => {
+      given(
+        sell({ gross_amount_minor: null, vat_amount_minor: 0, provider_fee_minor: 0, fx_rate_to_usd: null }),
+      )
+        .when(bookRate(rate))
+        .thenNothing();
+      given().when(bookRate(rate)).thenRejected({ code: 'original_grant_not_found' });
     });
   });
 

@@ -125,6 +125,9 @@ const sell = async (walk: Walk): Promise<void> => {
   await walk.call('publishFxRates', {
     json: { date: '2026-01-30', base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
   });
+  await walk.call('correctFxRates', {
+    json: { currency: 'EUR', rate_date: '2026-01-30', fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
+  });
   await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: '2026-01-31' } });
   await walk.call('addCredits', {
     json: {

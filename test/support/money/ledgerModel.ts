@@ -165,6 +165,8 @@ const VERDICTS: Verdicts = {
     ledger.rows[at] = { ...sale, ...told };
     return isNew ? 'done' : 'repeat';
   },
+  // The independent ledger has no rates: no history draws one.
+  BookSaleRate: () => 'repeat',
   RefundCredits: (ledger, data) => {
     const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund');
     if (twin) return again(twin, 'refund', data.fingerprint);

@@ -227,6 +227,22 @@ class AsyncApi:
         call = Call("POST", "/v1/billing/dspy-examples-charge", body=body, timeout=timeout)
         return cast("models.DspyExamplesChargeResponse", await self._sender.data(call))
 
+    async def correct_fx_rates(
+        self,
+        body: models.FxCorrectionRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.FxCorrectionResponse:
+        """Correct the rate of sales that are booked.
+
+        Each sale in the currency that was booked at a rate of that day gets the right one, by an
+        event: what was recognised at the wrong rate is trued up now, and what was reported
+        before stays. Sales that have the right rate are left alone, so that a repeat does
+        nothing.
+        """
+        call = Call("POST", "/v1/admin/fx-corrections", body=body, timeout=timeout)
+        return cast("models.FxCorrectionResponse", await self._sender.data(call))
+
     async def count_pages(
         self,
         body: models.PageCountRequest,
@@ -1928,7 +1944,8 @@ class AsyncApi:
         """Publish a day's exchange rates.
 
         All rates of the day at once. To correct a day, send the same day and base with other
-        rates; nothing is overwritten.
+        rates; nothing is overwritten, and sales that are booked keep their rate. Sales that had
+        none get theirs.
         """
         call = Call("POST", "/v1/admin/fx-rates", body=body, timeout=timeout)
         return cast("models.FxRatesResponse", await self._sender.data(call))
