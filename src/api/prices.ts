@@ -6,9 +6,9 @@ import { type Route, routesOver } from '../server/routes.ts';
 import { priceListOf, type ReferenceData } from '../commands/reference.ts';
 import type { correctRates as correct } from '../commands/saleRates.ts';
 import type { ReadYourWrites } from '../queries/queries.ts';
-import { fxRateOn } from '../../domain/fxRates.ts';
-import { problem } from '../server/problems.ts';
-import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
+import { type FxDay, fxRateOn, type FxRatesState, rateAgeDays } from '../../domain/fxRates.ts';
+import { invalid, problem } from '../server/problems.ts';
+import { laterBy, minorUnitDigits } from '../../domain/kernel/amounts.ts';
 import { checkNotAhead } from './rejections.ts';
 
 /** What these routes need. */
@@ -189,6 +189,10 @@ const publishFxRatesRequest = z
         .refine((rates) => Object.keys(rates).length > 0, { error: 'At least one rate.' }),
     ),
     source: plainText(1, 100).default('admin'),
+    confirmed: z.boolean().default(false).meta({
+      description:
+        'Publishes also a rate that is more than 5 times, or less than a fifth of, the last one before.',
+    }),
   })
   .refine(({ base, rates }) => !(base in rates), {
     error: 'The base has no rate to itself.',
@@ -271,6 +275,33 @@ export const publishCreditPrices = post(
   },
 );
 
+/** A rate that moved by more than this since an earlier day is asked about: a point or a digit may be misplaced. */
+const ODD_FACTOR = 5;
+const ODD_DAYS = 31;
+
+/** The first rate that is far from the last one known of an earlier day. */
+const oddRate = (state: FxRatesState, { date, base, rates }: FxDay) => {
+  const before = laterBy(`${date}T00:00:00.000Z`, -1);
+  for (const [quote, given] of Object.entries(rates)) {
+    const known = fxRateOn(state, { base, quote }, before.slice(0, 10));
+    if (known === undefined || (rateAgeDays(known.rate_date, before) ?? 0) > ODD_DAYS) continue;
+    const factor = Number(given) / Number(known.rate);
+    if (factor > ODD_FACTOR || factor * ODD_FACTOR < 1) return { quote, known };
+  }
+  return undefined;
+};
+
+const checkOdd = (state: FxRatesState, day: FxDay): void => {
+  const odd = oddRate(state, day);
+  if (odd === undefined) return;
+  const { rate: before, rate_date } = odd.known;
+  throw invalid({
+    loc: ['body', 'rates', odd.quote],
+    msg: `Is far from ${before}, the rate of ${rate_date}. Send confirmed: true if it is right.`,
+    type: 'value_error',
+  });
+};
+
 export const publishFxRates = post(
   '/v1/admin/fx-rates',
   {
@@ -284,8 +315,10 @@ export const publishFxRates = post(
     problems: ['busy'],
   },
   async ({ body, meta, doneOr }, { reference, reads, priceSales }) => {
-    checkNotAhead(`${body.date}T00:00:00.000Z`, meta.now, 'date');
-    const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data: body, meta });
+    const { confirmed, ...data } = body;
+    checkNotAhead(`${data.date}T00:00:00.000Z`, meta.now, 'date');
+    if (!confirmed) checkOdd(await reference.fxRates(), data);
+    const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data, meta });
     const { events } = doneOr(outcome, {
       fx_rates_conflict: () => {
         throw new Error('a publication corrects what is known');
@@ -295,7 +328,7 @@ export const publishFxRates = post(
     await reads.settleAll();
     await priceSales();
     const published_at = events[0]?.data.published_at ?? null;
-    return { ...body, published: events.length > 0, published_at };
+    return { ...data, published: events.length > 0, published_at };
   },
 );
 

@@ -4701,6 +4701,10 @@ class PublishFxRatesRequest(TypedDict):
     """The rates by operation, mode and billing type, or by currency."""
     source: NotRequired[str]
     """Where it comes from."""
+    confirmed: NotRequired[bool]
+    """Publishes also a rate that is more than 5 times, or less than a fifth of, the last one
+    before.
+    """
 
 
 class PublishPriceListRequest(TypedDict):

@@ -7786,6 +7786,10 @@ export type PublishFxRatesRequest = {
      * Where it comes from.
      */
     source?: string;
+    /**
+     * Publishes also a rate that is more than 5 times, or less than a fifth of, the last one before.
+     */
+    confirmed?: boolean;
 };
 
 export type PublishPriceListRequest = {

@@ -62,11 +62,16 @@ describe('exchange rates over HTTP', () => {
     const report = async () => (await api.call('get', '/v1/admin/margin-report')).body;
     const correct = (json: object) => api.call('post', '/v1/admin/fx-corrections', { json });
 
+    let listed: readonly Record<string, unknown>[];
+    const listPrices = (entries: readonly object[]) =>
+      api.call('post', '/v1/admin/credit-prices', { json: { entries } });
+    after(() => listPrices(listed.map(({ minor_unit_digits: _, ...entry }) => entry)));
     before(async () => {
+      listed = (await api.call('get', '/v1/admin/credit-prices')).body['entries'] as typeof listed;
       const entries = ['USD', 'EUR', 'GBP', 'SEK', 'NOK'].map((currency) => ({
         ...{ currency, price_per_1000_credits: '1.00' },
       }));
-      await api.call('post', '/v1/admin/credit-prices', { json: { entries } });
+      await listPrices(entries);
     });
 
     it('mark one that was older than 7 days, and the report counts it', async () => {
@@ -114,7 +119,7 @@ describe('exchange rates over HTTP', () => {
     });
 
     it('that were wrong are corrected by an event, with their refunds, and a repeat does nothing', async () => {
-      await publish({ date: '2001-03-05', rates: { USD: '11.00' } });
+      await publish({ date: '2001-03-05', rates: { USD: '11.00' }, confirmed: true });
       const occurred_at = '2001-03-05T12:00:00.000Z';
       const before = Number((await report())['deferred_revenue_usd']);
       const sold = await sell('fx-wrong', 'EUR', { occurred_at });
@@ -144,6 +149,20 @@ describe('exchange rates over HTTP', () => {
       const stated = await correct({ ...json, fx_rate_to_usd: '1.20', grant_id });
       expect(stated.body).to.deep.include({ fx_rate_to_usd: '1.20' });
       expect(await deferred()).to.be.closeTo(6, 0.000_001);
+    });
+  });
+
+  it('asks about a rate that is far from the one before, as where a point is misplaced', async () => {
+    await publish({ date: '1999-04-05', rates: { GBP: '0.70' } });
+    const typo = { date: '1999-04-06', rates: { GBP: '7.0' } };
+    const asked = await publish(typo);
+    expect(issuesIn(asked)[0]).to.contain('body.rates.GBP');
+    expect(asked.text).to.contain('confirmed: true');
+    expect((await rate('quote=GBP&on=1999-04-06')).body).to.include({ rate: '0.70' });
+    expect((await publish({ ...typo, confirmed: true })).body).to.include({ published: true });
+    expect((await publish({ ...typo, rates: { GBP: '0.71' } })).body).to.include({ published: true });
+    expect((await publish({ date: '1999-07-06', rates: { GBP: '9.0' } })).body).to.include({
+      published: true,
     });
   });
 
