@@ -185,6 +185,8 @@ const amountFor = (credits: number, price: Decimal): bigint => {
   return (BigInt(credits) * price.units + unit - 1n) / unit;
 };
 
+const atLeastZero = (n: bigint): bigint => (n > 0n ? n : 0n);
+
 /** The entry of a list that an offer is priced by, or why it has none. */
 const entryFor = (list: PriceList, { currency, credits }: SaleOffer): PriceListEntry | SaleRejection => {
   const entry = list.entries.find((one) => one.currency === currency);
@@ -214,12 +216,11 @@ export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing 
 
   const price = priceInMinor(entry);
   const { discount_minor: discount, vat_amount_minor: vat } = offer;
-  const amount = (entry.tax_basis === 'inclusive' ? gross : gross - vat) + discount;
+  const untaxed = entry.tax_basis === 'inclusive' ? 0 : vat;
+  const amount = gross - untaxed + discount;
   const credits = offer.credits ?? creditsFor(amount, price);
   if (gross + discount > 0 && isPriceOf(credits, amount, price))
     return { kind: 'priced', credits: asCredits(credits), priced };
-  const listed = amountFor(credits, price) - BigInt(discount);
-  const due = listed > 0n ? listed : 0n;
-  const expected = entry.tax_basis === 'inclusive' ? due : due + BigInt(vat);
-  return { kind: 'rejected', rejection: { code: 'price_mismatch', expected_minor: exactly(expected) } };
+  const expected_minor = exactly(atLeastZero(amountFor(credits, price) - BigInt(discount)) + BigInt(untaxed));
+  return { kind: 'rejected', rejection: { code: 'price_mismatch', expected_minor } };
 };

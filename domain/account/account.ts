@@ -104,21 +104,8 @@ export const account: Decider<AccountKind> = {
 
 /** The balance that an event carries; undefined for one that does not move it. */
 export const balanceAfter = ({ type, data }: AccountEvent): Credits | undefined => {
-  switch (type) {
-    case 'AccountOpened':
-      return NO_CREDITS;
-    case 'CreditsGranted':
-    case 'CreditsRefunded':
-    case 'CreditsAdjusted':
-    case 'CreditsBurned':
-      return data.balance_after;
-    case 'PlanSet':
-    case 'SaleDetailsAdded':
-    case 'SaleRateBooked':
-    case 'CreditsHeld':
-    case 'HoldReleased':
-      return undefined;
-  }
+  if (type === 'AccountOpened') return NO_CREDITS;
+  return 'balance_after' in data ? data.balance_after : undefined;
 };
 
 type Data<Type extends AccountEvent['type']> = AccountEventOf<Type>['data'];

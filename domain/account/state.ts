@@ -232,14 +232,16 @@ const withRate = (of: SaleState, { fx_rate_to_usd, fx_rate_date }: Data<'SaleRat
   sale: { ...of.sale, fx_rate_to_usd, fx_rate_date },
 });
 
+type LaterFacts = AccountEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>;
+
+const isLater = (event: AccountEvent): event is LaterFacts =>
+  event.type === 'SaleDetailsAdded' || event.type === 'SaleRateBooked';
+
 /** A sale that is not kept is read again with its later facts when somebody asks for it. */
-const toldLater = (
-  state: AccountState,
-  grantId: string,
-  change: (of: SaleState) => SaleState,
-): AccountState => {
-  const of = keptAt(state.sales, keptAt(state.saleKeys, grantId) ?? '');
-  return of === undefined ? state : withSale(state, change(of));
+const toldLater = (state: AccountState, { type, data }: LaterFacts): AccountState => {
+  const of = keptAt(state.sales, keptAt(state.saleKeys, data.grant_id) ?? '');
+  if (of === undefined) return state;
+  return withSale(state, type === 'SaleDetailsAdded' ? withDetails(of, data) : withRate(of, data));
 };
 
 const granted = (state: AccountState, sale: Data<'CreditsGranted'>): AccountState => ({
@@ -392,11 +394,11 @@ const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState 
 
 /** What the account remembers of an event. It only remembers: every rule is in `decide`. */
 export const evolve = (state: AccountState, event: AccountEvent): AccountState => ({
-  ...changed(state, event),
+  ...(isLater(event) ? toldLater(state, event) : changed(state, event)),
   history: withNext(state.history, namesOf(event)),
 });
 
-const changed = (state: AccountState, { type, data }: AccountEvent): AccountState => {
+const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, LaterFacts>): AccountState => {
   switch (type) {
     case 'AccountOpened':
       return { ...state, opened: true, tenant_id: data.tenant_id };
@@ -404,10 +406,6 @@ const changed = (state: AccountState, { type, data }: AccountEvent): AccountStat
       return { ...state, plan: data.plan };
     case 'CreditsGranted':
       return granted(state, data);
-    case 'SaleDetailsAdded':
-      return toldLater(state, data.grant_id, (of) => withDetails(of, data));
-    case 'SaleRateBooked':
-      return toldLater(state, data.grant_id, (of) => withRate(of, data));
     case 'CreditsRefunded':
       return refunded(state, data);
     case 'CreditsAdjusted':

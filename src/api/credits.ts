@@ -64,6 +64,36 @@ const percent = z
 
 const country = z.string().regex(/^[A-Z]{2}$/, 'Two letters of ISO 3166-1, as DE.');
 
+interface SaleAmounts {
+  readonly credits?: number | null | undefined;
+  readonly gross_amount_minor?: number | null | undefined;
+  readonly discount_minor?: number | null | undefined;
+  readonly vat_amount_minor: number;
+  readonly provider_fee_minor: number;
+}
+
+type Flaw = readonly [member: string, message: string];
+
+const ABOVE = 'More than the gross amount.';
+
+/** Parts of a sale that are more than the whole. */
+const excessesOf = ({ vat_amount_minor, provider_fee_minor }: SaleAmounts, gross: number): readonly Flaw[] =>
+  Object.entries({ vat_amount_minor, provider_fee_minor })
+    .filter(([, part]) => part > gross)
+    .map(([member]) => [member, ABOVE]);
+
+/** Members of a sale that do not go together, and why. */
+const flawsOf = (sale: SaleAmounts): readonly Flaw[] => {
+  const [gross, discount] = [sale.gross_amount_minor ?? null, sale.discount_minor ?? 0];
+  const flaws: Flaw[] = [...excessesOf(sale, gross ?? 0)];
+  if (gross === null && sale.credits == null)
+    flaws.push(['credits', 'Either credits or gross_amount_minor is required.']);
+  if (gross === 0 && discount === 0)
+    flaws.push(['gross_amount_minor', 'Credits given for nothing are an adjustment.']);
+  if (gross === null && discount > 0) flaws.push(['discount_minor', 'A discount needs gross_amount_minor.']);
+  return flaws;
+};
+
 export const addCreditsRequest = z
   .strictObject({
     tenant_id: tenantIdText,
@@ -94,18 +124,9 @@ export const addCreditsRequest = z
     invoice_ref: plainText(1, 255).nullish(),
     note: plainText(1, 1000).nullish(),
   })
-  .superRefine(({ credits, gross_amount_minor: gross, ...sale }, context) => {
-    const issue = (member: string, message: string) =>
+  .superRefine((sale, context) => {
+    for (const [member, message] of flawsOf(sale))
       context.addIssue({ code: 'custom', path: [member], message });
-    if ((credits ?? null) === null && (gross ?? null) === null)
-      issue('credits', 'Either credits or gross_amount_minor is required.');
-    const discount = sale.discount_minor ?? 0;
-    if (gross === 0 && discount === 0)
-      issue('gross_amount_minor', 'Credits given for nothing are an adjustment.');
-    if (discount > 0 && (gross ?? null) === null)
-      issue('discount_minor', 'A discount needs gross_amount_minor.');
-    if (sale.vat_amount_minor > (gross ?? 0)) issue('vat_amount_minor', 'More than the gross amount.');
-    if (sale.provider_fee_minor > (gross ?? 0)) issue('provider_fee_minor', 'More than the gross amount.');
   })
   .meta({ id: 'AddCreditsRequest' });
 
@@ -331,9 +352,10 @@ export const addCredits = post(
   {
     summary: 'Record a sale of credits',
     description:
-      'The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` ' +
-      'and `provider_txn_id` returns the original grant with `credited: false`; fee, VAT, invoice, payout and tax that ' +
-      'were not known before are added to it (`details_added`), and what contradicts it is 422 with `members`.',
+      'The amount is checked against the price list, never priced from a default: list price − discount. A retry ' +
+      'with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`. Fee, VAT, ' +
+      'invoice, payout and tax that were not known before are added to it (`details_added`), and what contradicts ' +
+      'it is 422 with `members`.',
     access: 'admin',
     tenant: 'body',
     idempotency: KEPT_A_DAY,

@@ -260,6 +260,24 @@ const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
   ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS },
 });
 
+type Learnt = Extract<AnyEvent, { type: 'SaleDetailsAdded' | 'SaleRateBooked' }>;
+
+/** Facts and rates that are known later. False where the lot stays as it is. */
+const learn = (book: MarginBook, { type, data }: Learnt, moves: Moves): boolean => {
+  const lot = book.lots.find((one) => one.id === data.grant_id);
+  if (lot === undefined) return false;
+  if (type === 'SaleRateBooked') {
+    const { fx_rate_to_usd: rate, price_per_1000_credits: price } = data;
+    const worth = worthAt({ rate, price, digits: minorUnitDigits(lot.currency) ?? 2 });
+    restate(lot, (of) => Object.assign(of, { rate, price, worth, kind: 'priced' }), moves);
+    return true;
+  }
+  const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = data.details;
+  if (vat + fee === 0) return false;
+  restate(lot, (of) => (of.paid = plus(of.paid, [0n, BigInt(vat), BigInt(fee)])), moves);
+  return true;
+};
+
 /** Enters one event into a tenant's book; undefined where it moves no credits or money. */
 export const post = (book: MarginBook, event: Posted): Moves | undefined => {
   const moves = noMoves();
@@ -267,21 +285,9 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
     case 'CreditsGranted':
       openLot(book, saleLot(event.data, event.position), moves);
       return moves;
-    case 'SaleDetailsAdded': {
-      const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = event.data.details;
-      const lot = book.lots.find((one) => one.id === event.data.grant_id);
-      if (lot === undefined || vat + fee === 0) return undefined;
-      restate(lot, (of) => (of.paid = plus(of.paid, [0n, BigInt(vat), BigInt(fee)])), moves);
-      return moves;
-    }
-    case 'SaleRateBooked': {
-      const { grant_id, fx_rate_to_usd: rate, price_per_1000_credits: price } = event.data;
-      const lot = book.lots.find((one) => one.id === grant_id);
-      if (lot === undefined) return undefined;
-      const worth = worthAt({ rate, price, digits: minorUnitDigits(lot.currency) ?? 2 });
-      restate(lot, (of) => Object.assign(of, { rate, price, worth, kind: 'priced' }), moves);
-      return moves;
-    }
+    case 'SaleDetailsAdded':
+    case 'SaleRateBooked':
+      return learn(book, event, moves) ? moves : undefined;
     case 'CreditsRefunded': {
       const { grant_id: id, credits } = event.data;
       giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);

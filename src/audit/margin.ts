@@ -45,35 +45,24 @@ const staleAt = (day: string | null, occurredAt: string): bigint => {
   return day !== null && day < oldest ? 1n : 0n;
 };
 
-/** What a sale or a refund books in its own currency; nothing of its own for an adjustment. */
-const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
-  if (event.type === 'CreditsRefunded') {
-    const { currency, gross_amount_minor } = event.data;
-    const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
-    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
-  }
+/** What became known after a sale: its fee and VAT, or its rate. */
+const laterBooking = (
+  event: AuditedEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>,
+  book: MarginBook,
+  { booked, refunded }: Moves,
+): Map<string, Booking> => {
+  const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
   if (event.type === 'SaleDetailsAdded') {
     const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = event.data.details;
-    const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
-    const own = { booked: moves.booked, vat_minor: BigInt(vat), fee_minor: BigInt(fee) };
-    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+    return new Map([[currency, { ...NO_BOOKING, booked, vat_minor: BigInt(vat), fee_minor: BigInt(fee) }]]);
   }
-  if (event.type === 'SaleRateBooked') {
-    const {
-      previous_rate,
-      previous_rate_date: before,
-      fx_rate_date: after,
-      sale_occurred_at: at,
-    } = event.data;
-    const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
-    const own = {
-      ...{ booked: moves.booked, refunded: moves.refunded, without_rate: previous_rate === null ? -1n : 0n },
-      stale_rate: staleAt(after, at) - staleAt(before, at),
-    };
-    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
-  }
-  if (event.type !== 'CreditsGranted') return new Map();
-  const { data } = event;
+  const { previous_rate, previous_rate_date: before, fx_rate_date: after, sale_occurred_at: at } = event.data;
+  const without_rate = previous_rate === null ? -1n : 0n;
+  const stale_rate = staleAt(after, at) - staleAt(before, at);
+  return new Map([[currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate }]]);
+};
+
+const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBook): Booking => {
   const lot = book.lots.find(({ id }) => id === data.grant_id);
   const coins = [data.gross_amount_minor ?? 0, data.vat_amount_minor, data.provider_fee_minor] as const;
   const [gross, vat, fee] = [BigInt(coins[0]), BigInt(coins[1]), BigInt(coins[2])];
@@ -84,7 +73,20 @@ const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<st
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
     stale_rate: data.gross_amount_minor === null ? 0n : staleAt(data.fx_rate_date, data.occurred_at),
   };
-  return new Map([[data.currency, { ...NO_BOOKING, ...own }]]);
+  return { ...NO_BOOKING, ...own };
+};
+
+/** What a sale or a refund books in its own currency; nothing of its own for an adjustment. */
+const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
+  if (event.type === 'CreditsRefunded') {
+    const { currency, gross_amount_minor } = event.data;
+    const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
+    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+  }
+  if (event.type === 'SaleDetailsAdded' || event.type === 'SaleRateBooked')
+    return laterBooking(event, book, moves);
+  if (event.type !== 'CreditsGranted') return new Map();
+  return new Map([[event.data.currency, saleBooking(event, book)]]);
 };
 
 const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {

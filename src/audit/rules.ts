@@ -416,14 +416,13 @@ export const tellMore = (
     return;
   }
   const known = of.sale as Readonly<Record<string, unknown>>;
-  const told = Object.entries(details).filter(([, value]) => value !== undefined);
+  const told = Object.keys(details);
   if (told.length === 0) say(`It adds nothing to ${grant_id}.`);
-  for (const [member, value] of told)
-    if ((known[member] ?? 0) !== 0)
-      say(`Its ${member} was known before.`, String(known[member]), String(value));
+  for (const member of told.filter((one) => (known[one] ?? 0) !== 0))
+    say(`Its ${member} was known before.`, String(known[member]));
   of.sale = { ...of.sale, ...(details as object) };
   const { vat_amount_minor: vat, provider_fee_minor: fee, gross_amount_minor: gross } = of.sale;
-  if (vat > (gross ?? 0) || fee > (gross ?? 0)) say('The VAT or the fee of its sale exceeds the amount.');
+  if (Math.max(vat, fee) > (gross ?? 0)) say('The VAT or the fee of its sale exceeds the amount.');
 };
 
 /** A rate that became known is one that was published; one that somebody corrected follows the one before. */
@@ -441,13 +440,15 @@ export const bookRate = (
     return;
   }
   const { sale } = of;
-  if (data.previous_rate !== sale.fx_rate_to_usd || data.previous_rate_date !== sale.fx_rate_date)
-    say('The rate before it is another one.', sale.fx_rate_to_usd ?? 'none', data.previous_rate ?? 'none');
-  if (
-    data.price_per_1000_credits !== sale.price_per_1000_credits ||
-    data.sale_occurred_at !== sale.occurred_at
-  )
-    say('It says another price or time of its sale.');
+  const known = {
+    previous_rate: sale.fx_rate_to_usd,
+    previous_rate_date: sale.fx_rate_date,
+    price_per_1000_credits: sale.price_per_1000_credits,
+    sale_occurred_at: sale.occurred_at,
+  } as const;
+  for (const member of Object.keys(known) as (keyof typeof known)[])
+    if (data[member] !== known[member])
+      say(`Its ${member} is not that of its sale.`, known[member] ?? 'none', data[member] ?? 'none');
   const isPublished = reference
     .bookable(sale, event)
     .some(({ rate, date }) => rate === data.fx_rate_to_usd && date === data.fx_rate_date);

@@ -102,6 +102,14 @@ const bookedRate = async (
   return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
 };
 
+/** A sale as the one that was claimed tells it: credits that were left out follow from the money. */
+const askedFor = (body: SaleRequest, claimed: GrantCredits['data']) => ({
+  ...body,
+  ...furtherOf(body),
+  gross_amount_minor: body.gross_amount_minor ?? null,
+  credits: body.credits == null ? claimed.credits : body.credits + (body.bonus_credits ?? 0),
+});
+
 /** The payment was taken for another sale; `members`: in what they differ, as far as that can be said. */
 interface Another {
   readonly code: 'payment_claimed';
@@ -125,14 +133,7 @@ const repeatOf = async (
   const { intent } = claim;
   if (intent.type !== 'GrantCredits') return sameBody ? undefined : another([]);
   if (claim.tenant_id !== body.tenant_id) return another(['tenant_id']);
-  // credits that were left out follow from the money
-  const asked = {
-    ...body,
-    ...furtherOf(body),
-    gross_amount_minor: body.gross_amount_minor ?? null,
-    credits: body.credits == null ? intent.data.credits : body.credits + (body.bonus_credits ?? 0),
-  };
-  const members = sameBody ? [] : contradictionsOf(intent.data, asked);
+  const members = sameBody ? [] : contradictionsOf(intent.data, askedFor(body, intent.data));
   return members.length === 0 ? { type: intent.type, data: intent.data, meta } : another(members);
 };
 
@@ -231,8 +232,7 @@ const detailsOf = async (
 /** A repeat, with what it says beyond the sale that it repeats. */
 const toldAgain = async (
   deps: SalesDeps,
-  body: SaleRequest,
-  meta: CommandMeta,
+  { body, meta }: { readonly body: SaleRequest; readonly meta: CommandMeta },
   sold: Sold,
 ): Promise<Sale> => {
   const details = await detailsOf(deps, body, sold.sale);
@@ -261,7 +261,7 @@ export const sellCredits =
     const { kind, state, position } = outcome;
     const sale = saleAt(state, command.data);
     const sold = { kind, sale, balance: state.balance, credited, position, details_added: [] };
-    return credited ? sold : toldAgain(deps, body, meta, sold);
+    return credited ? sold : toldAgain(deps, { body, meta }, sold);
   };
 
 /** A refund as a caller tells of it; what is left out is derived by the account. */

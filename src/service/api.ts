@@ -213,8 +213,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
   return {
     accounts: from.accounts,
     sellCredits: sellCredits(sales),
-    priceSales: priceSales(from.saleRates),
-    correctRates: correctRates(from.saleRates),
+    ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
     reference: sales.reference,
     apiKeys: from.apiKeys,

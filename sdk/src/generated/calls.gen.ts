@@ -377,7 +377,7 @@ export interface Api {
   /**
    * Record a sale of credits.
    *
-   * The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`; fee, VAT, invoice, payout and tax that were not known before are added to it (`details_added`), and what contradicts it is 422 with `members`.
+   * The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`. Fee, VAT, invoice, payout and tax that were not known before are added to it (`details_added`), and what contradicts it is 422 with `members`.
    */
   addCredits(input: Input<AddCreditsData>, options?: CallOptions): Promise<Answer<AddCreditsResponses>>;
 

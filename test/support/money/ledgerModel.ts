@@ -126,6 +126,25 @@ const holdOf = (ledger: LedgerModel, data: DataOf<'HoldCredits'>, payload: strin
   return add(ledger, { kind: 'hold', id, credits, free, pages, rate, payload, operation });
 };
 
+const isOther = (known: number | string, told: number | string) => !!known && !!told && known !== told;
+
+const detailsOf = (ledger: LedgerModel, data: DataOf<'AddSaleDetails'>): string => {
+  const at = ledger.rows.findIndex(
+    (row) => row.kind === 'sale' && row.id === txn(data.provider, data.provider_txn_id),
+  );
+  const sale = ledger.rows[at];
+  if (sale === undefined) return 'original_grant_not_found';
+  const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0, payout_id: payout = '' } = data.details;
+  const clashes = [
+    ...[isOther(sale.vat, vat), isOther(sale.fee, fee), isOther(sale.payout, payout)],
+    Math.max(vat, fee) > sale.gross,
+  ];
+  if (clashes.includes(true)) return 'idempotency_key_reused';
+  const next = { ...sale, vat: sale.vat || vat, fee: sale.fee || fee, payout: sale.payout || payout };
+  ledger.rows[at] = next;
+  return JSON.stringify(next) === JSON.stringify(sale) ? 'repeat' : 'done';
+};
+
 const VERDICTS: Verdicts = {
   OpenAccount: () => 'done',
   SetPlan: (ledger, { plan }) => {
@@ -147,24 +166,7 @@ const VERDICTS: Verdicts = {
     const money = { gross: gross_amount_minor ?? 0, vat, fee, bonus, currency };
     return add(ledger, { kind: 'sale', id, credits, ...money, payload });
   },
-  AddSaleDetails: (ledger, { provider, provider_txn_id, details }) => {
-    const at = ledger.rows.findIndex(
-      (row) => row.kind === 'sale' && row.id === txn(provider, provider_txn_id),
-    );
-    const sale = ledger.rows[at];
-    if (sale === undefined) return 'original_grant_not_found';
-    const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0, payout_id: payout = '' } = details;
-    const isOther = (known: number, told: number) => told > 0 && known > 0 && known !== told;
-    const clashes = [
-      ...[isOther(sale.vat, vat), isOther(sale.fee, fee), vat > sale.gross, fee > sale.gross],
-      sale.payout !== '' && payout !== '' && sale.payout !== payout,
-    ];
-    if (clashes.includes(true)) return 'idempotency_key_reused';
-    const told = { vat: sale.vat || vat, fee: sale.fee || fee, payout: sale.payout || payout };
-    const isNew = told.vat !== sale.vat || told.fee !== sale.fee || told.payout !== sale.payout;
-    ledger.rows[at] = { ...sale, ...told };
-    return isNew ? 'done' : 'repeat';
-  },
+  AddSaleDetails: detailsOf,
   // The independent ledger has no rates: no history draws one.
   BookSaleRate: () => 'repeat',
   RefundCredits: (ledger, data) => {

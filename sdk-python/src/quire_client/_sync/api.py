@@ -44,7 +44,7 @@ class Api:
 
         The amount is checked against the price list, never priced from a default: list price −
         discount. A retry with the same `provider` and `provider_txn_id` returns the original
-        grant with `credited: false`; fee, VAT, invoice, payout and tax that were not known
+        grant with `credited: false`. Fee, VAT, invoice, payout and tax that were not known
         before are added to it (`details_added`), and what contradicts it is 422 with `members`.
         """
         call = Call(
