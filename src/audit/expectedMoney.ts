@@ -143,6 +143,8 @@ export const grantRows: ExpectedModel = {
   tables: [grants],
   start: (emit) => {
     const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
+    /** Their rate is that of their sale, which may be corrected after them. */
+    const refunds: [AuditedEventOf<'CreditsRefunded'>, ReturnType<typeof soldGrant> | undefined][] = [];
     const apply = byType({
       CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
       SaleDetailsAdded: ({ stream, data: { grant_id, details } }) => {
@@ -154,16 +156,24 @@ export const grantRows: ExpectedModel = {
         sale.provider_fee_minor += fee;
         if (sale.net_amount_minor !== null) sale.net_amount_minor -= vat;
       },
+      SaleRateBooked: ({ stream, data: { grant_id, fx_rate_to_usd, fx_rate_date } }) => {
+        const sale = sales.get(`${stream} ${grant_id}`);
+        if (sale !== undefined) Object.assign(sale, { fx_rate_to_usd, fx_rate_date });
+      },
       CreditsRefunded: (event) => {
         const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
         if (sale !== undefined) {
           sale.refunded_credits += BigInt(event.data.credits);
           sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
         }
-        emit(grants, refundedGrant(event, sale));
+        refunds.push([event, sale]);
       },
     });
-    return { apply, finish: sales.emitAll };
+    const finish = (): void => {
+      for (const [event, sale] of refunds) emit(grants, refundedGrant(event, sale));
+      sales.emitAll();
+    };
+    return { apply, finish };
   },
 };
 
