@@ -103,6 +103,8 @@ export type Actor =
       readonly credits: number;
       /** Minor units: money is said, and the price list says how many credits that is. */
       readonly gross?: number;
+      /** Given on top; the fee is told once the payment is booked. */
+      readonly bonus?: number;
       readonly refundAfterMs?: number;
     })
   /** `measured`: the documents are a set of examples, and the batch is a run of it. */
@@ -187,7 +189,15 @@ type How = Pick<Request, 'tenant' | 'key' | 'at' | 'via' | 'tries'>;
 const saleOf = (seed: number, at: number, how: How): Actor => {
   const gross = fraction(seed, 'pays', at) < 0.5 ? { gross: 7 + (chance(seed, 'gross', at) % 90) } : {};
   const credits = 150 + (chance(seed, 'buys', at) % 100);
-  return { ...how, ...gross, kind: 'sale', credits, refundAfterMs: chance(seed, 'after', at) % 10_000 };
+  const bonus = fraction(seed, 'bonus', at) < 0.3 ? { bonus: 1 + (chance(seed, 'more', at) % 20) } : {};
+  return {
+    ...how,
+    ...gross,
+    ...bonus,
+    kind: 'sale',
+    credits,
+    refundAfterMs: chance(seed, 'after', at) % 10_000,
+  };
 };
 
 const moneyOf = (seed: number, at: number, how: How): Actor =>
