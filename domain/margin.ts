@@ -234,6 +234,20 @@ export const revalueLot = (lot: Lot, change: Revaluation): RevaluedLot => {
   return { lot: { ...next, values }, released: minusValues(value, values), booked, refunded };
 };
 
+/**
+ * Puts credits and money of a refund back into the lot, at its own rate. It is worth what remains paid, and what should
+ * have been recognised of that by now is released at once.
+ */
+const restoredLot = (lot: Lot, credits: number, money: Minor): RefundedLot => {
+  const back = { gross: -money.gross, vat: -money.vat, fee: -money.fee };
+  const refunded = refundValues(lot, back);
+  const [left, issued] = [leftIn(lot) + credits, lot.issued + credits];
+  const next = { ...lot, credits: left, used: 0, issued, refunded: plusMinor(lot.refunded, back) };
+  const rest = minusValues(valueLeft(lot), refunded);
+  const values = deferredIn(next);
+  return { lot: { ...next, values }, released: minusValues(rest, values), refunded };
+};
+
 /** A tenant's lots that matter: the open ones in order, and closed ones that are refunded now. */
 export interface TenantLots {
   readonly lots: readonly Lot[];
@@ -391,6 +405,22 @@ export const refundLots = (state: TenantLots, { lot_id, credits, money }: LotRef
   const { lot, released, refunded } = refundLot(own, fromOwn, money);
   const after = { ...state, lots: replaced(state.lots, lot) };
   const others = taken(after, credits - fromOwn, inOrder);
-  const ownTrueUp = released.net === 0n ? [] : [{ currency: own.currency, net: released.net }];
-  return { next: others.next, refunded, trueUps: [...ownTrueUp, ...others.trueUps] };
+  return { next: others.next, refunded, trueUps: [...trueUpOf(own, released), ...others.trueUps] };
+};
+
+const trueUpOf = ({ currency }: Lot, { net }: Values): readonly TrueUp[] =>
+  net === 0n ? [] : [{ currency, net }];
+
+/**
+ * A refund undone: credits and money come back to their lot, whichever lots the credits were taken from. Credits that
+ * are missing are taken from them at once. `refunded` is below zero. Throws for a lot that is not there.
+ */
+export const restoreLots = (state: TenantLots, { lot_id, credits, money }: LotRefund) => {
+  const own = state.lots.find((lot) => lot.lot_id === lot_id);
+  if (own === undefined) throw new Error(`a reversal names the lot ${lot_id}, which is not there`);
+  const { lot, released, refunded } = restoredLot(own, credits, money);
+  const missing = Math.min(state.deficit, credits);
+  const filled = missing === 0 ? { lot, released: NOTHING } : takeFrom(lot, missing);
+  const next = { lots: replaced(state.lots, filled.lot), deficit: state.deficit - missing };
+  return { next, refunded, trueUps: [...trueUpOf(own, released), ...trueUpOf(own, filled.released)] };
 };

@@ -10,7 +10,7 @@ import {
   traceparent,
 } from './kernel/decider.ts';
 import { isSameSale } from './account/saleDetails.ts';
-import { creditsGranted, creditsRefunded } from './account/messages.ts';
+import { creditsGranted, creditsRefunded, refundReversed } from './account/messages.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { creditsFromZero, currencyCode, instant, minorFromZero, tenantId } from './kernel/amounts.ts';
 import { eventCodec, type Upcaster, type Upcasters } from './kernel/codec.ts';
@@ -49,6 +49,27 @@ const refundIntent = z.strictObject({
   meta: askedBy,
 });
 
+/** Named by its ID and transaction; null members are derived from the refund. */
+const reversalIntent = z.strictObject({
+  type: z.literal('ReverseRefund'),
+  data: refundReversed.shape.data
+    .omit({
+      grant_id: true,
+      currency: true,
+      vat_amount_minor: true,
+      provider_fee_minor: true,
+      balance_after: true,
+      created_at: true,
+    })
+    .extend({
+      tenant_id: tenantId,
+      refund_provider_txn_id: z.string(),
+      credits: creditsFromZero.nullable(),
+      gross_amount_minor: minorFromZero.nullable(),
+    }),
+  meta: askedBy,
+});
+
 /** A claim of version 1 whose command is not whole or not valid: nobody can finish it, only release it. */
 const unreadableIntent = z.strictObject({
   type: z.literal('Unreadable'),
@@ -56,7 +77,12 @@ const unreadableIntent = z.strictObject({
 });
 
 /** The command that a payment was claimed for, whole, so that another process can finish it. */
-const paymentIntent = z.discriminatedUnion('type', [saleIntent, refundIntent, unreadableIntent]);
+const paymentIntent = z.discriminatedUnion('type', [
+  saleIntent,
+  refundIntent,
+  reversalIntent,
+  unreadableIntent,
+]);
 
 type PaymentIntent = z.output<typeof paymentIntent>;
 
@@ -64,7 +90,7 @@ const claim = {
   provider: z.string(),
   provider_txn_id: z.string(),
   tenant_id: tenantId,
-  kind: z.enum(['sale', 'refund']),
+  kind: z.enum(['sale', 'refund', 'reversal']),
   fingerprint: z.string(),
 };
 

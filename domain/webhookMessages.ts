@@ -69,6 +69,16 @@ export const WEBHOOK_PAYLOADS = {
     gross_amount_minor: z.int(),
     balance_credits: wholeCredits,
   }),
+  /** All or part of a refund was undone: a dispute was won, or the refund failed. */
+  'credits.reversed': z.strictObject({
+    ...paid,
+    reversal_id: z.string(),
+    refund_id: z.string(),
+    grant_id: z.string(),
+    credits: wholeCredits,
+    gross_amount_minor: z.int(),
+    balance_credits: wholeCredits,
+  }),
   'credits.adjusted': z.strictObject({
     adjustment_id: z.string(),
     credits: wholeCredits,
@@ -157,6 +167,14 @@ const MESSAGES = {
       ...{ gross_amount_minor: money.gross_amount_minor, occurred_at: money.occurred_at },
     },
   }),
+  RefundReversed: ({ reversal_id, refund_id, grant_id, credits, ...money }) => ({
+    type: 'credits.reversed',
+    data: {
+      ...{ reversal_id, refund_id, grant_id, credits, balance_credits: money.balance_after },
+      ...{ currency: money.currency, occurred_at: money.occurred_at },
+      gross_amount_minor: money.gross_amount_minor,
+    },
+  }),
   CreditsAdjusted: ({ adjustment_id, credits, balance_after: balance_credits }) => ({
     type: 'credits.adjusted',
     data: { adjustment_id, credits, balance_credits },
@@ -186,6 +204,7 @@ export const messageOf = ({ type, data }: AnyEvent): Message | undefined =>
 const balanceMoveOf = (event: AnyEvent): { readonly before: number; readonly after: number } | undefined => {
   switch (event.type) {
     case 'CreditsGranted':
+    case 'RefundReversed':
     case 'CreditsAdjusted':
       return { before: event.data.balance_after - event.data.credits, after: event.data.balance_after };
     case 'CreditsRefunded':

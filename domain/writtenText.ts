@@ -12,6 +12,7 @@ const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   SaleDetailsAdded: ['details.invoice_ref'],
   SaleRateBooked: ['reason'],
   CreditsRefunded: ['reason'],
+  RefundReversed: ['reason'],
   CreditsAdjusted: ['reason'],
   PaymentClaimed: ['intent.data.invoice_ref', 'intent.data.note', 'intent.data.reason'],
   ApiKeyIssued: ['name'],

@@ -84,6 +84,7 @@ export const BALANCE_EVENTS = [
   'PlanSet',
   'CreditsGranted',
   'CreditsRefunded',
+  'RefundReversed',
   'CreditsAdjusted',
   'CreditsHeld',
   'HoldReleased',
@@ -148,6 +149,7 @@ const add = (delta: TenantDelta, { type, data }: BalanceEvent): void => {
       delta.plan = data.plan;
       return;
     case 'CreditsGranted':
+    case 'RefundReversed':
       delta.purchased_credits += BigInt(data.credits);
       delta.grants_count += 1n;
       return;
@@ -226,7 +228,7 @@ const POST = (schema: string) => `
 /** Balances of all tenants, and their open holds. */
 export const balancesProjector: Projector = {
   name: 'balances',
-  version: 2,
+  version: 3,
   eventTypes: BALANCE_EVENTS,
   tables: [balances, openHolds],
   apply: async (tx, { schema, events }) => {

@@ -10,9 +10,12 @@ import {
   type SqlTx,
   tenantOf,
 } from './engine/ports.ts';
-import { listing, type Page, type RowPage } from './engine/query.ts';
+import { finding, listing, type Page, type RowPage } from './engine/query.ts';
 
-/** Sales, and refunds as negative rows linked to their sale; a sale knows what of it was refunded. */
+/**
+ * Sales, refunds as negative rows linked to their sale, and reversals of refunds as positive ones. A sale knows what of
+ * it is refunded.
+ */
 export const grants = table({
   name: 'grants',
   key: ['tenant_id', 'position'],
@@ -24,6 +27,7 @@ export const grants = table({
     credits: 'int8',
     bonus_credits: 'int8',
     original_grant_id: 'text?',
+    refund_id: 'text?',
     refunded_credits: 'int8',
     refunded_amount_minor: 'int8',
     currency: 'text',
@@ -47,6 +51,7 @@ export const grants = table({
   },
   indexes: [
     'unique (tenant_id, grant_id)',
+    '(grant_id)',
     // For sales without a rate, and those of a currency and a day of its rates.
     "(position) where kind = 'sale' and fx_rate_to_usd is null and gross_amount_minor is not null",
     "(currency, fx_rate_date, position) where kind = 'sale'",
@@ -93,6 +98,7 @@ const saleRow = (event: ProjectedEventOf<'CreditsGranted'>) => {
     position,
     kind: 'sale',
     original_grant_id: null,
+    refund_id: null,
     net_amount_minor: gross === null ? null : gross - data.vat_amount_minor,
   };
 };
@@ -109,6 +115,27 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>) => {
     grant_id: data.refund_id,
     kind: 'refund',
     credits: negated(data.credits),
+    original_grant_id: data.grant_id,
+    refund_id: null,
+    net_amount_minor: data.gross_amount_minor - data.vat_amount_minor,
+    price_list_version: null,
+    fx_rate_to_usd: null,
+    fx_rate_date: null,
+    invoice_ref: null,
+  };
+};
+
+/** As that of a refund, the other way round; it names the refund too. */
+const reversalRow = (event: ProjectedEventOf<'RefundReversed'>) => {
+  const { data, position } = event;
+  return {
+    ...data,
+    ...NO_FACTS,
+    ...UNREFUNDED,
+    tenant_id: tenantOf(event),
+    position,
+    grant_id: data.reversal_id,
+    kind: 'reversal',
     original_grant_id: data.grant_id,
     net_amount_minor: data.gross_amount_minor - data.vat_amount_minor,
     price_list_version: null,
@@ -182,36 +209,49 @@ const REFUND = (schema: string) => `
   from sales s
   where g.tenant_id = s.tenant_id and g.original_grant_id = s.grant_id and g.price_list_version is null`;
 
-/** What was sold and refunded, one row each. */
+/** What an event adds to what of its sale is refunded. */
+const takenBy = (event: ProjectedEventOf<'CreditsRefunded' | 'RefundReversed'>, sign: 1 | -1) => ({
+  tenant_id: tenantOf(event),
+  grant_id: event.data.grant_id,
+  credits: sign * event.data.credits,
+  amount_minor: sign * event.data.gross_amount_minor,
+});
+
+/** What was sold, refunded and reversed, one row each. */
 export const grantsProjector: Projector = {
   name: 'grants',
   version: 2,
-  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded'],
+  eventTypes: ['CreditsGranted', 'SaleDetailsAdded', 'SaleRateBooked', 'CreditsRefunded', 'RefundReversed'],
   tables: [grants],
   apply: async (tx, { schema, events }) => {
     const sales = only(events, 'CreditsGranted');
     const refunds = only(events, 'CreditsRefunded');
-    await issue(tx, schema, [...sales.map(saleRow), ...refunds.map(refundRow)]);
+    const reversals = only(events, 'RefundReversed');
+    await issue(tx, schema, [
+      ...sales.map(saleRow),
+      ...refunds.map(refundRow),
+      ...reversals.map(reversalRow),
+    ]);
     const facts = laterFacts(events);
     if (facts.length > 0) await tx.query(DETAILS(schema), details.values(facts));
     const booked = laterRates(events);
     if (booked.length > 0) await tx.query(RATES(schema), rates.values(booked));
-    if (refunds.length === 0) return;
-    const taken = refunds.map((event) => ({
-      tenant_id: tenantOf(event),
-      grant_id: event.data.grant_id,
-      credits: event.data.credits,
-      amount_minor: event.data.gross_amount_minor,
-    }));
+    if (refunds.length + reversals.length === 0) return;
+    const taken = [
+      ...refunds.map((event) => takenBy(event, 1)),
+      ...reversals.map((event) => takenBy(event, -1)),
+    ];
     await tx.query(REFUND(schema), refunded.values(taken));
   },
 };
 
 const readGrant = rowReader(omit(grants.columns, 'tenant_id', 'position'));
 
-/** A sale or refund, as an item of `GrantHistoryResponse`; a refund has negative credits. */
+const KINDS = ['sale', 'refund', 'reversal'] as const;
+
+/** A sale, refund or reversal, as an item of `GrantHistoryResponse`; a refund has negative credits. */
 type GrantRow = Omit<ReturnType<typeof readGrant>, 'kind'> & {
-  readonly kind: 'sale' | 'refund';
+  readonly kind: (typeof KINDS)[number];
   /** Age of the rate on the day of the payment, days; null: there is none. */
   readonly fx_rate_age_days: number | null;
   readonly fx_rate_stale: boolean;
@@ -222,17 +262,24 @@ const rowOf = (row: SqlRow): GrantRow => {
   const { fx_rate_date: date, occurred_at } = grant;
   return {
     ...grant,
-    kind: grant.kind === 'refund' ? 'refund' : 'sale',
+    kind: KINDS.find((kind) => kind === grant.kind) ?? 'sale',
     fx_rate_age_days: rateAgeDays(date, occurred_at),
     fx_rate_stale: isStaleRate(date, occurred_at),
   };
 };
 
+/** Whose a grant is, what it is, and its payment. */
+export const grantById = finding(
+  'select tenant_id, kind, provider, provider_txn_id from read.grants where grant_id = $1',
+  (grantId: string) => [grantId],
+  rowReader(pick(grants.columns, 'tenant_id', 'kind', 'provider', 'provider_txn_id')),
+);
+
 interface GrantsQuery extends Page {
   readonly tenant_id: string;
 }
 
-/** A tenant's sales and refunds, newest first. */
+/** A tenant's sales, refunds and reversals, newest first. */
 export const grantsOfTenant =
   (sql: SqlTx) =>
   async ({ tenant_id, limit, offset }: GrantsQuery): Promise<RowPage<GrantRow>> => {

@@ -95,9 +95,15 @@ const blocksOf = (rows: readonly LedgerRow[]): readonly BlockCount[] => {
   return [...counts.values()];
 };
 
-const LEDGER_EVENTS = ['CreditsGranted', 'CreditsRefunded', 'CreditsAdjusted', 'CreditsBurned'] as const;
+const LEDGER_EVENTS = [
+  'CreditsGranted',
+  'CreditsRefunded',
+  'RefundReversed',
+  'CreditsAdjusted',
+  'CreditsBurned',
+] as const;
 
-export type LedgerKind = 'sale' | 'refund' | 'usage' | 'admin_adjustment';
+export type LedgerKind = 'sale' | 'refund' | 'reversal' | 'usage' | 'admin_adjustment';
 
 /**
  * One posting. `part` is 0 for the free pages of an operation, 1 for all other postings; `details` is JSON text
@@ -172,6 +178,33 @@ const refundRow = (event: ProjectedEventOf<'CreditsRefunded'>): LedgerRow => {
     details: jsonText({
       grant_id: refund_id,
       original_grant_id: data.grant_id,
+      currency: data.currency,
+      gross_amount_minor: data.gross_amount_minor,
+      vat_amount_minor: data.vat_amount_minor,
+      provider_fee_minor: data.provider_fee_minor,
+      net_amount_minor: data.gross_amount_minor - data.vat_amount_minor,
+      provider: data.provider,
+      provider_txn_id: data.provider_txn_id,
+      reason: data.reason,
+      occurred_at: data.occurred_at,
+    }),
+  };
+};
+
+const reversalRow = (event: ProjectedEventOf<'RefundReversed'>): LedgerRow => {
+  const { reversal_id, credits, balance_after, created_at, ...data } = event.data;
+  return {
+    ...placeOf(event),
+    ...NOT_USAGE,
+    id: reversal_id,
+    kind: 'reversal',
+    credits_delta: credits,
+    balance_after,
+    created_at,
+    details: jsonText({
+      grant_id: reversal_id,
+      original_grant_id: data.grant_id,
+      refund_id: data.refund_id,
       currency: data.currency,
       gross_amount_minor: data.gross_amount_minor,
       vat_amount_minor: data.vat_amount_minor,
@@ -260,6 +293,7 @@ const ledgerRowsOf = (event: ProjectedEvent): readonly LedgerRow[] => {
   if (event.type === 'CreditsBurned') return usageRows(event);
   if (event.type === 'CreditsGranted') return [saleRow(event)];
   if (event.type === 'CreditsRefunded') return [refundRow(event)];
+  if (event.type === 'RefundReversed') return [reversalRow(event)];
   if (event.type === 'CreditsAdjusted') return [adjustmentRow(event)];
   return [];
 };
@@ -292,7 +326,7 @@ const number = async (tx: SqlTx, schema: string, rows: readonly LedgerRow[]): Pr
 /** Every posting of every tenant, with counts by block of rows, kind and operation. */
 export const ledgerProjector: Projector = {
   name: 'ledger',
-  version: 2,
+  version: 3,
   eventTypes: LEDGER_EVENTS,
   tables: [ledger, ledgerBlocks],
   apply: async (tx, { schema, events }) => {

@@ -207,9 +207,11 @@ type UsageRow = ReturnType<typeof usageRowOf>;
 /** A row of the ledger: a usage row, and the members of its kind. */
 export type LedgerItem = ReturnType<typeof ledgerItemOf>;
 
+const KINDS: readonly LedgerKind[] = ['sale', 'refund', 'reversal', 'usage'];
+
 const kindOf = (row: SqlRow): LedgerKind => {
   const kind = textOf(row, 'kind');
-  return kind === 'sale' || kind === 'refund' || kind === 'usage' ? kind : 'admin_adjustment';
+  return KINDS.find((known) => known === kind) ?? 'admin_adjustment';
 };
 
 const usageRowOf = (row: SqlRow) => {

@@ -27,6 +27,7 @@ import {
   type Lot,
   refundLots,
   revalueLots,
+  restoreLots,
   soldLot,
   type TenantLots,
   type TrueUp,
@@ -284,6 +285,27 @@ const bookRate = (
   return next;
 };
 
+/** A refund undone counts against what was refunded. */
+const restore = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'RefundReversed'>,
+  state: TenantLots,
+): TenantLots => {
+  const { data, position } = event;
+  const { next, refunded, trueUps } = restoreLots(state, {
+    lot_id: data.grant_id,
+    credits: data.credits,
+    money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
+  });
+  const place = { position, created_at: data.created_at };
+  const own = {
+    ...nothingAt(place, data.currency),
+    ...{ refunded: refunded.net, refunded_minor: 0 - data.gross_amount_minor },
+  };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
 const adjust = (
   fold: MarginFold,
   event: ProjectedEventOf<'CreditsAdjusted'>,
@@ -330,6 +352,8 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
       return bookRate(fold, event, state);
     case 'CreditsRefunded':
       return refund(fold, event, state);
+    case 'RefundReversed':
+      return restore(fold, event, state);
     case 'CreditsAdjusted':
       return adjust(fold, event, state);
     case 'CreditsBurned':
@@ -475,15 +499,22 @@ const DEFICITS = (schema: string) => `
 /** A hole that is filled leaves no row. */
 const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
 
-/** The tenants' open lots in order, with those that a refund or a later fact of the batch names. */
+const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
+  lots: [...lots].sort((a, b) => (a.position < b.position ? -1 : 1)),
+  deficit,
+});
+
+/** The tenants' open lots in order, with those that a refund, a reversal or a later fact of the batch names. */
 const lotsOf = async (
   tx: SqlTx,
   schema: string,
   events: readonly ProjectedEvent[],
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
+  const reversals = only(events, 'RefundReversed');
   const refunds = [
     ...only(events, 'CreditsRefunded'),
+    ...reversals,
     ...only(events, 'SaleDetailsAdded'),
     ...only(events, 'SaleRateBooked'),
   ].map((event) => ({
@@ -494,6 +525,7 @@ const lotsOf = async (
   if (refunds.length > 0) {
     const closed = await tx.query(NAMED(schema), named.values(refunds));
     const once = new Map(closed.map((row) => [`${textOf(row, 'tenant_id')} ${textOf(row, 'lot_id')}`, row]));
+    // A reversal opens a lot again, which is consumed in its old place.
     rows.push(...once.values());
   }
   const missing = await tx.query(DEFICITS(schema), ids);
@@ -503,6 +535,7 @@ const lotsOf = async (
     const before = tenants.get(tenant)?.lots ?? [];
     tenants.set(tenant, { lots: [...before, lotOfRow(row)], deficit: 0 });
   }
+  if (reversals.length > 0) for (const [tenant, lots] of tenants) tenants.set(tenant, inOrderOfLog(lots));
   for (const row of missing) {
     const tenant = textOf(row, 'tenant_id');
     tenants.set(tenant, { lots: tenants.get(tenant)?.lots ?? [], deficit: wholeOf(row, 'credits') });
@@ -519,6 +552,7 @@ export const marginProjector: Projector = {
     'SaleDetailsAdded',
     'SaleRateBooked',
     'CreditsRefunded',
+    'RefundReversed',
     'CreditsAdjusted',
     'CreditsBurned',
   ],

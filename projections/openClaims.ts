@@ -30,6 +30,7 @@ const effectsOf = (event: ProjectedEvent): readonly (readonly [string, Claim | n
       return [[event.stream, null]];
     case 'CreditsGranted':
     case 'CreditsRefunded':
+    case 'RefundReversed':
       return [[paymentStream(event.data), null]];
     default:
       return [];
@@ -39,8 +40,8 @@ const effectsOf = (event: ProjectedEvent): readonly (readonly [string, Claim | n
 /** Claims that a sweeper has to finish or release. */
 export const openClaimsProjector: Projector = {
   name: 'open_claims',
-  version: 2,
-  eventTypes: ['PaymentClaimed', 'PaymentReleased', 'CreditsGranted', 'CreditsRefunded'],
+  version: 3,
+  eventTypes: ['PaymentClaimed', 'PaymentReleased', 'CreditsGranted', 'CreditsRefunded', 'RefundReversed'],
   tables: [openClaims],
   apply: async (tx, { schema, events }) => {
     const last = new Map(events.flatMap(effectsOf));

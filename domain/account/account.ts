@@ -22,6 +22,7 @@ import {
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 import { addSaleDetails, bookSaleRate } from './saleDetails.ts';
+import { reverseRefund } from './reversals.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -83,6 +84,8 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return bookSaleRate(state, command);
     case 'RefundCredits':
       return refundCredits(state, command);
+    case 'ReverseRefund':
+      return reverseRefund(state, command);
     case 'AdjustCredits':
       return adjustCredits(state, command);
     case 'ChargeCredits':

@@ -167,6 +167,26 @@ export const creditsRefunded = event('CreditsRefunded', {
   balance_after: credits,
 });
 
+/** All or part of a refund undone: its credits and its money belong to the sale again. `credits` ≥ 0. */
+export const refundReversed = event('RefundReversed', {
+  reversal_id: z.string(),
+  refund_id: z.string(),
+  /** The sale that was refunded. */
+  grant_id: z.string(),
+  ...paymentIdentity,
+  credits: creditsFromZero,
+  currency: currencyCode,
+  gross_amount_minor: minorFromZero,
+  vat_amount_minor: minorFromZero,
+  /** Of the fee that the refund gave back. */
+  provider_fee_minor: minorFromZero,
+  fingerprint: z.string(),
+  reason: z.string().nullable(),
+  occurred_at: instant,
+  created_at: instant,
+  balance_after: credits,
+});
+
 /** Credits given (+) or clawed back (−) by a person. */
 const creditsAdjusted = event('CreditsAdjusted', {
   adjustment_id: z.string(),
@@ -241,6 +261,7 @@ export const accountEvent = z.discriminatedUnion('type', [
   saleDetailsAdded,
   saleRateBooked,
   creditsRefunded,
+  refundReversed,
   creditsAdjusted,
   creditsHeld,
   holdReleased,
@@ -299,6 +320,22 @@ export type RefundCredits = Command<
     Asked<'CreditsRefunded', 'grant_id' | 'balance_after' | 'created_at' | DerivedOfRefund> & {
       readonly [Member in DerivedOfRefund]: Refund[Member] | null;
     } & { readonly original_provider: string; readonly original_provider_txn_id: string }
+>;
+
+type Reversal = AccountEventOf<'RefundReversed'>['data'];
+
+/** A refund of this account undone, named by its ID and its transaction. Without amounts: all that is left of it. */
+export type ReverseRefund = Command<
+  'ReverseRefund',
+  OfTenant &
+    Pick<
+      Reversal,
+      'reversal_id' | 'refund_id' | 'provider' | 'provider_txn_id' | 'fingerprint' | 'reason' | 'occurred_at'
+    > & {
+      readonly refund_provider_txn_id: string;
+      readonly credits: Reversal['credits'] | null;
+      readonly gross_amount_minor: number | null;
+    }
 >;
 
 export type AdjustCredits = Command<
@@ -373,6 +410,7 @@ export type AccountCommand =
   | AddSaleDetails
   | BookSaleRate
   | RefundCredits
+  | ReverseRefund
   | AdjustCredits
   | HoldCredits
   | SettleHold
@@ -391,6 +429,12 @@ export type AccountRejection =
       readonly code: 'refund_exceeds_original';
       readonly refundable_credits: Credits;
       readonly refundable_amount_minor: number | null;
+    }
+  | { readonly code: 'refund_not_found' }
+  | {
+      readonly code: 'reversal_exceeds_refund';
+      readonly reversible_credits: Credits;
+      readonly reversible_amount_minor: number;
     }
   | {
       readonly code: 'insufficient_balance';

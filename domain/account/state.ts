@@ -17,13 +17,15 @@ import {
 
 type Data<Type extends AccountEvent['type']> = AccountEventOf<Type>['data'];
 
-/** A sale and what of it was refunded so far. */
+/** A sale and what of it was refunded so far, less what of the refunds was reversed. */
 export interface SaleState {
   readonly sale: Data<'CreditsGranted'>;
   readonly refunded_credits: Credits;
   readonly refunded_gross_minor: number;
   readonly refunded_vat_minor: number;
   readonly refunded_fee_minor: number;
+  /** Of its refunds. */
+  readonly reversals: readonly Data<'RefundReversed'>[];
 }
 
 /** Operations that are remembered after their hold was closed: enough for the retries of any client. */
@@ -34,8 +36,8 @@ export const RELEASED = '';
 
 /**
  * What an account remembers in order to decide. Persistent maps: a batch is decided on successors of
- * one state, and the old state stays valid when the append conflicts. Keys of `sales` and `refunds`
- * are payment keys (`payment/identity.ts`), of `holds` hold IDs, of the others idempotency keys.
+ * one state, and the old state stays valid when the append conflicts. Keys of `sales`, `refunds` and
+ * `reversals` are payment keys (`payment/identity.ts`), of `holds` hold IDs, of the others idempotency keys.
  * Sales, refunds, adjustments and charges are those of late and those that were read again: `history` knows where all
  * of them are in the log, so none takes effect twice. Ask by `paymentAt`, `saleOfGrant` and the like, never the maps.
  */
@@ -57,6 +59,7 @@ export interface AccountState {
   /** Payment key of a sale by its grant ID. */
   readonly saleKeys: Kept<string>;
   readonly refunds: Kept<Data<'CreditsRefunded'>>;
+  readonly reversals: Kept<Data<'RefundReversed'>>;
   readonly adjustments: Kept<Data<'CreditsAdjusted'>>;
   readonly charges: Kept<Data<'CreditsBurned'>>;
   /** Names of events that were read again, by revision. */
@@ -89,6 +92,7 @@ export const NEW_ACCOUNT: AccountState = {
   sales: nothingKept(),
   saleKeys: nothingKept(),
   refunds: nothingKept(),
+  reversals: nothingKept(),
   adjustments: nothingKept(),
   charges: nothingKept(),
   recalled: ImmutableMap(),
@@ -109,11 +113,12 @@ const exportName = (jobId: string): string => `export ${jobId}`;
 
 const NAMELESS: readonly string[] = [];
 
-/** What a later decision finds an event by. A sale, its later facts and its refunds share the name of the grant. */
+/** What a later decision finds an event by. A sale, its later facts, its refunds and their reversals share a name. */
 const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
   switch (type) {
     case 'CreditsGranted':
     case 'CreditsRefunded':
+    case 'RefundReversed':
       return [paymentName(paymentKey(data)), grantName(data.grant_id)];
     case 'SaleDetailsAdded':
     case 'SaleRateBooked':
@@ -150,15 +155,24 @@ const found = <T>({ history, recalled }: AccountState, name: string, kept: T | u
   return undefined;
 };
 
-/** The sale or refund of this account under a payment key. Throws EventsNeeded. */
-export const paymentAt = (
-  state: AccountState,
-  key: string,
-): { readonly sale?: SaleState; readonly refund?: Data<'CreditsRefunded'> } | undefined => {
-  const [sale, refund] = [keptAt(state.sales, key), keptAt(state.refunds, key)];
-  const kept = sale === undefined ? refund && { refund } : { sale };
-  return found(state, paymentName(key), kept);
+interface PaymentMade {
+  readonly sale?: SaleState;
+  readonly refund?: Data<'CreditsRefunded'>;
+  readonly reversal?: Data<'RefundReversed'>;
+}
+
+const paymentKept = (state: AccountState, key: string): PaymentMade | undefined => {
+  const sale = keptAt(state.sales, key);
+  if (sale !== undefined) return { sale };
+  const refund = keptAt(state.refunds, key);
+  if (refund !== undefined) return { refund };
+  const reversal = keptAt(state.reversals, key);
+  return reversal && { reversal };
 };
+
+/** The sale, refund or reversal of this account under a payment key. Throws EventsNeeded. */
+export const paymentAt = (state: AccountState, key: string): PaymentMade | undefined =>
+  found(state, paymentName(key), paymentKept(state, key));
 
 /** The sale with this grant ID. Throws EventsNeeded. */
 export const saleOfGrant = (state: AccountState, grantId: string): SaleState | undefined =>
@@ -205,6 +219,7 @@ const notRefunded = (sale: Data<'CreditsGranted'>): SaleState => ({
   refunded_gross_minor: 0,
   refunded_vat_minor: 0,
   refunded_fee_minor: 0,
+  reversals: [],
 });
 
 const lessRefund = (of: SaleState, refund: Data<'CreditsRefunded'>): SaleState => ({
@@ -244,6 +259,15 @@ const toldLater = (state: AccountState, { type, data }: LaterFacts): AccountStat
   return withSale(state, type === 'SaleDetailsAdded' ? withDetails(of, data) : withRate(of, data));
 };
 
+const plusReversal = (of: SaleState, reversal: Data<'RefundReversed'>): SaleState => ({
+  ...of,
+  refunded_credits: minus(of.refunded_credits, reversal.credits),
+  refunded_gross_minor: of.refunded_gross_minor - reversal.gross_amount_minor,
+  refunded_vat_minor: of.refunded_vat_minor - reversal.vat_amount_minor,
+  refunded_fee_minor: of.refunded_fee_minor - reversal.provider_fee_minor,
+  reversals: [...of.reversals, reversal],
+});
+
 const granted = (state: AccountState, sale: Data<'CreditsGranted'>): AccountState => ({
   ...withSale(state, notRefunded(sale)),
   balance: plus(state.balance, sale.credits),
@@ -266,7 +290,18 @@ const refunded = (state: AccountState, refund: Data<'CreditsRefunded'>): Account
   };
 };
 
-/** The sale of an event with its later facts and all its refunds, among events that were read again. */
+/** As `refunded`, the other way round. */
+const reversed = (state: AccountState, reversal: Data<'RefundReversed'>): AccountState => {
+  const of = keptAt(state.sales, keptAt(state.saleKeys, reversal.grant_id) ?? '');
+  return {
+    ...(of === undefined ? state : withSale(state, plusReversal(of, reversal))),
+    balance: plus(state.balance, reversal.credits),
+    purchased: plus(state.purchased, reversal.credits),
+    reversals: keep(state.reversals, paymentKey(reversal), reversal),
+  };
+};
+
+/** The sale of an event with its later facts, its refunds and their reversals, among events that were read again. */
 const recalledSale = (
   { history }: AccountState,
   sale: Data<'CreditsGranted'>,
@@ -279,6 +314,7 @@ const recalledSale = (
     if (type === 'CreditsRefunded' && data.grant_id === sale.grant_id) state = lessRefund(state, data);
     if (type === 'SaleDetailsAdded' && data.grant_id === sale.grant_id) state = withDetails(state, data);
     if (type === 'SaleRateBooked' && data.grant_id === sale.grant_id) state = withRate(state, data);
+    if (type === 'RefundReversed' && data.grant_id === sale.grant_id) state = plusReversal(state, data);
   }
   return state;
 };
@@ -295,6 +331,8 @@ const recalledOne = (
         : withSale(state, recalledSale(state, data, earlier));
     case 'CreditsRefunded':
       return { ...state, refunds: keep(state.refunds, paymentKey(data), data) };
+    case 'RefundReversed':
+      return { ...state, reversals: keep(state.reversals, paymentKey(data), data) };
     case 'CreditsAdjusted':
       return { ...state, adjustments: keptBy(state.adjustments, data) };
     case 'CreditsBurned':
@@ -408,6 +446,8 @@ const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, Late
       return granted(state, data);
     case 'CreditsRefunded':
       return refunded(state, data);
+    case 'RefundReversed':
+      return reversed(state, data);
     case 'CreditsAdjusted':
       return adjusted(state, data);
     case 'CreditsHeld':

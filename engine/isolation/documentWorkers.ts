@@ -16,11 +16,16 @@ import { checkSchemaRules } from '../extraction/schema/schemaRules.ts';
 import type { RecognitionEngine } from '../document/document.ts';
 import type { JsonObject } from '../kernel/json.ts';
 import type { DocumentParser, ParseRequest } from '../ports/documentParser.ts';
-import type { ExtractionEngine, SchemaValidator, RangedWork } from '../ports/extractionEngine.ts';
+import type {
+  ExtractionEngine,
+  RangedWork,
+  SchemaCheck,
+  SchemaValidator,
+} from '../ports/extractionEngine.ts';
 import type { LocalLearner } from '../ports/training.ts';
 import { localLearner } from '../learning/localLearner.ts';
 import { confinementHere, type Confinement, type Protection } from './confinement/confinement.ts';
-import type { Job, JobFile } from './children/jobs.ts';
+import type { Job, JobFile, JobOutcome } from './children/jobs.ts';
 
 const NOTHING = new Uint8Array();
 
@@ -211,11 +216,7 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
     const outcome = await pool.run(job, { deadlineMs, ...limits });
     if (outcome.kind === 'answered') return outcome.answer as AnswerTo<J>;
     if (outcome.kind === 'failed') throw new Error(`a schema job failed: ${outcome.message}`);
-    if (outcome.kind === 'timed_out')
-      return { kind: 'unavailable', detail: 'The schema takes too long to check: simplify its patterns.' };
-    if (outcome.kind === 'starved')
-      return { kind: 'unavailable', detail: 'The server has too much to do to check the schema now.' };
-    return { kind: 'unavailable', detail: 'The schema could not be checked.' };
+    return unavailable(outcome.kind);
   };
   return {
     check: async (schema, { signal, share, kept }) => {
@@ -228,7 +229,19 @@ function schemaValidator(pool: ChildPool, deadlineMs: number): SchemaValidator {
   };
 }
 
-interface Unavailable {
-  readonly kind: 'unavailable';
-  readonly detail: string;
+type Unavailable = Extract<SchemaCheck, { readonly kind: 'unavailable' }>;
+
+function unavailable(became: Exclude<JobOutcome['kind'], 'answered' | 'failed'>): Unavailable {
+  const as = (why: Unavailable['why'], detail: string): Unavailable => ({ kind: 'unavailable', why, detail });
+  switch (became) {
+    case 'timed_out':
+      return as('too_costly', 'The schema takes too long to check: simplify its patterns.');
+    case 'starved':
+      return as('starved', 'The server has too much to do to check the schema now.');
+    case 'aborted':
+      return as('aborted', 'The check of the schema was given up.');
+    case 'out_of_memory':
+    case 'died':
+      return as('too_costly', 'The schema could not be checked: it needs more memory than one may use.');
+  }
 }

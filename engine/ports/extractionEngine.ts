@@ -89,11 +89,18 @@ export interface ExtractionEngine {
   extract(request: ExtractionRequest): Promise<ExtractionResult>;
 }
 
-/** `unavailable`: the work did not end in time or was given up; says nothing about the schema. */
+/**
+ * `unavailable`: the work did not end. It had all of its time or memory (`too_costly`); or the machine had too much
+ * else to do (`starved`), or it was given up (`aborted`), which say nothing of the schema.
+ */
 export type SchemaCheck =
   | { readonly kind: 'ok' }
   | { readonly kind: 'invalid_schema'; readonly detail: string }
-  | { readonly kind: 'unavailable'; readonly detail: string };
+  | {
+      readonly kind: 'unavailable';
+      readonly why: 'too_costly' | 'starved' | 'aborted';
+      readonly detail: string;
+    };
 
 export type Validation =
   | {

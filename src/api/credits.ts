@@ -50,7 +50,7 @@ const nameOf = (max: number) =>
     .regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, 'Must not contain control characters.');
 
 const provider = nameOf(100);
-const transaction = nameOf(255).meta({
+export const transaction = nameOf(255).meta({
   description: 'Together with the provider it identifies this payment, for ever and across tenants.',
 });
 
@@ -267,12 +267,13 @@ export const setPlanResponse = z
 const grantItem = z
   .strictObject({
     grant_id: z.string(),
-    kind: z.enum(['sale', 'refund']),
+    kind: z.enum(['sale', 'refund', 'reversal']),
     credits: creditsOut.meta({
       description: 'All of the sale, its bonus among them; negative for a refund.',
     }),
     bonus_credits: creditsOut,
     original_grant_id: z.string().nullable(),
+    refund_id: z.string().nullable().meta({ description: 'The refund that a reversal undoes.' }),
     refunded_credits: creditsOut,
     refunded_amount_minor: minorOut,
     currency: z.string(),
@@ -410,7 +411,7 @@ export const listGrants = get(
   '/v1/billing/grants/{tenant_id}',
   {
     summary: "A tenant's purchases and refunds, newest first",
-    description: 'What was bought and what was given back, each with its money.',
+    description: 'What was bought, what was given back and which refunds were undone, each with its money.',
     access: 'any',
     tenant: 'path',
     params: tenantParams,

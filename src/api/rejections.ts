@@ -18,6 +18,8 @@ const ACCOUNT_REJECTIONS = {
   refund_mismatch: ({ reason }: Extract<AccountRejection, { code: 'refund_mismatch' }>) =>
     problem('refund_mismatch', `The sale to refund has another ${reason}.`, { reason }),
   refund_exceeds_original: 'The refund is more than what is left of the sale.',
+  refund_not_found: 'There is no refund with this ID.',
+  reversal_exceeds_refund: 'The reversal is more than what is left of the refund.',
   insufficient_balance: 'The available credits do not cover this.',
   insufficient_credits: 'The available credits do not cover this.',
   plan_required: 'The plan of this tenant does not include this.',
@@ -84,6 +86,13 @@ export const REFUND_REJECTIONS = {
   sale_of_another_tenant: () =>
     problem('refund_mismatch', 'The sale to refund belongs to another tenant.', { reason: 'tenant' }),
 } satisfies Sentences<RefundRejection>;
+
+/** Why a reversal is not recorded. */
+export const REVERSAL_REJECTIONS = accountRejections(
+  'refund_not_found',
+  'reversal_exceeds_refund',
+  'idempotency_key_reused',
+);
 
 /** Why a billing config is not published. */
 export const CONFIG_REJECTIONS = {

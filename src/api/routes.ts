@@ -7,6 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
+import { reverseRefund, type ReversalsDeps } from './reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
   cancelTrainingJob,
@@ -175,6 +176,7 @@ export type ApiDeps = AccountsDeps &
   CanonicalDeps &
   ConfigsDeps &
   CreditsDeps &
+  ReversalsDeps &
   DeploymentsDeps &
   DocumentsDeps &
   EvaluationsDeps &
@@ -258,6 +260,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listGrants,
     listUsage,
     refundCredits,
+    reverseRefund,
     setBillingRate,
   },
   Pipelines: {

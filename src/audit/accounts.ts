@@ -17,6 +17,7 @@ import {
   openHold,
   refund,
   releaseHold,
+  reverse,
   sell,
   takeOnce,
   tellMore,
@@ -28,12 +29,14 @@ import type { EventFeed } from '../../domain/ports/log.ts';
 import { everything } from './streams.ts';
 import { balanceTotals } from './expectedMoney.ts';
 
-type Posting = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'CreditsAdjusted' | 'CreditsBurned'>;
+type Posting = AuditedEventOf<
+  'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed' | 'CreditsAdjusted' | 'CreditsBurned'
+>;
 
 const isPosting = (event: AuditedEvent): event is Posting => 'balance_after' in event.data;
 
 const signed = ({ type, data }: Posting): number =>
-  type === 'CreditsGranted' || type === 'CreditsAdjusted' ? data.credits : 0 - data.credits;
+  type === 'CreditsRefunded' || type === 'CreditsBurned' ? 0 - data.credits : data.credits;
 
 /** The running balance is the auditor's own; what the event says must be the same. */
 const post = (books: Books, book: AccountBook, event: Posting): void => {
@@ -68,6 +71,7 @@ const move = byType<[Books, AccountBook]>({
   SaleDetailsAdded: tellMore,
   SaleRateBooked: bookRate,
   CreditsRefunded: refund,
+  RefundReversed: reverse,
   CreditsAdjusted: (event, books, book) => {
     const { idempotency_key: key, credits, allow_negative } = event.data;
     if (key !== null)

@@ -6,7 +6,7 @@ import { tokenParts } from '../../domain/writtenText.ts';
 import type { Books } from './rules.ts';
 import { paymentKey, paymentStream } from '../../domain/account/messages.ts';
 
-type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
+type Effect = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed'>;
 type Claimed = AuditedEventOf<'PaymentClaimed'>;
 
 /** What a payment was claimed for, as far as the claim says it. */
@@ -24,10 +24,14 @@ const intentOf = ({ data }: Claimed): Intent | undefined => {
   return typeof type === 'string' && isObject(members) ? { type, data: members } : undefined;
 };
 
-/** Members of a refund's command that name its sale; the event has the sale's grant instead. */
-const ORIGINAL = ['original_provider', 'original_provider_txn_id'];
+/** Members of a command that name the payment it is about; the event has its ID instead. */
+const ORIGINAL = ['original_provider', 'original_provider_txn_id', 'refund_provider_txn_id'];
 
-const COMMANDS = { CreditsGranted: 'GrantCredits', CreditsRefunded: 'RefundCredits' } as const;
+const COMMANDS = {
+  CreditsGranted: 'GrantCredits',
+  CreditsRefunded: 'RefundCredits',
+  RefundReversed: 'ReverseRefund',
+} as const;
 
 /** A member in which an effect is not what was claimed. */
 interface Difference {
@@ -38,7 +42,7 @@ interface Difference {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** A refund's null members follow from its sale. `grantOf` gives the grant of a payment. */
+/** Null members follow from the sale, or from the refund of a reversal. `grantOf` gives the grant of a payment. */
 const expectedOf = (
   event: Effect,
   { data }: Intent,
@@ -48,6 +52,9 @@ const expectedOf = (
   const { tenant_id: _, ...said } = members;
   if (event.type === 'CreditsGranted') return said;
   const stated = Object.entries(said).filter(([, value]) => value !== null);
+  // A reversal names its refund by the ID too; the account's rules look for that and for its sale.
+  if (event.type === 'RefundReversed')
+    return { ...Object.fromEntries(stated), reason: said['reason'] ?? null };
   const grant_id = grantOf({
     provider: text(original_provider),
     provider_txn_id: text(original_provider_txn_id),
@@ -124,7 +131,7 @@ export const checkMoment = (books: Pick<Books, 'findings'>, event: AuditedEvent)
   wrong(books.findings, 'time', event)('It was recorded at another time than it was made.', recorded, at);
 };
 
-type Kind = 'sale' | 'refund';
+type Kind = Claimed['data']['kind'];
 
 interface Claim {
   readonly tenant_id: string;
@@ -154,7 +161,8 @@ const SETTLED_WITHIN_MS = 5 * 60_000;
 const isSame = (a: Pick<Claim, 'tenant_id' | 'kind' | 'fingerprint'>, b: typeof a): boolean =>
   a.tenant_id === b.tenant_id && a.kind === b.kind && a.fingerprint === b.fingerprint;
 
-const kindOf = ({ type }: Effect): Kind => (type === 'CreditsGranted' ? 'sale' : 'refund');
+const KINDS = { CreditsGranted: 'sale', CreditsRefunded: 'refund', RefundReversed: 'reversal' } as const;
+const kindOf = ({ type }: Effect): Kind => KINDS[type];
 
 const newPayment = (): PaymentBook => ({
   claim: null,
@@ -318,6 +326,7 @@ export const claimsCheck = (books: Books) => {
       },
       CreditsGranted: effect,
       CreditsRefunded: effect,
+      RefundReversed: effect,
     }),
     /** `newest`: the latest time in the log. */
     finish: (newest: string): void => {

@@ -58,6 +58,7 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     PlanSet: ({ data }, row) => void (row.plan = data.plan),
     CreditsGranted: ({ data }, row) => grant(row, BigInt(data.credits)),
     CreditsRefunded: ({ data }, row) => grant(row, -BigInt(data.credits)),
+    RefundReversed: ({ data }, row) => grant(row, BigInt(data.credits)),
     CreditsAdjusted: ({ data }, row) => void (row.adjusted_credits += BigInt(data.credits)),
     CreditsHeld: ({ data }, row) => {
       holds.set(`${row.tenant_id} ${data.hold_id}`, { ...data, tenant_id: row.tenant_id });
@@ -95,7 +96,7 @@ export const balanceRows: ExpectedModel = {
   start: balanceTotals,
 };
 
-type Moved = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>;
+type Moved = AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed'>;
 
 const moneyOf = ({ stream, position, data }: Moved) => ({
   ...noneOf(grants.columns),
@@ -120,14 +121,25 @@ const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
   kind: 'sale',
 });
 
-/** Price list and rate are those of the sale. */
-const refundedGrant = (
-  event: AuditedEventOf<'CreditsRefunded'>,
-  sale:
-    Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'> | undefined,
-): ExpectedRow<typeof grants> => ({
+type Sold =
+  Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'> | undefined;
+
+const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
   ...event.data,
+  grant_id: event.data.reversal_id,
+  kind: 'reversal',
+  original_grant_id: event.data.grant_id,
+  price_list_version: sale?.price_list_version ?? null,
+  fx_rate_to_usd: sale?.fx_rate_to_usd ?? null,
+  fx_rate_date: sale?.fx_rate_date ?? null,
+});
+
+/** Price list and rate are those of the sale. */
+const refundedGrant = (event: AuditedEventOf<'CreditsRefunded'>, sale: Sold): ExpectedRow<typeof grants> => ({
+  ...moneyOf(event),
+  ...event.data,
+  refund_id: null,
   grant_id: event.data.refund_id,
   kind: 'refund',
   credits: 0 - event.data.credits,
@@ -144,7 +156,7 @@ export const grantRows: ExpectedModel = {
   start: (emit) => {
     const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
     /** Their rate is that of their sale, which may be corrected after them. */
-    const refunds: [AuditedEventOf<'CreditsRefunded'>, ReturnType<typeof soldGrant> | undefined][] = [];
+    const refunds: (() => ExpectedRow<typeof grants>)[] = [];
     const apply = byType({
       CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
       SaleDetailsAdded: ({ stream, data: { grant_id, details } }) => {
@@ -166,11 +178,19 @@ export const grantRows: ExpectedModel = {
           sale.refunded_credits += BigInt(event.data.credits);
           sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
         }
-        refunds.push([event, sale]);
+        refunds.push(() => refundedGrant(event, sale));
+      },
+      RefundReversed: (event) => {
+        const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
+        if (sale !== undefined) {
+          sale.refunded_credits -= BigInt(event.data.credits);
+          sale.refunded_amount_minor -= BigInt(event.data.gross_amount_minor);
+        }
+        refunds.push(() => reversedGrant(event, sale));
       },
     });
     const finish = (): void => {
-      for (const [event, sale] of refunds) emit(grants, refundedGrant(event, sale));
+      for (const row of refunds) emit(grants, row());
       sales.emitAll();
     };
     return { apply, finish };
@@ -183,14 +203,14 @@ export const openClaimRows: ExpectedModel = {
   tables: [openClaims],
   start: (emit) => {
     const claims = keptRows(openClaims, emit);
-    const end = ({ data }: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded'>) =>
-      void claims.take(paymentStream(data));
+    const end = ({ data }: Moved) => void claims.take(paymentStream(data));
     const apply = byType({
       PaymentClaimed: ({ stream, data: { tenant_id, kind, claimed_at } }) =>
         claims.set(stream, { stream, tenant_id, kind, claimed_at }),
       PaymentReleased: ({ stream }) => void claims.take(stream),
       CreditsGranted: end,
       CreditsRefunded: end,
+      RefundReversed: end,
     });
     return { apply, finish: claims.emitAll };
   },
@@ -198,6 +218,7 @@ export const openClaimRows: ExpectedModel = {
 
 type Granted = AuditedEventOf<'CreditsGranted'>;
 type Refunded = AuditedEventOf<'CreditsRefunded'>;
+type Reversed = AuditedEventOf<'RefundReversed'>;
 type Adjusted = AuditedEventOf<'CreditsAdjusted'>;
 type Burned = AuditedEventOf<'CreditsBurned'>;
 
@@ -205,7 +226,7 @@ type Posting = Omit<ExpectedRow<typeof ledger>, 'ordinal'>;
 
 /** What every posting has; a burn fills in the rest. */
 const posting = (
-  event: Granted | Refunded | Adjusted | Burned,
+  event: Granted | Refunded | Reversed | Adjusted | Burned,
   of: { readonly id: string; readonly kind: string; readonly credits_delta: number },
 ): Posting => ({
   ...noneOf(ledger.columns),
@@ -219,7 +240,7 @@ const posting = (
   ...of,
 });
 
-const money = ({ data }: Granted | Refunded, grant_id: string): Record<string, unknown> => ({
+const money = ({ data }: Granted | Refunded | Reversed, grant_id: string): Record<string, unknown> => ({
   grant_id,
   currency: data.currency,
   gross_amount_minor: data.gross_amount_minor,
@@ -244,6 +265,14 @@ const refundRow = (event: Refunded): Posting => {
   return {
     ...posting(event, { id: refund_id, kind: 'refund', credits_delta: 0 - credits }),
     details: { ...money(event, refund_id), original_grant_id: grant_id, reason },
+  };
+};
+
+const reversalRow = (event: Reversed): Posting => {
+  const { reversal_id, refund_id, grant_id, credits, reason } = event.data;
+  return {
+    ...posting(event, { id: reversal_id, kind: 'reversal', credits_delta: credits }),
+    details: { ...money(event, reversal_id), original_grant_id: grant_id, refund_id, reason },
   };
 };
 
@@ -316,6 +345,7 @@ export const ledgerRows: ExpectedModel = {
     const apply = byType({
       CreditsGranted: (event) => add(saleRow(event)),
       CreditsRefunded: (event) => add(refundRow(event)),
+      RefundReversed: (event) => add(reversalRow(event)),
       CreditsAdjusted: (event) => add(adjustmentRow(event)),
       CreditsBurned: (event) => usageInLedger(event).forEach(add),
     });

@@ -202,6 +202,29 @@ const restate = (lot: BookedLot, change: (lot: BookedLot) => void, moves: Moves)
   restart(lot, left, later);
 };
 
+/** A refund undone: all of it comes back to its own lot, and missing credits are taken at once. */
+const putBack = (
+  book: MarginBook,
+  { id, credits, coins }: { readonly id: string; readonly credits: bigint; readonly coins: Coins },
+  moves: Moves,
+): boolean => {
+  const lot = book.lots.find((one) => one.id === id);
+  if (lot === undefined) return false;
+  const before = lot.worth(lot.back);
+  lot.back = plus(lot.back, [-coins[0], -coins[1], -coins[2]]);
+  moves.refunded = lot.worth(lot.back).net - before.net;
+  const owned = rest(lot).net - moves.refunded;
+  lot.ever += credits;
+  const left = leftOf(lot) + credits;
+  const later = dueLater(lot, left);
+  trueUp(moves, lot, owned - later.net);
+  restart(lot, left, later);
+  const filled = book.hole < credits ? book.hole : credits;
+  if (filled > 0n) remove(lot, filled, moves);
+  book.hole -= filled;
+  return true;
+};
+
 /** What money of a sale is worth in micro-USD; nothing without a rate. `digits` of the minor unit. */
 const worthAt =
   ({
@@ -233,7 +256,7 @@ type Posted = AnyEvent & { readonly position: bigint };
 
 type Of<Type extends AnyEvent['type']> = Extract<AnyEvent, { type: Type }>['data'];
 
-const coinsOf = (data: Of<'CreditsGranted'> | Of<'CreditsRefunded'>): Coins => [
+const coinsOf = (data: Of<'CreditsGranted'> | Of<'CreditsRefunded'> | Of<'RefundReversed'>): Coins => [
   BigInt(data.gross_amount_minor ?? 0),
   BigInt(data.vat_amount_minor),
   BigInt(data.provider_fee_minor),
@@ -291,6 +314,11 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
     case 'CreditsRefunded': {
       const { grant_id: id, credits } = event.data;
       giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
+      return moves;
+    }
+    case 'RefundReversed': {
+      const { grant_id: id, credits } = event.data;
+      putBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
       return moves;
     }
     case 'CreditsAdjusted':

@@ -76,11 +76,16 @@ const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBoo
   return { ...NO_BOOKING, ...own };
 };
 
-/** What a sale or a refund books in its own currency; nothing of its own for an adjustment. */
+/** What a sale, a refund or its reversal books in its own currency; nothing of its own for an adjustment. */
 const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
     const { currency, gross_amount_minor } = event.data;
     const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
+    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+  }
+  if (event.type === 'RefundReversed') {
+    const { currency, gross_amount_minor } = event.data;
+    const own = { refunded: moves.refunded, refunded_minor: -BigInt(gross_amount_minor) };
     return new Map([[currency, { ...NO_BOOKING, ...own }]]);
   }
   if (event.type === 'SaleDetailsAdded' || event.type === 'SaleRateBooked')

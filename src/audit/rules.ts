@@ -13,7 +13,12 @@ interface SaleBook {
   gross: number;
   vat: number;
   fee: number;
+  /** What of each of its refunds is not reversed, by ID. */
+  readonly refunds: Map<string, Taken>;
 }
+
+/** Credits and minor units. */
+type Taken = Pick<SaleBook, 'credits' | 'gross' | 'vat' | 'fee'>;
 
 /** One tenant's account, added up by the auditor. */
 export interface AccountBook {
@@ -317,7 +322,7 @@ const AHEAD_MAX_MS = 24 * 60 * 60_000;
 /** `occurred_at` ≤ `recorded_at` + 1 day. */
 export const checkTimes = (
   books: Pick<Books, 'findings'>,
-  event: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'LlmCostLogged'>,
+  event: AuditedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed' | 'LlmCostLogged'>,
 ): void => {
   books.findings.checked('time');
   const { occurred_at } = event.data;
@@ -392,7 +397,7 @@ export const sell = (event: Granted, books: Books, book: AccountBook): void => {
     identity: `grant ${data.grant_id}`,
     message: `Grant ${data.grant_id} was issued twice.`,
   });
-  book.sales.set(data.grant_id, { sale: data, credits: 0, gross: 0, vat: 0, fee: 0 });
+  book.sales.set(data.grant_id, { sale: data, credits: 0, gross: 0, vat: 0, fee: 0, refunds: new Map() });
   const gross = data.gross_amount_minor ?? 0;
   if (data.vat_amount_minor > gross || data.provider_fee_minor > gross)
     wrong(books.findings, 'price', event)('Its VAT or its fee exceeds its amount.');
@@ -479,10 +484,46 @@ export const refund = (event: Refunded, books: Books, book: AccountBook): void =
   if (data.currency !== of.sale.currency)
     say('It is in another currency than its sale.', of.sale.currency, data.currency);
   if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT exceeds its amount.');
+  takeOnce(books, event, {
+    identity: `refund ${data.refund_id}`,
+    message: `Refund ${data.refund_id} was made twice.`,
+  });
+  of.refunds.set(data.refund_id, {
+    ...{ credits: data.credits, gross: data.gross_amount_minor },
+    ...{ vat: data.vat_amount_minor, fee: data.provider_fee_minor },
+  });
   for (const [sum, member, word] of LIMITS) {
     of[sum] += data[member];
     const limit = of.sale[member] ?? 0;
     if (of[sum] > limit)
       say(`The refunds of sale ${data.grant_id} exceed its ${word}.`, `at most ${limit}`, of[sum]);
+  }
+};
+
+/** Gives no more back than its refund took, and to the sale that it was a refund of. */
+export const reverse = (event: AuditedEventOf<'RefundReversed'>, books: Books, book: AccountBook): void => {
+  const { data } = event;
+  books.findings.checked('refund');
+  checkTimes(books, event);
+  takeOnce(books, event, {
+    identity: `reversal ${data.reversal_id}`,
+    message: `Reversal ${data.reversal_id} was made twice.`,
+  });
+  const say = wrong(books.findings, 'refund', event);
+  const of = book.sales.get(data.grant_id);
+  const left = of?.refunds.get(data.refund_id);
+  if (of === undefined || left === undefined) {
+    say(`It reverses ${data.refund_id}, which was no refund of ${data.grant_id}.`);
+    return;
+  }
+  if (data.currency !== of.sale.currency)
+    say('It is in another currency than its sale.', of.sale.currency, data.currency);
+  if (data.vat_amount_minor > data.gross_amount_minor) say('Its VAT exceeds its amount.');
+  for (const [sum, member, word] of LIMITS) {
+    of[sum] -= data[member];
+    const before = left[sum];
+    left[sum] -= data[member];
+    if (left[sum] < 0)
+      say(`The reversals of refund ${data.refund_id} exceed its ${word}.`, `at most ${before}`, data[member]);
   }
 };

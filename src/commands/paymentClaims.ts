@@ -13,6 +13,7 @@ import {
   paymentKey,
   paymentStream,
   type RefundCredits,
+  type ReverseRefund,
 } from '../../domain/account/messages.ts';
 import type { Clock, EventStore, RecordedEvent } from '../../domain/ports/log.ts';
 import { stateIn, UnreadableStream } from '../writer/streamFold.ts';
@@ -68,7 +69,7 @@ export interface PaymentsDeps {
 }
 
 /** The command that a payment identity is claimed for. */
-export type PaymentIntent = GrantCredits | RefundCredits;
+export type PaymentIntent = GrantCredits | RefundCredits | ReverseRefund;
 
 export interface PaymentParts extends PaymentsDeps {
   readonly handle: CommandHandler<PaymentKind>;
@@ -139,11 +140,12 @@ const askNow = async <T>(
   }
 };
 
+const KINDS = { GrantCredits: 'sale', RefundCredits: 'refund', ReverseRefund: 'reversal' } as const;
+
 /** The data of a claim for a command. */
 export const claimFor = (command: PaymentIntent): ClaimPayment['data'] => {
   const { tenant_id, provider, provider_txn_id, fingerprint } = command.data;
-  const kind = command.type === 'GrantCredits' ? 'sale' : 'refund';
-  return { tenant_id, provider, provider_txn_id, fingerprint, kind, intent: command };
+  return { tenant_id, provider, provider_txn_id, fingerprint, kind: KINDS[command.type], intent: command };
 };
 
 /** Each part of a payment is a command of its own, with an ID that a repetition derives again. */
@@ -208,11 +210,15 @@ export interface Stuck {
 
 export type Finished = Outcome<AccountKind> | Stuck;
 
-/** Whether the account has the sale or refund that was claimed. Throws EventsNeeded. */
+/** Whether the account has the sale, refund or reversal that was claimed. Throws EventsNeeded. */
 export const tookEffect = (state: AccountState, claim: PaymentClaim): boolean => {
   const key = paymentKey(claim);
-  const effect = claim.kind === 'sale' ? paymentAt(state, key)?.sale?.sale : refundAt(state, key)?.refund;
-  return effect?.fingerprint === claim.fingerprint;
+  const effects = {
+    sale: () => paymentAt(state, key)?.sale?.sale,
+    refund: () => refundAt(state, key)?.refund,
+    reversal: () => paymentAt(state, key)?.reversal,
+  };
+  return effects[claim.kind]()?.fingerprint === claim.fingerprint;
 };
 
 /** A process that executes for others may do so only while exactly this claim stands. */

@@ -1,4 +1,4 @@
-import { decodeAny } from '../../domain/catalogue.ts';
+import { type AnyEvent, decodeAny } from '../../domain/catalogue.ts';
 import { account, type AccountKind } from '../../domain/account/account.ts';
 import { accountStream, paymentStream } from '../../domain/account/messages.ts';
 import type { PaymentClaim } from '../../domain/payment.ts';
@@ -38,7 +38,7 @@ export interface OpenClaim {
   readonly provider: string;
   readonly provider_txn_id: string;
   readonly tenant_id: string;
-  readonly kind: 'sale' | 'refund';
+  readonly kind: PaymentClaim['kind'];
   readonly claimed_at: string;
   /** The command that it was claimed for, as far as it can be read. */
   readonly credits: number | null;
@@ -70,13 +70,16 @@ export const maybeOpenStreams = async (events: AsyncIterable<RecordedEvent>): Pr
     const event = decodeAny(recorded);
     if (event.type === 'PaymentClaimed' && event.data.again !== true) open.add(recorded.stream);
     else if (event.type === 'PaymentReleased') open.delete(recorded.stream);
-    else if (event.type === 'CreditsGranted' || event.type === 'CreditsRefunded')
-      open.delete(paymentStream(event.data));
+    else if (isEffect(event)) open.delete(paymentStream(event.data));
   }
   return [...open];
 };
 
-const MOVES = new Set(['PaymentClaimed', 'PaymentReleased', 'CreditsGranted', 'CreditsRefunded']);
+const EFFECTS = ['CreditsGranted', 'CreditsRefunded', 'RefundReversed'] as const;
+const MOVES: ReadonlySet<string> = new Set(['PaymentClaimed', 'PaymentReleased', ...EFFECTS]);
+
+type Effect = Extract<AnyEvent, { readonly type: (typeof EFFECTS)[number] }>;
+const isEffect = (event: AnyEvent): event is Effect => EFFECTS.some((type) => type === event.type);
 
 export type { PaymentsDeps } from './paymentClaims.ts';
 
@@ -86,10 +89,11 @@ export interface PaymentResult {
   readonly credited: boolean;
 }
 
-/** Sales and refunds: claimed for all tenants first, then decided by the account. */
+/** Sales, refunds and their reversals: claimed for all tenants first, then decided by the account. */
 export interface Payments {
   sellCredits(command: Extract<PaymentIntent, { type: 'GrantCredits' }>): Promise<PaymentResult>;
   refundCredits(command: Extract<PaymentIntent, { type: 'RefundCredits' }>): Promise<PaymentResult>;
+  reverseRefund(command: Extract<PaymentIntent, { type: 'ReverseRefund' }>): Promise<PaymentResult>;
   /** Does what a claim was made for, as of `now`, or frees it. undefined: nothing is claimed there. */
   finishClaim(stream: string, now: string): Promise<Finished | undefined>;
   /** Frees a claim that an operator gave up. */
@@ -111,6 +115,7 @@ export const payments = (deps: PaymentsDeps): Payments => {
   return {
     sellCredits: pay,
     refundCredits: pay,
+    reverseRefund: pay,
     finishClaim: (stream, now) =>
       parts.queue.run(stream, async () => {
         const claim = await claimAt(parts.store, stream);

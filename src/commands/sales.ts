@@ -57,7 +57,7 @@ interface SalesDeps {
 }
 
 /** Members that were not sent and those that were null are one payload. */
-const digestOf = (kind: string, body: object): string => {
+export const digestOf = (kind: string, body: object): string => {
   const members: readonly [string, unknown][] = Object.entries(body);
   return fingerprintOf({ kind, ...Object.fromEntries(members.filter(([, value]) => value != null)) });
 };

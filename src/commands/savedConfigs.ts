@@ -19,6 +19,7 @@ import { eventCodec } from '../../domain/kernel/codec.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { type ObjectStore, type SecretBox, secretObjectKey } from '../../domain/ports/services.ts';
 import { streamsOf } from '../writer/commandHandler.ts';
+import { fateOfSecrets, getOrAside } from '../writer/setAside.ts';
 import { withTexts } from '../writer/vault.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
 
@@ -170,6 +171,12 @@ export const configStreams = (store: EventStore) => {
   return { handle, stateOf: async (configId: string) => withTexts(store, await stateOf(configId)) };
 };
 
+/** What a sweeper is told of a saved config: keys that its latest version names stay, all others of it go. */
+export const configFate = (store: EventStore) => async (configId: string) => {
+  const state = await streamsOf<SavedConfigKind>(rules, store).stateOf(configId);
+  return fateOfSecrets(state.revoked ? undefined : liveSecrets(state));
+};
+
 const notConfigured = (what: string): WorkProblem =>
   workProblem('field_encryption_not_configured', `${what} Ask the operator to set FIELD_ENCRYPTION_KEY.`);
 
@@ -198,11 +205,15 @@ interface SealedChannel {
 
 const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['publish'] => {
   const { handle, stateOf } = configStreams(store);
-  const seal = async (channel: ConfigDraft['llm'], tenant_id: string): Promise<SealedChannel> => {
+  const seal = async (
+    channel: ConfigDraft['llm'],
+    { tenant_id, config_id }: Pick<ConfigDraft, 'tenant_id' | 'config_id'>,
+  ): Promise<SealedChannel> => {
     if (channel === null || channel === undefined) return { settings: channel, secret_id: null };
     if (channel.api_key === undefined || box === undefined)
       return { settings: settingsOf(channel, null), secret_id: null };
-    const secret_id = `sec_${randomUUID()}`;
+    // It names its config: a sweeper finds what nobody has any use for.
+    const secret_id = `${config_id}/${randomUUID()}`;
     await objects.put(secretObjectKey(secret_id), box.seal(channel.api_key, { tenant_id, secret_id }));
     return { settings: settingsOf(channel, secret_id), secret_id };
   };
@@ -215,8 +226,8 @@ const publishing = ({ store, objects, box }: SavedConfigDeps): SavedConfigs['pub
     if (carriesKey && box === undefined)
       return notConfigured('Own keys cannot be stored: this service has no secret to encrypt them with.');
     const before = await stateOf(draft.config_id);
-    const sealedLlm = await seal(llm, draft.tenant_id);
-    const sealedOcr = await seal(ocr, draft.tenant_id);
+    const sealedLlm = await seal(llm, draft);
+    const sealedOcr = await seal(ocr, draft);
     const command: PublishConfig = {
       type: 'PublishConfig',
       meta,
@@ -267,7 +278,7 @@ const opening =
     if (secret_id === null) return { kind: 'key', key: undefined };
     if (box === undefined)
       return notConfigured('The own key of this config cannot be opened: this service has no secret for it.');
-    const sealed = await objects.get(secretObjectKey(secret_id));
+    const sealed = await getOrAside(objects, secretObjectKey(secret_id));
     if (sealed === undefined) return { kind: 'gone' };
     const opened = box.open(sealed, { tenant_id, secret_id });
     if (opened.kind === 'opened') return { kind: 'key', key: opened.text };

@@ -28,6 +28,7 @@ import {
 import { streamsOf } from '../writer/commandHandler.ts';
 import { withSealed, withTexts } from '../writer/vault.ts';
 import { systemMeta } from '../writer/commandMeta.ts';
+import { fateOfSecrets, getOrAside } from '../writer/setAside.ts';
 import type { KeptDays } from '../../domain/retention.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
@@ -66,6 +67,12 @@ export const receiverUrlFlaw = (
 const DAY_MS = 86_400_000;
 
 const PREFIX = 'whsec_';
+
+/** What a sweeper is told of a webhook: secrets that it may still need stay, all others of it go. */
+export const webhookFate = (store: EventStore) => async (webhookId: string) => {
+  const { webhook: there, removed } = await webhookStreams(store).stateOf(webhookId);
+  return fateOfSecrets(removed ? undefined : there === null ? [] : secretsOfWebhook(there));
+};
 
 /** A secret in the form of Standard Webhooks, of random bytes: 24 to 64. */
 const secretOf = (bytes: Uint8Array): string => PREFIX + Buffer.from(bytes).toString('base64');
@@ -113,10 +120,11 @@ const SECRET_BYTES = 32;
 /** Makes a secret and puts it away; undefined: there is no key to seal it with. */
 const newSecret = async (
   { objects, box, randomBytes }: WebhookSecretDeps,
-  tenant_id: string,
+  { tenant_id, webhook_id }: WebhookName,
 ): Promise<NewSecret | undefined> => {
   if (box === undefined) return undefined;
-  const secret_id = `sec_${randomUUID()}`;
+  // It names its webhook: a sweeper finds what nobody has any use for.
+  const secret_id = `${webhook_id}/${randomUUID()}`;
   const secret = secretOf(randomBytes(SECRET_BYTES));
   await objects.put(secretObjectKey(secret_id), box.seal(secret, { tenant_id, secret_id }));
   return { secret_id, secret };
@@ -127,12 +135,12 @@ export const openSecret = async (
   { objects, box }: Pick<WebhookSecretDeps, 'objects' | 'box'>,
   owner: { readonly tenant_id: string; readonly secret_id: string },
 ): Promise<string | undefined> => {
-  const sealed = await objects.get(secretObjectKey(owner.secret_id));
+  const sealed = await getOrAside(objects, secretObjectKey(owner.secret_id));
   const opened = sealed === undefined ? undefined : box?.open(sealed, owner);
   return opened?.kind === 'opened' ? opened.text : undefined;
 };
 
-/** A secret that nothing names is garbage; one that stays is never removed, and does no harm. */
+/** A secret that nothing names is garbage; one that stays is swept. */
 const discardSecrets = async (
   { objects }: Pick<WebhookSecretDeps, 'objects'>,
   secretIds: readonly string[],
@@ -284,10 +292,10 @@ const notConfigured = (): WorkProblem =>
 /** Runs a command that names a new secret, and drops the secret again where it was not taken. */
 const withSecret = async (
   deps: WebhooksDeps,
-  tenantId: string,
+  name: WebhookName,
   run: (secretId: string) => Promise<Outcome<WebhookKind> | WorkProblem>,
 ): Promise<WithSecret> => {
-  const made = await newSecret(deps, tenantId);
+  const made = await newSecret(deps, name);
   if (made === undefined) return notConfigured();
   const outcome = await run(made.secret_id);
   // A webhook that may have been written must keep its secret.
@@ -348,14 +356,14 @@ export const webhookCommands = (deps: WebhooksDeps): Webhooks => {
   };
   return {
     find,
-    create: (tenant_id, settings, meta) =>
-      withSecret(deps, tenant_id, (secret_id) =>
-        create(deps, { ...settings, webhook_id: deps.clock.newId('wh'), tenant_id, secret_id }, meta),
-      ),
+    create: (tenant_id, settings, meta) => {
+      const name = { tenant_id, webhook_id: deps.clock.newId('wh') };
+      return withSecret(deps, name, (secret_id) => create(deps, { ...settings, ...name, secret_id }, meta));
+    },
     change: (name, data, meta) => streams.handle(name, { type: 'ChangeWebhook', data, meta }, now),
     rotate: async (name, keepOldMs, meta) => {
       const before = await secretsNow(name.webhook_id);
-      const rotated = await withSecret(deps, name.tenant_id, (secret_id) => {
+      const rotated = await withSecret(deps, name, (secret_id) => {
         const data = { secret_id, old_until: laterBy(meta.now, keepOldMs) };
         return streams.handle(name, { type: 'RotateWebhookSecret', data, meta }, now);
       });

@@ -12,6 +12,7 @@ import type { ReferenceData } from '../commands/reference.ts';
 import { type Operation, type OperationContext, OperatorError, operatorMeta } from './socket.ts';
 import { type FxDay, newsOf } from '../../domain/fxRates.ts';
 import { paymentStream } from '../../domain/account/messages.ts';
+import type { PaymentClaim } from '../../domain/payment.ts';
 import { maybeOpenStreams, type OpenClaim, openClaimAt, type Payments } from '../commands/payments.ts';
 import { exportedEvents } from './log.ts';
 import { CannotSeal, type SealDeps, sealLog } from '../commands/sealing.ts';
@@ -241,7 +242,7 @@ export const listOpen = async (
 export const releasePayment = async (
   { payments, clock }: PaymentDeps,
   input: unknown,
-): Promise<ReleaseInput & { readonly tenant_id: string; readonly kind: 'sale' | 'refund' }> => {
+): Promise<ReleaseInput & { readonly tenant_id: string; readonly kind: PaymentClaim['kind'] }> => {
   const { reason, ...identity } = releaseInput.parse(input);
   const meta = operatorMeta(clock, 'payments-release');
   const released = await payments.releaseClaim(paymentStream(identity), { reason, meta });

@@ -17,7 +17,7 @@ import { documentsByIds, documentsOfTenant } from '../../projections/documents.t
 import type * as evaluations from '../../projections/evaluations.ts';
 import { runBefore, runById, runsOfTenant, setsOfTenant } from '../../projections/evaluations.ts';
 import type { SqlTx } from '../../projections/engine/ports.ts';
-import { grantsOfTenant } from '../../projections/grants.ts';
+import { grantById, grantsOfTenant } from '../../projections/grants.ts';
 import type * as ledger from '../../projections/ledgerPages.ts';
 import { ledgerOfTenant, usageOfTenant } from '../../projections/ledgerPages.ts';
 import { reviewsOfTenant } from '../../projections/reviews.ts';
@@ -54,6 +54,7 @@ type On<Query extends (sql: SqlTx) => unknown> = ReturnType<Query>;
 export interface Queries {
   readonly balanceOfTenant: On<typeof balances.balanceOfTenant>;
   readonly openHoldsOfTenant: On<typeof balances.openHoldsOfTenant>;
+  readonly grantById: On<typeof grantById>;
   readonly grantsOfTenant: On<typeof grantsOfTenant>;
   readonly usageOfTenant: On<typeof ledger.usageOfTenant>;
   readonly ledgerOfTenant: On<typeof ledger.ledgerOfTenant>;
@@ -192,6 +193,7 @@ const limitsTogether = (sql: SqlTx): Queries['rateLimitsOfTenant'] => {
 export const queriesOn = (sql: SqlTx): Queries => ({
   balanceOfTenant: balancesTogether(sql),
   openHoldsOfTenant: openHoldsOfTenant(sql),
+  grantById: grantById(sql),
   grantsOfTenant: grantsOfTenant(sql),
   usageOfTenant: usageOfTenant(sql),
   ledgerOfTenant: ledgerOfTenant(sql),

@@ -170,6 +170,10 @@ const OWN_MEMBERS: Readonly<Partial<Record<ProblemCode, Readonly<Record<string, 
     },
   },
   refund_mismatch: { reason: word('What is different: `tenant` or `currency`.') },
+  reversal_exceeds_refund: {
+    reversible_credits: count('Credits of the refund that can still be given back.'),
+    reversible_amount_minor: count('Money of the refund that can still be reversed, in minor units.'),
+  },
   review_decided: { generation: count('The current generation of the review.') },
   review_rejected: {
     reason: word('Why: `illegible`, `wrong_document`, `value_missing` or `other`.'),

@@ -38,6 +38,7 @@ import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
+import { reverseRefund } from '../commands/reversals.ts';
 import { refundCredits, sellCredits } from '../commands/sales.ts';
 import { correctRates, priceSales } from '../commands/saleRates.ts';
 import type { ApiDeps } from '../api/routes.ts';
@@ -215,6 +216,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     sellCredits: sellCredits(sales),
     ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
+    reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
     reference: sales.reference,
     apiKeys: from.apiKeys,
     keys: from.authenticator,

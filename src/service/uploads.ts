@@ -32,6 +32,7 @@ import { batches } from '../commands/batches.ts';
 import { documentsInSets, evaluationsOfDocument } from '../../projections/evaluations.ts';
 import { evaluationFates, forgetInEvaluations } from '../commands/evaluations.ts';
 import { operations } from '../commands/operations.ts';
+import { configFate } from '../commands/savedConfigs.ts';
 import { expireReview } from '../commands/reviews.ts';
 import { exampleStreams, jobMoney, trainingInputKeyOf, trainingJobs } from '../commands/training.ts';
 import {
@@ -45,7 +46,7 @@ import { type EraseTenantDeps, sweepErasures } from '../commands/eraseTenant.ts'
 import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { cancelWork } from '../commands/queue.ts';
 import { filesOnDisk, uploads } from '../commands/fetchUpload.ts';
-import { pruneDeliveries } from '../commands/webhooks.ts';
+import { pruneDeliveries, webhookFate } from '../commands/webhooks.ts';
 import { sweepTexts } from '../worker/textSweeping.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { reviewWorker } from './reviewing.ts';
@@ -94,9 +95,10 @@ const workFates = (from: Context): WorkObjectsDeps => {
       };
     },
     ...evaluationFates({ store: log, objects, clock: from.clock, batches: bats }),
+    ...{ cfg: configFate(log), wh: webhookFate(log) },
   };
   return {
-    queuedFate: (id) => (fates[id.slice(0, id.indexOf('_'))] ?? batchFate)(id),
+    queuedFate: (id) => (fates[/^[a-z]+/.exec(id)?.[0] ?? ''] ?? batchFate)(id),
     workFate: async (operation_id) => {
       const operation = operation_id.startsWith('ext_') ? 'extract' : 'to_markdown';
       const state = await usage.stateOf({ operation, operation_id });

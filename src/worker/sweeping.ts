@@ -35,7 +35,10 @@ export type WorkFate =
   | { readonly kind: 'unknown' };
 
 export interface WorkObjectsDeps {
-  /** By the ID of what waits, of a set or a run, from the log. `keeps`: a key that it needs after its end. */
+  /**
+   * By the ID of what waits, of a set, run, saved config or webhook, from the log. `keeps`: a key that it needs after
+   * its end.
+   */
   readonly queuedFate: (id: string) => Promise<WorkFate & { readonly keeps?: string }>;
   /** Of an extraction or conversion by its ID, from the log: it ended when it was billed, or failed. */
   readonly workFate: (id: string) => Promise<WorkFate>;
@@ -51,10 +54,10 @@ const keptMs = (days: number): number => (days === 0 ? Infinity : days * DAY_MS)
 const NEW_MS = HOUR_MS;
 
 const QUEUED =
-  /^(?:operations|training|evaluations|secrets|results)\/((?:op|bat|job|set|evr)_[A-Za-z0-9-]+)(?:\/|$)/;
+  /^(?:operations|training|evaluations|secrets|results)\/((?:(?:op|bat|job|set|evr|wh)_|cfg-)[A-Za-z0-9-]+)(?:\/|$)/;
 const REVIEWED = /^(?:operations|reviews|results)\/(?:op|rev)_([A-Za-z0-9-]+)\//;
 
-/** The operation, batch or training job that an object is of; of a review, its operation. */
+/** What an object is of: work, a set, a run, a saved config or a webhook; of a review, its operation. */
 const queuedOfKey = (key: string): string | undefined => {
   const suffix = key.startsWith(REVIEWS_PREFIX) ? REVIEWED.exec(key)?.[1] : undefined;
   return suffix === undefined ? QUEUED.exec(key)?.[1] : `op_${suffix}`;

@@ -23,7 +23,7 @@ import { type Outcome, type WriterOptions, writerRules } from './decideBatch.ts'
 import { type Forgotten, streamWriter, type WriterLimits } from './streamWriter.ts';
 
 /** Raise it when `evolve` or the state's shape changes: snapshots of other versions are ignored. */
-const ACCOUNT_REDUCER_VERSION = 5;
+const ACCOUNT_REDUCER_VERSION = 6;
 
 /** Snapshots of accounts, in a store. */
 export const accountSnapshots = (
@@ -53,7 +53,15 @@ const accountProof = (state: AccountState, event: AccountEvent, last: bigint | u
 };
 
 /** Members that the log gives again where a decision asks for them: no snapshot has them. */
-const READ_AGAIN = ['sales', 'saleKeys', 'refunds', 'adjustments', 'charges', 'recalled'] as const;
+const READ_AGAIN = [
+  'sales',
+  'saleKeys',
+  'refunds',
+  'reversals',
+  'adjustments',
+  'charges',
+  'recalled',
+] as const;
 
 /** The state as JSON, but what is read again and the pages; a map as its list of pairs, in the order of its keys. */
 export const accountToJson = (state: AccountState): JsonObject => {

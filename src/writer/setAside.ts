@@ -1,4 +1,4 @@
-import type { ObjectStore } from '../../domain/ports/services.ts';
+import { type ObjectStore, secretObjectKey } from '../../domain/ports/services.ts';
 
 const ENDING = '.aside';
 
@@ -29,4 +29,11 @@ export const setAside = async (
   await objects.put(aside, bytes);
   const isErased = (await objects.get(key)) === undefined;
   await objects.remove(isErased ? aside : key);
+};
+
+/** What a sweeper is told of the secrets of something: the live ones stay; undefined: it is gone for good. */
+export const fateOfSecrets = (live: readonly string[] | undefined) => {
+  if (live === undefined) return { kind: 'unknown' } as const;
+  const named = new Set(live.map(secretObjectKey));
+  return { kind: 'open', stays: 'hours', isNamed: (key: string) => named.has(key) } as const;
 };

@@ -162,6 +162,18 @@ describe('the audit of forged events in a chain that holds', () => {
       'CreditsRefunded',
       (data, balance) => ({ ...data, credits: 0, grant_id: 'grt_none', balance_after: balance }),
     ],
+    [
+      'a reversal of more than was refunded',
+      'refund',
+      'RefundReversed',
+      (data, balance) => ({ ...data, credits: 0, gross_amount_minor: 5_000, balance_after: balance }),
+    ],
+    [
+      'a reversal of a refund that does not exist',
+      'refund',
+      'RefundReversed',
+      (data, balance) => ({ ...data, credits: 0, refund_id: 'rfd_none', balance_after: balance }),
+    ],
     ['a plan that does not follow', 'owner', 'PlanSet', (data) => ({ ...data, previous_plan: 'enterprise' })],
   ];
   for (const [name, check, type, change] of cases)

@@ -99,14 +99,19 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
   for (const part of [
     { credits: 1_000, gross_amount_minor: 100 },
     { credits: 0, gross_amount_minor: 7 },
-  ])
-    await done(api, '/v1/billing/refunds', {
+  ]) {
+    const { body } = await done(api, '/v1/billing/refunds', {
       tenant_id,
       provider: 'stripe',
       provider_txn_id: randomUUID(),
       original_provider_txn_id: original,
       ...part,
     });
+    if (part.credits > 0)
+      await done(api, `/v1/billing/refunds/${String(body['refund_id'])}/reversal`, {
+        ...{ provider_txn_id: randomUUID(), gross_amount_minor: 50 },
+      });
+  }
   for (const credits of [700, -200])
     await done(api, `/v1/admin/tenants/${tenant_id}/adjust-credits`, { credits, reason: 'goodwill' });
   const hole = { credits: -100, reason: 'charged back', allow_negative: true };

@@ -13,6 +13,7 @@ import {
   refundLot,
   refundLots,
   revalueLot,
+  restoreLots,
   soldLot,
   type TenantLots,
   valueLeft,
@@ -202,15 +203,52 @@ describe('a lot whose fee, VAT or rate is known later', () => {
   });
 });
 
+const heldBy = (lots: readonly Lot[]) => lots.reduce((sum, lot) => sum + valueLeft(lot).net, 0n);
+
+describe('a refund that is undone', () => {
+  it('leaves the lot as if nothing had happened, after any consumption', () => {
+    for (const used of [0, 5_000, 9_999]) {
+      const half = { lots: [consume(soldForTen, used).lot], deficit: 0 };
+      const refund = { lot_id: 'ten', credits: 10_000 - used, money: TEN };
+      const gone = refundLots(half, refund);
+      expect(heldBy(gone.next.lots)).to.equal(0n);
+      const back = restoreLots(gone.next, refund);
+      expect(heldBy(back.next.lots)).to.equal(BigInt(10_000 - used) * 1_000n);
+      expect(gone.refunded.net + back.refunded.net).to.equal(0n);
+      const trueUps = [...gone.trueUps, ...back.trueUps].map(({ net }) => net);
+      expect(trueUps.reduce((a, b) => a + b, 0n)).to.equal(0n);
+    }
+  });
+
+  it('fills what is missing first', () => {
+    const gone = refundLots(
+      { lots: [soldForTen], deficit: 0 },
+      { lot_id: 'ten', credits: 10_000, money: TEN },
+    );
+    const missing = clawBack(gone.next, 4_000);
+    expect(missing.next.deficit).to.equal(4_000);
+    const { next, trueUps } = restoreLots(missing.next, { lot_id: 'ten', credits: 10_000, money: TEN });
+    expect([next.deficit, next.lots.map(leftIn)]).to.deep.equal([0, [6_000]]);
+    expect(trueUps).to.deep.equal([{ currency: 'USD', net: 4_000_000n }]);
+  });
+
+  it('of a lot that is not there is refused', () => {
+    const refund = { lot_id: 'no', credits: 1, money: TEN };
+    expect(() => restoreLots({ lots: [], deficit: 0 }, refund)).to.throw(/not there/);
+  });
+});
+
 type Step =
   | { readonly kind: 'sale'; readonly lot: Lot }
   | { readonly kind: 'gift' | 'clawback' | 'burn'; readonly share: number }
+  | { readonly kind: 'reversal'; readonly pick: number; readonly share: number }
   | { readonly kind: 'refund'; readonly pick: number; readonly share: number; readonly part: number };
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const step: fc.Arbitrary<Step> = fc.oneof(
   sale.map((lot) => ({ kind: 'sale' as const, lot: { ...lot, credits: (lot.credits % 100_000) + 1 } })),
   fc.record({ kind: fc.constantFrom('gift' as const, 'clawback' as const, 'burn' as const), share }),
+  fc.record({ kind: fc.constant('reversal' as const), pick: fc.nat(20), share }),
   fc.record({
     ...{ kind: fc.constant('refund' as const), pick: fc.nat(20), part: fc.oneof(fc.constant(1), share) },
     share: fc.oneof(fc.constant(0), share),
@@ -233,6 +271,7 @@ const run = (steps: readonly Step[]) => {
   let state: TenantLots = { lots: [], deficit: 0 };
   const sums = { booked: 0n, refunded: 0n, recognised: NOTHING, trueUp: 0n, balance: 0 };
   const count = { priced: 0, given: 0, unpriced: 0 };
+  const refunds: { readonly lot_id: string; credits: number; money: Lot['money'] }[] = [];
   const trueUp = (ups: readonly { readonly net: bigint }[]) => {
     for (const { net } of ups) sums.trueUp += net;
   };
@@ -246,6 +285,22 @@ const run = (steps: readonly Step[]) => {
       trueUp(trueUps);
       return;
     }
+    if (one.kind === 'reversal') {
+      const made = refunds[one.pick % Math.max(refunds.length, 1)];
+      if (made === undefined) return;
+      const part = (of: number) => Math.floor(of * one.share);
+      const { gross, vat, fee } = made.money;
+      const back = { gross: part(gross), vat: Math.min(part(gross), vat), fee: part(fee) };
+      const credits = part(made.credits);
+      const { next, refunded, trueUps } = restoreLots(state, { lot_id: made.lot_id, credits, money: back });
+      state = next;
+      sums.refunded += refunded.net;
+      sums.balance += credits;
+      made.credits -= credits;
+      made.money = { gross: gross - back.gross, vat: vat - back.vat, fee: fee - back.fee };
+      trueUp(trueUps);
+      return;
+    }
     if (one.kind === 'refund') {
       const sales = state.lots.filter(({ booking: of }) => of !== null);
       const own = sales[one.pick % Math.max(sales.length, 1)];
@@ -255,6 +310,7 @@ const run = (steps: readonly Step[]) => {
       const { next, refunded, trueUps } = refundLots(state, refund);
       state = next;
       sums.refunded += refunded.net;
+      refunds.push({ lot_id: own.lot_id, credits, money: refund.money });
       sums.balance -= credits;
       trueUp(trueUps);
       return;

@@ -2,10 +2,12 @@ import { expect } from 'chai';
 import { decodeAny } from '../../domain/catalogue.ts';
 import { systemTimers } from '../../adapters/local/local.ts';
 import { type Sql, SqlUnavailable } from '../../projections/engine/ports.ts';
+import { PROJECTOR_LEASE } from '../../projections/engine/lease.ts';
 import { rebuildReadModels } from '../../projections/engine/rebuild.ts';
 import type { ProjectionNotice } from '../../projections/engine/arrivals.ts';
 import { type MemoryLog, RECORDED_AT } from '../support/logs/memoryLog.ts';
 import { wipe } from '../support/projecting.ts';
+import { until } from '../../engine/test/support/until.ts';
 import { burningOn, counter } from './burning.ts';
 
 const WAIT = { timeoutMs: 60_000 };
@@ -236,6 +238,50 @@ export const engineSuite = (name: string, open: () => Promise<Sql>) => {
       await second.stop();
       const schemas = await sql.query(`select nspname as name from pg_namespace where nspname like 'rm\\_%'`);
       expect(schemas).to.deep.equal([{ name: 'rm_one_v2_g2' }]);
+    });
+
+    it('asks for no lease while a newer release serves, so that the newer one has it when it is back', async () => {
+      const next = runnerOn(sql, log, { projectors: [counter('one', 2)] });
+      next.start();
+      expect(await next.waitFor(burn(5), WAIT)).to.equal(true);
+      await next.stop();
+      const leases: bigint[] = [];
+      let looks = 0;
+      const watched: Sql = {
+        ...sql,
+        query: (text, values) => {
+          if (text.includes('projections.registry')) looks += 1;
+          return sql.query(text, values);
+        },
+        tryLock: (key) => {
+          leases.push(key);
+          return sql.tryLock(key);
+        },
+      };
+      const old = runnerOn(watched, log, { projectors: [counter('one', 1)] });
+      old.start();
+      await until(() => old.aside() !== null);
+      const before = looks;
+      await until(() => looks > before + 20);
+      expect(leases).not.to.include(PROJECTOR_LEASE);
+      await old.stop();
+    });
+
+    it('follows the log in one process, however many there are', async () => {
+      const projectors = [counter('one')];
+      const runners = [1, 2, 3].map(() => runnerOn(sql, log, { projectors }));
+      for (const runner of runners) runner.start();
+      const projecting = () => runners.filter((runner) => runner.isProjecting());
+      for (let n = 0; n < 10; n += 1) {
+        const position = burn(3);
+        for (const runner of runners) expect(await runner.waitFor(position, WAIT)).to.equal(true);
+        expect(projecting()).to.have.length(1);
+      }
+      const [first] = projecting();
+      await first?.stop();
+      const left = runners.filter((runner) => runner !== first);
+      for (const runner of left) expect(await runner.waitFor(burn(3), WAIT)).to.equal(true);
+      expect(projecting()).to.have.length(1);
     });
 
     it('takes over when the active runner stops, and never projects twice', async () => {

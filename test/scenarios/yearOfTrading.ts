@@ -44,6 +44,11 @@ const priceOf = (currency: string, at: string): string => {
   return ['1.00', '1.02', '0.98', '1.05'][quarter] ?? '1.00';
 };
 
+interface Refunded {
+  readonly tenant: string;
+  readonly txn: string;
+}
+
 interface Sold {
   readonly tenant: string;
   readonly txn: string;
@@ -54,6 +59,7 @@ const traders = (random: Random, rates: FxRatesState) => {
   const states = new Map<string, AccountState>();
   const events: ProjectedEvent[] = [];
   const sold: Sold[] = [];
+  const refunded: Refunded[] = [];
 
   const execute = (tenant: string, command: AccountCommand): boolean => {
     const state = states.get(tenant) ?? NEW_ACCOUNT;
@@ -116,7 +122,7 @@ const traders = (random: Random, rates: FxRatesState) => {
   const refund = (txn: string, at: string): void => {
     if (sold.length === 0) return;
     const sale = random.pick(sold);
-    execute(sale.tenant, {
+    const done = execute(sale.tenant, {
       type: 'RefundCredits',
       meta: { ...metaOf(), now: at },
       data: {
@@ -124,6 +130,31 @@ const traders = (random: Random, rates: FxRatesState) => {
         ...{ original_provider: 'stripe', original_provider_txn_id: sale.txn, currency: null },
         ...refundOf(sale),
         ...{ vat_amount_minor: null, fingerprint: txn, reason: null, occurred_at: at },
+      },
+    });
+    if (done) refunded.push({ tenant: sale.tenant, txn });
+  };
+
+  /** All that is left of a refund, part of its money, or credits alone. */
+  const reverse = (txn: string, at: string): void => {
+    if (refunded.length === 0) return;
+    const refund_ = random.pick(refunded);
+    const state = states.get(refund_.tenant) ?? NEW_ACCOUNT;
+    const known = keptAt(state.refunds, `stripe\u001f${refund_.txn}`);
+    const part = (of: number) => Math.floor(of * random.next());
+    const forms = [
+      { credits: null, gross_amount_minor: null },
+      { credits: null, gross_amount_minor: part(known?.gross_amount_minor ?? 0) },
+      { credits: asCredits(part(known?.credits ?? 0)), gross_amount_minor: null },
+    ];
+    execute(refund_.tenant, {
+      type: 'ReverseRefund',
+      meta: { ...metaOf(), now: at },
+      data: {
+        ...{ tenant_id: refund_.tenant, reversal_id: `rev_${txn}`, refund_id: `rfd_${refund_.txn}` },
+        ...{ refund_provider_txn_id: refund_.txn, provider: 'stripe', provider_txn_id: txn },
+        ...random.pick(forms),
+        ...{ fingerprint: txn, reason: null, occurred_at: at },
       },
     });
   };
@@ -152,20 +183,21 @@ const traders = (random: Random, rates: FxRatesState) => {
     });
   };
 
-  return { events, sell, refund, adjust, burn };
+  return { events, sell, refund, reverse, adjust, burn };
 };
 
-/** A year of four tenants in three currencies: sales, burns, refunds in all forms, gifts and clawbacks. */
+/** A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, gifts and clawbacks. */
 export const yearOfTrading = (seed: number, movements: number): readonly ProjectedEvent[] => {
   const random = seededRandom(seed);
-  const { events, sell, refund, adjust, burn } = traders(random, ratesOfTheYear(random));
+  const { events, sell, refund, reverse, adjust, burn } = traders(random, ratesOfTheYear(random));
   for (let n = 0; n < movements; n += 1) {
     const at = new Date(START + Math.floor(((n + random.next()) / movements) * 365 * DAY_MS)).toISOString();
     const tenant = random.pick(TENANTS);
     const dice = random.next();
     if (dice < 0.12) sell(tenant, `pi_${n}`, at);
     else if (dice < 0.18) refund(`re_${n}`, at);
-    else if (dice < 0.24) adjust(tenant, `adj-${n}`, at);
+    else if (dice < 0.2) reverse(`rev_${n}`, at);
+    else if (dice < 0.26) adjust(tenant, `adj-${n}`, at);
     else burn(tenant, `burn-${n}`, at);
   }
   return events;

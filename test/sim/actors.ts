@@ -116,6 +116,20 @@ const measuredOf = (actor: Extract<Wanting, { kind: 'batch' }>) => {
   return { measured, mode };
 };
 
+const learningOf = ({ told }: Outside, actor: Extract<Wanting, { kind: 'job' }>) => {
+  const { tier, ownKey = null, learnsFrom, tenant } = actor;
+  const documents = learnsFrom?.flatMap((key) =>
+    [...told.uploads].flatMap(([one, { document_id }]) =>
+      one.kind === 'later' && one.key === key && one.tenant === tenant ? [document_id] : [],
+    ),
+  );
+  return { tier, ownKey, documents };
+};
+
+/** A job can be asked for once the files that it learns from have names. */
+const canAsk = (on: Outside, actor: Wanting): boolean =>
+  actor.kind !== 'job' || learningOf(on, actor).documents?.length === actor.learnsFrom?.length;
+
 const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
   const { key, tenant = TENANT } = actor;
   const correlation = correlationOf(on, actor, String(attempt));
@@ -137,7 +151,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
         return requests.batch({ ...asked, documents, ...measuredOf(actor) });
       }
       case 'job':
-        return requests.job({ ...asked, tier: actor.tier, ownKey: actor.ownKey ?? null });
+        return requests.job({ ...asked, ...learningOf(on, actor) });
       case 'webhook':
         return requests.webhook({ ...asked, url: actor.url });
       case 'retention':
@@ -213,7 +227,7 @@ export const isSentBefore = (actor: Wanting): actor is Sent =>
 
 /** Sends once more, when all are well. Gives what is wrong with the answer; undefined: nothing. */
 export const askAgain = async (on: Outside, owner: Owner, actor: Wanting): Promise<string | undefined> => {
-  if (isSentBefore(actor) && !on.told.uploads.has(actor)) return undefined;
+  if ((isSentBefore(actor) && !on.told.uploads.has(actor)) || !canAsk(on, actor)) return undefined;
   const { tries, via } = actor;
   const answer = await send(on, owner, { via: via + tries, ask: requestOf(on, actor, tries) });
   hear(on, actor, answer);
@@ -282,6 +296,32 @@ export const change = async (
   await on.sched.sleep(waitMs);
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
     const done = await send(on, owner, { via: actor.via + attempt, ask });
+    if (done?.kind === 'ok') {
+      if (actor.kind === 'sale') await undo(on, owner, { actor, key: id, refund_id: done.id });
+      return;
+    }
+    await on.sched.sleep(1_000);
+  }
+};
+
+/** Undoes the refund of a sale, a while later: its dispute was won. */
+const undo = async (
+  on: Outside,
+  owner: Owner,
+  of: {
+    readonly actor: Extract<Wanting, { kind: 'sale' }>;
+    readonly key: string;
+    readonly refund_id: string;
+  },
+): Promise<void> => {
+  const { actor, key, refund_id } = of;
+  if (actor.reverseAfterMs === undefined) return;
+  await on.sched.sleep(actor.reverseAfterMs);
+  const correlation = correlationOf(on, actor, 'un');
+  const ask = (requests: Requests) =>
+    requests.reverse(actor.tenant ?? TENANT, { key, refund_id, correlation });
+  for (let attempt = 0; attempt < actor.tries; attempt += 1) {
+    const done = await send(on, owner, { via: actor.via + attempt, ask });
     if (done?.kind === 'ok') return;
     await on.sched.sleep(1_000);
   }
@@ -345,6 +385,7 @@ export const lookAt = async (on: Outside, owner: Owner, actor: Reviewing): Promi
 
 /** Does what an actor wants, from its first request to its last. */
 export const act = async (on: Outside, owner: Owner, actor: Wanting): Promise<void> => {
+  if (!canAsk(on, actor)) return;
   const answer = await insist(on, owner, actor);
   if (answer?.kind === 'ok') await change(on, owner, { actor, id: answer.id });
   if (actor.kind !== 'money' || actor.resendAt === undefined) return;

@@ -101,6 +101,8 @@ interface Account {
   readonly sales: Map<string, { left: number }>;
   /** Grants of sales whose fee was not told yet. */
   readonly feesDue: Set<string>;
+  /** Credits of refunds that are not undone, by transaction. */
+  readonly refunds: Map<string, number>;
   readonly keys: Set<string>;
 }
 
@@ -192,7 +194,8 @@ const publications = () => {
 
 const emptyAccount = (): Account => ({
   ...{ balance: 0, held: 0, freeUsed: 0, freeHeld: 0, plan: 'free' },
-  ...{ holds: new Map(), given: new Map(), sales: new Map(), feesDue: new Set(), keys: new Set() },
+  ...{ holds: new Map(), given: new Map(), sales: new Map(), refunds: new Map() },
+  ...{ feesDue: new Set(), keys: new Set() },
 });
 
 export type Book = ReturnType<typeof openBook>;
@@ -383,7 +386,23 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     account.keys.add(txn);
     if (sale !== undefined) sale.left -= credits;
     account.balance -= credits;
+    account.refunds.set(txn, credits);
     if (credits > 0) solvent(`the refund ${txn} of ${tenant}`, account);
+  };
+
+  /** A refund is undone whole, once, and its credits can be refunded again. */
+  const reversed = (tenant: string, { data }: Entry): void => {
+    const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
+    const key = txn.slice('un-'.length);
+    const [credits, sale] = [account.refunds.get(`re-${key}`), account.sales.get(key)];
+    if (credits === undefined || sale === undefined) {
+      say('book', `the reversal ${txn} of ${tenant} undoes no refund`);
+      return;
+    }
+    differs(`credits of the reversal ${txn}`, credits, data['credits']);
+    account.refunds.delete(`re-${key}`);
+    sale.left += credits;
+    account.balance += credits;
   };
 
   const adjusted = (tenant: string, entry: Entry): void => {
@@ -405,6 +424,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     CreditsGranted: granted,
     SaleDetailsAdded: toldLater,
     CreditsRefunded: refunded,
+    RefundReversed: reversed,
     CreditsAdjusted: adjusted,
   };
 

@@ -254,7 +254,7 @@ export const watchOver = (deps: WatchDeps) => {
   };
 
   /** A payment is booked once, and never after its caller was told no. */
-  const booked = (event: ProjectedEventOf<'CreditsGranted' | 'CreditsRefunded'>): void => {
+  const booked = (event: ProjectedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed'>): void => {
     const { provider_txn_id: txn } = event.data;
     const sale = event.type === 'CreditsGranted' ? saleOf(actorOf(world, event)) : '';
     if (known.booked.has(txn)) say('booked-twice', `the payment ${txn} was booked twice`);
@@ -322,6 +322,7 @@ export const watchOver = (deps: WatchDeps) => {
     CreditsBurned: (event) => burned(event),
     CreditsGranted: booked,
     CreditsRefunded: booked,
+    RefundReversed: booked,
     DocumentRegistered: ({ data }) => void known.registered.add(data.document_id),
     DocumentErased: ({ data }) => erased(data.document_id),
     TenantErased: ({ data }) => {

@@ -25,6 +25,7 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments } from '../../src/commands/payments.ts';
 import { activeConfig, referenceData } from '../../src/commands/reference.ts';
 import { claimantOf } from '../../src/commands/paymentClaims.ts';
+import { reverseRefund } from '../../src/commands/reversals.ts';
 import { refundCredits, sellCredits } from '../../src/commands/sales.ts';
 import { objectSweeper, type WorkFate, type WorkObjectsDeps } from '../../src/worker/sweeping.ts';
 import { holdSweeper } from '../../src/commands/holds.ts';
@@ -37,7 +38,7 @@ import { acceptRun, evaluationFates, publishSet, setExamplesOn } from '../../src
 import { batchIdOfRun } from '../../domain/evaluation.ts';
 import { scoredAnswer } from '@quire/engine/learning/scoring/feedback';
 import { evaluationWorker } from '../../src/worker/evaluations.ts';
-import { eraseDocument, forgetReview } from '../../src/commands/erasing.ts';
+import { eraseDocument, forgetExamples, forgetReview } from '../../src/commands/erasing.ts';
 import { eraseTenant, type EraseTenantDeps, sweepErasures } from '../../src/commands/eraseTenant.ts';
 import {
   createTrainingJob,
@@ -54,11 +55,13 @@ import {
   deliveryStreams,
   pruneDeliveries,
   webhookCommands,
+  webhookFate,
   webhookStreams,
 } from '../../src/commands/webhooks.ts';
 import type { ConvertDeps } from '../../src/commands/convert.ts';
 import { extractDocument, type ExtractDeps, type ExtractRequest } from '../../src/commands/extract.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
+import { configFate } from '../../src/commands/savedConfigs.ts';
 import { accountWriter } from '../../src/writer/accountWriter.ts';
 import { metaOf } from '../../src/writer/commandMeta.ts';
 import { runOnce } from '../../src/server/idempotency.ts';
@@ -72,6 +75,7 @@ import { jobAsked } from '../support/pipelineBench.ts';
 import type { Mode } from './terms.ts';
 import type { Lists } from './lists.ts';
 import type { Answer, Asked, ProcessEnv } from './env.ts';
+import { belongingLists, forgettingIn, owningRemovals, owningRequests } from './belongings.ts';
 import { keyRequests } from './keys.ts';
 import { RUSH } from './limits.ts';
 import { uploadParts, uploadRequests } from './uploads.ts';
@@ -284,6 +288,21 @@ const depsOf = (env: ProcessEnv) => {
 };
 type Deps = ReturnType<typeof depsOf>;
 
+/** What sets, saved configs and deployments stand on. */
+const owningOf = (
+  env: ProcessEnv,
+  { store, objects, clock, wrote, jobs }: Deps,
+): Parameters<typeof owningRequests>[1] => ({
+  ...{ store, objects, clock, wrote, jobs, box: env.secrets },
+  artifacts: artifacts({ store, objects, jobs }),
+  once: (asked, run) => once(idempotencyOf(env, 'kept', asked), run),
+});
+
+/** Examples of training jobs, where documents that they were made of are erased. */
+const examplesOf = ({ store, objects, clock, jobs }: Deps) => ({
+  ...{ objects, clock, jobs, examples: exampleStreams(store) },
+});
+
 const digestAt = ({ fileAt, digestOf }: ProcessEnv, path: string): string => digestOf(fileAt(path));
 
 const workOf = (
@@ -395,24 +414,28 @@ const settled =
       await new Promise((resolve) => void setTimeout(resolve, 1_000));
   };
 
+/** Requests that take one thing of a tenant away. */
+interface Cancelling {
+  readonly cancelOperation: (tenant: string, id: string) => Promise<Answer>;
+  readonly cancelBatch: (tenant: string, id: string) => Promise<Answer>;
+  readonly cancelJob: (tenant: string, id: string) => Promise<Answer>;
+  readonly revokeKey: (id: string) => Promise<Answer>;
+}
+
 const tenantErasing = (
   env: ProcessEnv,
-  { objects, clock, store, forgetTexts }: Deps,
-  requests: {
-    readonly eraseDocument: (tenant: string, id: string) => Promise<Answer>;
-    readonly cancelOperation: (tenant: string, id: string) => Promise<Answer>;
-    readonly cancelBatch: (tenant: string, id: string) => Promise<Answer>;
-  },
+  deps: Deps,
+  requests: Cancelling & { readonly eraseDocument: (tenant: string, id: string) => Promise<Answer> },
 ): EraseTenantDeps => {
   const isOk = ({ kind }: Answer) => kind === 'ok';
-  const never = () => Promise.resolve(false);
+  const { objects, clock, store, forgetTexts } = deps;
+  const { heldBy, learnedBy } = belongingLists(env);
   return {
     ...{ store, objects, clock, documents: documents(store), replays: env.replays },
     ...{ forgetTexts, scrub: () => Promise.resolve(), onError: env.onError },
-    heldBy: (erasure) => env.ask('held', (one) => one.documents.heldBy(erasure)),
-    learnedBy: () => Promise.resolve({ artifacts: [], jobs: [], runs: [] }),
+    ...{ heldBy, learnedBy },
     remove: {
-      ...{ key: never, webhook: never, job: never, set: never, config: never, deployment: never },
+      ...owningRemovals(env, { ...owningOf(env, deps), webhooks: webhookParts(env, deps), requests }),
       operation: async (whose, id) => isOk(await requests.cancelOperation(whose, id)),
       batch: async (whose, id) => isOk(await requests.cancelBatch(whose, id)),
       document: async (whose, id) => isOk(await requests.eraseDocument(whose, id)),
@@ -470,24 +493,17 @@ const reviewRequests = (env: ProcessEnv, deps: Deps) => {
   };
 };
 
-const erasing = (
-  env: ProcessEnv,
-  deps: Deps,
-  cancelling: {
-    readonly cancelOperation: (tenant: string, id: string) => Promise<Answer>;
-    readonly cancelBatch: (tenant: string, id: string) => Promise<Answer>;
-  },
-) => {
-  const { objects, clock, store, jobs, forgetTexts, operations: ops } = deps;
+const erasing = (env: ProcessEnv, deps: Deps, cancelling: Cancelling) => {
+  const { objects, clock, store, forgetTexts, operations: ops } = deps;
   const erase = eraseDocument({
-    ...{ store, operations: ops, objects, clock, jobs, documents: documents(store) },
-    examples: exampleStreams(store),
+    ...examplesOf(deps),
+    ...{ store, operations: ops, objects, clock, documents: documents(store) },
     ...{ replays: env.replays, stock: deps.uploading.stock, forgetTexts },
     workOn: ({ document_id }) => env.ask('work on', (one) => one.documents.workOn(document_id)),
     awaitedOf: (ids) => env.ask('awaited', (one) => one.documents.awaitedOf(ids)),
-    learningFrom: () => Promise.resolve([]),
-    cancelJob: none,
-    forgetInEvaluations: () => Promise.resolve(),
+    learningFrom: belongingLists(env).learningFrom,
+    cancelJob: ({ tenant_id, job_id }) => cancelling.cancelJob(tenant_id, job_id),
+    forgetInEvaluations: forgettingIn(env, owningOf(env, deps)),
     settle: settled(env),
   });
   const erasing = async (tenant_id: string, document_id: string): Promise<Answer> => {
@@ -603,7 +619,18 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
         ...{ tenant_id, provider: 'stripe', provider_txn_id: `re-${key}`, credits },
         ...{ original_provider_txn_id: key, provider_fee_minor: 0 },
       };
-      return answerOf(await giveBack(body, metaOf(env, CALLER, correlation)), key);
+      const outcome = await giveBack(body, metaOf(env, CALLER, correlation));
+      return answerOf(outcome, outcome.kind === 'done' ? outcome.refund.refund_id : key);
+    },
+    /** Undoes the refund of a sale. */
+    reverse: async (
+      tenant_id: string,
+      { key, refund_id, correlation }: { key: string; refund_id: string; correlation: string },
+    ): Promise<Answer> => {
+      const refund = { tenant_id, kind: 'refund', provider: 'stripe', provider_txn_id: `re-${key}` };
+      const undo = reverseRefund({ ...deps, grantById: () => Promise.resolve(refund) });
+      const body = { refund_id, provider_txn_id: `un-${key}` };
+      return answerOf(await undo(body, metaOf(env, CALLER, correlation)), key);
     },
   };
 };
@@ -677,6 +704,8 @@ export interface AskedJob extends Asked {
   readonly tier: 'light' | 'heavy';
   /** The caller's own provider key. */
   readonly ownKey: string | null;
+  /** What it learns from; undefined: from documents of which nobody knows. */
+  readonly documents?: readonly string[] | undefined;
 }
 
 const jobRequests = (env: ProcessEnv, deps: Deps) => {
@@ -698,7 +727,15 @@ const jobRequests = (env: ProcessEnv, deps: Deps) => {
     },
   });
   return {
-    job: async ({ tenant, key, print, correlation, tier, ownKey }: AskedJob): Promise<Answer> => {
+    job: async ({
+      tenant,
+      key,
+      print,
+      correlation,
+      tier,
+      ownKey,
+      documents: ids,
+    }: AskedJob): Promise<Answer> => {
       const llm = { provider_model: 'openai/gpt', api_key: ownKey, api_base: null };
       const answer = await create(
         jobAsked(key, {
@@ -706,6 +743,7 @@ const jobRequests = (env: ProcessEnv, deps: Deps) => {
           correlation_id: correlation,
           identity: { idempotency_key: key, fingerprint: print },
           optimizer_tier: tier,
+          ...(ids && { examples: { examples: ids.map((document_id) => ({ document_id, expected: {} })) } }),
           ...(ownKey !== null && { llm, billing_type: 'byok' }),
         }),
       );
@@ -905,6 +943,8 @@ const fatesIn = (deps: Deps): WorkObjectsDeps => {
           keeps: trainingInputKeyOf(id, state.accepted.input_sha256),
         };
       }
+      if (id.startsWith('cfg-')) return configFate(store)(id);
+      if (id.startsWith('wh_')) return webhookFate(store)(id);
       if (id.startsWith('set_')) return evaluated.set(id);
       if (id.startsWith('evr_')) return evaluated.evr(id);
       const { accepted, ended } = await bats.stateOf(id);
@@ -925,8 +965,8 @@ const sweeperLoops = (
   { sweepErasures: erasedTenants }: Pick<ReturnType<typeof erasing>, 'sweepErasures'>,
 ): readonly Loop[] => {
   const { objects, clock, accounts, facts, store } = deps;
-  const nothing = () => Promise.resolve([]);
   const { usedOf } = deps.uploading;
+  const belongings = belongingLists(env);
   const holds = holdSweeper({
     ...{ writer: accounts, clock, payments: payments({ store, writer: accounts, clock: env.clock }) },
     openHoldsBefore: (now, limit) => env.ask('expired holds', (one) => one.accounts.expiredHolds(now, limit)),
@@ -944,7 +984,7 @@ const sweeperLoops = (
     },
     ...{
       usedOf,
-      learnedOf: () => Promise.resolve(new Set()),
+      learnedOf: belongings.learnedOf,
       awaitedOf: (ids) =>
         env.ask('awaited', ({ documents: { awaitedOf, workOn } }) => {
           const isWorkedOn = (id: string) => workOn(id).some(({ is_open }) => is_open);
@@ -954,10 +994,10 @@ const sweeperLoops = (
     erased: {
       any: () => env.ask('any erased', (one) => one.documents.anyErased()),
       among: (names) => env.ask('erased', (one) => one.documents.erasedAmong(names)),
-      ofJobs: nothing,
-      forgetExamples: none,
+      ofJobs: belongings.erasedOfJobs,
+      forgetExamples: (documentId, job) => forgetExamples(examplesOf(deps), documentId, job),
       forgetReview: (operationId) => forgetReview(deps, operationId),
-      forgetInEvaluations: () => Promise.resolve(),
+      forgetInEvaluations: forgettingIn(env, owningOf(env, deps)),
     },
     erasedTenants,
     texts: sweepTexts({
@@ -1035,10 +1075,15 @@ export const simProcess = (env: ProcessEnv) => {
   const deps = depsOf(env);
   const { requests, ...own } = operationRequests(env, deps);
   const batched = batchRequests(env, deps);
-  const { sweepErasures: swept, ...erasures } = erasing(env, deps, { ...requests, ...batched });
+  const jobs = jobRequests(env, deps);
   const byKey = (asked: Asked, run: () => Promise<Answer>) => once(idempotencyOf(env, 'made', asked), run);
-  const uploading = { ...deps, parts: deps.uploading, settle: settled(env), once: byKey };
   const { entering, ...keys } = keyRequests(env, { ...deps, once: byKey });
+  const cancelling = { ...requests, ...batched, ...jobs, ...keys };
+  const { sweepErasures: swept, ...erasures } = erasing(env, deps, cancelling);
+  const uploading = {
+    ...{ ...deps, parts: deps.uploading, settle: settled(env), once: byKey, cancelJob: jobs.cancelJob },
+    forgetInEvaluations: forgettingIn(env, owningOf(env, deps)),
+  };
   return {
     requests: {
       ...requests,
@@ -1054,8 +1099,9 @@ export const simProcess = (env: ProcessEnv) => {
       ...standingRequests(deps),
       ...paymentRequests(env, deps),
       ...batched,
-      ...jobRequests(env, deps),
+      ...jobs,
       ...webhookRequests(env, deps),
+      ...owningRequests(env, owningOf(env, deps)),
     },
     loops: {
       operations: operationLoops(env, deps),

@@ -15,7 +15,7 @@ import { projectionRunner, type ProjectionRunner } from '../../projections/engin
 import { ddlOf, type Projector } from '../../projections/engine/table.ts';
 import { ALL_TENANTS, readYourWrites } from '../../src/queries/queries.ts';
 import { chance } from './chance.ts';
-import { logOf, sharedStores } from './ports.ts';
+import { logOf, type Shared, sharedStores } from './ports.ts';
 import { projectingPlan, projectingWorld, TRAFFIC_MS, type ProjectingWorld } from './projectingWorlds.ts';
 import { runWorld } from './run.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
@@ -27,6 +27,8 @@ import { seededPlan } from './explore.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const RESTART_MS = 2 * SECOND;
+/** The process of the next release. */
+const NEXT = 'r';
 /** An operator whose rebuild failed tries it again. */
 const RETRY_MS = 30 * SECOND;
 /** When all are well, read models have to be up with the log within this time. */
@@ -90,6 +92,13 @@ interface ProjectingOptions {
   readonly sql: Sql;
 }
 
+const generationsIn = async (sql: Sql, name?: string): Promise<readonly Generation[]> =>
+  (await hasRegistry(sql)) ? generations(sql, name) : [];
+
+/** The log as it is, outside of all calls. */
+const plainLog = (shared: Shared): KnownLog =>
+  logOf(shared, ({ effect }) => new Promise((done) => done(effect())));
+
 const stage = ({ world, plan, seed, sql: raw }: ProjectingOptions) => {
   let isHealing = false;
   const whenIll: Plan = {
@@ -103,7 +112,20 @@ const stage = ({ world, plan, seed, sql: raw }: ProjectingOptions) => {
   const pending = new WeakMap<SqlTx, [string, ProjectedEvent][]>();
   const say = (id: string, text: string): void =>
     void findings.push({ id, text, at: sched.nowMs(), step: sched.steps() });
-  const committed = (tx: SqlTx): void => {
+  /** What serves, as it was after the last commit. */
+  const serving = new Map<string, Generation>();
+  /** What is put in place of another is as far as that one was, unless that one was of another log. */
+  const watchSwitches = async (): Promise<void> => {
+    for (const now of (await generationsIn(raw)).filter(({ serves }) => serves)) {
+      const before = serving.get(now.name);
+      serving.set(now.name, now);
+      const [at, was] = [now.position ?? 0n, before?.position ?? 0n];
+      if (before === undefined || at >= was) continue;
+      if ((await divergenceOf(plainLog(shared), [before])) === undefined)
+        say('went-back', `${now.name}: switched to ${String(at)} from ${String(was)}`);
+    }
+  };
+  const committed = async (tx: SqlTx): Promise<void> => {
     for (const [schema, { position, id }] of pending.get(tx) ?? []) {
       const own = applied.get(schema) ?? [];
       applied.set(schema, own);
@@ -112,6 +134,7 @@ const stage = ({ world, plan, seed, sql: raw }: ProjectingOptions) => {
         say('applied-again', `${schema}: ${String(position)} after ${String(last.position)}`);
       own.push({ position, id });
     }
+    await watchSwitches();
   };
   return {
     ...{ world, raw, sched, shared, findings, applied, pending, say },
@@ -210,13 +233,6 @@ const start = (
   return { owner, again: () => start(on, name, { projectors, lives: lives + 1 }) };
 };
 
-const generationsIn = async (sql: Sql, name?: string): Promise<readonly Generation[]> =>
-  (await hasRegistry(sql)) ? generations(sql, name) : [];
-
-/** The log as it is, outside of all calls. */
-const plainLog = ({ shared }: Stage): KnownLog =>
-  logOf(shared, ({ effect }) => new Promise((done) => done(effect())));
-
 /** Events of a type that a read model wants, up to a position. */
 const wantedOf = (on: Stage, { eventTypes }: Projector, upTo: bigint) =>
   on.shared.events.filter(
@@ -255,7 +271,7 @@ const readAfterWrite = async (
   if ((await waiting.settle(ALL_TENANTS)) !== undefined) return;
   const serving = (await generationsIn(sql)).filter(({ serves }) => serves);
   // Of another log nothing is answered at all.
-  if (on.shared.epoch !== epoch || (await divergenceOf(plainLog(on), serving)) !== undefined) return;
+  if (on.shared.epoch !== epoch || (await divergenceOf(plainLog(on.shared), serving)) !== undefined) return;
   for (const one of serving) readOne(on, one, { upTo, before: told.get(one.name) ?? 0n });
 };
 
@@ -319,7 +335,7 @@ const begin = (on: Stage, { log, seed }: ProjectingOptions): void => {
     begun('p', false);
     begun('q', false);
   });
-  if (world.next !== undefined) sched.later(undefined, world.next.at + 1, () => begun('r', true));
+  if (world.next !== undefined) sched.later(undefined, world.next.at + 1, () => begun(NEXT, true));
   const named = (at: number) => [...running.values()][at % running.size];
   for (const { at, process } of world.readers)
     sched.later(undefined, at + 1, () => {
@@ -394,6 +410,10 @@ const look = async (on: Stage): Promise<void> => {
     else if (await differsFromFold(on, projector))
       on.say('other-rows', `${projector.name} is not as the log folds`);
   }
+  const projecting = [...on.running].filter(([, { runner }]) => runner.isProjecting()).map(([name]) => name);
+  if (projecting.length > 1) on.say('many-project', projecting.join(' '));
+  if (on.world.next !== undefined && projecting.some((name) => name !== NEXT))
+    on.say('older-projects', projecting.join(' '));
   const kept = (await generations(on.raw)).map(({ schema }) => schema);
   const there = await on.raw.query(`select nspname as name from pg_namespace where nspname like 'rm\\_%'`);
   const left = there.map(({ name }) => String(name)).filter((name) => !kept.includes(name));

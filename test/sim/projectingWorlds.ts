@@ -34,34 +34,40 @@ const times = (seed: number, what: string, most: number) =>
     process: chance(seed, what, 'process', at) % 3,
   }));
 
+/** The log is put back at any time, or, of each sixth seed, while the next release builds its read models. */
+const restoreOf = (seed: number, nextAt: number | undefined): ProjectingWorld['restore'] => {
+  if (nextAt !== undefined && isPutBackAtBuild(seed))
+    return {
+      at: nextAt + (chance(seed, 'restore at') % SECOND),
+      backMs: 2 * SECOND + (chance(seed, 'back') % (8 * SECOND)),
+    };
+  if (fraction(seed, 'restore') >= 0.3) return undefined;
+  const at = MINUTE + (chance(seed, 'restore at') % (TRAFFIC_MS - MINUTE));
+  return { at, backMs: chance(seed, 'back') % MINUTE };
+};
+const isPutBackAtBuild = (seed: number): boolean => seed % 6 === 5;
+
 /** Follows from its seed. Balances and the ledger, which money is read from, are always there. */
 export const projectingWorld = (seed: number): ProjectingWorld => {
   const isMoney = ({ name }: Projector) => name === 'balances' || name === 'ledger';
   const others = READ_MODELS.filter((one) => !isMoney(one));
   const projectors = [...READ_MODELS.filter(isMoney), ...some(others, 0.25, seed, 'model')];
   const names = projectors.map(({ name }) => name);
-  const isUpgraded = fraction(seed, 'next') < 0.5;
+  const isUpgraded = isPutBackAtBuild(seed) || fraction(seed, 'next') < 0.5;
+  const nextAt = isUpgraded ? MINUTE / 2 + (chance(seed, 'next at') % (TRAFFIC_MS - MINUTE)) : undefined;
   return {
     projectors,
-    next: isUpgraded
-      ? {
-          names: [names[0]!, ...some(names.slice(1), 0.4, seed, 'raised')],
-          at: chance(seed, 'next at') % TRAFFIC_MS,
-        }
-      : undefined,
+    next:
+      nextAt === undefined
+        ? undefined
+        : { names: [names[0]!, ...some(names.slice(1), 0.4, seed, 'raised')], at: nextAt },
     rebuilds: times(seed, 'rebuilds', 2).map(({ at }, nth) => ({
       at,
       names: some(names, 0.5, seed, 'rebuilt', nth),
       fresh: fraction(seed, 'fresh', nth) < 0.3,
     })),
     cuts: times(seed, 'cuts', 2),
-    restore:
-      fraction(seed, 'restore') < 0.3
-        ? {
-            at: MINUTE + (chance(seed, 'restore at') % (TRAFFIC_MS - MINUTE)),
-            backMs: chance(seed, 'back') % MINUTE,
-          }
-        : undefined,
+    restore: restoreOf(seed, nextAt),
     readers: times(seed, 'readers', 30),
   };
 };

@@ -260,6 +260,7 @@ const appliedTo = (rows: Rows) => {
     PaymentReleased: ({ stream }) => void rows.claims.delete(stream),
     CreditsGranted: ({ data }) => void rows.claims.delete(paymentStream(data)),
     CreditsRefunded: ({ data }) => void rows.claims.delete(paymentStream(data)),
+    RefundReversed: ({ data }) => void rows.claims.delete(paymentStream(data)),
     HoldReleased: (event) => released(rows, event),
     CreditsBurned: (event) => burned(rows, event),
     ExtractionRequested: (event) => {

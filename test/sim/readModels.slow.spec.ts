@@ -5,8 +5,13 @@ import type { RecordedEvent } from '../../domain/ports/log.ts';
 import { dumpReadModel } from '../../projections/engine/building.ts';
 import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf, type Projector } from '../../projections/engine/table.ts';
+import { erasedOfJobs } from '../../projections/documents.ts';
+import { evaluationsOfDocument } from '../../projections/evaluations.ts';
+import { artifactsEverOf, heldByTenant, jobsEverOf, runsEverOf } from '../../projections/held.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
+import { jobsLearningFrom } from '../../projections/trainingJobs.ts';
 import { emptySql } from '../support/emptySql.ts';
+import { belongingAnswers } from './belongings.ts';
 import type { Standing } from './book.ts';
 import { fraction } from './chance.ts';
 import { seededPlan } from './explore.ts';
@@ -14,7 +19,7 @@ import { listsOf } from './lists.ts';
 import { TENANT } from './process.ts';
 import { readModel } from './readModel.ts';
 import { runWorld, type Outcome } from './run.ts';
-import { listsBySql, type ListsBySql } from './sqlLists.ts';
+import { listsBySql, type ListsBySql, TAKEN } from './sqlLists.ts';
 import { randomWorld, type World } from './worlds.ts';
 
 const HOUR = 3_600_000;
@@ -97,7 +102,7 @@ const cutsThatDiffer = async (
 /** Read models that the lists of workers are made of. */
 const LISTED = [
   ...['balances', 'usage_events', 'operations', 'training_jobs', 'batches', 'evaluations', 'documents'],
-  ...['webhooks', 'open_claims', 'api_keys'],
+  ...['webhooks', 'open_claims', 'api_keys', 'saved_configs', 'deployments', 'artifacts'],
 ];
 const MODELS = READ_MODELS.filter(({ name }) => LISTED.includes(name));
 
@@ -106,7 +111,8 @@ type Lists = ReturnType<typeof listsOf>;
 type Ask = (question: string, of: (lists: Lists | ListsBySql) => unknown) => Promise<void>;
 
 /** Answers in no order. */
-const UNORDERED = /^(?:webhooks due|removed|work on)/;
+const UNORDERED =
+  /^(?:webhooks due|removed|work on|belongings|artifacts|jobs ever|runs ever|learning|keeping|erased of)/;
 const textIn = (value: unknown): string => JSON.stringify(value);
 const shownAs = (question: string, answer: unknown): unknown => {
   if (answer instanceof Set) return [...(answer as ReadonlySet<string>)].sort();
@@ -170,6 +176,43 @@ const askDocuments = async (ask: Ask, names: readonly string[], position: bigint
   for (const tenant_id of [TENANT, 'u'])
     await ask('held', ({ documents }) => documents.heldBy({ tenant_id, position }));
   for (const name of names) await ask('work on', ({ documents }) => documents.workOn(name));
+};
+
+/** What tenants keep beside documents. */
+const askBelongings = async (
+  sql: Sql,
+  same: (question: string, is: unknown, due: unknown) => void,
+  { events, position }: { readonly events: readonly ProjectedEvent[]; readonly position: bigint },
+): Promise<void> => {
+  const answers = belongingAnswers(events);
+  const documents = events.flatMap(({ type, data }) => {
+    if (type === 'EvaluationSetPublished') return data.examples.map(({ document_id }) => document_id);
+    if (type === 'BatchAccepted') return data.document_ids;
+    return type === 'TrainingJobCreated' ? (data.document_ids ?? []) : [];
+  });
+  const jobs = events.flatMap(({ type, data }) => (type === 'TrainingJobCreated' ? [data.job_id] : []));
+  for (const tenant_id of [TENANT, 'u']) {
+    const upTo = { tenant_id, position };
+    const held = await heldByTenant(sql)(upTo);
+    same(
+      'belongings held',
+      answers.heldBy(upTo),
+      held.filter(({ kind }) => !TAKEN.has(kind)),
+    );
+    const learned = answers.learnedBy(upTo);
+    same('artifacts', learned.artifacts, await artifactsEverOf(sql)(upTo));
+    same('jobs ever', learned.jobs, await jobsEverOf(sql)(upTo));
+    same('runs ever', learned.runs, await runsEverOf(sql)(upTo));
+    for (const document_id of new Set(documents))
+      for (const open of [true, false]) {
+        const document = { document_id, tenant_id };
+        const due = await jobsLearningFrom(sql)([document], { open });
+        same('learning', answers.learningFrom(document, { open }), due);
+      }
+  }
+  for (const id of new Set(documents))
+    same('keeping', answers.keeping(id), await evaluationsOfDocument(sql)(id));
+  same('erased of jobs', answers.erasedOfJobs(jobs), await erasedOfJobs(sql)(jobs));
 };
 
 /** A log, and what is asked after so many thousandths of it. */
@@ -259,10 +302,13 @@ const compared = async (
     inMemory.advance(end);
     const rows = inMemory.rows();
     const lists = listsOf(rows);
+    const same = (question: string, is: unknown, due: unknown): void => {
+      const [shown, wanted] = [shownAs(question, is), shownAs(question, due)];
+      expect(shown, `${question} at ${String(end)}`).to.deep.equal(wanted);
+      if (textIn(wanted) !== '[]') asked.set(question, (asked.get(question) ?? 0) + 1);
+    };
     const ask: Ask = async (question, of) => {
-      const [is, due] = [shownAs(question, of(lists)), shownAs(question, await of(bySql))];
-      expect(is, `${question} at ${String(end)}`).to.deep.equal(due);
-      if (textIn(due) !== '[]') asked.set(question, (asked.get(question) ?? 0) + 1);
+      same(question, of(lists), await of(bySql));
     };
     const [last] = events.slice(end - 1, end);
     const at = {
@@ -273,6 +319,8 @@ const compared = async (
     await askBatches(ask, [...rows.batches.keys()], at);
     await askWebhooks(ask, [...rows.webhooks.keys()], at);
     await askAccounts(ask, at);
+    const position = events[Math.max(0, Math.ceil((end * limit) / 50) - 1)]?.position ?? 0n;
+    await askBelongings(sql, same, { events: events.slice(0, end), position });
     await askDocuments(ask, namesIn(events.slice(0, end)), BigInt(Math.ceil((end * limit) / 50)));
   }
 };

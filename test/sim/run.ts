@@ -18,7 +18,7 @@ import { limiterOf } from './limits.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { watchOver } from './invariants.ts';
 import type { Told } from './told.ts';
-import { actOnSent, holdKey, moveOldTexts, rush } from './visits.ts';
+import { actOnSent, isVisitor, visit } from './visits.ts';
 import {
   endOf,
   isRequest,
@@ -111,6 +111,7 @@ const stage = (
   const told: Told = {
     ...{ answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] },
     ...{ uploads: new Map(), revoked: [], rushed: [], limitsAway: false },
+    ...{ removed: [], configKeys: new Map() },
   };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
@@ -413,16 +414,8 @@ const begin = (on: Stage, former?: Former): void => {
       );
       return;
     }
-    if (actor.kind === 'key') {
-      sched.later(owner, actor.at + 1, () => void holdKey(on, owner, actor));
-      return;
-    }
-    if (actor.kind === 'rush') {
-      sched.later(owner, actor.at + 1, () => void rush(on, owner, actor));
-      return;
-    }
-    if (actor.kind === 'move') {
-      sched.later(owner, actor.at + 1, () => void moveOldTexts(on, actor));
+    if (isVisitor(actor)) {
+      sched.later(owner, actor.at + 1, () => void visit(on, owner, actor));
       return;
     }
     if (actor.kind !== 'restore') {

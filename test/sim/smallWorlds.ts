@@ -34,6 +34,15 @@ const daysOf = (whose: string, days: number, via = 0): Actor => ({
   ...{ kind: 'retention', key: `days ${String(days)}`, at: 20_000, via, tries: 6, whose, days },
 });
 
+/** Somebody who keeps something beside documents. */
+const kept = (
+  what: 'set' | 'config',
+  over: Partial<Extract<Actor, { kind: 'keep' }>> = {},
+): Extract<Actor, { kind: 'keep' }> => ({
+  ...{ kind: 'keep', what, key: 'kept', at: 0, via: 0, tries: 8 },
+  ...over,
+});
+
 /** Work that comes at these times with a key that is revoked after half a minute. */
 const keyed = (times: readonly number[]): readonly Actor[] => [
   { kind: 'key', key: 'k', at: 0, via: 1, tries: 6, revokedAfterMs: 30_000 },
@@ -263,6 +272,37 @@ export const SMALL: readonly World[] = [
     [work('a', { uploaded: { usedAfterMs: 23 * HOUR } }), work('b', { at: 25 * HOUR, via: 1 })],
     { keeps: { uploads: 1, results: 1, examples: 0, deliveries: 1 } },
   ),
+  single('set kept, changed and removed', [kept('set', { changedAfterMs: 20_000, removedAfterMs: 20_000 })]),
+  single('config kept, changed and revoked', [
+    kept('config', { changedAfterMs: 20_000, removedAfterMs: 20_000 }),
+  ]),
+  single('config changed by two', [
+    kept('config', { changedAfterMs: 20_000 }),
+    kept('config', { via: 1, at: 5, changedAfterMs: 20_000, removedAfterMs: 5_000 }),
+  ]),
+  single(
+    'tenant erased with all that it keeps',
+    [
+      kept('set', { key: 's' }),
+      kept('config', { key: 'c', at: 5, via: 1, changedAfterMs: 24_000 }),
+      { kind: 'key', key: 'k', at: 0, via: 1, tries: 6, revokedAfterMs: 60_000 },
+      { kind: 'webhook', key: 'w', at: 0, via: 1, tries: 3, url: 'https://w.example' },
+      { kind: 'job', key: 'j', at: 0, via: 0, tries: 3, tier: 'light' },
+      { kind: 'deploy', key: 'j', at: 2_000, via: 1, tries: 6 },
+      { kind: 'job', key: 'late', at: 23_000, via: 1, tries: 3, tier: 'light', ownKey: 'sk' },
+      work('a', { eraseAfterMs: 22_000, erasesTenant: true, tries: 8 }),
+    ],
+    { balance: 100_000 },
+  ),
+  single(
+    'documents of a job erased',
+    [
+      work('a', { uploaded: { usedAfterMs: 2_000 }, eraseAfterMs: 30_000, tries: 8 }),
+      work('b', { via: 1, uploaded: { usedAfterMs: 2_000 }, eraseAfterMs: 8_010, tries: 8 }),
+      { kind: 'job', key: 'j', at: 8_000, via: 1, tries: 4, tier: 'light', learnsFrom: ['a', 'b'] },
+    ],
+    { balance: 100_000 },
+  ),
   single('key revoked while it is used', keyed([2_000, 29_990, 62_000, 95_000, 140_000])),
   single('key revoked, and a clock is set back', keyed([2_000, 29_000, 95_000, 140_000]), {
     processes: [{ name: 'p', steps: [{ at: 31_000, byMs: -20 * 60_000 }] }, { name: 'q' }],
@@ -273,7 +313,9 @@ export const SMALL: readonly World[] = [
     { kind: 'evict', at: 4_000, limits: true },
   ]),
   single('texts moved', [work('a'), { kind: 'move', at: 2_000, tries: 6 }, work('b', { at: 4_000, via: 1 })]),
-  single('sale', [{ kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5 }]),
+  single('sale', [
+    { kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5, reverseAfterMs: 5 },
+  ]),
   single(
     'sale given back while its credits are held',
     [

@@ -24,8 +24,8 @@ interface HeldLock {
   readonly lose: () => void;
 }
 
-/** Told of each transaction that was committed. */
-export type OnCommit = (tx: SqlTx) => void;
+/** Told of each transaction that was committed, before another one begins. */
+export type OnCommit = (tx: SqlTx) => Promise<void>;
 
 /** A transaction of the real database that stays open until it is told how it ends. */
 const opened = (raw: Sql) =>
@@ -141,8 +141,8 @@ export const databaseFor = (raw: Sql, sched: Scheduler, onCommit: OnCommit) => {
         await step('commit');
         if (own.isOver) throw gone('the session was ended');
         await sched.real(end('commit'));
-        onCommit(mine);
         own.isOver = true;
+        await sched.real(onCommit(mine));
         giveBack(own);
         await step('committed');
         return result;

@@ -59,8 +59,8 @@ const queueOf = <Key extends string>(
   };
 };
 
-/** What an erasure takes away here: nobody takes away a key, a webhook, a job or a set. */
-const TAKEN: ReadonlySet<string> = new Set(['batch', 'operation', 'document']);
+/** What an erasure takes away of work and documents; of the rest `belongings.ts` tells. */
+export const TAKEN: ReadonlySet<string> = new Set(['batch', 'operation', 'document']);
 
 /** The lists of the product itself, on its read models. */
 export const listsBySql = (sql: SqlTx): ListsBySql => ({

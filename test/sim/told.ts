@@ -30,6 +30,10 @@ export interface Told {
   limitsAway: boolean;
   /** Who was told that a key is revoked, and when. */
   readonly revoked: { readonly key_id: string; readonly at: number }[];
+  /** What callers were told is taken away. */
+  readonly removed: { readonly kind: 'set' | 'config'; readonly id: string }[];
+  /** Keys that were given to each saved config. */
+  readonly configKeys: Map<string, Set<string>>;
   /** When each of those that rush was let in, and how long the others were told to wait. */
   readonly rushed: { readonly tenant: string; readonly at: number; readonly waitMs: number | null }[];
 }

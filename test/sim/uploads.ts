@@ -10,6 +10,7 @@ import { uploadKeyOf } from '../../domain/document.ts';
 import { sha256 } from '../../domain/kernel/chain.ts';
 import { metaOf } from '../../src/writer/commandMeta.ts';
 import type { WorkProblem } from '../../src/commands/workProblem.ts';
+import { belongingLists } from './belongings.ts';
 import type { Answer, Asked, ProcessEnv } from './env.ts';
 
 /** Most bytes of one tenant's uploads, and of one of its files. */
@@ -117,11 +118,16 @@ interface UploadingDeps {
   readonly objects: ObjectStore;
   readonly parts: ReturnType<typeof uploadParts>;
   readonly settle: () => Promise<void>;
+  readonly cancelJob: (tenant: string, id: string) => Promise<Answer>;
+  readonly forgetInEvaluations: (documentId: string) => Promise<void>;
   /** As the middleware of a route does. */
   readonly once: (asked: Asked, run: () => Promise<Answer>) => Promise<Answer>;
 }
 
-export const uploadRequests = (env: ProcessEnv, { objects, parts, settle, once }: UploadingDeps) => {
+export const uploadRequests = (
+  env: ProcessEnv,
+  { objects, parts, settle, once, cancelJob, forgetInEvaluations }: UploadingDeps,
+) => {
   const { clock } = env;
   const urls = uploadUrls({ secret: SECRET, baseUrl: () => BASE });
   const { documents: own, stock } = parts;
@@ -135,9 +141,9 @@ export const uploadRequests = (env: ProcessEnv, { objects, parts, settle, once }
   });
   const remove = removeUpload({
     ...{ documents: own, objects, stock, clock, settle },
-    learningFrom: () => Promise.resolve([]),
-    cancelJob: () => Promise.reject(new Error('no job learns from an upload here')),
-    forgetInEvaluations: () => Promise.resolve(),
+    learningFrom: belongingLists(env).learningFrom,
+    cancelJob: ({ tenant_id, job_id }) => cancelJob(tenant_id, job_id),
+    forgetInEvaluations,
   });
   return {
     presign: (asked: AskedUpload): Promise<Answer> =>

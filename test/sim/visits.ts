@@ -15,7 +15,7 @@ type Visitor = Pick<Of<'key'>, 'via' | 'tries'>;
 /** Problems that another try does not have. */
 const FOREVER: ReadonlySet<string> = new Set([
   ...['version_conflict', 'document_not_found', 'tenant_mismatch', 'upload_quota_exceeded'],
-  ...['key_not_found', 'file_too_large'],
+  ...['key_not_found', 'file_too_large', 'set_not_found', 'config_not_found', 'artifact_not_found'],
 ]);
 
 /** Asks until it is done, or cannot be done any more. */
@@ -70,7 +70,7 @@ const removeFile = (on: Outside, owner: Owner, actor: Of<'later' | 'now'>): Prom
 };
 
 /** Has a key made, and has it revoked a while later. */
-export const holdKey = async (on: Outside, owner: Owner, actor: Of<'key'>): Promise<void> => {
+const holdKey = async (on: Outside, owner: Owner, actor: Of<'key'>): Promise<void> => {
   const asked = askedBy(actor);
   const made = await until(on, owner, { ...actor, ask: (requests) => requests.issueKey(asked) });
   if (made === undefined) return;
@@ -79,8 +79,48 @@ export const holdKey = async (on: Outside, owner: Owner, actor: Of<'key'>): Prom
   if (done !== undefined) on.told.revoked.push({ key_id: made.id, at: on.sched.nowMs() });
 };
 
+const keptBy = (
+  asked: ReturnType<typeof askedBy>,
+  { what }: Pick<Of<'keep'>, 'what'>,
+  id?: string,
+): ((requests: Requests) => Promise<Answer>) => {
+  // Another attempt at a change has another key, as somebody who pastes it anew.
+  const apiKey = `sk of ${asked.key} ${id === undefined ? 'at first' : 'since'}`;
+  if (what === 'config') return (requests) => requests.keepConfig({ ...asked, id, apiKey });
+  return (requests) => requests.keepSet({ ...asked, id, total: id === undefined ? 1 : 2 });
+};
+
+/** Keeps a set or a saved config for a while. */
+const keep = async (on: Outside, owner: Owner, actor: Of<'keep'>): Promise<void> => {
+  const { what, tenant = TENANT, changedAfterMs, removedAfterMs } = actor;
+  const asked = askedBy(actor);
+  const made = await until(on, owner, { ...actor, ask: keptBy(asked, actor) });
+  if (made === undefined) return;
+  on.told.configKeys.set(made.id, new Set([`sk of ${asked.key} at first`, `sk of ${asked.key} since`]));
+  if (changedAfterMs !== undefined) {
+    await on.sched.sleep(changedAfterMs);
+    await until(on, owner, { ...actor, via: actor.via + 1, ask: keptBy(asked, actor, made.id) });
+  }
+  if (removedAfterMs === undefined) return;
+  await on.sched.sleep(removedAfterMs);
+  const takeAway = (requests: Requests) =>
+    what === 'config' ? requests.removeConfig(tenant, made.id) : requests.removeSet(tenant, made.id);
+  const done = await until(on, owner, { ...actor, via: actor.via + 2, ask: takeAway });
+  if (done !== undefined) on.told.removed.push({ kind: what, id: made.id });
+};
+
+/** Has what a job learned serve, once it has learned something. */
+const deploy = async (on: Outside, owner: Owner, actor: Of<'deploy'>): Promise<void> => {
+  const { tenant = TENANT, key } = actor;
+  const job = on.told.answers.find(
+    (one) => one.actor.kind === 'job' && one.actor.key === key && one.actor.tenant === actor.tenant,
+  );
+  if (job !== undefined)
+    await until(on, owner, { ...actor, ask: (requests) => requests.deploy(tenant, job.answer.id) });
+};
+
 /** Asks for more than there may be, again and again. */
-export const rush = async (on: Outside, owner: Owner, actor: Of<'rush'>): Promise<void> => {
+const rush = async (on: Outside, owner: Owner, actor: Of<'rush'>): Promise<void> => {
   const { tenant = TENANT, via, times, everyMs } = actor;
   for (let n = 0; n < times; n += 1) {
     const answer = await send(on, owner, { via: via + n, ask: (requests) => requests.rush(tenant) });
@@ -104,7 +144,7 @@ const moved = async ({ sched, shared }: Outside): Promise<void> => {
 };
 
 /** An operator moves texts of old events, and begins again where something stopped it. */
-export const moveOldTexts = async (on: Outside, actor: Of<'move'>): Promise<void> => {
+const moveOldTexts = async (on: Outside, actor: Of<'move'>): Promise<void> => {
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
     const mover = on.sched.newOwner(`mover ${String(actor.at)}.${String(attempt)}`);
     const isDone = await new Promise<boolean>((resolve) => {
@@ -121,6 +161,28 @@ export const moveOldTexts = async (on: Outside, actor: Of<'move'>): Promise<void
       on.sched.later(undefined, 10 * 60_000, () => resolve(false));
     });
     if (isDone) return;
+  }
+};
+
+/** Whoever comes with something that no account has to know of. */
+type Visitors = Of<'key' | 'rush' | 'move' | 'keep' | 'deploy'>;
+
+export const isVisitor = (actor: Actor): actor is Visitors =>
+  ['key', 'rush', 'move', 'keep', 'deploy'].includes(actor.kind);
+
+/** Does what a visitor wants, from its first request to its last. */
+export const visit = (on: Outside, owner: Owner, actor: Visitors): Promise<void> => {
+  switch (actor.kind) {
+    case 'key':
+      return holdKey(on, owner, actor);
+    case 'rush':
+      return rush(on, owner, actor);
+    case 'move':
+      return moveOldTexts(on, actor);
+    case 'keep':
+      return keep(on, owner, actor);
+    case 'deploy':
+      return deploy(on, owner, actor);
   }
 };
 

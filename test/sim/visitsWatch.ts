@@ -4,6 +4,7 @@ import { withoutTexts } from '../../domain/writtenText.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
 import { aesSecretBox } from '../../adapters/local/local.ts';
 import { textVault } from '../../src/writer/vault.ts';
+import { belongingsWatch } from './belongingsWatch.ts';
 import { RUSH } from './limits.ts';
 import { byType } from './readModel.ts';
 import type { WatchDeps } from './told.ts';
@@ -180,7 +181,7 @@ const textsWatch = ({ shared, raw, world }: WatchDeps, { say }: Watched) => ({
   },
 });
 
-/** Watches over files that are sent before, keys, limits and texts that are moved. */
+/** Watches over files that are sent before, keys, limits, texts that are moved, and what tenants keep. */
 export const visitsWatch = (deps: WatchDeps, watched: Watched) => {
   const [files, keys, rushes] = [
     filesWatch(deps, watched),
@@ -188,6 +189,7 @@ export const visitsWatch = (deps: WatchDeps, watched: Watched) => {
     rushWatch(deps, watched),
   ];
   const texts = textsWatch(deps, watched);
+  const belongings = belongingsWatch(deps, watched);
   return {
     ...keys,
     see: (event: ProjectedEvent | RecordedEvent): void => files.see(event as ProjectedEvent),
@@ -198,6 +200,7 @@ export const visitsWatch = (deps: WatchDeps, watched: Watched) => {
       await files.look();
       rushes.look();
       await texts.look();
+      await belongings.look();
     },
   };
 };

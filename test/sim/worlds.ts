@@ -66,6 +66,27 @@ export type Actor =
       readonly tries: number;
       readonly revokedAfterMs: number;
     }
+  /** Keeps a set of examples or a saved config, changes it, and takes it away, each so long after the other, ms. */
+  | {
+      readonly kind: 'keep';
+      readonly what: 'set' | 'config';
+      readonly tenant?: string;
+      readonly key: string;
+      readonly at: number;
+      readonly via: number;
+      readonly tries: number;
+      readonly changedAfterMs?: number;
+      readonly removedAfterMs?: number;
+    }
+  /** Has what the job with that key learned serve. */
+  | {
+      readonly kind: 'deploy';
+      readonly tenant?: string;
+      readonly key: string;
+      readonly at: number;
+      readonly via: number;
+      readonly tries: number;
+    }
   /** Asks for more than may be asked for at once. */
   | {
       readonly kind: 'rush';
@@ -97,7 +118,10 @@ export type Actor =
       readonly reopenAfterMs?: number;
     }
   | (Request & { readonly kind: 'money'; readonly credits: number; readonly resendAt?: number })
-  /** A payment; `refundAfterMs` after it was booked, half of it is refunded. */
+  /**
+   * A payment; `refundAfterMs` after it was booked, half of it is refunded, and `reverseAfterMs` after that the refund
+   * is undone.
+   */
   | (Request & {
       readonly kind: 'sale';
       readonly credits: number;
@@ -106,6 +130,7 @@ export type Actor =
       /** Given on top; the fee is told once the payment is booked. */
       readonly bonus?: number;
       readonly refundAfterMs?: number;
+      readonly reverseAfterMs?: number;
     })
   /** `measured`: the documents are a set of examples, and the batch is a run of it. */
   | (Request & {
@@ -117,7 +142,13 @@ export type Actor =
       /** Its first document is cancelled, and not the batch. */
       readonly cancelsOne?: boolean;
     })
-  | (Request & { readonly kind: 'job'; readonly tier: 'light' | 'heavy'; readonly ownKey?: string })
+  | (Request & {
+      readonly kind: 'job';
+      readonly tier: 'light' | 'heavy';
+      readonly ownKey?: string;
+      /** Keys of those whose files, sent before, are its examples. */
+      readonly learnsFrom?: readonly string[];
+    })
   | (Request & { readonly kind: 'webhook'; readonly url: string; readonly changeAfterMs?: number })
   /** Results and deliveries of a tenant are kept for so many days. */
   | (Request & { readonly kind: 'retention'; readonly whose: string; readonly days: number })
@@ -190,14 +221,9 @@ const saleOf = (seed: number, at: number, how: How): Actor => {
   const gross = fraction(seed, 'pays', at) < 0.5 ? { gross: 7 + (chance(seed, 'gross', at) % 90) } : {};
   const credits = 150 + (chance(seed, 'buys', at) % 100);
   const bonus = fraction(seed, 'bonus', at) < 0.3 ? { bonus: 1 + (chance(seed, 'more', at) % 20) } : {};
-  return {
-    ...how,
-    ...gross,
-    ...bonus,
-    kind: 'sale',
-    credits,
-    refundAfterMs: chance(seed, 'after', at) % 10_000,
-  };
+  const undone = fraction(seed, 'undoes', at) < 0.5 && { reverseAfterMs: chance(seed, 'undo', at) % 10_000 };
+  const refundAfterMs = chance(seed, 'after', at) % 10_000;
+  return { ...how, ...gross, ...bonus, ...undone, kind: 'sale', credits, refundAfterMs };
 };
 
 const moneyOf = (seed: number, at: number, how: How): Actor =>
@@ -250,15 +276,18 @@ const actorOf = (seed: number, at: number): Actor => {
 export type Wanting = Exclude<Actor, { kind: 'restore' | 'review' | 'evict' | Visit }>;
 
 /** Actors of which no account has to know. */
-type Visit = 'key' | 'rush' | 'move' | 'restart';
+type Visit = 'key' | 'rush' | 'move' | 'restart' | 'keep' | 'deploy';
 
-const OTHERS: ReadonlySet<string> = new Set(['restore', 'review', 'evict', 'key', 'rush', 'move', 'restart']);
+const OTHERS: ReadonlySet<string> = new Set([
+  ...['restore', 'review', 'evict', 'key', 'rush', 'move', 'restart', 'keep', 'deploy'],
+]);
 
 export const isRequest = (actor: Actor): actor is Wanting => !OTHERS.has(actor.kind);
 
 /** When an actor has done all that it wants, if nothing keeps it, virtual ms. */
 export const endOf = (actor: Actor): number => {
   if (actor.kind === 'key') return actor.at + actor.revokedAfterMs;
+  if (actor.kind === 'keep') return actor.at + (actor.changedAfterMs ?? 0) + (actor.removedAfterMs ?? 0);
   if (actor.kind === 'rush') return actor.at + actor.times * actor.everyMs;
   const { usedAfterMs = 0, removedAfterMs = 0 } = (actor.kind === 'later' ? actor.uploaded : undefined) ?? {};
   return actor.at + usedAfterMs + removedAfterMs;
@@ -360,12 +389,26 @@ const visitorsIn = (seed: number, isKnown: boolean): readonly Actor[] => [
     : []),
 ];
 
+/** A set of examples or a saved config that is changed, and taken away. */
+const keepersIn = (seed: number): readonly Actor[] =>
+  Array.from({ length: chance(seed, 'keepers') % 3 }, (_, n) => ({
+    ...{ kind: 'keep' as const, key: `kept ${String(n)}`, tries: 6 },
+    what: fraction(seed, 'keeps', n) < 0.5 ? ('set' as const) : ('config' as const),
+    ...(fraction(seed, 'whose keeps', n) < 0.3 && { tenant: 'u' }),
+    ...{ at: chance(seed, 'keeps at', n) % 20_000, via: chance(seed, 'keeps via', n) % 3 },
+    ...(fraction(seed, 'changes', n) < 0.6 && { changedAfterMs: chance(seed, 'changes after', n) % 60_000 }),
+    ...(fraction(seed, 'takes away', n) < 0.6 && {
+      removedAfterMs: chance(seed, 'takes away after', n) % 60_000,
+    }),
+  }));
+
 /** In some worlds. */
 const guestsIn = (seed: number): readonly Actor[] => {
   if (fraction(seed, 'guests') > 0.35) return [];
   const uploaded = uploadedIn(seed);
   return [
     ...uploaded,
+    ...keepersIn(seed),
     ...visitorsIn(
       seed,
       uploaded.some((one) => 'apiKey' in one),

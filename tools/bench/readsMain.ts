@@ -47,8 +47,8 @@ const BLOCKS = (schema: string) => `
 
 const GRANTS = (grants: string, ledger: string) => `
   insert into ${grants}.grants
-  select tenant_id, position, 'grt_' || tenant_id, 'sale', credits_delta, null, 0, 0, 'USD', 100000000, 0, 0, 100000000,
-    1, '1', 'bench', tenant_id, null, created_at, created_at
+  select tenant_id, position, 'grt_' || tenant_id, 'sale', credits_delta, null, null, 0, 0, 'USD',
+    100000000, 0, 0, 100000000, 1, '1', 'bench', tenant_id, null, created_at, created_at
   from ${ledger}.ledger where ordinal = 0 and kind = 'sale'`;
 
 const BALANCES = (balances: string, ledger: string) => `

@@ -24,6 +24,7 @@ const identityOf = (event: ReturnType<typeof decodeAny>): string | undefined => 
   switch (event.type) {
     case 'CreditsGranted':
     case 'CreditsRefunded':
+    case 'RefundReversed':
       return `payment ${event.data.provider} ${event.data.provider_txn_id}`;
     case 'CreditsAdjusted':
       return event.data.idempotency_key === null ? undefined : `adjustment ${event.data.idempotency_key}`;

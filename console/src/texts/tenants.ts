@@ -55,7 +55,13 @@ export const tenants = {
     balance: 'Balance after',
     reference: 'Reference',
     id: 'ID',
-    kinds: { sale: 'Sale', refund: 'Refund', usage: 'Usage', admin_adjustment: 'Adjustment' },
+    kinds: {
+      sale: 'Sale',
+      refund: 'Refund',
+      reversal: 'Refund undone',
+      usage: 'Usage',
+      admin_adjustment: 'Adjustment',
+    },
     empty: { title: 'No postings yet', say: 'Sales, refunds, adjustments and usage appear here.' },
   },
   grants: {

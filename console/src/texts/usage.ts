@@ -78,6 +78,7 @@ export const usage = {
     usage: 'Usage',
     sale: 'Purchase',
     refund: 'Refund',
+    reversal: 'Refund undone',
     admin_adjustment: 'Adjustment',
   },
   usageList: 'Usage',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ParseRequest, RenderRequest } from '../../ports/documentParser.ts';
-import type { Extraction, ExtractionRequest } from '../../ports/extractionEngine.ts';
+import type { Extraction, ExtractionRequest, SchemaCheck } from '../../ports/extractionEngine.ts';
 import type {
   Keeping,
   ModelConversionResult,
@@ -125,7 +125,7 @@ const extract = async (
   const { deps, models } = starting;
   const { schema, citations, minConfidence, learned } = request;
   const checked = await deps.schemas.check(schema, request);
-  if (checked.kind !== 'ok') return { kind: 'invalid_schema', detail: checked.detail };
+  if (checked.kind !== 'ok') return notChecked(checked);
   const { llm } = models;
   if (llm !== null && models.modelsFor === 'doubtful') return extractDoubtful(running, llm, request);
   const shown = await shownOf(running, request, models);
@@ -134,6 +134,13 @@ const extract = async (
     return extractByModel(running, { llm, shown: await inForm(running, shown, request) }, request);
   const work = { document: shown.document, schema, citations, minConfidence, learned };
   return deps.tools.extractFrom(work, limitsOf(running));
+};
+
+/** What was too busy, or was given up, says nothing of the schema. */
+const notChecked = (checked: Exclude<SchemaCheck, { readonly kind: 'ok' }>): ModelExtractionResult => {
+  const { kind, detail } = checked;
+  if (kind === 'invalid_schema' || checked.why === 'too_costly') return { kind: 'invalid_schema', detail };
+  return checked.why === 'aborted' ? { kind: 'aborted' } : { kind: 'starved', detail };
 };
 
 /**

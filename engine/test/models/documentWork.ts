@@ -30,8 +30,10 @@ export const documentWork = () => {
     started = await startScriptedProvider();
     providers = openModelProviders({ allowPrivateNetwork: true });
     workers = openDocumentWorkers({ processes: 2 });
-    const { tools, parser, ranged, schemaValidator: schemas } = workers;
-    opened = modelWork({
+    opened = workBy(workers);
+  });
+  const workBy = ({ tools, parser, ranged, schemaValidator: schemas }: DocumentWorkers): ModelWork =>
+    modelWork({
       providers,
       tools,
       parser,
@@ -41,7 +43,6 @@ export const documentWork = () => {
       readFile: (path) => readFile(path),
       partPausesMs: [5, 20],
     });
-  });
   after(async () => {
     await workers.close();
     await providers.close();
@@ -77,5 +78,5 @@ export const documentWork = () => {
     return { path, fileName: name, pagesMax: 100, deadlineMs: 90_000, share: 't' };
   };
   const onCall = (call: ModelCall) => calls.push(call);
-  return { provider, work, calls, access, fileOf, onCall };
+  return { provider, work, workBy, calls, access, fileOf, onCall };
 };

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../kernel/json.ts';
 import { askedSchema, engineAlone, joinedReadings, planOf } from '../../models/byModel/doubtful.ts';
 import type { Extraction } from '../../ports/extractionEngine.ts';
 import { answers, status } from '../support/scriptedProvider/steps.ts';
+import { openDocumentWorkers } from '../../isolation/documentWorkers.ts';
 import { documentWork, sentText } from './documentWork.ts';
 
 type Leaf = readonly [path: string, confidence: number];
@@ -141,7 +142,7 @@ describe('readings of the engine and of a model', () => {
 });
 
 describe('work on documents with models for what is doubtful', () => {
-  const { provider, work, calls, access, fileOf, onCall } = documentWork();
+  const { provider, work, calls, access, fileOf, onCall, workBy } = documentWork();
   const SCHEMA = object({ invoice_number: TEXT, remark_of_the_clerk: TEXT }, ['invoice_number']);
   const TEXT_OF = 'INVOICE\n\nInvoice number: INV-4711\n\nInvoice date: 2026-03-04\n';
 
@@ -155,6 +156,18 @@ describe('work on documents with models for what is doubtful', () => {
     if (result.kind !== 'ok') throw new Error(JSON.stringify(result));
     return result.extraction;
   };
+
+  it('a machine without a process for it says nothing of the schema', async () => {
+    const none = openDocumentWorkers({ processes: 1, entry: 'missing.js' });
+    try {
+      const request = { ...(await fileOf('a.txt', TEXT_OF)), effort: 'standard', citations: true } as const;
+      const models = { llm: access('sk-none'), ocr: null, modelsFor: 'all', onCall } as const;
+      const answer = await workBy(none).extract({ ...request, schema: SCHEMA }, models);
+      expect(answer.kind).to.equal('starved');
+    } finally {
+      await none.close();
+    }
+  });
 
   it('no call is made, and none is logged, where the engine read all of it', async () => {
     provider.script('sk-doubt', status(500));

@@ -2118,6 +2118,40 @@ class CreditsRefundedMessageData(TypedDict):
     """Balance after it, in credits."""
 
 
+class CreditsReversedMessage(TypedDict):
+    type: Literal["credits.reversed"]
+    """Type of event."""
+    version: Literal["1"]
+    """Version of the payload. Within it members may be added, but none is renamed or removed."""
+    timestamp: str
+    """When it happened; the same in repeats."""
+    tenant_id: str | None
+    """Tenant that it is about; null: the whole service."""
+    data: CreditsReversedMessageData
+    """IDs and figures."""
+
+
+class CreditsReversedMessageData(TypedDict):
+    """IDs and figures."""
+
+    currency: str
+    """ISO 4217, three capital letters."""
+    occurred_at: str
+    """When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now."""
+    reversal_id: str
+    """ID of the reversal, `rev_…`."""
+    refund_id: str
+    """ID of the refund, `rfd_…`."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    credits: int
+    """Credits of the sale that are taken back; left out: computed from the amount."""
+    gross_amount_minor: int
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    balance_credits: int
+    """Balance after it, in credits."""
+
+
 class CrossSiteRequestProblem(TypedDict):
     """The request comes from another page. RFC 9457; what to do: /docs/problems/cross_site_request.
     """
@@ -3236,7 +3270,7 @@ class GrantHistoryResponse(TypedDict):
 class GrantItem(TypedDict):
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund"]
+    kind: Literal["sale", "refund", "reversal"]
     """Its kind."""
     credits: int
     """All of the sale, its bonus among them; negative for a refund."""
@@ -3244,6 +3278,8 @@ class GrantItem(TypedDict):
     """Whole credits."""
     original_grant_id: str | None
     """ID of the sale that a refund takes back; null for other kinds."""
+    refund_id: str | None
+    """The refund that a reversal undoes."""
     refunded_credits: int
     """Whole credits."""
     refunded_amount_minor: int
@@ -3602,12 +3638,14 @@ class LedgerItem(TypedDict):
     """ID of the key that made the call; null if none did."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
-    kind: Literal["sale", "refund", "usage", "admin_adjustment"]
+    kind: Literal["sale", "refund", "reversal", "usage", "admin_adjustment"]
     """Its kind."""
     grant_id: NotRequired[str]
     """ID of the grant, `grt_…`."""
     original_grant_id: NotRequired[str]
     """ID of the sale that a refund takes back; null for other kinds."""
+    refund_id: NotRequired[str]
+    """ID of the refund, `rfd_…`."""
     currency: NotRequired[str]
     """ISO 4217, three capital letters."""
     gross_amount_minor: NotRequired[int | None]
@@ -4945,6 +4983,23 @@ class RefundMismatchProblem(TypedDict):
     """What is different: `tenant` or `currency`."""
 
 
+class RefundNotFoundProblem(TypedDict):
+    """There is no such refund. RFC 9457; what to do: /docs/problems/refund_not_found."""
+
+    type: Literal["/docs/problems/refund_not_found"]
+    """The page of the problem, at this service."""
+    title: Literal["There is no such refund"]
+    """The problem in a few words."""
+    status: Literal[404]
+    """Status of the HTTP answer."""
+    code: Literal["refund_not_found"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
 class RefundRequest(TypedDict):
     tenant_id: str
     """1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric."""
@@ -5074,6 +5129,79 @@ class ResolvedDeploymentRollout(TypedDict):
     """`all_at_once`, or `canary`: a share first."""
     percent: int
     """Share of the work that the deployment gets."""
+
+
+class ReversalExceedsRefundProblem(TypedDict):
+    """The reversal exceeds its refund. RFC 9457; what to do:
+    /docs/problems/reversal_exceeds_refund.
+    """
+
+    type: Literal["/docs/problems/reversal_exceeds_refund"]
+    """The page of the problem, at this service."""
+    title: Literal["The reversal exceeds its refund"]
+    """The problem in a few words."""
+    status: Literal[422]
+    """Status of the HTTP answer."""
+    code: Literal["reversal_exceeds_refund"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+    reversible_credits: NotRequired[int]
+    """Credits of the refund that can still be given back."""
+    reversible_amount_minor: NotRequired[int]
+    """Money of the refund that can still be reversed, in minor units."""
+
+
+class ReversalRequest(TypedDict):
+    provider_txn_id: str
+    """Together with the provider it identifies this payment, for ever and across tenants."""
+    credits: NotRequired[int | None]
+    """Credits to give back."""
+    gross_amount_minor: NotRequired[int | None]
+    """Money that is paid again, in minor units of the currency of the sale."""
+    reason: NotRequired[str | None]
+    """Why, for people and for the auditor."""
+
+
+class ReversalResponse(TypedDict):
+    reversal_id: str
+    """ID of the reversal, `rev_…`."""
+    refund_id: str
+    """ID of the refund, `rfd_…`."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    credits: int
+    """Whole credits."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    provider_fee_minor: int
+    """What the payment provider kept, in minor units of `currency`."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    balance_credits: int
+    """Whole credits."""
+    reversible_credits: int
+    """Whole credits."""
+    reversible_amount_minor: int
+    """Money of the refund that can still be reversed, in minor units of `currency`."""
+    refundable_credits: int
+    """Whole credits."""
+    refundable_amount_minor: int | None
+    """Money of the sale that can still be refunded; null if the sale had no amount."""
+    credited: bool
+    """false: this movement was already booked."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
 
 
 class Review(TypedDict):
@@ -6838,6 +6966,7 @@ class WebhookChangeRequest(TypedDict):
             "training.cancelled",
             "credits.granted",
             "credits.refunded",
+            "credits.reversed",
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
@@ -6879,6 +7008,7 @@ class WebhookCreateRequest(TypedDict):
             "training.cancelled",
             "credits.granted",
             "credits.refunded",
+            "credits.reversed",
             "credits.adjusted",
             "balance.low",
             "balance.exhausted",
@@ -7109,7 +7239,9 @@ Problem = Union[
     RateLimitedProblem,
     RefundExceedsOriginalProblem,
     RefundMismatchProblem,
+    RefundNotFoundProblem,
     RequestInProgressProblem,
+    ReversalExceedsRefundProblem,
     ReviewDecidedProblem,
     ReviewExpiredProblem,
     ReviewLeasedProblem,
@@ -7154,6 +7286,7 @@ WebhookMessage = Union[
     TrainingCancelledMessage,
     CreditsGrantedMessage,
     CreditsRefundedMessage,
+    CreditsReversedMessage,
     CreditsAdjustedMessage,
     BalanceLowMessage,
     BalanceExhaustedMessage,

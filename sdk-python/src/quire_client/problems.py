@@ -342,11 +342,25 @@ class RefundMismatch(ProblemError, code="refund_mismatch"):
     problem: models.RefundMismatchProblem
 
 
+class RefundNotFound(ProblemError, code="refund_not_found"):
+    """There is no such refund. RFC 9457; what to do: /docs/problems/refund_not_found."""
+
+    problem: models.RefundNotFoundProblem
+
+
 class RequestInProgress(ProblemError, code="request_in_progress"):
     """The same request is still running. RFC 9457; what to do: /docs/problems/request_in_progress.
     """
 
     problem: models.RequestInProgressProblem
+
+
+class ReversalExceedsRefund(ProblemError, code="reversal_exceeds_refund"):
+    """The reversal exceeds its refund. RFC 9457; what to do:
+    /docs/problems/reversal_exceeds_refund.
+    """
+
+    problem: models.ReversalExceedsRefundProblem
 
 
 class ReviewDecided(ProblemError, code="review_decided"):

@@ -218,6 +218,8 @@ import type {
   ReopenReviewResponses,
   ResendWebhookDeliveryData,
   ResendWebhookDeliveryResponses,
+  ReverseRefundData,
+  ReverseRefundResponses,
   RevokeApiKeyData,
   RevokeApiKeyResponses,
   RevokeConfigData,
@@ -352,6 +354,7 @@ export const CALLS = {
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
   reopenReview: { method: 'POST', path: '/v1/reviews/{review_id}/reopen' },
   resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
+  reverseRefund: { method: 'POST', path: '/v1/billing/refunds/{refund_id}/reversal', isKeyed: true },
   revokeApiKey: { method: 'DELETE', path: '/v1/api-keys/{key}' },
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
   rotateApiKey: { method: 'POST', path: '/v1/api-keys/rotate' },
@@ -944,7 +947,7 @@ export interface Api {
   /**
    * A tenant's purchases and refunds, newest first.
    *
-   * What was bought and what was given back, each with its money.
+   * What was bought, what was given back and which refunds were undone, each with its money.
    */
   listGrants(input: Input<ListGrantsData>, options?: CallOptions): Promise<Answer<ListGrantsResponses>>;
 
@@ -1122,6 +1125,13 @@ export interface Api {
    * The message keeps its ID, whatever its outcome was, and is tried for three more days. It is sent after messages that already wait.
    */
   resendWebhookDelivery(input: Input<ResendWebhookDeliveryData>, options?: CallOptions): Promise<Answer<ResendWebhookDeliveryResponses>>;
+
+  /**
+   * Undo all or part of a refund.
+   *
+   * For a dispute that was won, or a refund that failed: credits and money belong to the sale again, at its price and rate, and can be refunded again. Without `credits` and `gross_amount_minor` it is all that is left of the refund; with money alone its part of the credits. The provider is that of the refund. A retry with the same `provider_txn_id` returns the original reversal with `credited: false`.
+   */
+  reverseRefund(input: Input<ReverseRefundData>, options?: CallOptions): Promise<Answer<ReverseRefundResponses>>;
 
   /**
    * Revoke a key.

@@ -53,7 +53,9 @@ import type {
   RateLimitedProblem,
   RefundExceedsOriginalProblem,
   RefundMismatchProblem,
+  RefundNotFoundProblem,
   RequestInProgressProblem,
+  ReversalExceedsRefundProblem,
   ReviewDecidedProblem,
   ReviewExpiredProblem,
   ReviewLeasedProblem,
@@ -138,7 +140,9 @@ export type Problem =
   | RateLimitedProblem
   | RefundExceedsOriginalProblem
   | RefundMismatchProblem
+  | RefundNotFoundProblem
   | RequestInProgressProblem
+  | ReversalExceedsRefundProblem
   | ReviewDecidedProblem
   | ReviewExpiredProblem
   | ReviewLeasedProblem

@@ -4,7 +4,7 @@ export type ClientOptions = {
     baseUrl: 'http://127.0.0.1:8080' | (string & {});
 };
 
-export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
+export type Webhooks = ReceiveOperationSucceededWebhookRequest | ReceiveOperationPartialWebhookRequest | ReceiveOperationFailedWebhookRequest | ReceiveOperationCancelledWebhookRequest | ReceiveReviewNeededWebhookRequest | ReceiveReviewDecidedWebhookRequest | ReceiveReviewRejectedWebhookRequest | ReceiveBatchEndedWebhookRequest | ReceiveTrainingSucceededWebhookRequest | ReceiveTrainingFailedWebhookRequest | ReceiveTrainingCancelledWebhookRequest | ReceiveCreditsGrantedWebhookRequest | ReceiveCreditsRefundedWebhookRequest | ReceiveCreditsReversedWebhookRequest | ReceiveCreditsAdjustedWebhookRequest | ReceiveBalanceLowWebhookRequest | ReceiveBalanceExhaustedWebhookRequest | ReceiveFreePagesUsedUpWebhookRequest | ReceiveKeyCreatedWebhookRequest | ReceiveKeyRevokedWebhookRequest | ReceiveReconciliationDriftWebhookRequest | ReceiveAuditFindingWebhookRequest;
 
 export type AcceptedEvaluationRun = {
     /**
@@ -3447,6 +3447,62 @@ export type CreditsRefundedMessage = {
     };
 };
 
+export type CreditsReversedMessage = {
+    /**
+     * Type of event.
+     */
+    type: 'credits.reversed';
+    /**
+     * Version of the payload. Within it members may be added, but none is renamed or removed.
+     */
+    version: '1';
+    /**
+     * When it happened; the same in repeats.
+     */
+    timestamp: string;
+    /**
+     * Tenant that it is about; null: the whole service.
+     */
+    tenant_id: string | null;
+    /**
+     * IDs and figures.
+     */
+    data: {
+        /**
+         * ISO 4217, three capital letters.
+         */
+        currency: string;
+        /**
+         * When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now.
+         */
+        occurred_at: string;
+        /**
+         * ID of the reversal, `rev_…`.
+         */
+        reversal_id: string;
+        /**
+         * ID of the refund, `rfd_…`.
+         */
+        refund_id: string;
+        /**
+         * ID of the grant, `grt_…`.
+         */
+        grant_id: string;
+        /**
+         * Credits of the sale that are taken back; left out: computed from the amount.
+         */
+        credits: number;
+        /**
+         * What the customer paid, VAT included, in minor units of `currency`.
+         */
+        gross_amount_minor: number;
+        /**
+         * Balance after it, in credits.
+         */
+        balance_credits: number;
+    };
+};
+
 /**
  * The request comes from another page. RFC 9457; what to do: /docs/problems/cross_site_request.
  */
@@ -5338,7 +5394,7 @@ export type GrantItem = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund';
+    kind: 'sale' | 'refund' | 'reversal';
     /**
      * All of the sale, its bonus among them; negative for a refund.
      */
@@ -5351,6 +5407,10 @@ export type GrantItem = {
      * ID of the sale that a refund takes back; null for other kinds.
      */
     original_grant_id: string | null;
+    /**
+     * The refund that a reversal undoes.
+     */
+    refund_id: string | null;
     /**
      * Whole credits.
      */
@@ -5970,7 +6030,7 @@ export type LedgerItem = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'usage' | 'admin_adjustment';
+    kind: 'sale' | 'refund' | 'reversal' | 'usage' | 'admin_adjustment';
     /**
      * ID of the grant, `grt_…`.
      */
@@ -5979,6 +6039,10 @@ export type LedgerItem = {
      * ID of the sale that a refund takes back; null for other kinds.
      */
     original_grant_id?: string;
+    /**
+     * ID of the refund, `rfd_…`.
+     */
+    refund_id?: string;
     /**
      * ISO 4217, three capital letters.
      */
@@ -8191,6 +8255,36 @@ export type RefundMismatchProblem = {
     reason?: string;
 };
 
+/**
+ * There is no such refund. RFC 9457; what to do: /docs/problems/refund_not_found.
+ */
+export type RefundNotFoundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/refund_not_found';
+    /**
+     * The problem in a few words.
+     */
+    title: 'There is no such refund';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 404;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'refund_not_found';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
 export type RefundRequest = {
     /**
      * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
@@ -8416,6 +8510,138 @@ export type ResolvedDeployment = {
      * The artifact to activate to go back; for a canary, the one that it runs beside.
      */
     previous_artifact_id: string | null;
+};
+
+/**
+ * The reversal exceeds its refund. RFC 9457; what to do: /docs/problems/reversal_exceeds_refund.
+ */
+export type ReversalExceedsRefundProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/reversal_exceeds_refund';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The reversal exceeds its refund';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 422;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'reversal_exceeds_refund';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+    /**
+     * Credits of the refund that can still be given back.
+     */
+    reversible_credits?: number;
+    /**
+     * Money of the refund that can still be reversed, in minor units.
+     */
+    reversible_amount_minor?: number;
+};
+
+export type ReversalRequest = {
+    /**
+     * Together with the provider it identifies this payment, for ever and across tenants.
+     */
+    provider_txn_id: string;
+    /**
+     * Credits to give back.
+     */
+    credits?: number | null;
+    /**
+     * Money that is paid again, in minor units of the currency of the sale.
+     */
+    gross_amount_minor?: number | null;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason?: string | null;
+};
+
+export type ReversalResponse = {
+    /**
+     * ID of the reversal, `rev_…`.
+     */
+    reversal_id: string;
+    /**
+     * ID of the refund, `rfd_…`.
+     */
+    refund_id: string;
+    /**
+     * ID of the grant, `grt_…`.
+     */
+    grant_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Whole credits.
+     */
+    credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * What the payment provider kept, in minor units of `currency`.
+     */
+    provider_fee_minor: number;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * Whole credits.
+     */
+    reversible_credits: number;
+    /**
+     * Money of the refund that can still be reversed, in minor units of `currency`.
+     */
+    reversible_amount_minor: number;
+    /**
+     * Whole credits.
+     */
+    refundable_credits: number;
+    /**
+     * Money of the sale that can still be refunded; null if the sale had no amount.
+     */
+    refundable_amount_minor: number | null;
+    /**
+     * false: this movement was already booked.
+     */
+    credited: boolean;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
 };
 
 export type Review = {
@@ -11270,7 +11496,7 @@ export type WebhookChangeRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -11297,7 +11523,7 @@ export type WebhookCreateRequest = {
     /**
      * Events to send. `*` is everything about the tenant, including types that later releases add.
      */
-    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
+    events: Array<'*' | 'operation.succeeded' | 'operation.partial' | 'operation.failed' | 'operation.cancelled' | 'review.needed' | 'review.decided' | 'review.rejected' | 'batch.ended' | 'training.succeeded' | 'training.failed' | 'training.cancelled' | 'credits.granted' | 'credits.refunded' | 'credits.reversed' | 'credits.adjusted' | 'balance.low' | 'balance.exhausted' | 'free_pages.used_up' | 'key.created' | 'key.revoked' | 'reconciliation.drift' | 'audit.finding'>;
     /**
      * A note for people.
      */
@@ -17048,7 +17274,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -20321,6 +20547,102 @@ export type ResendWebhookDeliveryResponses = {
 
 export type ResendWebhookDeliveryResponse = ResendWebhookDeliveryResponses[keyof ResendWebhookDeliveryResponses];
 
+export type ReverseRefundData = {
+    body: ReversalRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path: {
+        /**
+         * ID of the refund, `rfd_…`.
+         */
+        refund_id: string;
+    };
+    query?: never;
+    url: '/v1/billing/refunds/{refund_id}/reversal';
+};
+
+export type ReverseRefundErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `refund_not_found`
+     */
+    404: RefundNotFoundProblem;
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `reversal_exceeds_refund`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'reversal_exceeds_refund';
+    } & ReversalExceedsRefundProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ReverseRefundError = ReverseRefundErrors[keyof ReverseRefundErrors];
+
+export type ReverseRefundResponses = {
+    /**
+     * Success.
+     */
+    200: ReversalResponse;
+};
+
+export type ReverseRefundResponse = ReverseRefundResponses[keyof ReverseRefundResponses];
+
 export type RevokeApiKeyData = {
     body?: never;
     path: {
@@ -21061,6 +21383,15 @@ export type ReceiveCreditsRefundedWebhookPayload = CreditsRefundedMessage;
 export type ReceiveCreditsRefundedWebhookRequest = {
     body: ReceiveCreditsRefundedWebhookPayload;
     key: 'credits.refunded';
+    path?: never;
+    query?: never;
+};
+
+export type ReceiveCreditsReversedWebhookPayload = CreditsReversedMessage;
+
+export type ReceiveCreditsReversedWebhookRequest = {
+    body: ReceiveCreditsReversedWebhookPayload;
+    key: 'credits.reversed';
     path?: never;
     query?: never;
 };

@@ -227,6 +227,16 @@ for (const { name, open } of LOGS)
         expect([...allKept(state.sales)][0]).to.deep.include({ refunded_vat_minor: 95 });
       });
 
+    it('finishes the golden claim of a reversal', async () => {
+      const { store, writer, pay } = setUp();
+      for (const kind of ['sale', 'refund', 'reversal']) {
+        const event = golden(`claims/${kind}.v2.json`);
+        await restored(store, event);
+        expect((await pay.finishClaim(event.stream, LATE))?.kind, kind).to.equal('done');
+      }
+      expect((await writer.stateOf('acme', 0)).balance).to.equal(10870);
+    });
+
     it('leaves the golden claim whose command is not whole to an operator, or to a retry', async () => {
       const { store, writer, pay, types } = setUp();
       const event = golden('PaymentClaimed.v1.json');

@@ -5,12 +5,13 @@ import {
   type GrantCredits,
   paymentStream,
   type RefundCredits,
+  type ReverseRefund,
 } from '../../../domain/account/messages.ts';
 import type { EventStore } from '../../../domain/ports/log.ts';
 import { accountWriter, type AccountWriter } from '../../../src/writer/accountWriter.ts';
 import { holdSweeper } from '../../../src/commands/holds.ts';
 import { payments, type PaymentResult } from '../../../src/commands/payments.ts';
-import { adjustment, charge, NOW, refund, sale } from '../../support/money/accountCommands.ts';
+import { adjustment, charge, NOW, refund, reversal, sale } from '../../support/money/accountCommands.ts';
 import { eventsOf, LOGS, type LogUnderTest } from '../../support/logs/eventLogs.ts';
 
 const claimOf = (txn: string) => paymentStream({ provider: 'stripe', provider_txn_id: txn });
@@ -19,7 +20,11 @@ const codeOf = ({ outcome }: PaymentResult) =>
   outcome.kind === 'rejected' ? outcome.rejection.code : outcome.kind;
 
 /** Claims as a process does that dies before its account hears of it. */
-const claimAndDie = (store: EventStore, writer: AccountWriter, command: GrantCredits | RefundCredits) =>
+const claimAndDie = (
+  store: EventStore,
+  writer: AccountWriter,
+  command: GrantCredits | RefundCredits | ReverseRefund,
+) =>
   new Promise<void>((died) => {
     const dying: AccountWriter = {
       ...writer,
@@ -29,7 +34,9 @@ const claimAndDie = (store: EventStore, writer: AccountWriter, command: GrantCre
       },
     };
     const pay = payments({ store, writer: dying });
-    void (command.type === 'GrantCredits' ? pay.sellCredits(command) : pay.refundCredits(command));
+    if (command.type === 'GrantCredits') void pay.sellCredits(command);
+    else if (command.type === 'RefundCredits') void pay.refundCredits(command);
+    else void pay.reverseRefund(command);
   });
 
 for (const { name, open } of LOGS)
@@ -54,6 +61,34 @@ for (const { name, open } of LOGS)
       expect(await types(claimOf('p1'))).to.deep.equal(['PaymentClaimed']);
       expect(await types(accountStream('t'))).to.deep.equal(['AccountOpened', 'CreditsGranted', 'PlanSet']);
       expect((await writer.stateOf('t')).balance).to.equal(1000);
+    });
+
+    it('reverses a refund once of fifty that come at once, claimed as sales are', async () => {
+      const { pay, types, writer } = setUp();
+      await pay.sellCredits(sale('t', 1000, 'p1'));
+      const made = refund('t', 400, { txn: 're', original: 'p1' });
+      await pay.refundCredits(made);
+      const won = reversal('t', made.data, 'won');
+      const results = await Promise.all(Array.from({ length: 50 }, () => pay.reverseRefund(won)));
+      expect(credited(results)).to.equal(1);
+      expect(await types(claimOf('won'))).to.deep.equal(['PaymentClaimed']);
+      expect((await writer.stateOf('t')).balance).to.equal(1000);
+      expect(codeOf(await pay.sellCredits(sale('u', 10, 'won')))).to.equal('idempotency_key_reused');
+      expect(codeOf(await pay.reverseRefund(reversal('t', made.data, 'again')))).to.equal(
+        'reversal_exceeds_refund',
+      );
+      expect(await types(claimOf('again'))).to.deep.equal([]);
+    });
+
+    it('does what a process claimed that died before it reversed a refund', async () => {
+      const { store, writer, pay } = setUp();
+      await pay.sellCredits(sale('t', 1000, 'p1'));
+      const made = refund('t', 400, { txn: 're', original: 'p1' });
+      await pay.refundCredits(made);
+      await claimAndDie(store, writer, reversal('t', made.data, 'won'));
+      expect((await writer.stateOf('t', 0)).balance).to.equal(600);
+      expect((await pay.finishClaim(claimOf('won'), NOW))?.kind).to.equal('done');
+      expect((await writer.stateOf('t', 0)).balance).to.equal(1000);
     });
 
     it('credits one of fifty that come at once, and the others are repeats', async () => {

@@ -13,7 +13,15 @@ import { snapshotOf } from '../../../src/writer/streamFold.ts';
 import { streamWriter } from '../../../src/writer/streamWriter.ts';
 import { holds } from '../../../engine/test/support/properties.ts';
 import { anyHistory } from '../../support/money/accountArbitrary.ts';
-import { adjustment, charge, metaOf, NOW, refund, sale } from '../../support/money/accountCommands.ts';
+import {
+  adjustment,
+  charge,
+  metaOf,
+  NOW,
+  refund,
+  reversal,
+  sale,
+} from '../../support/money/accountCommands.ts';
 import { memoryEventStore } from '../../support/logs/memoryEventStore.ts';
 import { memorySnapshots } from '../../support/logs/memorySnapshots.ts';
 
@@ -28,9 +36,18 @@ const said = (outcome: Outcome<AccountKind>) => {
 const forgetful = {
   ...account,
   evolve: (state: AccountState, event: AccountEvent): AccountState => {
-    const { sales, saleKeys, refunds, adjustments, charges, recalled } = NEW_ACCOUNT;
-    return { ...evolve(state, event), sales, saleKeys, refunds, adjustments, charges, recalled };
+    const { sales, saleKeys, refunds, reversals, adjustments, charges, recalled } = NEW_ACCOUNT;
+    return {
+      ...evolve(state, event),
+      ...{ sales, saleKeys, refunds, reversals, adjustments, charges, recalled },
+    };
   },
+};
+
+/** A refund whose ID follows from its transaction, so that a reversal can name it. */
+const namedRefund = (credits: number, ids: { readonly txn: string; readonly original: string }) => {
+  const { data, ...rest } = refund('t', credits, ids);
+  return { ...rest, data: { ...data, refund_id: `rfd_${ids.txn}` } };
 };
 
 /** Commands that meet under few names: repeats, other payloads, parts of one sale. */
@@ -45,8 +62,16 @@ const fewNames: fc.Arbitrary<readonly AccountCommand[]> = fc.array(
       fc.constantFrom<AccountCommand>(
         sale('t', 100, of),
         sale('t', 10 * tens, name),
-        refund('t', 10 * tens, { txn: `re-${name}${String(tens)}`, original: of }),
-        refund('t', 10 * tens, { txn: name, original: of }),
+        namedRefund(10 * tens, { txn: `re-${name}${String(tens)}`, original: of }),
+        namedRefund(10 * tens, { txn: name, original: of }),
+        reversal(
+          't',
+          {
+            refund_id: `rfd_re-${name}${String(tens)}`,
+            provider_txn_id: `re-${name}${String(tens)}`,
+          },
+          `un-${of}${String(tens)}`,
+        ),
         charge('t', tens, name),
         adjustment('t', tens, name),
       ),
@@ -104,8 +129,8 @@ describe('what an account remembers', () => {
   it('has a bound: 100,000 sales, refunds, adjustments and charges of each leave a small state', async () => {
     let state = NEW_ACCOUNT;
     for (const event of manyOfEach(EACH)) state = evolve(state, event);
-    const { sales, saleKeys, refunds, adjustments, charges } = state;
-    for (const { young, old } of [sales, saleKeys, refunds, adjustments, charges])
+    const { sales, saleKeys, refunds, reversals, adjustments, charges } = state;
+    for (const { young, old } of [sales, saleKeys, refunds, reversals, adjustments, charges])
       expect(young.size + old.size).to.be.at.most(2 * KEPT_MAX);
     const { history } = state;
     expect(history.events).to.equal(4 * EACH + 1);

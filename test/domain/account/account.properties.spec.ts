@@ -82,7 +82,9 @@ describe('the account, for any history', () => {
       'plan_required',
       'refund_exceeds_original',
       'refund_mismatch',
+      'refund_not_found',
       'repeat',
+      'reversal_exceeds_refund',
     ]);
   });
 

@@ -6,6 +6,7 @@ import {
 } from '../../../engine/test/support/scriptedProvider.ts';
 import { answers, USAGE } from '../../../engine/test/support/scriptedProvider/steps.ts';
 import { startEsdbDouble, type EsdbDouble } from '../../support/esdbDouble/esdbDouble.ts';
+import { objectSweeper } from '../../../src/worker/sweeping.ts';
 import { formOf, INVOICE, INVOICE_SCHEMA, issuesIn, type Client } from '../support/client.ts';
 import { startApi, testApi, type TestApi } from '../support/testApi.ts';
 
@@ -225,6 +226,35 @@ describe('saved configs', () => {
     });
     expect(reply.status, reply.text).to.equal(200);
     expect((reply.body['result'] as { meta: object }).meta).to.include({ config_id, config_version: 1 });
+  });
+
+  it('leave no key behind, where a process died before it removed what a change or the end left over', async () => {
+    const secrets = async () => {
+      const found: string[] = [];
+      for await (const { key: object } of api.objects.list('secrets/')) found.push(object);
+      return found;
+    };
+    const before = await secrets();
+    const added = async () => (await secrets()).filter((one) => !before.includes(one));
+    const json = { tenant_id, url: 'https://a.example.com/', events: ['*'] };
+    const hook = await api.call('post', '/v1/webhooks', { json });
+    const [gone, stays] = [await published({ llm: llm() }), await published({ llm: llm() })];
+    const old = await added();
+    await published({ config_id: stays.config_id, llm: llm() });
+    await api.call('delete', `/v1/configs/${gone.config_id}`);
+    await api.call('delete', `/v1/webhooks/${String(hook.body['webhook_id'])}`);
+    const live = await added();
+    expect([old.length, live.length]).to.deep.equal([3, 1]);
+    // As a process leaves them that dies between the event and the removal.
+    for (const one of old) await api.objects.put(one, Buffer.from('sealed'));
+    for (let days = 0; days < 3; days += 1) {
+      // An object is as old as the machine's clock says: what was set aside just now is a day old then.
+      api.wait(25 * 3_600_000);
+      await objectSweeper(api.swept).sweep();
+    }
+    expect(await added()).to.deep.equal(live);
+    const reply = await extract(api, key, { config_id: stays.config_id });
+    expect(reply.status, reply.text).to.equal(200);
   });
 });
 

@@ -294,7 +294,7 @@ const modelCosts = async (walk: Walk): Promise<void> => {
 
 const administer = async (walk: Walk): Promise<void> => {
   await walk.call('adjustCredits', { ...tenant, json: { credits: 500, reason: 'goodwill, ticket 88' } });
-  await walk.call('refundCredits', {
+  const refund = await walk.call('refundCredits', {
     json: {
       tenant_id: TENANT,
       provider: 'stripe',
@@ -303,6 +303,10 @@ const administer = async (walk: Walk): Promise<void> => {
       credits: 1_000,
       reason: 'not used',
     },
+  });
+  await walk.call('reverseRefund', {
+    path: { refund_id: String(refund.body['refund_id']) },
+    json: { provider_txn_id: 'rev_3QK9', credits: 200, reason: 'the refund failed in part' },
   });
   await walk.call('eraseTenant', { path: { tenant_id: await walk.leaver() } });
   await walk.call('setPlan', { ...tenant, json: { plan: 'paid', reason: 'bought credits' } });

@@ -126,6 +126,38 @@ export const rebuildSuite = (name: string, open: () => Promise<Sql>) => {
       expect([await count('one'), await count('two')]).to.deep.equal([60n, 60n]);
     });
 
+    it('shows all that was shown before it took its place, however much came meanwhile', async () => {
+      const projectors = [burned('one')];
+      const runner = runnerOn(sql, log, { projectors });
+      runner.start();
+      expect(await runner.waitFor(burn(20), WAIT)).to.equal(true);
+      /** Before each step of the rebuild another burn is shown. */
+      const outrun: Sql = {
+        ...sql,
+        transaction: async (work) => {
+          expect(await runner.waitFor(burn(1), WAIT)).to.equal(true);
+          return sql.transaction(work);
+        },
+      };
+      const [one] = await rebuildReadModels({ ...depsOf(projectors), sql: outrun });
+      await runner.stop();
+      // They are compared where both are at the same place.
+      expect(one).to.deep.include({ compared: true, differences: [] });
+    });
+
+    it('begins anew where the log has been put back since, however far it has grown', async () => {
+      const projectors = [burned('one')];
+      await project(projectors, burn(100));
+      await interrupted(projectors, true);
+      log.goBack(12);
+      const position = burn(60);
+      const [one] = await rebuildReadModels(depsOf(projectors));
+      expect(one).to.include({ resumedFrom: null, position });
+      const burns = log.events().filter(({ type }) => type === 'CreditsBurned');
+      const ids = (await sql.query('select id from read.one order by id')).map(({ id }) => id);
+      expect(ids).to.deep.equal(burns.map(({ data }) => data['usage_id']).sort());
+    });
+
     it('leaves everything as it was after an abort, and begins anew when told so', async () => {
       const projectors = [burned('one')];
       await project(projectors, burn(50));

@@ -8,6 +8,7 @@ import {
   open,
   refund,
   release,
+  reverse,
   sell,
   setPlan,
   settle,
@@ -61,7 +62,7 @@ const facts = fc
 const refunds = fc
   .record({
     provider,
-    provider_txn_id: fc.constantFrom('t1', 't2', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6'),
+    provider_txn_id: fc.constantFrom('t1', 't2', 'r1', 'r2', 'r3', 'r4'),
     original_provider: provider,
     original_provider_txn_id: providerTxn,
     credits: fc.option(fc.oneof(count, fc.constant(0)), { nil: null }),
@@ -71,6 +72,16 @@ const refunds = fc
     provider_fee_minor: fc.constantFrom(0, 0, 0, 1, 19, null),
   })
   .map(({ credits, ...rest }) => refund({ ...rest, credits: credits === null ? null : asCredits(credits) }));
+
+const reversals = fc
+  .record({
+    provider,
+    provider_txn_id: fc.constantFrom('r1', 'v1', 'v2', 'v3', 'v4', 'v5'),
+    refund_provider_txn_id: fc.constantFrom('r1', 'r2', 'r3', 'r4', 't2'),
+    credits: fc.option(fc.oneof(count, fc.constant(0)), { nil: null }),
+    gross_amount_minor: fc.option(money, { nil: null }),
+  })
+  .map(({ credits, ...rest }) => reverse({ ...rest, credits: credits === null ? null : asCredits(credits) }));
 
 const adjustments = fc
   .record({
@@ -114,6 +125,7 @@ export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 4, arbitrary: sale },
   { weight: 2, arbitrary: facts },
   { weight: 5, arbitrary: refunds },
+  { weight: 4, arbitrary: reversals },
   { weight: 3, arbitrary: adjustments },
   { weight: 5, arbitrary: holds },
   { weight: 5, arbitrary: settles },
@@ -123,5 +135,13 @@ export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(open()) },
 );
 
+/** A sale and a refund of part of it, which reversals find. */
+const begun: readonly AccountCommand[] = [
+  sell({ provider_txn_id: 't1' }),
+  refund({ provider_txn_id: 'r1', original_provider_txn_id: 't1', gross_amount_minor: 333 }),
+];
+
 /** A history: commands as they arrive, many of which will be refused. */
-export const anyHistory = fc.array(anyCommand, { maxLength: 40 });
+export const anyHistory = fc
+  .tuple(fc.constantFrom([], begun), fc.array(anyCommand, { maxLength: 40 }))
+  .map(([first, rest]) => [...first, ...rest]);

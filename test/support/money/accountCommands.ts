@@ -6,6 +6,7 @@ import type {
   HoldCredits,
   RefundCredits,
   ReleaseHold,
+  ReverseRefund,
   SettleHold,
 } from '../../../domain/account/messages.ts';
 import type { CommandMeta } from '../../../domain/kernel/decider.ts';
@@ -140,6 +141,29 @@ export const refund = (
     vat_amount_minor: null,
     provider_fee_minor: 0,
     fingerprint: `refund ${credits}`,
+    reason: null,
+    occurred_at: NOW,
+  },
+  meta: metaOf(),
+});
+
+/** A reversal of the refund, whole. */
+export const reversal = (
+  tenant_id: string,
+  of: { readonly refund_id: string; readonly provider_txn_id: string },
+  txn: string,
+): ReverseRefund => ({
+  type: 'ReverseRefund',
+  data: {
+    tenant_id,
+    reversal_id: `rev_${randomUUID()}`,
+    refund_id: of.refund_id,
+    refund_provider_txn_id: of.provider_txn_id,
+    provider: 'stripe',
+    provider_txn_id: txn,
+    credits: null,
+    gross_amount_minor: null,
+    fingerprint: `reversal ${txn}`,
     reason: null,
     occurred_at: NOW,
   },

@@ -29,6 +29,8 @@ export interface Bookkeeper {
   readonly model: TenantModel;
   readonly sell: (credits: number) => void;
   readonly refund: () => void;
+  /** Undoes half of the last refund. */
+  readonly reverse: () => void;
   readonly adjust: (credits: number) => void;
   readonly hold: (pages: number, freePages: number) => string;
   readonly settle: (holdId: string) => void;
@@ -56,6 +58,7 @@ export const bookkeeper = (log: MemoryLog, tenant_id: string): Bookkeeper => {
     refundedCredits: 0,
   };
   let minute = 0;
+  let last: { readonly refund_id: string; readonly grant_id: string; left: number } | undefined;
   const now = () => new Date(Date.UTC(2026, 0, 30, 22, (minute += 7))).toISOString();
   const id = (prefix: string) => `${prefix}_${tenant_id}_${String(log.events().length)}`;
   const append = (type: string, data: JsonObject) => log.append(stream, type, data);
@@ -137,6 +140,7 @@ export const bookkeeper = (log: MemoryLog, tenant_id: string): Bookkeeper => {
       model.postings += 1;
       model.refundedCredits += credits;
       const refund_id = id('rfd');
+      last = { refund_id, grant_id: sale.grant_id, left: credits };
       append('CreditsRefunded', {
         refund_id,
         grant_id: sale.grant_id,
@@ -152,6 +156,23 @@ export const bookkeeper = (log: MemoryLog, tenant_id: string): Bookkeeper => {
         occurred_at: now(),
         created_at: now(),
         balance_after: balanceIn(model),
+      });
+    },
+    reverse: () => {
+      if (last === undefined || last.left === 0) return;
+      const { refund_id, grant_id } = last;
+      const credits = Math.ceil(last.left / 2);
+      last.left -= credits;
+      model.purchased += credits;
+      model.grants += 1;
+      model.postings += 1;
+      model.refundedCredits -= credits;
+      const reversal_id = id('rev');
+      append('RefundReversed', {
+        ...{ reversal_id, refund_id, grant_id, provider: 'stripe', provider_txn_id: reversal_id },
+        ...{ credits, currency: 'EUR', gross_amount_minor: credits, vat_amount_minor: 0 },
+        ...{ provider_fee_minor: 0, fingerprint: 'f', reason: null },
+        ...{ occurred_at: now(), created_at: now(), balance_after: balanceIn(model) },
       });
     },
     adjust: (credits) => {
@@ -226,6 +247,7 @@ const step = (books: Bookkeeper, random: Random) => {
   const actions: readonly (() => void)[] = [
     () => books.sell(random.between(100, 1100)),
     () => books.refund(),
+    () => books.reverse(),
     () => books.adjust(random.between(-50, 50) || 7),
     () => void books.hold(pages, random.between(0, pages)),
     () => void books.hold(pages, 0),

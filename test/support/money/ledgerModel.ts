@@ -6,7 +6,7 @@ import type { AccountCommand } from '../../../domain/account/messages.ts';
  * amounts small enough for that arithmetic.
  */
 interface Row {
-  readonly kind: 'sale' | 'refund' | 'adjustment' | 'hold' | 'release' | 'usage';
+  readonly kind: 'sale' | 'refund' | 'reversal' | 'adjustment' | 'hold' | 'release' | 'usage';
   readonly id: string;
   readonly credits: number;
   readonly free: number;
@@ -48,9 +48,9 @@ const openHolds = (ledger: LedgerModel) =>
   });
 
 export const figuresOf = (ledger: LedgerModel) => ({
-  balance: sum(of(ledger, 'sale', 'refund', 'adjustment', 'usage'), (row) => row.credits),
+  balance: sum(of(ledger, 'sale', 'refund', 'reversal', 'adjustment', 'usage'), (row) => row.credits),
   held: sum(openHolds(ledger), (row) => row.credits),
-  purchased: sum(of(ledger, 'sale', 'refund'), (row) => row.credits),
+  purchased: sum(of(ledger, 'sale', 'refund', 'reversal'), (row) => row.credits),
   adjusted: sum(of(ledger, 'adjustment'), (row) => row.credits),
   used: 0 - sum(of(ledger, 'usage'), (row) => row.credits),
   free_pages_used: sum(of(ledger, 'usage'), (row) => row.free),
@@ -76,7 +76,9 @@ const again = (twin: Row, kind: Row['kind'], payload: string) =>
   twin.kind === kind && twin.payload === payload ? 'repeat' : 'idempotency_key_reused';
 
 const leftOf = (ledger: LedgerModel, sale: Row) => {
-  const rows = [sale, ...of(ledger, 'refund').filter((row) => row.of === sale.id)];
+  const refunds = of(ledger, 'refund').filter((row) => row.of === sale.id);
+  const undone = of(ledger, 'reversal').filter((row) => refunds.some(({ id }) => id === row.of));
+  const rows = [sale, ...refunds, ...undone];
   return {
     credits: sum(rows, (row) => row.credits),
     gross: sum(rows, (row) => row.gross),
@@ -116,6 +118,44 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
   return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, payload: data.fingerprint });
 };
 
+/** A refund less its reversals, in positive numbers. */
+const undoable = (ledger: LedgerModel, refund: Row) => {
+  const rows = [refund, ...of(ledger, 'reversal').filter((row) => row.of === refund.id)];
+  const left = (pick: (row: Row) => number) => 0 - sum(rows, pick);
+  return {
+    credits: left((row) => row.credits),
+    gross: left((row) => row.gross),
+    vat: left((row) => row.vat),
+    fee: left((row) => row.fee),
+  };
+};
+
+const reversalOf = (ledger: LedgerModel, data: DataOf<'ReverseRefund'>, refund: Row): string => {
+  const left = undoable(ledger, refund);
+  const isWhole = data.credits === null && data.gross_amount_minor === null;
+  const gross = isWhole ? left.gross : (data.gross_amount_minor ?? 0);
+  const part = (taken: number, rest: number) =>
+    isWhole || (gross > 0 && gross === left.gross)
+      ? rest
+      : Math.min(rest, refund.gross === 0 ? 0 : Math.floor((taken * gross) / (0 - refund.gross)));
+  const credits = data.credits ?? part(0 - refund.credits, left.credits);
+  if (credits > left.credits || gross > left.gross || credits + gross === 0) return 'reversal_exceeds_refund';
+  const kept = Math.min(left.vat - part(0 - refund.vat, left.vat), left.gross - gross);
+  const vat = Math.min(gross, left.vat, left.vat - kept);
+  const fee = part(0 - refund.fee, left.fee);
+  const id = txn(data.provider, data.provider_txn_id);
+  return add(ledger, {
+    kind: 'reversal',
+    id,
+    of: refund.id,
+    credits,
+    gross,
+    vat,
+    fee,
+    payload: data.fingerprint,
+  });
+};
+
 const holdOf = (ledger: LedgerModel, data: DataOf<'HoldCredits'>, payload: string): string => {
   const figures = figuresOf(ledger);
   const taken = figures.free_pages_used + figures.free_pages_held;
@@ -153,7 +193,7 @@ const VERDICTS: Verdicts = {
   },
   GrantCredits: (ledger, data) => {
     const id = txn(data.provider, data.provider_txn_id);
-    const twin = find(ledger, id, 'sale', 'refund');
+    const twin = find(ledger, id, 'sale', 'refund', 'reversal');
     const { credits, gross_amount_minor, vat_amount_minor: vat, provider_fee_minor: fee, currency } = data;
     const bonus = data.bonus_credits ?? 0;
     // The same credits and money are the same sale, whatever else is said of it; 0 says nothing.
@@ -170,12 +210,19 @@ const VERDICTS: Verdicts = {
   // The independent ledger has no rates: no history draws one.
   BookSaleRate: () => 'repeat',
   RefundCredits: (ledger, data) => {
-    const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund');
+    const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund', 'reversal');
     if (twin) return again(twin, 'refund', data.fingerprint);
     const sale = find(ledger, txn(data.original_provider, data.original_provider_txn_id), 'sale');
     if (!sale) return 'original_grant_not_found';
     if (data.currency !== null && data.currency !== sale.currency) return 'refund_mismatch';
     return refundOf(ledger, data, sale);
+  },
+  ReverseRefund: (ledger, data) => {
+    const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund', 'reversal');
+    if (twin) return again(twin, 'reversal', data.fingerprint);
+    const refund = find(ledger, txn(data.provider, data.refund_provider_txn_id), 'refund');
+    if (!refund) return 'refund_not_found';
+    return reversalOf(ledger, data, refund);
   },
   AdjustCredits: (ledger, { idempotency_key: key, credits, allow_negative, fingerprint }) => {
     const twin = key === null ? undefined : find(ledger, key, 'adjustment');

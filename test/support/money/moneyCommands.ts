@@ -8,6 +8,7 @@ import type {
   OpenAccount,
   RefundCredits,
   ReleaseHold,
+  ReverseRefund,
   SetPlan,
   SettleHold,
 } from '../../../domain/account/messages.ts';
@@ -108,6 +109,24 @@ export const refund = (over: Partial<Printed<RefundCredits['data']>> = {}): Refu
     gross_amount_minor: null,
     vat_amount_minor: null,
     provider_fee_minor: 0,
+    reason: null,
+    occurred_at: NOW,
+    ...over,
+  }),
+  meta,
+});
+
+/** Names the refund and itself; without amounts it is all that is left of it. */
+export const reverse = (over: Partial<Printed<ReverseRefund['data']>> = {}): ReverseRefund => ({
+  type: 'ReverseRefund',
+  data: printed({
+    reversal_id: `rev_${over.provider_txn_id ?? 'won_1'}`,
+    refund_id: `rfd_${over.refund_provider_txn_id ?? 'ref_1'}`,
+    refund_provider_txn_id: 'ref_1',
+    provider: 'stripe',
+    provider_txn_id: 'won_1',
+    credits: null,
+    gross_amount_minor: null,
     reason: null,
     occurred_at: NOW,
     ...over,

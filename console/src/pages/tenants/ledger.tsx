@@ -33,7 +33,11 @@ const GRANT_COLUMNS: readonly Column<GrantItem>[] = [
     id: 'kind',
     name: texts.grants.kind,
     value: ({ kind }) => kind,
-    show: ({ kind }) => <Badge tone={kind === 'sale' ? 'good' : 'warn'}>{texts.ledger.kinds[kind]}</Badge>,
+    show: ({ kind }) => (
+      <Badge tone={kind === 'sale' || kind === 'reversal' ? 'good' : 'warn'}>
+        {texts.ledger.kinds[kind]}
+      </Badge>
+    ),
   },
   {
     id: 'credits',
@@ -90,6 +94,7 @@ export function Grants({ tenantId, onRefund }: GrantsProps) {
 const TONES: Readonly<Record<LedgerItem['kind'], Tone>> = {
   sale: 'good',
   refund: 'warn',
+  reversal: 'good',
   usage: 'neutral',
   admin_adjustment: 'accent',
 };

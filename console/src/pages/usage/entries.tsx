@@ -212,7 +212,9 @@ const GRANT_COLUMNS: readonly Column<Grant>[] = [
     id: 'kind',
     name: names.kind,
     value: ({ kind }) => texts.kinds[kind],
-    show: ({ kind }) => <Badge tone={kind === 'sale' ? 'good' : 'warn'}>{texts.kinds[kind]}</Badge>,
+    show: ({ kind }) => (
+      <Badge tone={kind === 'sale' || kind === 'reversal' ? 'good' : 'warn'}>{texts.kinds[kind]}</Badge>
+    ),
   },
   {
     id: 'credits',

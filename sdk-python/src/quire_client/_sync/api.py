@@ -1552,7 +1552,7 @@ class Api:
     ) -> models.GrantHistoryResponse:
         """A tenant's purchases and refunds, newest first.
 
-        What was bought and what was given back, each with its money.
+        What was bought, what was given back and which refunds were undone, each with its money.
         """
         call = Call(
             "GET",
@@ -2089,6 +2089,32 @@ class Api:
             timeout=timeout,
         )
         return cast("models.WebhookDelivery", self._sender.data(call))
+
+    def reverse_refund(
+        self,
+        refund_id: str,
+        body: models.ReversalRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.ReversalResponse:
+        """Undo all or part of a refund.
+
+        For a dispute that was won, or a refund that failed: credits and money belong to the sale
+        again, at its price and rate, and can be refunded again. Without `credits` and
+        `gross_amount_minor` it is all that is left of the refund; with money alone its part of
+        the credits. The provider is that of the refund. A retry with the same `provider_txn_id`
+        returns the original reversal with `credited: false`.
+        """
+        call = Call(
+            "POST",
+            "/v1/billing/refunds/{refund_id}/reversal",
+            path={"refund_id": refund_id},
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.ReversalResponse", self._sender.data(call))
 
     def revoke_api_key(
         self,

@@ -1,0 +1,120 @@
+import { accept, type Decision, reject } from '../kernel/decider.ts';
+import { asCredits, type Credits, minus, plus, staysExact } from '../kernel/amounts.ts';
+import {
+  type AccountEvent,
+  type AccountEventOf,
+  type AccountRejection,
+  paymentKey,
+  type ReverseRefund,
+} from './messages.ts';
+import { type AccountState, paymentAt, refundAt, type SaleState } from './state.ts';
+
+type AccountDecision = Decision<AccountEvent, AccountRejection>;
+type Refund = AccountEventOf<'CreditsRefunded'>['data'];
+
+/** Credits, and money in minor units of the sale's currency. */
+interface Amounts {
+  readonly credits: Credits;
+  readonly gross: number;
+  readonly vat: number;
+  readonly fee: number;
+}
+
+/** What of a refund is not reversed yet. */
+export const reversibleOf = (refund: Refund, { reversals }: SaleState): Amounts => {
+  let left: Amounts = {
+    credits: refund.credits,
+    gross: refund.gross_amount_minor,
+    vat: refund.vat_amount_minor,
+    fee: refund.provider_fee_minor,
+  };
+  for (const one of reversals)
+    if (one.refund_id === refund.refund_id)
+      left = {
+        credits: minus(left.credits, one.credits),
+        gross: left.gross - one.gross_amount_minor,
+        vat: left.vat - one.vat_amount_minor,
+        fee: left.fee - one.provider_fee_minor,
+      };
+  return left;
+};
+
+/** ⌊whole × gross ÷ the refund's gross⌋, never more than is left; all of that for all remaining money. */
+const partOf = (whole: number, left: number, { gross, of, all }: Share): number => {
+  if (all) return left;
+  return of === 0 ? 0 : Math.min(left, Number((BigInt(whole) * BigInt(gross)) / BigInt(of)));
+};
+interface Share {
+  readonly gross: number;
+  readonly of: number;
+  readonly all: boolean;
+}
+
+/**
+ * What a reversal gives back. Without amounts all that is left; with money alone its part of credits, VAT and fee, all
+ * of them with all remaining money; with credits alone no money. As much VAT goes as leaves no more VAT than money.
+ */
+const amountsOf = ({ credits, gross_amount_minor }: ReverseRefund['data'], refund: Refund, left: Amounts) => {
+  if (credits === null && gross_amount_minor === null) return left;
+  const gross = gross_amount_minor ?? 0;
+  const share = { gross, of: refund.gross_amount_minor, all: gross > 0 && gross === left.gross };
+  const vat = Math.max(partOf(refund.vat_amount_minor, left.vat, share), left.vat - (left.gross - gross));
+  return {
+    credits: credits ?? asCredits(partOf(refund.credits, left.credits, share)),
+    gross,
+    vat: Math.min(gross, left.vat, vat),
+    fee: partOf(refund.provider_fee_minor, left.fee, share),
+  };
+};
+
+const exceeds = (wanted: Amounts, left: Amounts): boolean =>
+  wanted.credits > left.credits || wanted.gross > left.gross || (wanted.credits === 0 && wanted.gross === 0);
+
+const givenBack = (
+  { state, refund, amounts }: { state: AccountState; refund: Refund; amounts: Amounts },
+  { data, meta }: ReverseRefund,
+): AccountEvent => ({
+  type: 'RefundReversed',
+  data: {
+    reversal_id: data.reversal_id,
+    refund_id: refund.refund_id,
+    grant_id: refund.grant_id,
+    provider: data.provider,
+    provider_txn_id: data.provider_txn_id,
+    credits: amounts.credits,
+    currency: refund.currency,
+    gross_amount_minor: amounts.gross,
+    vat_amount_minor: amounts.vat,
+    provider_fee_minor: amounts.fee,
+    fingerprint: data.fingerprint,
+    reason: data.reason,
+    occurred_at: data.occurred_at,
+    created_at: meta.now,
+    balance_after: plus(state.balance, amounts.credits),
+  },
+});
+
+/** Undoes all or part of a refund. Order of checks: repeat, 404, exceeds, range. */
+export const reverseRefund = (state: AccountState, command: ReverseRefund): AccountDecision => {
+  const { data } = command;
+  const earlier = paymentAt(state, paymentKey(data));
+  if (earlier?.reversal?.fingerprint === data.fingerprint) return accept();
+  if (earlier !== undefined) return reject({ code: 'idempotency_key_reused' });
+
+  const refunded = { provider: data.provider, provider_txn_id: data.refund_provider_txn_id };
+  const found = refundAt(state, paymentKey(refunded));
+  if (found?.refund.refund_id !== data.refund_id) return reject({ code: 'refund_not_found' });
+
+  const { refund, of } = found;
+  const left = reversibleOf(refund, of);
+  const amounts = amountsOf(data, refund, left);
+  if (exceeds(amounts, left))
+    return reject({
+      code: 'reversal_exceeds_refund',
+      reversible_credits: left.credits,
+      reversible_amount_minor: left.gross,
+    });
+  const isExact = [state.balance, state.purchased].every((total) => staysExact(total, amounts.credits));
+  if (!isExact) return reject({ code: 'credits_out_of_range' });
+  return accept(givenBack({ state, refund, amounts }, command));
+};
