@@ -120,9 +120,6 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
     case 'CreditsRefunded':
     case 'RefundReversed':
       return [paymentName(paymentKey(data)), grantName(data.grant_id)];
-    case 'SaleDetailsAdded':
-    case 'SaleRateBooked':
-      return [grantName(data.grant_id)];
     case 'CreditsAdjusted':
       return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
     case 'CreditsBurned':
@@ -131,7 +128,7 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
         ? [chargeName(data.idempotency_key), exportName(data.job_id)]
         : [chargeName(data.idempotency_key)];
     default:
-      return NAMELESS;
+      return 'grant_id' in data ? [grantName(data.grant_id)] : NAMELESS;
   }
 };
 
@@ -301,6 +298,22 @@ const reversed = (state: AccountState, reversal: Data<'RefundReversed'>): Accoun
   };
 };
 
+/** A sale after an event that names it. */
+const after = (of: SaleState, { type, data }: AccountEvent): SaleState => {
+  switch (type) {
+    case 'CreditsRefunded':
+      return lessRefund(of, data);
+    case 'RefundReversed':
+      return plusReversal(of, data);
+    case 'SaleDetailsAdded':
+      return withDetails(of, data);
+    case 'SaleRateBooked':
+      return withRate(of, data);
+    default:
+      return of;
+  }
+};
+
 /** The sale of an event with its later facts, its refunds and their reversals, among events that were read again. */
 const recalledSale = (
   { history }: AccountState,
@@ -310,12 +323,8 @@ const recalledSale = (
   const unread = revisionsOf(history, grantName(sale.grant_id)).filter((revision) => !earlier.has(revision));
   if (unread.length > 0) throw new EventsNeeded([...earlier.keys(), ...unread]);
   let state = notRefunded(sale);
-  for (const { type, data } of earlier.values()) {
-    if (type === 'CreditsRefunded' && data.grant_id === sale.grant_id) state = lessRefund(state, data);
-    if (type === 'SaleDetailsAdded' && data.grant_id === sale.grant_id) state = withDetails(state, data);
-    if (type === 'SaleRateBooked' && data.grant_id === sale.grant_id) state = withRate(state, data);
-    if (type === 'RefundReversed' && data.grant_id === sale.grant_id) state = plusReversal(state, data);
-  }
+  for (const event of earlier.values())
+    if ('grant_id' in event.data && event.data.grant_id === sale.grant_id) state = after(state, event);
   return state;
 };
 

@@ -4,7 +4,7 @@ import { usdOfPico, microOfPico } from '../../domain/modelPrices.ts';
 import type { WorkCost } from '../../projections/costs.ts';
 import { marginFigures, type MarginSums } from '../../domain/marginReport.ts';
 import type { PeriodCosts } from '../../projections/llmCosts.ts';
-import type { CurrencyFlows } from '../../projections/margin.ts';
+import type { CurrencyFlows } from '../../projections/marginFlows.ts';
 import type { Queries } from '../queries/queries.ts';
 import { routesOver } from '../server/routes.ts';
 import {
