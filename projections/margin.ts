@@ -1,22 +1,18 @@
 import {
-  type Columns,
-  dayRange,
   type Exact,
   noSums,
   pick,
   type Projector,
   type Row,
-  type RowOf,
   rowReader,
   type Sum,
   sumsOf,
   table,
   textOf,
-  type TimeRange,
-  wholeNumericOf,
   wholeOf,
 } from './engine/table.ts';
 import { negated } from '../domain/kernel/amounts.ts';
+import { isStaleRate } from '../domain/fxRates.ts';
 import {
   addLot,
   type Booking,
@@ -25,6 +21,7 @@ import {
   givenLot,
   type Lot,
   refundLots,
+  revalueLots,
   restoreLots,
   soldLot,
   type TenantLots,
@@ -39,7 +36,6 @@ import {
   tenantOf,
 } from './engine/ports.ts';
 import { bulk, inserting, upserting } from './engine/bulk.ts';
-import type { MarginSums } from '../domain/marginReport.ts';
 
 /** The money of some credits, micro-USD. */
 const WORTH = {
@@ -71,6 +67,7 @@ export const BOOKING_SUMS = {
   refunded_minor: 'int8',
   without_amount: 'int4',
   without_rate: 'int4',
+  stale_rate: 'int4',
 } as const;
 
 type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
@@ -90,8 +87,8 @@ export const marginLots = table({
     lot_id: 'sorted',
     position: 'position',
     currency: 'text',
-    fx_rate: 'text?',
-    price: 'text?',
+    fx_rate: 'text? replace',
+    price: 'text? replace',
     credits: 'int8 replace',
     used: 'int8 replace',
     net: 'numeric replace',
@@ -101,8 +98,8 @@ export const marginLots = table({
     vat: 'numeric replace',
     issued: 'int8 replace',
     paid_gross: 'int8',
-    paid_vat: 'int8',
-    paid_fee: 'int8',
+    paid_vat: 'int8 replace',
+    paid_fee: 'int8 replace',
     refunded_gross: 'int8 replace',
     refunded_vat: 'int8 replace',
     refunded_fee: 'int8 replace',
@@ -170,6 +167,7 @@ interface Place {
 const nothingAt = ({ position, created_at }: Place, currency: string): BookingFlow => ({
   ...{ position, currency, created_at, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
+  stale_rate: 0,
 });
 
 /** Books one row a currency: the booking itself, and its true-ups in any currency. */
@@ -217,6 +215,7 @@ const sell = (fold: MarginFold, event: ProjectedEventOf<'CreditsGranted'>, state
     fee_minor: data.provider_fee_minor,
     without_amount: data.gross_amount_minor === null ? 1 : 0,
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1 : 0,
+    stale_rate: data.gross_amount_minor !== null && isStaleRate(data.fx_rate_date, data.occurred_at) ? 1 : 0,
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -237,6 +236,44 @@ const refund = (
   const own = {
     ...nothingAt(place, data.currency),
     ...{ refunded: refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
+  };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
+/** Fee or VAT that became known after the sale: what was recognised without them is trued up. */
+const addDetails = (
+  fold: MarginFold,
+  { data, position }: ProjectedEventOf<'SaleDetailsAdded'>,
+  state: TenantLots,
+): TenantLots => {
+  const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = data.details;
+  if (vat === 0 && fee === 0) return state;
+  const more = ({ gross, vat: v, fee: f }: Lot['money']) => ({ gross, vat: v + vat, fee: f + fee });
+  const { next, lot, booked, trueUps } = revalueLots(state, data.grant_id, ({ money }) => ({
+    money: more(money),
+  }));
+  const place = { position, created_at: data.created_at };
+  const own = { ...nothingAt(place, lot.currency), booked: booked.net, vat_minor: vat, fee_minor: fee };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
+/** A rate that became known, or was corrected: the sale and its refunds are worth what they are at this rate. */
+const bookRate = (
+  fold: MarginFold,
+  { data, position }: ProjectedEventOf<'SaleRateBooked'>,
+  state: TenantLots,
+): TenantLots => {
+  const { fx_rate_to_usd: fx_rate, price_per_1000_credits: price, sale_occurred_at: at } = data;
+  const { next, lot, booked, refunded, trueUps } = revalueLots(state, data.grant_id, ({ currency }) => ({
+    booking: { currency, fx_rate, price },
+  }));
+  const place = { position, created_at: data.created_at };
+  const own = {
+    ...nothingAt(place, lot.currency),
+    ...{ booked: booked.net, refunded: refunded.net, without_rate: data.previous_rate === null ? -1 : 0 },
+    stale_rate: Number(isStaleRate(data.fx_rate_date, at)) - Number(isStaleRate(data.previous_rate_date, at)),
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -303,6 +340,10 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
   switch (event.type) {
     case 'CreditsGranted':
       return sell(fold, event, state);
+    case 'SaleDetailsAdded':
+      return addDetails(fold, event, state);
+    case 'SaleRateBooked':
+      return bookRate(fold, event, state);
     case 'CreditsRefunded':
       return refund(fold, event, state);
     case 'RefundReversed':
@@ -457,7 +498,7 @@ const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
   deficit,
 });
 
-/** The tenants' open lots in order, with those that a refund of the batch names, or a reversal. */
+/** The tenants' open lots in order, with those that a refund, a reversal or a later fact of the batch names. */
 const lotsOf = async (
   tx: SqlTx,
   schema: string,
@@ -465,7 +506,12 @@ const lotsOf = async (
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
   const reversals = only(events, 'RefundReversed');
-  const refunds = [...only(events, 'CreditsRefunded'), ...reversals].map((event) => ({
+  const refunds = [
+    ...only(events, 'CreditsRefunded'),
+    ...reversals,
+    ...only(events, 'SaleDetailsAdded'),
+    ...only(events, 'SaleRateBooked'),
+  ].map((event) => ({
     tenant_id: tenantOf(event),
     lot_id: event.data.grant_id,
   }));
@@ -495,7 +541,15 @@ const lotsOf = async (
 export const marginProjector: Projector = {
   name: 'margin',
   version: 2,
-  eventTypes: ['CreditsGranted', 'CreditsRefunded', 'RefundReversed', 'CreditsAdjusted', 'CreditsBurned'],
+  eventTypes: [
+    'CreditsGranted',
+    'SaleDetailsAdded',
+    'SaleRateBooked',
+    'CreditsRefunded',
+    'RefundReversed',
+    'CreditsAdjusted',
+    'CreditsBurned',
+  ],
   tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
   apply: async (tx, { schema, events }) => {
     const before = await lotsOf(tx, schema, events);
@@ -509,43 +563,3 @@ export const marginProjector: Projector = {
     await addDays(tx, schema, daySums([...fold.burns, ...fold.bookings]));
   },
 };
-
-/** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
-export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };
-
-const ALL_SUMS = sumsOf(marginDays.columns);
-
-const columnsOf = (own: Columns): string =>
-  ALL_SUMS.map((name) => (name in own ? `f.${name}` : '0')).join(', ');
-
-/** Rows of a table that lie in the pieces of days `$3`, `$4`: found by the positions of their day. */
-const pieceOf = (table: string, own: Columns): string => `
-  select f.currency, ${columnsOf(own)}
-  from unnest($3::text[], $4::text[]) as p(from_time, to_time)
-  join (select day, min(first_position) as first, max(last_position) as last from read.margin_days group by day) d
-    on d.day = left(p.from_time, 10)
-  join read.${table} f on f.position between d.first and d.last
-    and f.created_at between p.from_time and p.to_time`;
-
-const FLOWS = `
-  select currency, ${ALL_SUMS.map((name) => `sum(${name})::numeric as ${name}`).join(', ')}
-  from (
-    select currency, ${ALL_SUMS.join(', ')} from read.margin_days where day between $1 and $2
-    union all ${pieceOf('margin_burns', BURN_SUMS)}
-    union all ${pieceOf('margin_bookings', BOOKING_SUMS)}
-  ) flows group by currency order by currency`;
-
-const flowsOf = (row: SqlRow): CurrencyFlows => ({
-  ...noSums(marginDays.columns),
-  ...Object.fromEntries(ALL_SUMS.map((name) => [name, wholeNumericOf(row, name)])),
-  currency: textOf(row, 'currency'),
-});
-
-/** What moved by currency, both ends included; micro-USD and whole credits. */
-export const marginFlows =
-  (sql: SqlTx) =>
-  async (range: TimeRange): Promise<readonly CurrencyFlows[]> => {
-    const { firstDay, lastDay, pieces } = dayRange(range);
-    const edges = [pieces.map(({ from }) => from), pieces.map(({ to }) => to)];
-    return (await sql.query(FLOWS, [firstDay, lastDay, ...edges])).map(flowsOf);
-  };

@@ -105,6 +105,7 @@ import {
   getCreditPrices,
   getFxRate,
   publishCreditPrices,
+  correctFxRates,
   publishFxRates,
   type PricesDeps,
 } from './prices.ts';
@@ -316,6 +317,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listTenantLedger,
     listTenants,
     publishCreditPrices,
+    correctFxRates,
     publishFxRates,
     revokeApiKey,
     rotateApiKey,

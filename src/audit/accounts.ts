@@ -9,6 +9,7 @@ import {
 import {
   type AccountBook,
   type Books,
+  bookRate,
   burn,
   checkAvailable,
   newBook,
@@ -19,6 +20,7 @@ import {
   reverse,
   sell,
   takeOnce,
+  tellMore,
 } from './rules.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
@@ -66,6 +68,8 @@ const move = byType<[Books, AccountBook]>({
     book.plan = plan;
   },
   CreditsGranted: sell,
+  SaleDetailsAdded: tellMore,
+  SaleRateBooked: bookRate,
   CreditsRefunded: refund,
   RefundReversed: reverse,
   CreditsAdjusted: (event, books, book) => {

@@ -37,7 +37,7 @@ import {
 } from '../../projections/llmCosts.ts';
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
-import { marginFlows } from '../../projections/margin.ts';
+import { marginFlows } from '../../projections/marginFlows.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';

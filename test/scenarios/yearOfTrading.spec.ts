@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { ProjectedEvent, Sql } from '../../projections/engine/ports.ts';
 import { ddlOf } from '../../projections/engine/table.ts';
-import { marginFlows, marginProjector } from '../../projections/margin.ts';
+import { marginProjector } from '../../projections/margin.ts';
+import { marginFlows } from '../../projections/marginFlows.ts';
 import { marginReport } from '../../src/api/reports.ts';
 import { seededRandom } from '../../engine/test/support/random.ts';
 import { emptySql } from '../support/emptySql.ts';

@@ -60,15 +60,29 @@ class AddCreditsRequest(TypedDict):
     provider_txn_id: str
     """Together with the provider it identifies this payment, for ever and across tenants."""
     credits: NotRequired[int | None]
-    """As shown at checkout; left out: derived."""
+    """As shown at checkout, without a bonus; left out: derived."""
+    bonus_credits: NotRequired[int | None]
+    """Given on top at no price: part of the sale, and of its refund."""
     currency: NotRequired[str]
     """ISO 4217 code."""
     gross_amount_minor: NotRequired[int | None]
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: NotRequired[int | None]
+    """Taken off the list price, of the amount that the price is of: net, or gross where it includes
+    tax.
+    """
+    discount_code: NotRequired[str | None]
+    """Coupon or code of the discount; null without one."""
     vat_amount_minor: NotRequired[int]
     """Money in minor units of `currency`."""
+    tax_rate: NotRequired[str | None]
+    """VAT in percent, decimal text: `19`."""
+    tax_country: NotRequired[str | None]
+    """Country whose VAT it is, ISO 3166-1."""
     provider_fee_minor: NotRequired[int]
     """Money in minor units of `currency`."""
+    payout_id: NotRequired[str | None]
+    """The provider's payout that has the payment."""
     price_list_version: NotRequired[int | None]
     """Version of the price list that the sale used."""
     occurred_at: NotRequired[str | None]
@@ -85,17 +99,29 @@ class AddCreditsResponse(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     credits: int
+    """All of the sale, its bonus among them."""
+    bonus_credits: int
     """Whole credits."""
     currency: str
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
     vat_amount_minor: int
     """VAT in minor units of `currency`."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
     provider_fee_minor: int
     """What the payment provider kept, in minor units of `currency`."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
@@ -106,10 +132,16 @@ class AddCreditsResponse(TypedDict):
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
     fx_rate_date: str | None
     """Day of the exchange rate; null if none was needed or known."""
+    fx_rate_age_days: int | None
+    """Days between the day of the rate and that of the payment; null: it has no rate."""
+    fx_rate_stale: bool
+    """Whether the rate was more than 7 days old."""
     balance_credits: int
     """Whole credits."""
     credited: bool
     """False for a retry: the answer is the original grant."""
+    details_added: list[str]
+    """Members that this retry added, as a fee that was not known before."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -3119,6 +3151,43 @@ class FreeTierSubsidyResponse(TypedDict):
     totals: SubsidyTotals
 
 
+class FxCorrectionRequest(TypedDict):
+    currency: str
+    """ISO 4217 code."""
+    rate_date: str
+    """Day of the wrong rate, as the sales have it."""
+    fx_rate_to_usd: NotRequired[str | None]
+    """USD for 1 unit of the currency; left out: the rate of that day as it is published now."""
+    tenant_id: NotRequired[str | None]
+    """Sales of this tenant only."""
+    grant_id: NotRequired[str | None]
+    """This sale only."""
+    reason: str
+    """Why, for people and for the auditor."""
+
+
+class FxCorrectionResponse(TypedDict):
+    currency: str
+    """ISO 4217, three capital letters."""
+    rate_date: str
+    """Day of the rate that was wrong."""
+    fx_rate_to_usd: str
+    """Exact decimal text."""
+    reason: str
+    """Why, for people and for the auditor."""
+    corrected: list[FxCorrectionResponseCorrected]
+    """The sales that this very request corrected."""
+
+
+class FxCorrectionResponseCorrected(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    previous_rate: str
+    """Exact decimal text."""
+
+
 class FxRateNotFoundProblem(TypedDict):
     """There is no such exchange rate. RFC 9457; what to do: /docs/problems/fx_rate_not_found."""
 
@@ -3234,6 +3303,8 @@ class GrantItem(TypedDict):
     kind: Literal["sale", "refund", "reversal"]
     """Its kind."""
     credits: int
+    """All of the sale, its bonus among them; negative for a refund."""
+    bonus_credits: int
     """Whole credits."""
     original_grant_id: str | None
     """ID of the sale that a refund takes back; null for other kinds."""
@@ -3247,16 +3318,32 @@ class GrantItem(TypedDict):
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
     vat_amount_minor: int
     """VAT in minor units of `currency`."""
     provider_fee_minor: int
     """What the payment provider kept, in minor units of `currency`."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     price_list_version: int | None
     """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    fx_rate_date: str | None
+    """Day of the exchange rate; null if none was needed or known."""
+    fx_rate_age_days: int | None
+    """Days between the day of the rate and that of the payment; null: it has no rate."""
+    fx_rate_stale: bool
+    """Whether the rate was more than 7 days old."""
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
@@ -3856,6 +3943,8 @@ class MarginReportResponse(TypedDict):
     """Sales that were recorded without money."""
     sales_without_rate: int
     """Sales in a currency without an exchange rate for their day."""
+    sales_with_stale_rate: int
+    """Sales at a rate that was more than 7 days old on their day."""
 
 
 class MarginReportResponseUnitMargin(TypedDict):
@@ -4755,6 +4844,10 @@ class PublishFxRatesRequest(TypedDict):
     """The rates by operation, mode and billing type, or by currency."""
     source: NotRequired[str]
     """Where it comes from."""
+    confirmed: NotRequired[bool]
+    """Publishes also a rate that is more than 5 times, or less than a fifth of, the last one
+    before.
+    """
 
 
 class PublishPriceListRequest(TypedDict):
@@ -5030,9 +5123,11 @@ class RefundRequest(TypedDict):
     gross_amount_minor: NotRequired[int | None]
     """What the customer paid, VAT included, in minor units of `currency`."""
     vat_amount_minor: NotRequired[int | None]
-    """Left out: computed in proportion."""
-    provider_fee_minor: NotRequired[int]
-    """Fee that the provider gives back."""
+    """Left out: in proportion to all that was refunded so far, so that the parts add up to the
+    whole.
+    """
+    provider_fee_minor: NotRequired[int | None]
+    """Fee that the provider gives back; null: in proportion to the money."""
     occurred_at: NotRequired[str | None]
     """When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now."""
     reason: NotRequired[str | None]

@@ -24,6 +24,8 @@ import type {
   ChangeWebhookResponses,
   ChargeExamplesData,
   ChargeExamplesResponses,
+  CorrectFxRatesData,
+  CorrectFxRatesResponses,
   CountPagesData,
   CountPagesResponses,
   CreateAdminBillingConfigData,
@@ -259,6 +261,7 @@ export const CALLS = {
   canonical: { method: 'POST', path: '/v1/canonical', isKeyed: true },
   changeWebhook: { method: 'PUT', path: '/v1/webhooks/{webhook_id}' },
   chargeExamples: { method: 'POST', path: '/v1/billing/dspy-examples-charge' },
+  correctFxRates: { method: 'POST', path: '/v1/admin/fx-corrections' },
   countPages: { method: 'POST', path: '/v1/documents/page-count' },
   createAdminBillingConfig: { method: 'POST', path: '/v1/admin/billing-config' },
   createApiKey: { method: 'POST', path: '/v1/api-keys' },
@@ -383,7 +386,7 @@ export interface Api {
   /**
    * Record a sale of credits.
    *
-   * The amount is checked against the price list, never priced from a default. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`.
+   * The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`. Fee, VAT, invoice, payout and tax that were not known before are added to it (`details_added`), and what contradicts it is 422 with `members`.
    */
   addCredits(input: Input<AddCreditsData>, options?: CallOptions): Promise<Answer<AddCreditsResponses>>;
 
@@ -449,6 +452,13 @@ export interface Api {
    * Idempotent on `idempotency_key` for ever: a repeat returns the original with `charged: false`. The fee is that of the billing config in force at the first request.
    */
   chargeExamples(input: Input<ChargeExamplesData>, options?: CallOptions): Promise<Answer<ChargeExamplesResponses>>;
+
+  /**
+   * Correct the rate of sales that are booked.
+   *
+   * Each sale in the currency that was booked at a rate of that day gets the right one, by an event: what was recognised at the wrong rate is trued up now, and what was reported before stays. Sales that have the right rate are left alone, so that a repeat does nothing.
+   */
+  correctFxRates(input: Input<CorrectFxRatesData>, options?: CallOptions): Promise<Answer<CorrectFxRatesResponses>>;
 
   /**
    * How many pages documents have, as billed.
@@ -1076,7 +1086,7 @@ export interface Api {
   /**
    * Publish a day's exchange rates.
    *
-   * All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is overwritten.
+   * All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is overwritten, and sales that are booked keep their rate. Sales that had none get theirs.
    */
   publishFxRates(input: Input<PublishFxRatesData>, options?: CallOptions): Promise<Answer<PublishFxRatesResponses>>;
 

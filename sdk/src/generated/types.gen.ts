@@ -86,9 +86,13 @@ export type AddCreditsRequest = {
      */
     provider_txn_id: string;
     /**
-     * As shown at checkout; left out: derived.
+     * As shown at checkout, without a bonus; left out: derived.
      */
     credits?: number | null;
+    /**
+     * Given on top at no price: part of the sale, and of its refund.
+     */
+    bonus_credits?: number | null;
     /**
      * ISO 4217 code.
      */
@@ -98,13 +102,33 @@ export type AddCreditsRequest = {
      */
     gross_amount_minor?: number | null;
     /**
+     * Taken off the list price, of the amount that the price is of: net, or gross where it includes tax.
+     */
+    discount_minor?: number | null;
+    /**
+     * Coupon or code of the discount; null without one.
+     */
+    discount_code?: string | null;
+    /**
      * Money in minor units of `currency`.
      */
     vat_amount_minor?: number;
     /**
+     * VAT in percent, decimal text: `19`.
+     */
+    tax_rate?: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1.
+     */
+    tax_country?: string | null;
+    /**
      * Money in minor units of `currency`.
      */
     provider_fee_minor?: number;
+    /**
+     * The provider's payout that has the payment.
+     */
+    payout_id?: string | null;
     /**
      * Version of the price list that the sale used.
      */
@@ -133,9 +157,13 @@ export type AddCreditsResponse = {
      */
     tenant_id: string;
     /**
-     * Whole credits.
+     * All of the sale, its bonus among them.
      */
     credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
     /**
      * ISO 4217, three capital letters.
      */
@@ -144,6 +172,10 @@ export type AddCreditsResponse = {
      * What the customer paid, VAT included, in minor units of `currency`.
      */
     gross_amount_minor: number | null;
+    /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
     /**
      * VAT in minor units of `currency`.
      */
@@ -156,6 +188,22 @@ export type AddCreditsResponse = {
      * What the payment provider kept, in minor units of `currency`.
      */
     provider_fee_minor: number;
+    /**
+     * Coupon or code of the discount; null without one.
+     */
+    discount_code: string | null;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
     /**
      * Name of the payment provider or the model's provider, in small letters.
      */
@@ -177,6 +225,14 @@ export type AddCreditsResponse = {
      */
     fx_rate_date: string | null;
     /**
+     * Days between the day of the rate and that of the payment; null: it has no rate.
+     */
+    fx_rate_age_days: number | null;
+    /**
+     * Whether the rate was more than 7 days old.
+     */
+    fx_rate_stale: boolean;
+    /**
      * Whole credits.
      */
     balance_credits: number;
@@ -184,6 +240,10 @@ export type AddCreditsResponse = {
      * False for a retry: the answer is the original grant.
      */
     credited: boolean;
+    /**
+     * Members that this retry added, as a fee that was not known before.
+     */
+    details_added: Array<string>;
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -5133,6 +5193,69 @@ export type FreeTierSubsidyResponse = {
     totals: SubsidyTotals;
 };
 
+export type FxCorrectionRequest = {
+    /**
+     * ISO 4217 code.
+     */
+    currency: string;
+    /**
+     * Day of the wrong rate, as the sales have it.
+     */
+    rate_date: string;
+    /**
+     * USD for 1 unit of the currency; left out: the rate of that day as it is published now.
+     */
+    fx_rate_to_usd?: string | null;
+    /**
+     * Sales of this tenant only.
+     */
+    tenant_id?: string | null;
+    /**
+     * This sale only.
+     */
+    grant_id?: string | null;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+};
+
+export type FxCorrectionResponse = {
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * Day of the rate that was wrong.
+     */
+    rate_date: string;
+    /**
+     * Exact decimal text.
+     */
+    fx_rate_to_usd: string;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+    /**
+     * The sales that this very request corrected.
+     */
+    corrected: Array<{
+        /**
+         * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+         */
+        tenant_id: string;
+        /**
+         * ID of the grant, `grt_…`.
+         */
+        grant_id: string;
+        /**
+         * Exact decimal text.
+         */
+        previous_rate: string;
+    }>;
+};
+
 /**
  * There is no such exchange rate. RFC 9457; what to do: /docs/problems/fx_rate_not_found.
  */
@@ -5329,9 +5452,13 @@ export type GrantItem = {
      */
     kind: 'sale' | 'refund' | 'reversal';
     /**
-     * Whole credits.
+     * All of the sale, its bonus among them; negative for a refund.
      */
     credits: number;
+    /**
+     * Whole credits.
+     */
+    bonus_credits: number;
     /**
      * ID of the sale that a refund takes back; null for other kinds.
      */
@@ -5357,6 +5484,10 @@ export type GrantItem = {
      */
     gross_amount_minor: number | null;
     /**
+     * Taken off the list price, in minor units.
+     */
+    discount_minor: number;
+    /**
      * VAT in minor units of `currency`.
      */
     vat_amount_minor: number;
@@ -5369,6 +5500,22 @@ export type GrantItem = {
      */
     net_amount_minor: number | null;
     /**
+     * Coupon or code of the discount; null without one.
+     */
+    discount_code: string | null;
+    /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
+    /**
      * Version of the price list that the sale used.
      */
     price_list_version: number | null;
@@ -5376,6 +5523,18 @@ export type GrantItem = {
      * USD for one unit of the currency, as a decimal text; null while no rate is known.
      */
     fx_rate_to_usd: string | null;
+    /**
+     * Day of the exchange rate; null if none was needed or known.
+     */
+    fx_rate_date: string | null;
+    /**
+     * Days between the day of the rate and that of the payment; null: it has no rate.
+     */
+    fx_rate_age_days: number | null;
+    /**
+     * Whether the rate was more than 7 days old.
+     */
+    fx_rate_stale: boolean;
     /**
      * Name of the payment provider or the model's provider, in small letters.
      */
@@ -6485,6 +6644,10 @@ export type MarginReportResponse = {
      * Sales in a currency without an exchange rate for their day.
      */
     sales_without_rate: number;
+    /**
+     * Sales at a rate that was more than 7 days old on their day.
+     */
+    sales_with_stale_rate: number;
 };
 
 export type MarkdownResult = {
@@ -7883,6 +8046,10 @@ export type PublishFxRatesRequest = {
      * Where it comes from.
      */
     source?: string;
+    /**
+     * Publishes also a rate that is more than 5 times, or less than a fifth of, the last one before.
+     */
+    confirmed?: boolean;
 };
 
 export type PublishPriceListRequest = {
@@ -8348,13 +8515,13 @@ export type RefundRequest = {
      */
     gross_amount_minor?: number | null;
     /**
-     * Left out: computed in proportion.
+     * Left out: in proportion to all that was refunded so far, so that the parts add up to the whole.
      */
     vat_amount_minor?: number | null;
     /**
-     * Fee that the provider gives back.
+     * Fee that the provider gives back; null: in proportion to the money.
      */
-    provider_fee_minor?: number;
+    provider_fee_minor?: number | null;
     /**
      * When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now.
      */
@@ -12985,6 +13152,81 @@ export type ChargeExamplesResponses = {
 };
 
 export type ChargeExamplesResponse = ChargeExamplesResponses[keyof ChargeExamplesResponses];
+
+export type CorrectFxRatesData = {
+    body: FxCorrectionRequest;
+    path?: never;
+    query?: never;
+    url: '/v1/admin/fx-corrections';
+};
+
+export type CorrectFxRatesErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `fx_rate_not_found`
+     */
+    404: FxRateNotFoundProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CorrectFxRatesError = CorrectFxRatesErrors[keyof CorrectFxRatesErrors];
+
+export type CorrectFxRatesResponses = {
+    /**
+     * Success.
+     */
+    200: FxCorrectionResponse;
+};
+
+export type CorrectFxRatesResponse = CorrectFxRatesResponses[keyof CorrectFxRatesResponses];
 
 export type CountPagesData = {
     body: PageCountRequest;

@@ -42,9 +42,10 @@ class AsyncApi:
     ) -> models.AddCreditsResponse:
         """Record a sale of credits.
 
-        The amount is checked against the price list, never priced from a default. A retry with
-        the same `provider` and `provider_txn_id` returns the original grant with `credited:
-        false`.
+        The amount is checked against the price list, never priced from a default: list price −
+        discount. A retry with the same `provider` and `provider_txn_id` returns the original
+        grant with `credited: false`. Fee, VAT, invoice, payout and tax that were not known
+        before are added to it (`details_added`), and what contradicts it is 422 with `members`.
         """
         call = Call(
             "POST",
@@ -225,6 +226,22 @@ class AsyncApi:
         """
         call = Call("POST", "/v1/billing/dspy-examples-charge", body=body, timeout=timeout)
         return cast("models.DspyExamplesChargeResponse", await self._sender.data(call))
+
+    async def correct_fx_rates(
+        self,
+        body: models.FxCorrectionRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.FxCorrectionResponse:
+        """Correct the rate of sales that are booked.
+
+        Each sale in the currency that was booked at a rate of that day gets the right one, by an
+        event: what was recognised at the wrong rate is trued up now, and what was reported
+        before stays. Sales that have the right rate are left alone, so that a repeat does
+        nothing.
+        """
+        call = Call("POST", "/v1/admin/fx-corrections", body=body, timeout=timeout)
+        return cast("models.FxCorrectionResponse", await self._sender.data(call))
 
     async def count_pages(
         self,
@@ -2130,7 +2147,8 @@ class AsyncApi:
         """Publish a day's exchange rates.
 
         All rates of the day at once. To correct a day, send the same day and base with other
-        rates; nothing is overwritten.
+        rates; nothing is overwritten, and sales that are booked keep their rate. Sales that had
+        none get theirs.
         """
         call = Call("POST", "/v1/admin/fx-rates", body=body, timeout=timeout)
         return cast("models.FxRatesResponse", await self._sender.data(call))

@@ -1,0 +1,54 @@
+import {
+  type Columns,
+  dayRange,
+  type Exact,
+  noSums,
+  type RowOf,
+  sumsOf,
+  textOf,
+  type TimeRange,
+  wholeNumericOf,
+} from './engine/table.ts';
+import type { SqlRow, SqlTx } from './engine/ports.ts';
+import type { MarginSums } from '../domain/marginReport.ts';
+import { BOOKING_SUMS, BURN_SUMS, marginDays } from './margin.ts';
+
+/** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
+export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };
+
+const ALL_SUMS = sumsOf(marginDays.columns);
+
+const columnsOf = (own: Columns): string =>
+  ALL_SUMS.map((name) => (name in own ? `f.${name}` : '0')).join(', ');
+
+/** Rows of a table that lie in the pieces of days `$3`, `$4`: found by the positions of their day. */
+const pieceOf = (table: string, own: Columns): string => `
+  select f.currency, ${columnsOf(own)}
+  from unnest($3::text[], $4::text[]) as p(from_time, to_time)
+  join (select day, min(first_position) as first, max(last_position) as last from read.margin_days group by day) d
+    on d.day = left(p.from_time, 10)
+  join read.${table} f on f.position between d.first and d.last
+    and f.created_at between p.from_time and p.to_time`;
+
+const FLOWS = `
+  select currency, ${ALL_SUMS.map((name) => `sum(${name})::numeric as ${name}`).join(', ')}
+  from (
+    select currency, ${ALL_SUMS.join(', ')} from read.margin_days where day between $1 and $2
+    union all ${pieceOf('margin_burns', BURN_SUMS)}
+    union all ${pieceOf('margin_bookings', BOOKING_SUMS)}
+  ) flows group by currency order by currency`;
+
+const flowsOf = (row: SqlRow): CurrencyFlows => ({
+  ...noSums(marginDays.columns),
+  ...Object.fromEntries(ALL_SUMS.map((name) => [name, wholeNumericOf(row, name)])),
+  currency: textOf(row, 'currency'),
+});
+
+/** What moved by currency, both ends included; micro-USD and whole credits. */
+export const marginFlows =
+  (sql: SqlTx) =>
+  async (range: TimeRange): Promise<readonly CurrencyFlows[]> => {
+    const { firstDay, lastDay, pieces } = dayRange(range);
+    const edges = [pieces.map(({ from }) => from), pieces.map(({ to }) => to)];
+    return (await sql.query(FLOWS, [firstDay, lastDay, ...edges])).map(flowsOf);
+  };
