@@ -4613,6 +4613,12 @@ class Payment(TypedDict):
     """ID of the transaction at the payment provider; it identifies repeats."""
     invoice_ref: str | None
     """Reference of the invoice, for people."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str

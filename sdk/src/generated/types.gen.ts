@@ -7648,6 +7648,18 @@ export type Payment = {
      */
     invoice_ref: string | null;
     /**
+     * The provider's payout that has the payment; null until it is known.
+     */
+    payout_id: string | null;
+    /**
+     * VAT in percent, decimal text; null where it was not said.
+     */
+    tax_rate: string | null;
+    /**
+     * Country whose VAT it is, ISO 3166-1; null where it was not said.
+     */
+    tax_country: string | null;
+    /**
      * RFC 3339 UTC with milliseconds.
      */
     occurred_at: string;
@@ -19763,6 +19775,10 @@ export type ListPaymentsData = {
          * Its kind.
          */
         kind?: 'sale' | 'refund' | 'reversal';
+        /**
+         * The provider's payout that has the payment; null until it is known.
+         */
+        payout_id?: string;
         /**
          * 1 to 128 of letters, digits and `. _ : @ -`, the first one alphanumeric.
          */
