@@ -41,6 +41,7 @@ export const CLOSED_SUMS = [
   'refunded_minor',
   'without_amount',
   'without_rate',
+  'stale_rate',
 ] as const;
 
 /** Model costs of the platform, in pico-USD as text. */

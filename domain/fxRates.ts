@@ -80,6 +80,21 @@ interface FxRatesRejection {
   readonly conflicts: readonly FxConflict[];
 }
 
+/** A rate that is older than this on the day of a sale is marked, days. */
+export const STALE_DAYS = 7;
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Age of a rate on the day of a sale, days; null: the sale has no rate. */
+export const rateAgeDays = (rateDate: string | null, occurredAt: string): number | null =>
+  rateDate === null
+    ? null
+    : Math.max(0, (Date.parse(occurredAt.slice(0, 10)) - Date.parse(rateDate)) / DAY_MS);
+
+/** Whether a sale was booked at a rate that was too old. */
+export const isStaleRate = (rateDate: string | null, occurredAt: string): boolean =>
+  (rateAgeDays(rateDate, occurredAt) ?? 0) > STALE_DAYS;
+
 interface DayRates extends FxDay {
   readonly source: string;
 }
@@ -166,7 +181,8 @@ const knownDay = (days: readonly DayRates[], key: TableKey): DayRates | undefine
   return last !== undefined && isSameTable(last, key) ? last : undefined;
 };
 
-const isSameRate = (a: string | undefined, b: string | undefined): boolean => {
+/** Whether two rates are one number, however many zeros they end in. */
+export const isSameRate = (a: string | undefined, b: string | undefined): boolean => {
   if (a === b) return true;
   if (a === undefined || b === undefined) return false;
   const [left, right] = [parseDecimal(a), parseDecimal(b)];

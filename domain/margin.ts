@@ -209,6 +209,31 @@ export const refundLot = (lot: Lot, credits: number, money: Minor): RefundedLot 
   return { lot: { ...next, values }, released: minusValues(rest, values), refunded };
 };
 
+/** A lot's money, or its booking, as it is known now. */
+type Revaluation = Partial<Pick<Lot, 'money' | 'booking'>>;
+
+interface RevaluedLot extends LotStep {
+  /** Change of what was booked for the sale, and of what its refunds took of it. */
+  readonly booked: Values;
+  readonly refunded: Values;
+}
+
+const worthOf = ({ booking }: Lot, money: Minor): Values =>
+  booking === null ? NOTHING : valuesOf(money, booking);
+
+/**
+ * A lot whose fee, VAT or rate became known or was corrected: it is worth what it would have been worth from the
+ * beginning, and what was recognised by then is released at once.
+ */
+export const revalueLot = (lot: Lot, change: Revaluation): RevaluedLot => {
+  const next = { ...lot, ...change, credits: leftIn(lot), used: 0 };
+  const booked = minusValues(worthOf(next, next.money), worthOf(lot, lot.money));
+  const refunded = minusValues(worthOf(next, next.refunded), worthOf(lot, lot.refunded));
+  const values = deferredIn(next);
+  const value = plusValues(valueLeft(lot), minusValues(booked, refunded));
+  return { lot: { ...next, values }, released: minusValues(value, values), booked, refunded };
+};
+
 /**
  * Puts credits and money of a refund back into the lot, at its own rate. It is worth what remains paid, and what should
  * have been recognised of that by now is released at once.
@@ -348,6 +373,19 @@ export const addLot = (
   const { lot: rest, released } = takeFrom(lot, filled);
   const trueUps = released.net === 0n ? [] : [{ currency: lot.currency, net: released.net }];
   return { next: { lots: [...lots, rest], deficit: deficit - filled }, trueUps };
+};
+
+/** A lot revalued among those of its tenant. Throws for one that is not there. */
+export const revalueLots = (
+  { lots, deficit }: TenantLots,
+  lot_id: string,
+  changeOf: (lot: Lot) => Revaluation,
+) => {
+  const own = lots.find((lot) => lot.lot_id === lot_id);
+  if (own === undefined) throw new Error(`later facts name the lot ${lot_id}, which is not there`);
+  const { lot, released, booked, refunded } = revalueLot(own, changeOf(own));
+  const trueUps = released.net === 0n ? [] : [{ currency: own.currency, net: released.net }];
+  return { next: { lots: replaced(lots, lot), deficit }, lot, booked, refunded, trueUps };
 };
 
 interface LotRefund {

@@ -9,7 +9,7 @@ import {
   type StreamKind,
   traceparent,
 } from './kernel/decider.ts';
-import { isSameSale } from './account/payments.ts';
+import { isSameSale } from './account/saleDetails.ts';
 import { creditsGranted, creditsRefunded, refundReversed } from './account/messages.ts';
 import type { JsonObject } from './kernel/json.ts';
 import { creditsFromZero, currencyCode, instant, minorFromZero, tenantId } from './kernel/amounts.ts';
@@ -44,6 +44,7 @@ const refundIntent = z.strictObject({
     currency: currencyCode.nullable(),
     gross_amount_minor: minorFromZero.nullable(),
     vat_amount_minor: minorFromZero.nullable(),
+    provider_fee_minor: minorFromZero.nullable(),
   }),
   meta: askedBy,
 });

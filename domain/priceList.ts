@@ -121,9 +121,12 @@ export const priceList: Decider<PriceListKind> = {
 /** The part of a sale that is checked against a price list. */
 export interface SaleOffer {
   readonly currency: string;
+  /** Those that have a price: without a bonus. */
   readonly credits: number | null;
   readonly gross_amount_minor: number | null;
   readonly vat_amount_minor: number;
+  /** Taken off the list price. */
+  readonly discount_minor: number;
   readonly price_list_version: number | null;
   readonly occurred_at: string;
 }
@@ -182,6 +185,8 @@ const amountFor = (credits: number, price: Decimal): bigint => {
   return (BigInt(credits) * price.units + unit - 1n) / unit;
 };
 
+const atLeastZero = (n: bigint): bigint => (n > 0n ? n : 0n);
+
 /** The entry of a list that an offer is priced by, or why it has none. */
 const entryFor = (list: PriceList, { currency, credits }: SaleOffer): PriceListEntry | SaleRejection => {
   const entry = list.entries.find((one) => one.currency === currency);
@@ -190,9 +195,10 @@ const entryFor = (list: PriceList, { currency, credits }: SaleOffer): PriceListE
 };
 
 /**
- * Checks a sale against its price list. List prices exclude VAT unless the entry says otherwise. A sale
- * without money has only a count. Money of 0 buys nothing: credits given away are an adjustment, not a
- * sale. Expects `credits` or `gross_amount_minor`, and VAT ≤ gross.
+ * Checks a sale against its price list: list price − discount = the amount. List prices exclude VAT unless the
+ * entry says otherwise, and a discount is of the same amount as they are. A sale without money has only a count.
+ * Money of 0 without a discount buys nothing: credits given away are an adjustment, not a sale. Expects `credits`
+ * or `gross_amount_minor`, and VAT ≤ gross.
  */
 export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing => {
   const list = priceListFor(lists, offer.price_list_version, offer.occurred_at);
@@ -209,11 +215,12 @@ export const priceSale = (lists: PriceListState, offer: SaleOffer): SalePricing 
   if (gross === null) return { kind: 'priced', credits: asCredits(offer.credits ?? 0), priced };
 
   const price = priceInMinor(entry);
-  const amount = entry.tax_basis === 'inclusive' ? gross : gross - offer.vat_amount_minor;
+  const { discount_minor: discount, vat_amount_minor: vat } = offer;
+  const untaxed = entry.tax_basis === 'inclusive' ? 0 : vat;
+  const amount = gross - untaxed + discount;
   const credits = offer.credits ?? creditsFor(amount, price);
-  if (gross > 0 && isPriceOf(credits, amount, price))
+  if (gross + discount > 0 && isPriceOf(credits, amount, price))
     return { kind: 'priced', credits: asCredits(credits), priced };
-  const net = amountFor(credits, price);
-  const expected = entry.tax_basis === 'inclusive' ? net : net + BigInt(offer.vat_amount_minor);
-  return { kind: 'rejected', rejection: { code: 'price_mismatch', expected_minor: exactly(expected) } };
+  const expected_minor = exactly(atLeastZero(amountFor(credits, price) - BigInt(discount)) + BigInt(untaxed));
+  return { kind: 'rejected', rejection: { code: 'price_mismatch', expected_minor } };
 };

@@ -9,6 +9,8 @@ import type { RecordedEvent } from './ports/log.ts';
 const WRITTEN: Readonly<Record<string, readonly string[]>> = {
   PlanSet: ['reason'],
   CreditsGranted: ['invoice_ref', 'note'],
+  SaleDetailsAdded: ['details.invoice_ref'],
+  SaleRateBooked: ['reason'],
   CreditsRefunded: ['reason'],
   RefundReversed: ['reason'],
   CreditsAdjusted: ['reason'],

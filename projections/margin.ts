@@ -13,6 +13,7 @@ import {
 } from './engine/table.ts';
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import { negated } from '../domain/kernel/amounts.ts';
+import { isStaleRate } from '../domain/fxRates.ts';
 import {
   addLot,
   type Booking,
@@ -21,6 +22,7 @@ import {
   givenLot,
   type Lot,
   refundLots,
+  revalueLots,
   restoreLots,
   soldLot,
   type TenantLots,
@@ -66,6 +68,7 @@ export const BOOKING_SUMS = {
   refunded_minor: 'int8',
   without_amount: 'int4',
   without_rate: 'int4',
+  stale_rate: 'int4',
 } as const;
 
 type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
@@ -85,8 +88,8 @@ export const marginLots = table({
     lot_id: 'sorted',
     position: 'position',
     currency: 'text',
-    fx_rate: 'text?',
-    price: 'text?',
+    fx_rate: 'text? replace',
+    price: 'text? replace',
     credits: 'int8 replace',
     used: 'int8 replace',
     net: 'numeric replace',
@@ -96,8 +99,8 @@ export const marginLots = table({
     vat: 'numeric replace',
     issued: 'int8 replace',
     paid_gross: 'int8',
-    paid_vat: 'int8',
-    paid_fee: 'int8',
+    paid_vat: 'int8 replace',
+    paid_fee: 'int8 replace',
     refunded_gross: 'int8 replace',
     refunded_vat: 'int8 replace',
     refunded_fee: 'int8 replace',
@@ -188,6 +191,7 @@ const placeOf = (
 const nothingAt = (place: Place, currency: string): BookingFlow => ({
   ...{ ...place, currency, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
+  stale_rate: 0,
 });
 
 /** Books one row a currency: the booking itself, and its true-ups in any currency. */
@@ -235,6 +239,7 @@ const sell = (fold: MarginFold, event: ProjectedEventOf<'CreditsGranted'>, state
     fee_minor: data.provider_fee_minor,
     without_amount: data.gross_amount_minor === null ? 1 : 0,
     without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1 : 0,
+    stale_rate: data.gross_amount_minor !== null && isStaleRate(data.fx_rate_date, data.occurred_at) ? 1 : 0,
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -255,6 +260,46 @@ const refund = (
   const own = {
     ...nothingAt(place, data.currency),
     ...{ refunded: refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
+  };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
+/** Fee or VAT that became known after the sale: what was recognised without them is trued up. */
+const addDetails = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'SaleDetailsAdded'>,
+  state: TenantLots,
+): TenantLots => {
+  const { data } = event;
+  const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = data.details;
+  if (vat === 0 && fee === 0) return state;
+  const more = ({ gross, vat: v, fee: f }: Lot['money']) => ({ gross, vat: v + vat, fee: f + fee });
+  const { next, lot, booked, trueUps } = revalueLots(state, data.grant_id, ({ money }) => ({
+    money: more(money),
+  }));
+  const place = placeOf(fold, event);
+  const own = { ...nothingAt(place, lot.currency), booked: booked.net, vat_minor: vat, fee_minor: fee };
+  book(fold, { own, place, trueUps });
+  return next;
+};
+
+/** A rate that became known, or was corrected: the sale and its refunds are worth what they are at this rate. */
+const bookRate = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'SaleRateBooked'>,
+  state: TenantLots,
+): TenantLots => {
+  const { data } = event;
+  const { fx_rate_to_usd: fx_rate, price_per_1000_credits: price, sale_occurred_at: at } = data;
+  const { next, lot, booked, refunded, trueUps } = revalueLots(state, data.grant_id, ({ currency }) => ({
+    booking: { currency, fx_rate, price },
+  }));
+  const place = placeOf(fold, event);
+  const own = {
+    ...nothingAt(place, lot.currency),
+    ...{ booked: booked.net, refunded: refunded.net, without_rate: data.previous_rate === null ? -1 : 0 },
+    stale_rate: Number(isStaleRate(data.fx_rate_date, at)) - Number(isStaleRate(data.previous_rate_date, at)),
   };
   book(fold, { own, place, trueUps });
   return next;
@@ -323,6 +368,10 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
   switch (event.type) {
     case 'CreditsGranted':
       return sell(fold, event, state);
+    case 'SaleDetailsAdded':
+      return addDetails(fold, event, state);
+    case 'SaleRateBooked':
+      return bookRate(fold, event, state);
     case 'CreditsRefunded':
       return refund(fold, event, state);
     case 'RefundReversed':
@@ -489,7 +538,7 @@ const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
   deficit,
 });
 
-/** The tenants' open lots in order, with those that a refund of the batch names, or a reversal. */
+/** The tenants' open lots in order, with those that a refund, a reversal or a later fact of the batch names. */
 const lotsOf = async (
   tx: SqlTx,
   schema: string,
@@ -497,7 +546,12 @@ const lotsOf = async (
 ): Promise<ReadonlyMap<string, TenantLots>> => {
   const ids = wanted.values([...new Set(events.map(tenantOf))].map((tenant_id) => ({ tenant_id })));
   const reversals = only(events, 'RefundReversed');
-  const refunds = [...only(events, 'CreditsRefunded'), ...reversals].map((event) => ({
+  const refunds = [
+    ...only(events, 'CreditsRefunded'),
+    ...reversals,
+    ...only(events, 'SaleDetailsAdded'),
+    ...only(events, 'SaleRateBooked'),
+  ].map((event) => ({
     tenant_id: tenantOf(event),
     lot_id: event.data.grant_id,
   }));
@@ -526,9 +580,11 @@ const lotsOf = async (
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 3,
+  version: 4,
   eventTypes: [
     'CreditsGranted',
+    'SaleDetailsAdded',
+    'SaleRateBooked',
     'CreditsRefunded',
     'RefundReversed',
     'CreditsAdjusted',

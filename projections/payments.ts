@@ -11,6 +11,7 @@ interface PaymentsAsked extends TimeRange {
   readonly provider?: string | undefined;
   readonly currency?: string | undefined;
   readonly kind?: string | undefined;
+  readonly payout_id?: string | undefined;
 }
 
 /** What a payment shows; sums are negative where money went back. */
@@ -19,6 +20,7 @@ const SHOWN = pick(
   ...(['tenant_id', 'grant_id', 'kind', 'credits', 'original_grant_id', 'currency'] as const),
   ...(['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const),
   ...(['price_list_version', 'fx_rate_to_usd', 'provider', 'provider_txn_id', 'invoice_ref'] as const),
+  ...(['payout_id', 'tax_rate', 'tax_country'] as const),
   ...(['occurred_at', 'created_at'] as const),
 );
 
@@ -34,11 +36,12 @@ const SIGNED = Object.keys(SHOWN)
 const CHOSEN = `from read.grants
   where ($1::text is null or created_at collate "C" >= $1) and ($2::text is null or created_at collate "C" <= $2)
     and ($3::text is null or tenant_id = $3) and ($4::text is null or lower(provider) = lower($4))
-    and ($5::text is null or currency = $5) and ($6::text is null or kind = $6)`;
+    and ($5::text is null or currency = $5) and ($6::text is null or kind = $6)
+    and ($7::text is null or payout_id = $7)`;
 
-const valuesOf = ({ from, to, tenant_id, provider, currency, kind }: PaymentsAsked): readonly SqlValue[] => [
-  ...[from ?? null, to ?? null, tenant_id ?? null],
-  ...[provider ?? null, currency ?? null, kind ?? null],
+const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
+  ...[asked.from ?? null, asked.to ?? null, asked.tenant_id ?? null],
+  ...[asked.provider ?? null, asked.currency ?? null, asked.kind ?? null, asked.payout_id ?? null],
 ];
 
 /** Sales, refunds and reversals of all tenants, newest first. */
@@ -73,14 +76,20 @@ interface TaxAsked extends TimeRange {
   readonly time_zone: string;
 }
 
+/** Rate and country of what came back, or was given back again, are those of its sale. */
+const TAXED = `(
+     select g.*, coalesce(s.tax_rate, g.tax_rate) as taxed_rate, coalesce(s.tax_country, g.tax_country) as taxed_country
+     from read.grants g left join read.grants s on s.tenant_id = g.tenant_id and s.grant_id = g.original_grant_id
+   ) taxed`;
+
 const taxSumsBy = (month: string, months: string) => `
-   select ${month} as month, currency, null::text as tax_rate, null::text as tax_country,
+   select ${month} as month, currency, taxed_rate as tax_rate, taxed_country as tax_country,
      count(*) filter (where kind = 'sale') as sales, count(*) filter (where kind = 'refund') as refunds,
      ${sumOf('sale', 'gross_amount_minor', 'sales_gross')}, ${sumOf('sale', 'vat_amount_minor', 'sales_vat')},
      ${sumOf('sale', 'provider_fee_minor', 'sales_fee')},
      ${sumOf('refund', 'gross_amount_minor', 'refunds_gross')}, ${sumOf('refund', 'vat_amount_minor', 'refunds_vat')},
      ${sumOf('refund', 'provider_fee_minor', 'refunds_fee')}
-   from read.grants ${months}
+   from ${TAXED} ${months}
    where ($1::text is null or created_at collate "C" >= $1) and ($2::text is null or created_at collate "C" <= $2)
      and ($3::text is null or currency = $3)
    group by 1, 2, 3, 4 order by 1, 2, 3, 4`;

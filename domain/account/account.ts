@@ -21,6 +21,7 @@ import {
 } from './state.ts';
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
+import { addSaleDetails, bookSaleRate } from './saleDetails.ts';
 import { reverseRefund } from './reversals.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
@@ -77,6 +78,10 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return setPlan(state, command);
     case 'GrantCredits':
       return grantCredits(state, command);
+    case 'AddSaleDetails':
+      return addSaleDetails(state, command);
+    case 'BookSaleRate':
+      return bookSaleRate(state, command);
     case 'RefundCredits':
       return refundCredits(state, command);
     case 'ReverseRefund':
@@ -102,20 +107,8 @@ export const account: Decider<AccountKind> = {
 
 /** The balance that an event carries; undefined for one that does not move it. */
 export const balanceAfter = ({ type, data }: AccountEvent): Credits | undefined => {
-  switch (type) {
-    case 'AccountOpened':
-      return NO_CREDITS;
-    case 'CreditsGranted':
-    case 'CreditsRefunded':
-    case 'RefundReversed':
-    case 'CreditsAdjusted':
-    case 'CreditsBurned':
-      return data.balance_after;
-    case 'PlanSet':
-    case 'CreditsHeld':
-    case 'HoldReleased':
-      return undefined;
-  }
+  if (type === 'AccountOpened') return NO_CREDITS;
+  return 'balance_after' in data ? data.balance_after : undefined;
 };
 
 type Data<Type extends AccountEvent['type']> = AccountEventOf<Type>['data'];

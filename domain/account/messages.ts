@@ -70,15 +70,33 @@ const planSet = event('PlanSet', {
   set_at: instant,
 });
 
+/** Further facts of a sale: left out where nothing is known of them, and by older releases. */
+const furtherFacts = {
+  /** Coupon or code that the discount was given for. */
+  discount_code: z.string().optional(),
+  /** The provider's payout that the payment is in. */
+  payout_id: z.string().optional(),
+  /** VAT in percent, as decimal text: `19`. */
+  tax_rate: decimalText.optional(),
+  /** Country whose VAT it is: ISO 3166-1, two letters. */
+  tax_country: z.string().optional(),
+};
+
 /** A sale: `credits` > 0. Without money the amounts are null and reports count the sale as such. */
 export const creditsGranted = event('CreditsGranted', {
   grant_id: z.string(),
   ...paymentIdentity,
+  /** All that were sold, the bonus among them. */
   credits: creditsFromZero,
+  /** Part of `credits` that has no price. Left out: none. */
+  bonus_credits: creditsFromZero.optional(),
   currency: currencyCode,
   gross_amount_minor: minorFromZero.nullable(),
+  /** Taken off the list price. Left out: nothing. */
+  discount_minor: minorFromZero.optional(),
   vat_amount_minor: minorFromZero,
   provider_fee_minor: minorFromZero,
+  ...furtherFacts,
   price_list_version: z.number().int().min(1),
   /** Major units of `currency` per 1,000 credits, on that price list. */
   price_per_1000_credits: decimalText,
@@ -93,6 +111,42 @@ export const creditsGranted = event('CreditsGranted', {
   occurred_at: instant,
   created_at: instant,
   balance_after: credits,
+});
+
+const saleDetails = z.strictObject({
+  vat_amount_minor: minorFromZero.optional(),
+  provider_fee_minor: minorFromZero.optional(),
+  invoice_ref: z.string().optional(),
+  ...furtherFacts,
+});
+
+/** Facts of a sale that became known after it. */
+export type SaleDetails = z.output<typeof saleDetails>;
+
+/** Facts of a sale that it did not say: each once, and none of them above 0 or other than empty before. */
+const saleDetailsAdded = event('SaleDetailsAdded', {
+  /** The sale. */
+  grant_id: z.string(),
+  details: saleDetails,
+  created_at: instant,
+});
+
+/** The rate of a sale, booked after it: one that was not known then, or in place of a wrong one. */
+const saleRateBooked = event('SaleRateBooked', {
+  /** The sale. */
+  grant_id: z.string(),
+  /** USD per 1 unit of its currency, and the day that this rate is of. */
+  fx_rate_to_usd: decimalText,
+  fx_rate_date: day,
+  /** Those before; null where none was known. */
+  previous_rate: decimalText.nullable(),
+  previous_rate_date: day.nullable(),
+  /** Of the sale: its lot has them only with a rate. */
+  price_per_1000_credits: decimalText,
+  sale_occurred_at: instant,
+  /** Why somebody corrected it; null: a rate became known. */
+  reason: z.string().nullable(),
+  created_at: instant,
 });
 
 /** All or part of a sale taken back. `credits` ≥ 0: 0 is money only. */
@@ -204,6 +258,8 @@ export const accountEvent = z.discriminatedUnion('type', [
   accountOpened,
   planSet,
   creditsGranted,
+  saleDetailsAdded,
+  saleRateBooked,
   creditsRefunded,
   refundReversed,
   creditsAdjusted,
@@ -239,7 +295,21 @@ export type GrantCredits = Command<
   OfTenant & Asked<'CreditsGranted', 'balance_after' | 'created_at'>
 >;
 
-type DerivedOfRefund = 'credits' | 'currency' | 'gross_amount_minor' | 'vat_amount_minor';
+/** Adds what is new to a sale that the account has; what it says already changes nothing. */
+export type AddSaleDetails = Command<
+  'AddSaleDetails',
+  OfTenant & PaymentIdentity & { readonly details: SaleDetails }
+>;
+
+/** Books the rate of a sale that has none, or, with a reason, another one. */
+export type BookSaleRate = Command<
+  'BookSaleRate',
+  OfTenant &
+    Pick<AccountEventOf<'SaleRateBooked'>['data'], 'grant_id' | 'fx_rate_to_usd' | 'fx_rate_date' | 'reason'>
+>;
+
+type DerivedOfRefund =
+  'credits' | 'currency' | 'gross_amount_minor' | 'vat_amount_minor' | 'provider_fee_minor';
 
 type Refund = AccountEventOf<'CreditsRefunded'>['data'];
 
@@ -337,6 +407,8 @@ export type AccountCommand =
   | OpenAccount
   | SetPlan
   | GrantCredits
+  | AddSaleDetails
+  | BookSaleRate
   | RefundCredits
   | ReverseRefund
   | AdjustCredits
@@ -347,7 +419,8 @@ export type AccountCommand =
 
 /** Why an account said no. The codes are those of the interface, or map to one. */
 export type AccountRejection =
-  | { readonly code: 'idempotency_key_reused' }
+  /** `members`: those that contradict what is known of the sale; left out where it is for something else. */
+  | { readonly code: 'idempotency_key_reused'; readonly members?: readonly string[] }
   /** One movement is at most `MOVEMENT_MAX`, and no total passes 2^53 − 1, so that all numbers are exact. */
   | { readonly code: 'credits_out_of_range' }
   | { readonly code: 'original_grant_not_found' }

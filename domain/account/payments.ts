@@ -1,5 +1,5 @@
 import { accept, type Decision, reject } from '../kernel/decider.ts';
-import { asCredits, type Credits, minus, plus, staysExact } from '../kernel/amounts.ts';
+import { asCredits, type Credits, divideHalfEven, minus, plus, staysExact } from '../kernel/amounts.ts';
 import {
   type AccountEvent,
   type AccountRejection,
@@ -7,45 +7,24 @@ import {
   paymentKey,
   type RefundCredits,
 } from './messages.ts';
+import { contradictionsOf } from './saleDetails.ts';
 import { type AccountState, availableIn, opening, paymentAt, refundAt, type SaleState } from './state.ts';
-
-/** The members that identify a sale; all others may differ. */
-interface SaleFigures {
-  readonly credits: number;
-  readonly currency: string;
-  readonly gross_amount_minor: number | null;
-  readonly vat_amount_minor: number;
-  readonly provider_fee_minor: number;
-}
-
-const FIGURES = [
-  'credits',
-  'currency',
-  'gross_amount_minor',
-  'vat_amount_minor',
-  'provider_fee_minor',
-] as const satisfies readonly (keyof SaleFigures)[];
-
-/**
- * Whether two sales under one identity are one: the same credits, currency and money. Another note, invoice
- * or time is the same sale told again.
- */
-export const isSameSale = (
-  one: { readonly [Figure in keyof SaleFigures]?: unknown },
-  other: { readonly [Figure in keyof SaleFigures]?: unknown },
-): boolean => FIGURES.every((figure) => one[figure] !== undefined && one[figure] === other[figure]);
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
-const isRepeat = (earlier: SaleState | undefined, data: GrantCredits['data']): boolean =>
-  earlier !== undefined && (earlier.sale.fingerprint === data.fingerprint || isSameSale(earlier.sale, data));
+/** The same payment again: facts that are new are added by a command of their own. */
+const again = (earlier: SaleState | undefined, data: GrantCredits['data']): AccountDecision => {
+  if (earlier === undefined) return reject({ code: 'idempotency_key_reused' });
+  if (earlier.sale.fingerprint === data.fingerprint) return accept();
+  const members = contradictionsOf(earlier.sale, data);
+  return members.length === 0 ? accept() : reject({ code: 'idempotency_key_reused', members });
+};
 
 /** A sale. A first sale moves the plan from free to paid. */
 export const grantCredits = (state: AccountState, { data, meta }: GrantCredits): AccountDecision => {
   const key = paymentKey(data);
   const earlier = paymentAt(state, key);
-  if (earlier !== undefined)
-    return isRepeat(earlier.sale, data) ? accept() : reject({ code: 'idempotency_key_reused' });
+  if (earlier !== undefined) return again(earlier.sale, data);
 
   const isExact = [state.balance, state.purchased].every((total) => staysExact(total, data.credits));
   if (!isExact) return reject({ code: 'credits_out_of_range' });
@@ -85,9 +64,19 @@ const share = (whole: number, part: number, of: number): number =>
   of === 0 ? 0 : Number((BigInt(whole) * BigInt(part)) / BigInt(of));
 
 /**
+ * The share of what was refunded so far and is refunded now, half-even, less what was taken of it: so that the parts
+ * add up to the whole.
+ */
+const cumulated = (
+  whole: number,
+  refunded: { readonly gross: number; readonly taken: number },
+  of: number,
+) =>
+  of === 0 ? 0 : Number(divideHalfEven(BigInt(whole) * BigInt(refunded.gross), BigInt(of))) - refunded.taken;
+
+/**
  * A derived share of VAT, held between two bounds: no more than the refund's money can carry, and no less
- * than what the money that stays behind could not carry. Rounding each share down alone would leave more
- * VAT than money for the last refund of a sale.
+ * than what the money that stays behind could not carry: the last refund of a sale must not have more VAT than money.
  */
 const carriedVat = (share: number, gross: number, remaining: Amounts): number => {
   const leftBehind = remaining.gross - gross;
@@ -95,22 +84,36 @@ const carriedVat = (share: number, gross: number, remaining: Amounts): number =>
 };
 
 /**
- * Fills what the caller left out: credits and VAT in proportion to the money, rounded down and never more
- * than remains; all remaining money takes all that remains, so a sale and its full refund come to zero.
+ * All credits that are left of a sale, less those of its bonus that were used: a bonus has no price, so that it is
+ * taken back only as far as it is there. `available`: credits that the account can give back.
  */
-const amountsOf = (data: RefundCredits['data'], of: SaleState): Amounts => {
+const allThatIsThere = (of: SaleState, available: number): number => {
+  const { credits: left } = remainingOf(of);
+  const bonus = share(of.sale.bonus_credits ?? 0, left, of.sale.credits);
+  return Math.max(left - bonus, Math.min(left, Math.max(0, available)));
+};
+
+/**
+ * Fills what the caller left out, in proportion to the money and never more than remains: credits rounded down, VAT and
+ * fee by what was refunded so far and is now. All remaining money takes all that remains, so a sale and its full refund
+ * come to zero.
+ */
+const amountsOf = (data: RefundCredits['data'], of: SaleState, available: number): Amounts => {
   const remaining = remainingOf(of);
   const gross = data.gross_amount_minor ?? 0;
   const all = gross > 0 && gross === remaining.gross;
-  const proportion = (whole: number, left: number) =>
-    all ? left : Math.min(left, share(whole, gross, of.sale.gross_amount_minor ?? 0));
+  const total = of.sale.gross_amount_minor ?? 0;
+  const part = Math.min(remaining.credits, share(of.sale.credits, gross, total));
+  const credits = all ? allThatIsThere(of, available) : part;
+  const due = (whole: number, left: number) => {
+    const refunded = { gross: total - remaining.gross + gross, taken: whole - left };
+    return all ? left : Math.min(left, Math.max(0, cumulated(whole, refunded, total)));
+  };
   return {
-    credits: data.credits ?? asCredits(proportion(of.sale.credits, remaining.credits)),
+    credits: data.credits ?? asCredits(credits),
     gross,
-    vat:
-      data.vat_amount_minor ??
-      carriedVat(proportion(of.sale.vat_amount_minor, remaining.vat), gross, remaining),
-    fee: data.provider_fee_minor,
+    vat: data.vat_amount_minor ?? carriedVat(due(of.sale.vat_amount_minor, remaining.vat), gross, remaining),
+    fee: data.provider_fee_minor ?? Math.min(gross, due(of.sale.provider_fee_minor, remaining.fee)),
   };
 };
 
@@ -151,7 +154,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
   if (data.currency !== null && data.currency !== of.sale.currency)
     return reject({ code: 'refund_mismatch', reason: 'currency' });
 
-  const wanted = amountsOf(data, of);
+  const wanted = amountsOf(data, of, availableIn(state));
   const rejection = beyondLimits(state, of, wanted);
   if (rejection !== undefined) return reject(rejection);
   return accept({

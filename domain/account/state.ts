@@ -113,7 +113,7 @@ const exportName = (jobId: string): string => `export ${jobId}`;
 
 const NAMELESS: readonly string[] = [];
 
-/** What a later decision finds an event by. A sale, its refunds and their reversals share the name of the grant. */
+/** What a later decision finds an event by. A sale, its later facts, its refunds and their reversals share a name. */
 const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
   switch (type) {
     case 'CreditsGranted':
@@ -128,7 +128,7 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
         ? [chargeName(data.idempotency_key), exportName(data.job_id)]
         : [chargeName(data.idempotency_key)];
     default:
-      return NAMELESS;
+      return 'grant_id' in data ? [grantName(data.grant_id)] : NAMELESS;
   }
 };
 
@@ -172,7 +172,7 @@ export const paymentAt = (state: AccountState, key: string): PaymentMade | undef
   found(state, paymentName(key), paymentKept(state, key));
 
 /** The sale with this grant ID. Throws EventsNeeded. */
-const saleOfGrant = (state: AccountState, grantId: string): SaleState | undefined =>
+export const saleOfGrant = (state: AccountState, grantId: string): SaleState | undefined =>
   found(state, grantName(grantId), keptAt(state.sales, keptAt(state.saleKeys, grantId) ?? ''));
 
 /** A refund of this account, and its sale as it is now. Throws EventsNeeded. */
@@ -227,6 +227,35 @@ const lessRefund = (of: SaleState, refund: Data<'CreditsRefunded'>): SaleState =
   refunded_fee_minor: of.refunded_fee_minor + refund.provider_fee_minor,
 });
 
+/** A sale with the facts that became known after it. */
+const withDetails = (of: SaleState, { details }: Data<'SaleDetailsAdded'>): SaleState => {
+  const { vat_amount_minor, provider_fee_minor, invoice_ref, ...further } = details;
+  const { sale } = of;
+  const known = {
+    vat_amount_minor: vat_amount_minor ?? sale.vat_amount_minor,
+    provider_fee_minor: provider_fee_minor ?? sale.provider_fee_minor,
+    invoice_ref: invoice_ref ?? sale.invoice_ref,
+  };
+  return { ...of, sale: { ...sale, ...known, ...further } };
+};
+
+const withRate = (of: SaleState, { fx_rate_to_usd, fx_rate_date }: Data<'SaleRateBooked'>): SaleState => ({
+  ...of,
+  sale: { ...of.sale, fx_rate_to_usd, fx_rate_date },
+});
+
+type LaterFacts = AccountEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>;
+
+const isLater = (event: AccountEvent): event is LaterFacts =>
+  event.type === 'SaleDetailsAdded' || event.type === 'SaleRateBooked';
+
+/** A sale that is not kept is read again with its later facts when somebody asks for it. */
+const toldLater = (state: AccountState, { type, data }: LaterFacts): AccountState => {
+  const of = keptAt(state.sales, keptAt(state.saleKeys, data.grant_id) ?? '');
+  if (of === undefined) return state;
+  return withSale(state, type === 'SaleDetailsAdded' ? withDetails(of, data) : withRate(of, data));
+};
+
 const plusReversal = (of: SaleState, reversal: Data<'RefundReversed'>): SaleState => ({
   ...of,
   refunded_credits: minus(of.refunded_credits, reversal.credits),
@@ -269,7 +298,23 @@ const reversed = (state: AccountState, reversal: Data<'RefundReversed'>): Accoun
   };
 };
 
-/** The sale of an event with all its refunds and their reversals, among events that were read again. */
+/** A sale after an event that names it. */
+const after = (of: SaleState, { type, data }: AccountEvent): SaleState => {
+  switch (type) {
+    case 'CreditsRefunded':
+      return lessRefund(of, data);
+    case 'RefundReversed':
+      return plusReversal(of, data);
+    case 'SaleDetailsAdded':
+      return withDetails(of, data);
+    case 'SaleRateBooked':
+      return withRate(of, data);
+    default:
+      return of;
+  }
+};
+
+/** The sale of an event with its later facts, its refunds and their reversals, among events that were read again. */
 const recalledSale = (
   { history }: AccountState,
   sale: Data<'CreditsGranted'>,
@@ -278,10 +323,8 @@ const recalledSale = (
   const unread = revisionsOf(history, grantName(sale.grant_id)).filter((revision) => !earlier.has(revision));
   if (unread.length > 0) throw new EventsNeeded([...earlier.keys(), ...unread]);
   let state = notRefunded(sale);
-  for (const { type, data } of earlier.values()) {
-    if (type === 'CreditsRefunded' && data.grant_id === sale.grant_id) state = lessRefund(state, data);
-    if (type === 'RefundReversed' && data.grant_id === sale.grant_id) state = plusReversal(state, data);
-  }
+  for (const event of earlier.values())
+    if ('grant_id' in event.data && event.data.grant_id === sale.grant_id) state = after(state, event);
   return state;
 };
 
@@ -398,11 +441,11 @@ const burned = (state: AccountState, burn: Data<'CreditsBurned'>): AccountState 
 
 /** What the account remembers of an event. It only remembers: every rule is in `decide`. */
 export const evolve = (state: AccountState, event: AccountEvent): AccountState => ({
-  ...changed(state, event),
+  ...(isLater(event) ? toldLater(state, event) : changed(state, event)),
   history: withNext(state.history, namesOf(event)),
 });
 
-const changed = (state: AccountState, { type, data }: AccountEvent): AccountState => {
+const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, LaterFacts>): AccountState => {
   switch (type) {
     case 'AccountOpened':
       return { ...state, opened: true, tenant_id: data.tenant_id };

@@ -23,6 +23,7 @@ import {
   checkKnown,
 } from './basics.ts';
 import type { AccountKind } from '../../domain/account/account.ts';
+import { isStaleRate, rateAgeDays } from '../../domain/fxRates.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
 import { asCredits, MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
 import type { Outcome } from '../writer/decideBatch.ts';
@@ -58,49 +59,119 @@ export const transaction = nameOf(255).meta({
 /** One movement is at most 10^12 credits, so that sums are exact. */
 const creditsAboveZero = z.int().min(1).max(MOVEMENT_MAX);
 
+const percent = z
+  .string()
+  .regex(/^\d{1,3}(\.\d{1,4})?$/, 'Percent as decimal text, with a point.')
+  .refine((text) => Number(text) <= 100, { error: 'More than 100 percent.' });
+
+const country = z.string().regex(/^[A-Z]{2}$/, 'Two letters of ISO 3166-1, as DE.');
+
+interface SaleAmounts {
+  readonly credits?: number | null | undefined;
+  readonly gross_amount_minor?: number | null | undefined;
+  readonly discount_minor?: number | null | undefined;
+  readonly vat_amount_minor: number;
+  readonly provider_fee_minor: number;
+}
+
+type Flaw = readonly [member: string, message: string];
+
+const ABOVE = 'More than the gross amount.';
+
+/** Parts of a sale that are more than the whole. */
+const excessesOf = ({ vat_amount_minor, provider_fee_minor }: SaleAmounts, gross: number): readonly Flaw[] =>
+  Object.entries({ vat_amount_minor, provider_fee_minor })
+    .filter(([, part]) => part > gross)
+    .map(([member]) => [member, ABOVE]);
+
+/** Members of a sale that do not go together, and why. */
+const flawsOf = (sale: SaleAmounts): readonly Flaw[] => {
+  const [gross, discount] = [sale.gross_amount_minor ?? null, sale.discount_minor ?? 0];
+  const flaws: Flaw[] = [...excessesOf(sale, gross ?? 0)];
+  if (gross === null && sale.credits == null)
+    flaws.push(['credits', 'Either credits or gross_amount_minor is required.']);
+  if (gross === 0 && discount === 0)
+    flaws.push(['gross_amount_minor', 'Credits given for nothing are an adjustment.']);
+  if (gross === null && discount > 0) flaws.push(['discount_minor', 'A discount needs gross_amount_minor.']);
+  return flaws;
+};
+
 export const addCreditsRequest = z
   .strictObject({
     tenant_id: tenantIdText,
     provider: provider.default('manual'),
     provider_txn_id: transaction,
-    credits: creditsAboveZero.nullish().meta({ description: 'As shown at checkout; left out: derived.' }),
+    credits: creditsAboveZero.nullish().meta({
+      description: 'As shown at checkout, without a bonus; left out: derived.',
+    }),
+    bonus_credits: z.int().min(0).max(MOVEMENT_MAX).nullish().meta({
+      description: 'Given on top at no price: part of the sale, and of its refund.',
+    }),
     currency: currencyIn.default('USD'),
     gross_amount_minor: minorIn.nullish(),
+    discount_minor: minorIn.nullish().meta({
+      description:
+        'Taken off the list price, of the amount that the price is of: net, or gross where it includes tax.',
+    }),
+    discount_code: plainText(1, 100).nullish(),
     vat_amount_minor: minorIn.default(0),
+    tax_rate: percent.nullish().meta({ description: 'VAT in percent, decimal text: `19`.' }),
+    tax_country: country.nullish().meta({ description: 'Country whose VAT it is, ISO 3166-1.' }),
     provider_fee_minor: minorIn.default(0),
+    payout_id: plainText(1, 255)
+      .nullish()
+      .meta({ description: "The provider's payout that has the payment." }),
     price_list_version: z.int().min(1).nullish(),
     occurred_at: occurredIn.nullish(),
     invoice_ref: plainText(1, 255).nullish(),
     note: plainText(1, 1000).nullish(),
   })
-  .superRefine(({ credits, gross_amount_minor: gross, ...sale }, context) => {
-    const issue = (member: string, message: string) =>
+  .superRefine((sale, context) => {
+    for (const [member, message] of flawsOf(sale))
       context.addIssue({ code: 'custom', path: [member], message });
-    if ((credits ?? null) === null && (gross ?? null) === null)
-      issue('credits', 'Either credits or gross_amount_minor is required.');
-    if (gross === 0) issue('gross_amount_minor', 'Credits given for nothing are an adjustment.');
-    if (sale.vat_amount_minor > (gross ?? 0)) issue('vat_amount_minor', 'More than the gross amount.');
-    if (sale.provider_fee_minor > (gross ?? 0)) issue('provider_fee_minor', 'More than the gross amount.');
   })
   .meta({ id: 'AddCreditsRequest' });
+
+/** Further facts of a sale; null where nothing is known of them. */
+const factsOut = {
+  discount_code: z.string().nullable(),
+  payout_id: z.string().nullable(),
+  tax_rate: z.string().nullable(),
+  tax_country: z.string().nullable(),
+};
+
+/** How old the booked rate was. */
+const rateAgeOut = {
+  fx_rate_age_days: z.int().nullable().meta({
+    description: 'Days between the day of the rate and that of the payment; null: it has no rate.',
+  }),
+  fx_rate_stale: z.boolean().meta({ description: 'Whether the rate was more than 7 days old.' }),
+};
 
 const addCreditsResponse = z
   .strictObject({
     grant_id: z.string(),
     tenant_id: z.string(),
-    credits: creditsOut,
+    credits: creditsOut.meta({ description: 'All of the sale, its bonus among them.' }),
+    bonus_credits: creditsOut,
     currency: z.string(),
     gross_amount_minor: minorOut.nullable(),
+    discount_minor: minorOut,
     vat_amount_minor: minorOut,
     net_amount_minor: minorOut.nullable(),
     provider_fee_minor: minorOut,
+    ...factsOut,
     provider: z.string(),
     provider_txn_id: z.string(),
     price_list_version: z.int(),
     fx_rate_to_usd: decimalOut.nullable(),
     fx_rate_date: z.iso.date().nullable(),
+    ...rateAgeOut,
     balance_credits: creditsOut,
     credited: z.boolean().meta({ description: 'False for a retry: the answer is the original grant.' }),
+    details_added: z.array(z.string()).meta({
+      description: 'Members that this retry added, as a fee that was not known before.',
+    }),
     occurred_at: instantOut,
     created_at: instantOut,
   })
@@ -116,8 +187,14 @@ const refundRequest = z
     credits: z.int().min(0).max(MOVEMENT_MAX).nullish(),
     currency: currencyIn.nullish(),
     gross_amount_minor: minorIn.nullish(),
-    vat_amount_minor: minorIn.nullish().meta({ description: 'Left out: computed in proportion.' }),
-    provider_fee_minor: minorIn.default(0).meta({ description: 'Fee that the provider gives back.' }),
+    vat_amount_minor: minorIn.nullish().meta({
+      description:
+        'Left out: in proportion to all that was refunded so far, so that the parts add up to the whole.',
+    }),
+    provider_fee_minor: minorIn
+      .nullable()
+      .default(0)
+      .meta({ description: 'Fee that the provider gives back; null: in proportion to the money.' }),
     occurred_at: occurredIn.nullish(),
     reason: plainText(1, 500).nullish(),
   })
@@ -193,18 +270,25 @@ const grantItem = z
   .strictObject({
     grant_id: z.string(),
     kind: z.enum(['sale', 'refund', 'reversal']),
-    credits: creditsOut,
+    credits: creditsOut.meta({
+      description: 'All of the sale, its bonus among them; negative for a refund.',
+    }),
+    bonus_credits: creditsOut,
     original_grant_id: z.string().nullable(),
     refund_id: z.string().nullable().meta({ description: 'The refund that a reversal undoes.' }),
     refunded_credits: creditsOut,
     refunded_amount_minor: minorOut,
     currency: z.string(),
     gross_amount_minor: minorOut.nullable(),
+    discount_minor: minorOut,
     vat_amount_minor: minorOut,
     provider_fee_minor: minorOut,
     net_amount_minor: minorOut.nullable(),
+    ...factsOut,
     price_list_version: z.int().nullable(),
     fx_rate_to_usd: decimalOut.nullable(),
+    fx_rate_date: z.iso.date().nullable(),
+    ...rateAgeOut,
     provider: z.string(),
     provider_txn_id: z.string(),
     invoice_ref: z.string().nullable(),
@@ -271,8 +355,10 @@ export const addCredits = post(
   {
     summary: 'Record a sale of credits',
     description:
-      'The amount is checked against the price list, never priced from a default. A retry with the same `provider` ' +
-      'and `provider_txn_id` returns the original grant with `credited: false`.',
+      'The amount is checked against the price list, never priced from a default: list price − discount. A retry ' +
+      'with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`. Fee, VAT, ' +
+      'invoice, payout and tax that were not known before are added to it (`details_added`), and what contradicts ' +
+      'it is 422 with `members`.',
     access: 'admin',
     tenant: 'body',
     idempotency: KEPT_A_DAY,
@@ -288,25 +374,35 @@ export const addCredits = post(
     ],
   },
   async ({ body, meta, doneOr }, deps) => {
-    const { sale, balance, credited, position } = doneOr(await deps.sellCredits(body, meta), SALE_REJECTIONS);
-    deps.reads.note(body.tenant_id, position);
+    const sold = doneOr(await deps.sellCredits(body, meta), SALE_REJECTIONS);
+    const { sale, balance, credited, details_added } = sold;
+    deps.reads.note(body.tenant_id, sold.position);
     const { gross_amount_minor: gross, vat_amount_minor } = sale;
     return {
       grant_id: sale.grant_id,
       tenant_id: body.tenant_id,
       credits: sale.credits,
+      bonus_credits: sale.bonus_credits ?? 0,
       currency: sale.currency,
       gross_amount_minor: gross,
+      discount_minor: sale.discount_minor ?? 0,
       vat_amount_minor,
       net_amount_minor: gross === null ? null : gross - vat_amount_minor,
       provider_fee_minor: sale.provider_fee_minor,
+      discount_code: sale.discount_code ?? null,
+      payout_id: sale.payout_id ?? null,
+      tax_rate: sale.tax_rate ?? null,
+      tax_country: sale.tax_country ?? null,
       provider: sale.provider,
       provider_txn_id: sale.provider_txn_id,
       price_list_version: sale.price_list_version,
       fx_rate_to_usd: sale.fx_rate_to_usd,
       fx_rate_date: sale.fx_rate_date,
+      fx_rate_age_days: rateAgeDays(sale.fx_rate_date, sale.occurred_at),
+      fx_rate_stale: isStaleRate(sale.fx_rate_date, sale.occurred_at),
       balance_credits: balance,
       credited,
+      details_added: [...details_added],
       occurred_at: sale.occurred_at,
       created_at: sale.created_at,
     };

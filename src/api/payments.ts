@@ -46,6 +46,9 @@ const payment = z
     provider: z.string(),
     provider_txn_id: z.string(),
     invoice_ref: z.string().nullable(),
+    payout_id: z.string().nullable(),
+    tax_rate: decimalOut.nullable(),
+    tax_country: z.string().nullable(),
     occurred_at: instantOut,
     created_at: instantOut,
   })
@@ -97,6 +100,7 @@ export const listPayments = get(
       provider: plainText(1, 64).optional(),
       currency: currencyIn.optional(),
       kind: paymentKind.optional(),
+      payout_id: plainText(1, 255).optional(),
       tenant_id: tenantIdText.optional(),
       ...pagingQuery,
     }),

@@ -1,18 +1,24 @@
 import type { Clock } from '../../domain/ports/log.ts';
 import { z } from 'zod';
 import { billingType, extractionMode, taxBasis } from '../../domain/account/messages.ts';
-import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText } from './basics.ts';
+import { creditsOut, decimalOut, instantOut, knownCurrencyIn, plainText, tenantIdText } from './basics.ts';
 import { type Route, routesOver } from '../server/routes.ts';
 import { priceListOf, type ReferenceData } from '../commands/reference.ts';
-import { fxRateOn } from '../../domain/fxRates.ts';
-import { problem } from '../server/problems.ts';
-import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
+import type { correctRates as correct } from '../commands/saleRates.ts';
+import type { ReadYourWrites } from '../queries/queries.ts';
+import { type FxDay, fxRateOn, type FxRatesState, rateAgeDays } from '../../domain/fxRates.ts';
+import { invalid, problem } from '../server/problems.ts';
+import { laterBy, minorUnitDigits } from '../../domain/kernel/amounts.ts';
 import { checkNotAhead } from './rejections.ts';
 
 /** What these routes need. */
 export interface PricesDeps {
   readonly reference: ReferenceData;
   readonly clock: Clock;
+  readonly reads: ReadYourWrites;
+  /** Books rates of sales without one that are known by now. */
+  readonly priceSales: () => Promise<number>;
+  readonly correctRates: ReturnType<typeof correct>;
 }
 
 const { get, post } = routesOver<PricesDeps>();
@@ -183,6 +189,10 @@ const publishFxRatesRequest = z
         .refine((rates) => Object.keys(rates).length > 0, { error: 'At least one rate.' }),
     ),
     source: plainText(1, 100).default('admin'),
+    confirmed: z.boolean().default(false).meta({
+      description:
+        'Publishes also a rate that is more than 5 times, or less than a fifth of, the last one before.',
+    }),
   })
   .refine(({ base, rates }) => !(base in rates), {
     error: 'The base has no rate to itself.',
@@ -265,27 +275,111 @@ export const publishCreditPrices = post(
   },
 );
 
+/** A rate that moved by more than this since an earlier day is asked about: a point or a digit may be misplaced. */
+const ODD_FACTOR = 5;
+const ODD_DAYS = 31;
+
+/** The first rate that is far from the last one known of an earlier day. */
+const oddRate = (state: FxRatesState, { date, base, rates }: FxDay) => {
+  const before = laterBy(`${date}T00:00:00.000Z`, -1);
+  for (const [quote, given] of Object.entries(rates)) {
+    const known = fxRateOn(state, { base, quote }, before.slice(0, 10));
+    if (known === undefined || (rateAgeDays(known.rate_date, before) ?? 0) > ODD_DAYS) continue;
+    const factor = Number(given) / Number(known.rate);
+    if (factor > ODD_FACTOR || factor * ODD_FACTOR < 1) return { quote, known };
+  }
+  return undefined;
+};
+
+const checkOdd = (state: FxRatesState, day: FxDay): void => {
+  const odd = oddRate(state, day);
+  if (odd === undefined) return;
+  const { rate: before, rate_date } = odd.known;
+  throw invalid({
+    loc: ['body', 'rates', odd.quote],
+    msg: `Is far from ${before}, the rate of ${rate_date}. Send confirmed: true if it is right.`,
+    type: 'value_error',
+  });
+};
+
 export const publishFxRates = post(
   '/v1/admin/fx-rates',
   {
     summary: "Publish a day's exchange rates",
     description:
       'All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is ' +
-      'overwritten.',
+      'overwritten, and sales that are booked keep their rate. Sales that had none get theirs.',
     access: 'admin',
     body: publishFxRatesRequest,
     reply: { status: 200, schema: fxRatesResponse },
     problems: ['busy'],
   },
-  async ({ body, meta, doneOr }, { reference }) => {
-    checkNotAhead(`${body.date}T00:00:00.000Z`, meta.now, 'date');
-    const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data: body, meta });
+  async ({ body, meta, doneOr }, { reference, reads, priceSales }) => {
+    const { confirmed, ...data } = body;
+    checkNotAhead(`${data.date}T00:00:00.000Z`, meta.now, 'date');
+    if (!confirmed) checkOdd(await reference.fxRates(), data);
+    const outcome = await reference.publishFxRates({ type: 'PublishFxRates', data, meta });
     const { events } = doneOr(outcome, {
       fx_rates_conflict: () => {
         throw new Error('a publication corrects what is known');
       },
     });
+    // What is not done here, because the read models are behind or the process ends, the sweeper does.
+    await reads.settleAll();
+    await priceSales();
     const published_at = events[0]?.data.published_at ?? null;
-    return { ...body, published: events.length > 0, published_at };
+    return { ...data, published: events.length > 0, published_at };
+  },
+);
+
+const fxCorrectionRequest = z
+  .strictObject({
+    currency: knownCurrencyIn,
+    rate_date: z.iso.date().meta({ description: 'Day of the wrong rate, as the sales have it.' }),
+    fx_rate_to_usd: rate.nullish().meta({
+      description: 'USD for 1 unit of the currency; left out: the rate of that day as it is published now.',
+    }),
+    tenant_id: tenantIdText.nullish().meta({ description: 'Sales of this tenant only.' }),
+    grant_id: plainText(1, 100).nullish().meta({ description: 'This sale only.' }),
+    reason: plainText(1, 500),
+  })
+  .meta({ id: 'FxCorrectionRequest' });
+
+const fxCorrectionResponse = z
+  .strictObject({
+    currency: z.string(),
+    rate_date: z.iso.date().meta({ description: 'Day of the rate that was wrong.' }),
+    fx_rate_to_usd: decimalOut,
+    reason: z.string(),
+    corrected: z
+      .array(z.strictObject({ tenant_id: z.string(), grant_id: z.string(), previous_rate: decimalOut }))
+      .meta({ description: 'The sales that this very request corrected.' }),
+  })
+  .meta({ id: 'FxCorrectionResponse' });
+
+export const correctFxRates = post(
+  '/v1/admin/fx-corrections',
+  {
+    summary: 'Correct the rate of sales that are booked',
+    description:
+      'Each sale in the currency that was booked at a rate of that day gets the right one, by an event: what was ' +
+      'recognised at the wrong rate is trued up now, and what was reported before stays. Sales that have the right ' +
+      'rate are left alone, so that a repeat does nothing.',
+    access: 'admin',
+    body: fxCorrectionRequest,
+    reply: { status: 200, schema: fxCorrectionResponse },
+    problems: ['fx_rate_not_found', 'busy'],
+  },
+  async ({ body, meta, doneOr }, { correctRates, reads }) => {
+    const { currency, rate_date, reason } = body;
+    await reads.settleAll();
+    const asked = {
+      ...{ currency, rate_date, reason, fx_rate_to_usd: body.fx_rate_to_usd ?? null },
+      ...{ tenant_id: body.tenant_id ?? null, grant_id: body.grant_id ?? null },
+    };
+    const { fx_rate_to_usd, corrected } = doneOr(await correctRates(asked, meta), {
+      fx_rate_not_found: `No rate of ${rate_date} is published for ${currency}: send it as fx_rate_to_usd.`,
+    });
+    return { currency, rate_date, fx_rate_to_usd, reason, corrected: [...corrected] };
   },
 );

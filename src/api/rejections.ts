@@ -53,7 +53,8 @@ export const checkNotAhead = (at: string, now: string, member = 'occurred_at'): 
 export const SALE_REJECTIONS = {
   ...accountRejections('idempotency_key_reused'),
   time_in_future: futureProblem,
-  payment_claimed: () => problem('idempotency_key_reused', 'This payment was recorded with another payload.'),
+  payment_claimed: ({ members }: Extract<SaleRejection, { code: 'payment_claimed' }>) =>
+    problem('idempotency_key_reused', 'This payment was recorded with another payload.', { members }),
   currency_not_offered: 'The price list has no price in this currency.',
   ambiguous_minor_units: ({ currency }: Extract<SaleRejection, { code: 'ambiguous_minor_units' }>) =>
     problem(

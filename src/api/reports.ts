@@ -108,7 +108,7 @@ const NOTHING_OF = (currency: string): CurrencyFlows => ({
   ...{ currency, priced_credits: 0n, given_credits: 0n, unpriced_credits: 0n, net: 0n, amount: 0n },
   ...{ implied: 0n, fee: 0n, vat: 0n, true_up: 0n, booked: 0n, refunded: 0n, sales: 0n, refunds: 0n },
   ...{ gross_minor: 0n, vat_minor: 0n, fee_minor: 0n, refunded_minor: 0n },
-  ...{ without_amount: 0n, without_rate: 0n },
+  ...{ without_amount: 0n, without_rate: 0n, stale_rate: 0n },
 });
 
 interface MarginReportParts {
@@ -162,7 +162,9 @@ export const marginReport = ({ start, end, period, sinceEver, costs }: MarginRep
     ),
     unpriced_calls: costs.unpriced_calls,
     sales_without_amount: Number(sumOf(period, 'without_amount')),
-    sales_without_rate: Number(sumOf(period, 'without_rate')),
+    // A sale of an earlier period that got its rate in this one counts below zero.
+    sales_without_rate: Math.max(0, Number(sumOf(period, 'without_rate'))),
+    sales_with_stale_rate: Math.max(0, Number(sumOf(period, 'stale_rate'))),
   };
 };
 
@@ -412,6 +414,9 @@ export const marginMembers = {
   unpriced_calls: z.int(),
   sales_without_amount: z.int(),
   sales_without_rate: z.int(),
+  sales_with_stale_rate: z
+    .int()
+    .meta({ description: 'Sales at a rate that was more than 7 days old on their day.' }),
 };
 
 const marginReportResponse = z

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MOVEMENT_MAX } from '../../domain/kernel/amounts.ts';
-import type { reverseRefund as reverse } from '../commands/reversals.ts';
+import type { reverseRefund as reverse } from '../commands/sales.ts';
 import type { ReadYourWrites } from '../queries/queries.ts';
 import { KEPT_A_DAY, routesOver } from '../server/routes.ts';
 import { creditsOut, instantOut, minorIn, minorOut, plainText } from './basics.ts';

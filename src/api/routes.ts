@@ -106,6 +106,7 @@ import {
   getCreditPrices,
   getFxRate,
   publishCreditPrices,
+  correctFxRates,
   publishFxRates,
   type PricesDeps,
 } from './prices.ts';
@@ -318,6 +319,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listTenantLedger,
     listTenants,
     publishCreditPrices,
+    correctFxRates,
     publishFxRates,
     revokeApiKey,
     rotateApiKey,

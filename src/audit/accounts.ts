@@ -10,6 +10,7 @@ import {
 import {
   type AccountBook,
   type Books,
+  bookRate,
   burn,
   checkAvailable,
   newBook,
@@ -20,6 +21,7 @@ import {
   reverse,
   sell,
   takeOnce,
+  tellMore,
 } from './rules.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
@@ -68,6 +70,8 @@ const move = byType<[Books, AccountBook]>({
     book.plan = plan;
   },
   CreditsGranted: sell,
+  SaleDetailsAdded: tellMore,
+  SaleRateBooked: bookRate,
   CreditsRefunded: refund,
   RefundReversed: reverse,
   CreditsAdjusted: (event, books, book) => {

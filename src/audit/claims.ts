@@ -63,6 +63,13 @@ const expectedOf = (
   return { ...Object.fromEntries(stated), reason: said['reason'] ?? null, grant_id };
 };
 
+/** Members that a sale has and its claim has not, but those that follow when it is appended. */
+const addedTo = ({ type, data }: Effect, intent: Intent): Readonly<Record<string, unknown>> => {
+  if (type !== 'CreditsGranted') return {};
+  const { created_at: _, balance_after: __, ...members } = data;
+  return Object.fromEntries(Object.entries(members).filter(([member]) => !(member in intent.data)));
+};
+
 /**
  * The digest of text beside the log depends on the key at that time: a claim from before the vault, or from before its
  * tenant was erased, has another form of it than its effect.
@@ -84,11 +91,14 @@ const differencesFrom = (
     claimed: text(intent.data['tenant_id']),
     found: accountOf(event.stream) ?? '',
   };
-  const members = Object.entries(expectedOf(event, intent, grantOf)).map(([member, value]) => ({
-    member,
-    claimed: text(value ?? null),
-    found: text(actual[member] ?? null),
-  }));
+  const expected = expectedOf(event, intent, grantOf);
+  const members = [...new Set([...Object.keys(expected), ...Object.keys(addedTo(event, intent))])].map(
+    (member) => ({
+      member,
+      claimed: text(expected[member] ?? null),
+      found: text(actual[member] ?? null),
+    }),
+  );
   return [tenant, ...members].filter(
     (one) => one.claimed !== one.found && !ORIGINAL.includes(one.member) && !isWritten(one),
   );

@@ -36,6 +36,9 @@ const newRow = (tenant_id: string, at: string): BalanceRow => ({
   last_activity_at: at,
 });
 
+/** Facts of sales that became known later: they move no credits. */
+const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked']);
+
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = (emit: Emit = () => undefined) => {
   const rows = keptRows<typeof balances, BalanceRow>(balances, emit);
@@ -73,7 +76,7 @@ export const balanceTotals = (emit: Emit = () => undefined) => {
     rows: rows.values,
     apply: (event: AuditedEvent): void => {
       const tenant = accountOf(event.stream);
-      if (tenant === undefined) return;
+      if (tenant === undefined || FACTS.has(event.type)) return;
       const row = rows.at(tenant, () => newRow(tenant, timeOf(event)));
       row.last_activity_at = timeOf(event);
       move(event, row);
@@ -102,15 +105,24 @@ const moneyOf = ({ stream, position, data }: Moved) => ({
   net_amount_minor: data.gross_amount_minor === null ? null : data.gross_amount_minor - data.vat_amount_minor,
   refunded_credits: 0n,
   refunded_amount_minor: 0n,
+  bonus_credits: 0,
+  discount_minor: 0,
 });
 
 const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
   ...moneyOf(event),
   ...event.data,
+  bonus_credits: event.data.bonus_credits ?? 0,
+  discount_minor: event.data.discount_minor ?? 0,
+  discount_code: event.data.discount_code ?? null,
+  payout_id: event.data.payout_id ?? null,
+  tax_rate: event.data.tax_rate ?? null,
+  tax_country: event.data.tax_country ?? null,
   kind: 'sale',
 });
 
-type Sold = Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd'> | undefined;
+type Sold =
+  Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'> | undefined;
 
 const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
@@ -120,6 +132,7 @@ const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): Exp
   original_grant_id: event.data.grant_id,
   price_list_version: sale?.price_list_version ?? null,
   fx_rate_to_usd: sale?.fx_rate_to_usd ?? null,
+  fx_rate_date: sale?.fx_rate_date ?? null,
 });
 
 /** Price list and rate are those of the sale. */
@@ -133,6 +146,7 @@ const refundedGrant = (event: AuditedEventOf<'CreditsRefunded'>, sale: Sold): Ex
   original_grant_id: event.data.grant_id,
   price_list_version: sale?.price_list_version ?? null,
   fx_rate_to_usd: sale?.fx_rate_to_usd ?? null,
+  fx_rate_date: sale?.fx_rate_date ?? null,
 });
 
 /** Sales with what of them was refunded, and refunds. */
@@ -141,15 +155,30 @@ export const grantRows: ExpectedModel = {
   tables: [grants],
   start: (emit) => {
     const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
+    /** Their rate is that of their sale, which may be corrected after them. */
+    const refunds: (() => ExpectedRow<typeof grants>)[] = [];
     const apply = byType({
       CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
+      SaleDetailsAdded: ({ stream, data: { grant_id, details } }) => {
+        const sale = sales.get(`${stream} ${grant_id}`);
+        if (sale === undefined) return;
+        const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0, ...told } = details;
+        Object.assign(sale, told);
+        sale.vat_amount_minor += vat;
+        sale.provider_fee_minor += fee;
+        if (sale.net_amount_minor !== null) sale.net_amount_minor -= vat;
+      },
+      SaleRateBooked: ({ stream, data: { grant_id, fx_rate_to_usd, fx_rate_date } }) => {
+        const sale = sales.get(`${stream} ${grant_id}`);
+        if (sale !== undefined) Object.assign(sale, { fx_rate_to_usd, fx_rate_date });
+      },
       CreditsRefunded: (event) => {
         const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
         if (sale !== undefined) {
           sale.refunded_credits += BigInt(event.data.credits);
           sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
         }
-        emit(grants, refundedGrant(event, sale));
+        refunds.push(() => refundedGrant(event, sale));
       },
       RefundReversed: (event) => {
         const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
@@ -157,10 +186,14 @@ export const grantRows: ExpectedModel = {
           sale.refunded_credits -= BigInt(event.data.credits);
           sale.refunded_amount_minor -= BigInt(event.data.gross_amount_minor);
         }
-        emit(grants, reversedGrant(event, sale));
+        refunds.push(() => reversedGrant(event, sale));
       },
     });
-    return { apply, finish: sales.emitAll };
+    const finish = (): void => {
+      for (const row of refunds) emit(grants, row());
+      sales.emitAll();
+    };
+    return { apply, finish };
   },
 };
 

@@ -13,7 +13,7 @@ const CHECKS = {
   hold: 'every hold was opened once and closed once, and no burn exceeds its hold',
   rate: 'every burn has the rate of its billing config',
   price: 'every sale has the price of a list that was in force',
-  fx: 'every sale was booked at the last known exchange rate',
+  fx: 'every sale was booked at the last known exchange rate, or at a later one that says why',
   refund: 'no refund exceeds its sale',
   books: 'months were closed in order, and every closed month has the figures that the log gives',
   claim: 'every sale and refund matches its claim, and every claim was settled',
@@ -28,7 +28,7 @@ const CHECKS = {
   review:
     'every review is of an operation that needs one, has one holder at a time, and is decided once in each generation',
   evaluation: 'every run measures a whole version of its set, and is scored once, when it has ended',
-  agreement: 'what several events say of the same work, document or artifact is the same',
+  agreement: 'what several events say of the same sale, work, document or artifact is the same',
   seal: 'every sealed event is still there, unchanged',
   objects: 'objects are what the log says of them, by their digests',
   read_models: 'the read models match the events',

@@ -31,11 +31,11 @@ type Coins = readonly [gross: bigint, vat: bigint, fee: bigint];
 interface BookedLot {
   readonly id: string;
   readonly position: bigint;
-  readonly kind: 'priced' | 'gift' | 'unpriced';
+  kind: 'priced' | 'gift' | 'unpriced';
   readonly currency: string;
-  readonly rate: string | null;
-  readonly price: string | null;
-  readonly worth: (coins: Coins) => Worth;
+  rate: string | null;
+  price: string | null;
+  worth: (coins: Coins) => Worth;
   /** Credits of the present stretch, how many are gone, its value, and what of it was recognised. */
   credits: bigint;
   gone: bigint;
@@ -43,7 +43,7 @@ interface BookedLot {
   shown: Worth;
   /** Credits that were ever in it and were not refunded out of it. */
   ever: bigint;
-  readonly paid: Coins;
+  paid: Coins;
   back: Coins;
 }
 
@@ -52,6 +52,8 @@ export interface Moves {
   readonly trueUps: Map<string, bigint>;
   readonly used: Map<string, Worth & Record<BookedLot['kind'], bigint>>;
   refunded: bigint;
+  /** What was booked for a sale, by facts that became known after it. */
+  booked: bigint;
 }
 
 export interface MarginBook {
@@ -60,7 +62,7 @@ export interface MarginBook {
 }
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
-const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n });
+const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n, booked: 0n });
 const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
 
 const each = (of: (part: (typeof PARTS)[number]) => bigint): Worth => ({
@@ -188,6 +190,18 @@ const giveBack = (
   return true;
 };
 
+/** A lot after its money or its rate turned out otherwise, as if it had always been so; the rest is made up for. */
+const restate = (lot: BookedLot, change: (lot: BookedLot) => void, moves: Moves): void => {
+  const [paid, back] = [lot.worth(lot.paid).net, lot.worth(lot.back).net];
+  change(lot);
+  moves.booked = lot.worth(lot.paid).net - paid;
+  moves.refunded = lot.worth(lot.back).net - back;
+  const left = leftOf(lot);
+  const later = dueLater(lot, left);
+  trueUp(moves, lot, rest(lot).net + moves.booked - moves.refunded - later.net);
+  restart(lot, left, later);
+};
+
 /** A refund undone: all of it comes back to its own lot, and missing credits are taken at once. */
 const putBack = (
   book: MarginBook,
@@ -269,6 +283,24 @@ const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
   ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS },
 });
 
+type Learnt = Extract<AnyEvent, { type: 'SaleDetailsAdded' | 'SaleRateBooked' }>;
+
+/** Facts and rates that are known later. False where the lot stays as it is. */
+const learn = (book: MarginBook, { type, data }: Learnt, moves: Moves): boolean => {
+  const lot = book.lots.find((one) => one.id === data.grant_id);
+  if (lot === undefined) return false;
+  if (type === 'SaleRateBooked') {
+    const { fx_rate_to_usd: rate, price_per_1000_credits: price } = data;
+    const worth = worthAt({ rate, price, digits: minorUnitDigits(lot.currency) ?? 2 });
+    restate(lot, (of) => Object.assign(of, { rate, price, worth, kind: 'priced' }), moves);
+    return true;
+  }
+  const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = data.details;
+  if (vat + fee === 0) return false;
+  restate(lot, (of) => (of.paid = plus(of.paid, [0n, BigInt(vat), BigInt(fee)])), moves);
+  return true;
+};
+
 /** Enters one event into a tenant's book; undefined where it moves no credits or money. */
 export const post = (book: MarginBook, event: Posted): Moves | undefined => {
   const moves = noMoves();
@@ -276,6 +308,9 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
     case 'CreditsGranted':
       openLot(book, saleLot(event.data, event.position), moves);
       return moves;
+    case 'SaleDetailsAdded':
+    case 'SaleRateBooked':
+      return learn(book, event, moves) ? moves : undefined;
     case 'CreditsRefunded': {
       const { grant_id: id, credits } = event.data;
       giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);

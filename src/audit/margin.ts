@@ -42,6 +42,43 @@ export const burnRows = ({ used }: Moves): Map<string, Burn> =>
     ]),
   );
 
+/** A rate counts as too old when more than seven days lie between its day and the sale's. */
+const staleAt = (day: string | null, occurredAt: string): bigint => {
+  const oldest = new Date(Date.parse(occurredAt.slice(0, 10)) - 7 * 86_400_000).toISOString().slice(0, 10);
+  return day !== null && day < oldest ? 1n : 0n;
+};
+
+/** What became known after a sale: its fee and VAT, or its rate. */
+const laterBooking = (
+  event: AuditedEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>,
+  book: MarginBook,
+  { booked, refunded }: Moves,
+): Map<string, Booking> => {
+  const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
+  if (event.type === 'SaleDetailsAdded') {
+    const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = event.data.details;
+    return new Map([[currency, { ...NO_BOOKING, booked, vat_minor: BigInt(vat), fee_minor: BigInt(fee) }]]);
+  }
+  const { previous_rate, previous_rate_date: before, fx_rate_date: after, sale_occurred_at: at } = event.data;
+  const without_rate = previous_rate === null ? -1n : 0n;
+  const stale_rate = staleAt(after, at) - staleAt(before, at);
+  return new Map([[currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate }]]);
+};
+
+const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBook): Booking => {
+  const lot = book.lots.find(({ id }) => id === data.grant_id);
+  const coins = [data.gross_amount_minor ?? 0, data.vat_amount_minor, data.provider_fee_minor] as const;
+  const [gross, vat, fee] = [BigInt(coins[0]), BigInt(coins[1]), BigInt(coins[2])];
+  const own = {
+    ...{ booked: lot?.worth([gross, vat, fee]).net ?? 0n, sales: 1n },
+    ...{ gross_minor: gross, vat_minor: vat, fee_minor: fee },
+    without_amount: data.gross_amount_minor === null ? 1n : 0n,
+    without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
+    stale_rate: data.gross_amount_minor === null ? 0n : staleAt(data.fx_rate_date, data.occurred_at),
+  };
+  return { ...NO_BOOKING, ...own };
+};
+
 /** What a sale, a refund or its reversal books in its own currency; nothing of its own for an adjustment. */
 const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
@@ -54,18 +91,10 @@ const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<st
     const own = { refunded: moves.refunded, refunded_minor: -BigInt(gross_amount_minor) };
     return new Map([[currency, { ...NO_BOOKING, ...own }]]);
   }
+  if (event.type === 'SaleDetailsAdded' || event.type === 'SaleRateBooked')
+    return laterBooking(event, book, moves);
   if (event.type !== 'CreditsGranted') return new Map();
-  const { data } = event;
-  const lot = book.lots.find(({ id }) => id === data.grant_id);
-  const coins = [data.gross_amount_minor ?? 0, data.vat_amount_minor, data.provider_fee_minor] as const;
-  const [gross, vat, fee] = [BigInt(coins[0]), BigInt(coins[1]), BigInt(coins[2])];
-  const own = {
-    ...{ booked: lot?.worth([gross, vat, fee]).net ?? 0n, sales: 1n },
-    ...{ gross_minor: gross, vat_minor: vat, fee_minor: fee },
-    without_amount: data.gross_amount_minor === null ? 1n : 0n,
-    without_rate: data.gross_amount_minor !== null && data.fx_rate_to_usd === null ? 1n : 0n,
-  };
-  return new Map([[data.currency, { ...NO_BOOKING, ...own }]]);
+  return new Map([[event.data.currency, saleBooking(event, book)]]);
 };
 
 /** What another posting booked, by currency. */
@@ -264,8 +293,11 @@ export interface Reference {
   readonly list: (version: number) => PublishedList | undefined;
   /** Whether a sale could be priced by this version: it was active, or superseded a day ago at most. */
   readonly wasInForce: (version: number, sale: AuditedEventOf<'CreditsGranted'>) => boolean;
-  /** The rates that a sale could be booked at; the first is the expected one. */
-  readonly bookable: (sale: AuditedEventOf<'CreditsGranted'>) => readonly BookedRate[];
+  /** The rates that a sale could be booked at when an event was recorded; the first is the expected one. */
+  readonly bookable: (
+    sale: Pick<AuditedEventOf<'CreditsGranted'>['data'], 'currency' | 'occurred_at'>,
+    event: AuditedEvent,
+  ) => readonly BookedRate[];
 }
 
 export const rateKey = (rate: Pick<BillingRate, 'operation' | 'extraction_mode' | 'billing_type'>): string =>
@@ -346,10 +378,10 @@ export const reference = (findings: Findings): Reference => {
     config: configs.of,
     list: lists.of,
     wasInForce: lists.wasInForce,
-    bookable: (sale) =>
+    bookable: ({ currency, occurred_at }, event) =>
       fx.bookable(
-        { currency: sale.data.currency, day: sale.data.occurred_at.slice(0, 10) },
-        new Date(Date.parse(recordedAt(sale)) - RACE_MS).toISOString(),
+        { currency, day: occurred_at.slice(0, 10) },
+        new Date(Date.parse(recordedAt(event)) - RACE_MS).toISOString(),
       ),
     apply: byType({
       PriceListPublished: lists.apply,

@@ -8,7 +8,7 @@ import { NO_END } from '../../domain/leased.ts';
 
 /** A sale and its refunds: credits and minor units. */
 interface SaleBook {
-  readonly sale: AuditedEventOf<'CreditsGranted'>['data'];
+  sale: AuditedEventOf<'CreditsGranted'>['data'];
   credits: number;
   gross: number;
   vat: number;
@@ -335,14 +335,18 @@ const absolute = (n: bigint): bigint => (n < 0n ? -n : n);
 
 /**
  * `|credits × p − A × 1000| < max(p, 1000)`, all in minor units; `p` is the price of 1,000 credits, `A` net
- * or, where the price includes tax, gross. Worked with numerators only. Source: docs/reference.
+ * or, where the price includes tax, gross, with the discount that was taken off it. A bonus has no price. Worked with
+ * numerators only. Source: docs/reference.
  */
 const hasPrice = ({ data }: Granted, { minor_unit_digits }: PriceListEntry): boolean => {
   if (data.gross_amount_minor === null) return true;
   const { units, scale } = parseDecimal(data.price_per_1000_credits);
   const [price, one] = [units * powerOfTen(minor_unit_digits), powerOfTen(scale)];
   const net = data.gross_amount_minor - (data.tax_basis === 'inclusive' ? 0 : data.vat_amount_minor);
-  const difference = absolute(BigInt(data.credits) * price - BigInt(net) * 1000n * one);
+  const { discount_minor: discount = 0, bonus_credits: bonus = 0 } = data;
+  const [listed, priced] = [net + discount, data.credits - bonus];
+  if (priced < 1 || data.gross_amount_minor + discount < 1) return false;
+  const difference = absolute(BigInt(priced) * price - BigInt(listed) * 1000n * one);
   return difference < (price > 1000n * one ? price : 1000n * one);
 };
 
@@ -377,7 +381,7 @@ const checkPrice = (books: Books, event: Granted): void => {
 const checkFx = (books: Books, event: Granted): void => {
   books.findings.checked('fx');
   const { fx_rate_to_usd, fx_rate_date } = event.data;
-  const bookable = books.reference.bookable(event);
+  const bookable = books.reference.bookable(event.data, event);
   if (bookable.some(({ rate, date }) => rate === fx_rate_to_usd && date === fx_rate_date)) return;
   const [due] = bookable;
   wrong(books.findings, 'fx', event)(
@@ -400,6 +404,62 @@ export const sell = (event: Granted, books: Books, book: AccountBook): void => {
   checkTimes(books, event);
   checkPrice(books, event);
   checkFx(books, event);
+};
+
+/** Facts become known once: nothing that a sale says is said again, and no more VAT or fee than money. */
+export const tellMore = (
+  event: AuditedEventOf<'SaleDetailsAdded'>,
+  { findings }: Books,
+  book: AccountBook,
+): void => {
+  const { grant_id, details } = event.data;
+  findings.checked('agreement');
+  const say = wrong(findings, 'agreement', event);
+  const of = book.sales.get(grant_id);
+  if (of === undefined) {
+    say(`It adds to ${grant_id}, which was not sold.`);
+    return;
+  }
+  const known = of.sale as Readonly<Record<string, unknown>>;
+  const told = Object.keys(details);
+  if (told.length === 0) say(`It adds nothing to ${grant_id}.`);
+  for (const member of told.filter((one) => (known[one] ?? 0) !== 0))
+    say(`Its ${member} was known before.`, String(known[member]));
+  of.sale = { ...of.sale, ...(details as object) };
+  const { vat_amount_minor: vat, provider_fee_minor: fee, gross_amount_minor: gross } = of.sale;
+  if (Math.max(vat, fee) > (gross ?? 0)) say('The VAT or the fee of its sale exceeds the amount.');
+};
+
+/** A rate that became known is one that was published; one that somebody corrected follows the one before. */
+export const bookRate = (
+  event: AuditedEventOf<'SaleRateBooked'>,
+  { findings, reference }: Books,
+  book: AccountBook,
+): void => {
+  const { data } = event;
+  findings.checked('fx');
+  const say = wrong(findings, 'fx', event);
+  const of = book.sales.get(data.grant_id);
+  if (of === undefined) {
+    say(`It books the rate of ${data.grant_id}, which was not sold.`);
+    return;
+  }
+  const { sale } = of;
+  const known = {
+    previous_rate: sale.fx_rate_to_usd,
+    previous_rate_date: sale.fx_rate_date,
+    price_per_1000_credits: sale.price_per_1000_credits,
+    sale_occurred_at: sale.occurred_at,
+  } as const;
+  for (const member of Object.keys(known) as (keyof typeof known)[])
+    if (data[member] !== known[member])
+      say(`Its ${member} is not that of its sale.`, known[member] ?? 'none', data[member] ?? 'none');
+  const isPublished = reference
+    .bookable(sale, event)
+    .some(({ rate, date }) => rate === data.fx_rate_to_usd && date === data.fx_rate_date);
+  if (data.reason === null && (data.previous_rate !== null || !isPublished))
+    say('It books a rate that was not published, or in place of another one without a reason.');
+  of.sale = { ...sale, fx_rate_to_usd: data.fx_rate_to_usd, fx_rate_date: data.fx_rate_date };
 };
 
 const LIMITS = [

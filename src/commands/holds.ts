@@ -244,6 +244,8 @@ export interface HoldSweeperDeps {
   readonly openHoldsBefore: (now: string, limit: number) => Promise<readonly OpenHold[]>;
   /** Payment streams claimed before `before` whose claim has neither an effect nor a release. */
   readonly openClaimsBefore: (before: string, limit: number) => Promise<readonly string[]>;
+  /** Books rates of sales that had none. Left out: nothing is sold here without one. */
+  readonly priceSales?: () => Promise<number>;
   readonly everyMs?: number;
   readonly onSweep?: (report: SweepReport) => void;
   readonly onError?: (error: unknown) => void;
@@ -252,6 +254,8 @@ export interface HoldSweeperDeps {
 interface SweepReport {
   readonly released: number;
   readonly finished: number;
+  /** Sales that got a rate. */
+  readonly priced: number;
   /** Holds and claims that could not be settled now; the next sweep tries again. */
   readonly left: number;
 }
@@ -263,7 +267,10 @@ const HOLDS_PAGE = 500;
 /** A younger claim may still be in its own request's hands. */
 const CLAIM_AGE_MS = 60_000;
 
-/** Releases holds that ran out and settles claims that a crash left open. Runs safely beside others. */
+/**
+ * Releases holds that ran out, settles claims that a crash left open, and books rates of sales that had none. Runs
+ * safely beside others.
+ */
 export const holdSweeper = (deps: HoldSweeperDeps): HoldSweeper =>
   sweeperOf(() => sweepHolds(deps), { everyMs: deps.everyMs ?? 60_000, onError: deps.onError });
 
@@ -275,7 +282,8 @@ const sweepHolds = async (deps: HoldSweeperDeps): Promise<SweepReport> => {
   const claims = await deps.openClaimsBefore(before, HOLDS_PAGE);
   const finished = await settleEach(deps, claims, (stream) => finishClaim(deps, stream));
   const left = holds.length + claims.length - released - finished;
-  const report = { released, finished, left };
+  const priced = (await deps.priceSales?.()) ?? 0;
+  const report = { released, finished, priced, left };
   deps.onSweep?.(report);
   return report;
 };

@@ -210,15 +210,20 @@ const afterAnother = async (
       return 'again';
     case 'done':
     case 'stuck':
-      return reused(parts, command);
+      return reused(parts, of, command);
     default:
       return notCredited(finished);
   }
 };
 
-const reused = async ({ writer }: PaymentParts, command: PaymentIntent): Promise<PaymentResult> => {
-  const state = await writer.stateOf(command.data.tenant_id);
-  return notCredited({ kind: 'rejected', rejection: { code: 'idempotency_key_reused' }, state });
+const reused = async (
+  { writer }: PaymentParts,
+  { claim }: Claimed,
+  { data: { tenant_id } }: PaymentIntent,
+): Promise<PaymentResult> => {
+  const state = await writer.stateOf(tenant_id);
+  const members = claim.tenant_id === tenant_id ? {} : { members: ['tenant_id'] };
+  return notCredited({ kind: 'rejected', rejection: { code: 'idempotency_key_reused', ...members }, state });
 };
 
 /**

@@ -5,24 +5,38 @@ import {
   type PaymentIdentity,
   paymentKey,
   type RefundCredits,
+  type ReverseRefund,
+  type SaleDetails,
 } from '../../domain/account/messages.ts';
 import { type AccountState, paymentAt, refundAt } from '../../domain/account/state.ts';
 import { fxRateOn } from '../../domain/fxRates.ts';
 import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { fingerprintOf } from '../../domain/kernel/chain.ts';
-import { isSameSale, remainingOf } from '../../domain/account/payments.ts';
+import { contradictionsOf } from '../../domain/account/saleDetails.ts';
+import { remainingOf } from '../../domain/account/payments.ts';
+import { reversibleOf } from '../../domain/account/reversals.ts';
 import { priceSale, type SaleRejection as PriceRejection } from '../../domain/priceList.ts';
-import type { Clock } from '../../domain/ports/log.ts';
+import type { Clock, EventStore } from '../../domain/ports/log.ts';
 import type { PaymentClaim } from '../../domain/payment.ts';
 import { type ReferenceData, timeInFuture, type TimeInFuture } from './reference.ts';
+import type { AccountWriter } from '../writer/accountWriter.ts';
 import type { NotNow } from '../writer/decideBatch.ts';
 import type { Payments } from './payments.ts';
-import { asCredits } from '../../domain/kernel/amounts.ts';
+import { derivedMeta } from './paymentClaims.ts';
+import { asCredits, plus } from '../../domain/kernel/amounts.ts';
+import { withTexts } from '../writer/vault.ts';
 
 /** A sale as a caller tells of it; what may be left out follows from the rest or from the price list. */
 interface SaleRequest extends PaymentIdentity {
   readonly tenant_id: string;
+  /** Those that have a price. */
   readonly credits?: number | null | undefined;
+  readonly bonus_credits?: number | null | undefined;
+  readonly discount_minor?: number | null | undefined;
+  readonly discount_code?: string | null | undefined;
+  readonly payout_id?: string | null | undefined;
+  readonly tax_rate?: string | null | undefined;
+  readonly tax_country?: string | null | undefined;
   readonly currency: string;
   readonly gross_amount_minor?: number | null | undefined;
   readonly vat_amount_minor: number;
@@ -37,12 +51,15 @@ interface SalesDeps {
   readonly reference: Pick<ReferenceData, 'priceLists' | 'fxRates'>;
   readonly clock: Pick<Clock, 'newId'>;
   readonly payments: Pick<Payments, 'sellCredits' | 'refundCredits'>;
+  readonly accounts: Pick<AccountWriter, 'execute'>;
+  /** With the texts that lie beside it. */
+  readonly store: Pick<EventStore, 'vault'>;
   /** The holder of a payment identity, and its command, by the log. */
   readonly claimantOf: (payment: PaymentIdentity) => Promise<PaymentClaim | undefined>;
 }
 
 /** Members that were not sent and those that were null are one payload. */
-export const digestOf = (kind: string, body: object): string => {
+const digestOf = (kind: string, body: object): string => {
   const members: readonly [string, unknown][] = Object.entries(body);
   return fingerprintOf({ kind, ...Object.fromEntries(members.filter(([, value]) => value != null)) });
 };
@@ -52,10 +69,28 @@ const withNulls = (body: SaleRequest, now: string) => ({
   ...body,
   credits: body.credits ?? null,
   gross_amount_minor: body.gross_amount_minor ?? null,
+  discount_minor: body.discount_minor ?? 0,
   price_list_version: body.price_list_version ?? null,
   occurred_at: body.occurred_at ?? now,
   invoice_ref: body.invoice_ref ?? null,
   note: body.note ?? null,
+});
+
+/** Facts of a sale, left out where nothing is said of them. */
+const factsOf = (body: SaleRequest) => {
+  const { discount_code, payout_id, tax_rate, tax_country } = body;
+  return {
+    ...(discount_code == null ? {} : { discount_code }),
+    ...(payout_id == null ? {} : { payout_id }),
+    ...(tax_rate == null ? {} : { tax_rate }),
+    ...(tax_country == null ? {} : { tax_country }),
+  };
+};
+
+const furtherOf = (body: SaleRequest) => ({
+  ...(body.bonus_credits ? { bonus_credits: asCredits(body.bonus_credits) } : {}),
+  ...(body.discount_minor ? { discount_minor: body.discount_minor } : {}),
+  ...factsOf(body),
 });
 
 /** USD per unit of the currency, as booked on the day of the sale; null when none is known. */
@@ -69,6 +104,21 @@ const bookedRate = async (
   return { fx_rate_to_usd: fx?.rate ?? null, fx_rate_date: fx?.rate_date ?? null };
 };
 
+/** A sale as the one that was claimed tells it: credits that were left out follow from the money. */
+const askedFor = (body: SaleRequest, claimed: GrantCredits['data']) => ({
+  ...body,
+  ...furtherOf(body),
+  gross_amount_minor: body.gross_amount_minor ?? null,
+  credits: body.credits == null ? claimed.credits : body.credits + (body.bonus_credits ?? 0),
+});
+
+/** The payment was taken for another sale; `members`: in what they differ, as far as that can be said. */
+interface Another {
+  readonly code: 'payment_claimed';
+  readonly members: readonly string[];
+}
+const another = (members: readonly string[]): Another => ({ code: 'payment_claimed', members });
+
 /**
  * The sale that was claimed under this identity, asked for again: prices may have changed since then, and
  * a payment that was taken at the old ones stays taken. undefined: the identity is free.
@@ -77,25 +127,20 @@ const repeatOf = async (
   { claimantOf }: Pick<SalesDeps, 'claimantOf'>,
   body: SaleRequest,
   meta: CommandMeta,
-): Promise<GrantCredits | 'another' | undefined> => {
+): Promise<GrantCredits | Another | undefined> => {
   const claim = await claimantOf(body);
   if (claim === undefined) return undefined;
-  if (claim.kind !== 'sale') return 'another';
+  if (claim.kind !== 'sale') return another([]);
   const sameBody = claim.fingerprint === digestOf('sale', body);
   const { intent } = claim;
-  if (intent.type !== 'GrantCredits') return sameBody ? undefined : 'another';
-  // credits that were left out follow from the money
-  const asked = {
-    ...body,
-    gross_amount_minor: body.gross_amount_minor ?? null,
-    credits: body.credits ?? intent.data.credits,
-  };
-  const isRepeat = claim.tenant_id === body.tenant_id && (sameBody || isSameSale(intent.data, asked));
-  return isRepeat ? { type: intent.type, data: intent.data, meta } : 'another';
+  if (intent.type !== 'GrantCredits') return sameBody ? undefined : another([]);
+  if (claim.tenant_id !== body.tenant_id) return another(['tenant_id']);
+  const members = sameBody ? [] : contradictionsOf(intent.data, askedFor(body, intent.data));
+  return members.length === 0 ? { type: intent.type, data: intent.data, meta } : another(members);
 };
 
 /** Why a sale is refused before the account is asked. */
-type SaleRefusal = PriceRejection | TimeInFuture | { readonly code: 'payment_claimed' };
+type SaleRefusal = PriceRejection | TimeInFuture | Another;
 interface Refused<Rejection> {
   readonly kind: 'rejected';
   readonly rejection: Rejection;
@@ -117,9 +162,9 @@ const saleCommand = async (
   // credits that the list gives today may be others than those of the first time
   if (pricing.kind === 'rejected' || sale.credits === null) {
     const repeat = await repeatOf(deps, body, meta);
-    if (repeat !== undefined && repeat !== 'another') return repeat;
+    if (repeat !== undefined && 'type' in repeat) return repeat;
     if (pricing.kind === 'rejected')
-      return repeat === undefined ? pricing : { kind: 'rejected', rejection: { code: 'payment_claimed' } };
+      return repeat === undefined ? pricing : { kind: 'rejected', rejection: repeat };
   }
   const { tenant_id, provider, provider_txn_id, currency, occurred_at } = sale;
   return {
@@ -130,7 +175,8 @@ const saleCommand = async (
       grant_id: deps.clock.newId('grt'),
       provider,
       provider_txn_id,
-      credits: pricing.credits,
+      credits: plus(pricing.credits, asCredits(body.bonus_credits ?? 0)),
+      ...furtherOf(body),
       currency,
       gross_amount_minor: sale.gross_amount_minor,
       vat_amount_minor: sale.vat_amount_minor,
@@ -146,8 +192,8 @@ const saleCommand = async (
 };
 
 /** The sale that the account has under this identity: this one, or the one that it repeats. */
-const saleIn = (state: AccountState, { data }: GrantCredits): AccountEventOf<'CreditsGranted'>['data'] => {
-  const sold = paymentAt(state, paymentKey(data))?.sale;
+const saleAt = (state: AccountState, payment: PaymentIdentity): SaleData => {
+  const sold = paymentAt(state, paymentKey(payment))?.sale;
   if (sold === undefined) throw new Error('a sale that was done is not in its account');
   return sold.sale;
 };
@@ -162,10 +208,51 @@ interface Paid {
 }
 
 export type SaleRejection = AccountRejection | SaleRefusal;
-type Sale =
-  (Paid & { readonly sale: AccountEventOf<'CreditsGranted'>['data'] }) | Refused<SaleRejection> | NotNow;
+type SaleData = AccountEventOf<'CreditsGranted'>['data'];
+/** `details_added`: members that this very request added to what was known of the sale. */
+type Sold = Paid & { readonly sale: SaleData; readonly details_added: readonly string[] };
+type Sale = Sold | Refused<SaleRejection> | NotNow;
 
-/** Records a sale of credits; a repeat gives the sale that it repeats. */
+/** The facts of a request that its sale may not say yet. A reference is told again where its text is the same. */
+const detailsOf = async (
+  { store }: Pick<SalesDeps, 'store'>,
+  body: SaleRequest,
+  { invoice_ref: known }: SaleData,
+): Promise<SaleDetails> => {
+  const { vat_amount_minor, provider_fee_minor, invoice_ref } = body;
+  // What was erased is not told again.
+  const text = known === null ? '' : await withTexts<string | null>(store, known);
+  const isNew = invoice_ref != null && text !== null && text !== invoice_ref;
+  return {
+    ...(vat_amount_minor > 0 ? { vat_amount_minor } : {}),
+    ...(provider_fee_minor > 0 ? { provider_fee_minor } : {}),
+    ...(isNew ? { invoice_ref } : {}),
+    ...factsOf(body),
+  };
+};
+
+/** A repeat, with what it says beyond the sale that it repeats. */
+const toldAgain = async (
+  deps: SalesDeps,
+  { body, meta }: { readonly body: SaleRequest; readonly meta: CommandMeta },
+  sold: Sold,
+): Promise<Sale> => {
+  const details = await detailsOf(deps, body, sold.sale);
+  if (Object.keys(details).length === 0) return sold;
+  const { tenant_id, provider, provider_txn_id } = body;
+  const outcome = await deps.accounts.execute({
+    type: 'AddSaleDetails',
+    data: { tenant_id, provider, provider_txn_id, details },
+    meta: derivedMeta(meta, `details ${meta.now}`),
+  });
+  if (outcome.kind !== 'done') return outcome;
+  const [added] = outcome.events;
+  if (added?.type !== 'SaleDetailsAdded') return sold;
+  const sale = saleAt(outcome.state, body);
+  return { ...sold, sale, position: outcome.position, details_added: Object.keys(added.data.details) };
+};
+
+/** Records a sale of credits; a repeat gives the sale that it repeats, with the facts that it adds. */
 export const sellCredits =
   (deps: SalesDeps) =>
   async (body: SaleRequest, meta: CommandMeta): Promise<Sale> => {
@@ -174,7 +261,9 @@ export const sellCredits =
     const { outcome, credited } = await deps.payments.sellCredits(command);
     if (outcome.kind !== 'done') return outcome;
     const { kind, state, position } = outcome;
-    return { kind, sale: saleIn(state, command), balance: state.balance, credited, position };
+    const sale = saleAt(state, command.data);
+    const sold = { kind, sale, balance: state.balance, credited, position, details_added: [] };
+    return credited ? sold : toldAgain(deps, { body, meta }, sold);
   };
 
 /** A refund as a caller tells of it; what is left out is derived by the account. */
@@ -186,7 +275,8 @@ interface RefundRequest extends PaymentIdentity {
   readonly currency?: string | null | undefined;
   readonly gross_amount_minor?: number | null | undefined;
   readonly vat_amount_minor?: number | null | undefined;
-  readonly provider_fee_minor: number;
+  /** null: in proportion. */
+  readonly provider_fee_minor: number | null;
   readonly occurred_at?: string | null | undefined;
   readonly reason?: string | null | undefined;
 }
@@ -256,4 +346,92 @@ export const refundCredits =
     if (outcome.kind !== 'done') return outcome;
     const { kind, state, position } = outcome;
     return { kind, ...refundIn(state, command), balance: state.balance, credited, position };
+  };
+
+/** A reversal as a caller tells of it; without amounts it is all that is left of the refund. */
+interface ReversalRequest {
+  readonly refund_id: string;
+  readonly provider_txn_id: string;
+  readonly credits?: number | null | undefined;
+  readonly gross_amount_minor?: number | null | undefined;
+  readonly reason?: string | null | undefined;
+}
+
+interface RefundFound extends PaymentIdentity {
+  readonly tenant_id: string;
+  readonly kind: string;
+}
+
+interface ReversalsDeps {
+  readonly clock: Pick<Clock, 'newId'>;
+  readonly payments: Pick<Payments, 'reverseRefund'>;
+  /** A sale, refund or reversal of any tenant, by its ID. */
+  readonly grantById: (grantId: string) => Promise<RefundFound | undefined>;
+}
+
+const reversalCommand = (
+  { clock }: Pick<ReversalsDeps, 'clock'>,
+  body: ReversalRequest,
+  { refund, meta }: { readonly refund: RefundFound; readonly meta: CommandMeta },
+): ReverseRefund => ({
+  type: 'ReverseRefund',
+  meta,
+  data: {
+    tenant_id: refund.tenant_id,
+    reversal_id: clock.newId('rev'),
+    refund_id: body.refund_id,
+    refund_provider_txn_id: refund.provider_txn_id,
+    provider: refund.provider,
+    provider_txn_id: body.provider_txn_id,
+    credits: typeof body.credits === 'number' ? asCredits(body.credits) : null,
+    gross_amount_minor: body.gross_amount_minor ?? null,
+    fingerprint: digestOf('reversal', body),
+    reason: body.reason ?? null,
+    occurred_at: meta.now,
+  },
+});
+
+/** The reversal under this identity, what is left of its refund, and what can still be refunded of the sale. */
+const reversalIn = (state: AccountState, { data }: ReverseRefund) => {
+  const reversal = paymentAt(state, paymentKey(data))?.reversal;
+  const refunded = { provider: data.provider, provider_txn_id: data.refund_provider_txn_id };
+  const found = refundAt(state, paymentKey(refunded));
+  if (reversal === undefined || found === undefined)
+    throw new Error('a reversal that was done is not in its account');
+  const [left, sold] = [reversibleOf(found.refund, found.of), remainingOf(found.of)];
+  return {
+    reversal,
+    reversible_credits: left.credits,
+    reversible_amount_minor: left.gross,
+    refundable_credits: sold.credits,
+    refundable_amount_minor: found.of.sale.gross_amount_minor === null ? null : sold.gross,
+  };
+};
+
+type Reversal =
+  | (ReturnType<typeof reversalIn> & {
+      readonly kind: 'done';
+      readonly tenant_id: string;
+      readonly balance: number;
+      /** Whether this very request moved the balance; false for a repeat. */
+      readonly credited: boolean;
+      readonly position: bigint | undefined;
+    })
+  | { readonly kind: 'rejected'; readonly rejection: AccountRejection }
+  | NotNow;
+
+export type ReversedRefund = AccountEventOf<'RefundReversed'>['data'];
+
+/** Undoes all or part of a refund; a repeat gives the reversal that it repeats. */
+export const reverseRefund =
+  (deps: ReversalsDeps) =>
+  async (body: ReversalRequest, meta: CommandMeta): Promise<Reversal> => {
+    const refund = await deps.grantById(body.refund_id);
+    if (refund?.kind !== 'refund') return { kind: 'rejected', rejection: { code: 'refund_not_found' } };
+    const command = reversalCommand(deps, body, { refund, meta });
+    const { outcome, credited } = await deps.payments.reverseRefund(command);
+    if (outcome.kind !== 'done') return outcome;
+    const { kind, state, position } = outcome;
+    const { tenant_id } = refund;
+    return { kind, tenant_id, ...reversalIn(state, command), balance: state.balance, credited, position };
   };

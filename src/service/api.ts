@@ -38,8 +38,8 @@ import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
-import { reverseRefund } from '../commands/reversals.ts';
-import { refundCredits, sellCredits } from '../commands/sales.ts';
+import { refundCredits, reverseRefund, sellCredits } from '../commands/sales.ts';
+import { correctRates, priceSales } from '../commands/saleRates.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
 import { heldBack } from '../commands/gates.ts';
@@ -206,16 +206,17 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     reference: from.reference,
     clock: work.clock,
     payments: from.payments,
+    accounts: from.accounts,
     claimantOf: claimantOf(parts.log),
+    store: parts.log,
   };
   return {
     accounts: from.accounts,
     sellCredits: sellCredits(sales),
+    ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
-    reference: sales.reference,
-    apiKeys: from.apiKeys,
-    books: from.books,
+      ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
     keys: from.authenticator,
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),

@@ -20,6 +20,7 @@ import { knownAt } from '../../domain/eventLog/eventLog.ts';
 import { isThere, seenEvents } from '../../domain/eventLog/witness.ts';
 import { isWellFormedKey } from '../../domain/apiKey.ts';
 import { expiredHolds } from '../../projections/balances.ts';
+import { salesBookedAt, salesWithoutRate } from '../../projections/grants.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
 import { booksCommands } from '../commands/books.ts';
@@ -28,6 +29,7 @@ import { heavySlots, type HeavySlots } from '../commands/slots.ts';
 import { recentFailures } from '../commands/countPages.ts';
 import { OVERRUN_KEPT_MS } from '../commands/workProblem.ts';
 import { holdSweeper } from '../commands/holds.ts';
+import { priceSales } from '../commands/saleRates.ts';
 import { llmCosts } from '../commands/llmCosts.ts';
 import { payments } from '../commands/payments.ts';
 import { guardedObjects } from '../commands/uploads.ts';
@@ -174,6 +176,12 @@ const commandParts = {
     }),
   slots: (from) => heavySlotsOf(from),
   overruns: () => recentFailures(() => performance.now(), OVERRUN_KEPT_MS),
+  saleRates: (from) => ({
+    ...{ reference: from.reference, accounts: from.accounts, clock: from.clock },
+    salesWithoutRate: salesWithoutRate(from.readSql),
+    salesBookedAt: salesBookedAt(from.readSql),
+    note: (tenantId, position) => from.reads.note(tenantId, position),
+  }),
   sweeper: (from) => {
     const sql = from.readSql;
     const logger = from.logger;
@@ -184,11 +192,14 @@ const commandParts = {
       clock: from.clock,
       openHoldsBefore: expiredHolds(sql),
       openClaimsBefore: openClaimsBefore(sql),
+      priceSales: priceSales(from.saleRates),
       onSweep: (report) => {
         count('hold', 'settled', report.released);
         count('claim', 'settled', report.finished);
+        count('sale_rate', 'settled', report.priced);
         count('hold_or_claim', 'left', report.left);
-        if (report.released + report.finished + report.left > 0) logger.info({ msg: 'sweep', ...report });
+        if (report.released + report.finished + report.priced + report.left > 0)
+          logger.info({ msg: 'sweep', ...report });
       },
       onError: unlessDiverged((err) => logger.error({ msg: 'sweep failed', err })),
     });

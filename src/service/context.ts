@@ -24,6 +24,7 @@ import type { ReviewWorker } from '../commands/reviewWork.ts';
 import type { BytesInFlight, HeavySlots, Room } from '../commands/slots.ts';
 import type { Overruns } from '../commands/countPages.ts';
 import type { HoldSweeper } from '../commands/holds.ts';
+import type { SaleRatesDeps } from '../commands/saleRates.ts';
 import type { ObjectSweeper } from '../worker/sweeping.ts';
 import type { LlmCosts } from '../commands/llmCosts.ts';
 import type { Payments } from '../commands/payments.ts';
@@ -138,6 +139,8 @@ export interface Context {
   readonly reviewWorker: ReviewWorker & { readonly stop: () => Promise<void> };
   /** Overruns. */
   readonly overruns: Overruns;
+  /** Rates of sales, booked after them. */
+  readonly saleRates: SaleRatesDeps;
   /** Sweeper. */
   readonly sweeper: HoldSweeper;
   /** Usage events of work. */

@@ -183,6 +183,59 @@ describe('the audit of forged events in a chain that holds', () => {
       expectFound(report, check, end);
     });
 
+  const toldLater = (type: string, change: (sale: JsonObject) => JsonObject) =>
+    auditAfter(({ forge, all }) => {
+      const [sold] = all(
+        `stream = '${ACCOUNT}' and type = 'CreditsGranted' and data like '%"gross_amount_minor":1%' order by revision`,
+      );
+      forge(ACCOUNT, type, { created_at: MADE_AT, ...change(dataOf(sold!)) });
+    });
+
+  const rateOf = (sale: JsonObject) => ({
+    ...{ grant_id: sale['grant_id'] ?? '', fx_rate_to_usd: '9', fx_rate_date: sale['fx_rate_date'] ?? null },
+    previous_rate_date: sale['fx_rate_date'] ?? null,
+    price_per_1000_credits: sale['price_per_1000_credits'] ?? '',
+    sale_occurred_at: sale['occurred_at'] ?? '',
+  });
+
+  const facts: readonly [string, Check, string, (sale: JsonObject) => JsonObject][] = [
+    [
+      'facts of what was not sold',
+      'agreement',
+      'SaleDetailsAdded',
+      () => ({ grant_id: 'grt_none', details: { payout_id: 'po_1' } }),
+    ],
+    [
+      'a fee above what was paid',
+      'agreement',
+      'SaleDetailsAdded',
+      ({ grant_id = '' }) => ({ grant_id, details: { provider_fee_minor: 999_999_999 } }),
+    ],
+    [
+      'facts that say nothing',
+      'agreement',
+      'SaleDetailsAdded',
+      ({ grant_id = '' }) => ({ grant_id, details: {} }),
+    ],
+    [
+      'a rate that replaces another one without a reason',
+      'fx',
+      'SaleRateBooked',
+      (sale) => ({ ...rateOf(sale), previous_rate: sale['fx_rate_to_usd'] ?? null, reason: null }),
+    ],
+    [
+      'a correction of a rate that was not booked',
+      'fx',
+      'SaleRateBooked',
+      (sale) => ({ ...rateOf(sale), previous_rate: '7', reason: 'mistyped' }),
+    ],
+  ];
+  for (const [name, check, type, change] of facts)
+    it(`finds ${name}`, async () => {
+      const { report } = await toldLater(type, change);
+      expectFound(report, check, end);
+    });
+
   it('finds work that was delivered and not billed', async () => {
     let stream = '';
     const { report } = await auditAfter(({ all, forge, first }) => {

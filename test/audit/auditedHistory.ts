@@ -91,7 +91,9 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
     });
   const original = randomUUID();
   await sell({ provider_txn_id: original, credits: 20_000, gross_amount_minor: 2_000 });
-  await sell({ currency: 'EUR', credits: 10_870, gross_amount_minor: 1_190, vat_amount_minor: 190 });
+  const euros = { provider_txn_id: randomUUID(), currency: 'EUR', credits: 10_870 };
+  const paid = { gross_amount_minor: 1_190, vat_amount_minor: 190 };
+  await sell({ ...euros, ...paid });
   await sell({ currency: 'JPY', credits: 10_000, gross_amount_minor: 1_500, vat_amount_minor: 136 });
   await sell({ credits: 500 });
   for (const part of [
@@ -115,6 +117,15 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
   const hole = { credits: -100, reason: 'charged back', allow_negative: true };
   await done(api, `/v1/admin/tenants/overdrawn/adjust-credits`, hole);
   await done(api, '/v1/billing/dspy-examples-charge', { tenant_id, idempotency_key: 'export-1' });
+  // Part of a sale is refunded, its fee becomes known, and then its rate turns out to be wrong.
+  await done(api, '/v1/billing/refunds', {
+    ...{ tenant_id, provider: 'stripe', provider_txn_id: randomUUID() },
+    ...{ original_provider_txn_id: euros.provider_txn_id, gross_amount_minor: 119 },
+  });
+  await sell({ ...euros, ...paid, provider_fee_minor: 45, invoice_ref: 'INV-9' });
+  const wrong = { currency: 'EUR', rate_date: '2026-01-05', fx_rate_to_usd: '1.09', reason: 'mistyped' };
+  const corrected = await done(api, '/v1/admin/fx-corrections', wrong);
+  expect(corrected.body['corrected']).to.have.length(1);
 };
 
 /** A month that is closed, and one that was opened again: first of all, for a closing binds the positions before it. */

@@ -57,7 +57,8 @@ const priced = (command: AccountCommand): AccountCommand => {
   if (command.type === 'GrantCredits') {
     const { tenant_id: _, fingerprint: __, ...data } = command.data;
     const isUsd = data.currency === 'USD';
-    const gross = data.gross_amount_minor === null ? null : data.credits + data.vat_amount_minor;
+    const listed = data.credits - (data.bonus_credits ?? 0);
+    const gross = data.gross_amount_minor === null ? null : listed + data.vat_amount_minor;
     const rate = isUsd ? { fx_rate_to_usd: '1', fx_rate_date: NOW.slice(0, 10) } : {};
     const fee = gross === null ? 0 : Math.min(data.provider_fee_minor, gross);
     return sell({ ...data, ...rate, gross_amount_minor: gross, provider_fee_minor: fee });

@@ -12,6 +12,7 @@ import {
   plusValues,
   refundLot,
   refundLots,
+  revalueLot,
   restoreLots,
   soldLot,
   type TenantLots,
@@ -154,6 +155,51 @@ describe('a lot whose money is refunded while its credits stay', () => {
     const { lot, released } = refundLot(used.lot, 1_000, { gross: 500, vat: 0, fee: 0 });
     expect(used.released.net + released.net).to.equal(4_444_444n);
     expect(valueLeft(lot).net).to.equal(555_556n);
+  });
+});
+
+describe('a lot whose fee, VAT or rate is known later', () => {
+  const facts = fc.record({ vat: fc.integer({ min: 0, max: 400 }), fee: fc.integer({ min: 0, max: 400 }) });
+  const portion = fc.double({ min: 0, max: 1, noNaN: true });
+
+  const late = fc.record({
+    credits: fc.integer({ min: 1, max: 1_000_000 }),
+    ...{ of: booking, more: facts, part: portion },
+  });
+
+  it('has recognised what it would have, had they been known from the beginning, and brings in no less', () => {
+    fc.assert(
+      fc.property(late, ({ credits, of, more, part }) => {
+        const bare = { gross: 1_000, vat: 0, fee: 0 };
+        const known = { gross: 1_000, vat: more.vat, fee: more.fee };
+        const sold = { lot_id: 'sale', position: 1n, credits, currency: of.currency };
+        const used = Math.floor(credits * part);
+        const told = consume(soldLot({ ...sold, booking: of, money: bare }), used);
+        const early = consume(soldLot({ ...sold, booking: of, money: known }), used);
+        const { lot, released, booked } = revalueLot(told.lot, { money: known });
+        expect(plusValues(told.released, released)).to.deep.equal(early.released);
+        expect(valueLeft(lot)).to.deep.equal(valueLeft(early.lot));
+        expect(plusValues(valuesOf(bare, of), booked)).to.deep.equal(valuesOf(known, of));
+        const unpriced = consume(soldLot({ ...sold, booking: null, money: known }), used);
+        const priced = revalueLot(unpriced.lot, { booking: of });
+        expect(priced.released).to.deep.equal(early.released);
+        expect(valueLeft(priced.lot)).to.deep.equal(valueLeft(early.lot));
+      }),
+    );
+  });
+
+  it('carries its refunds over to the new rate, so that a sale and its full refund stay nothing', () => {
+    const money = { gross: 1_190, vat: 190, fee: 45 };
+    const { lot: half } = consume(worked, 5_000);
+    const back = refundLot(half, 2_000, { gross: 595, vat: 95, fee: 0 });
+    const { lot, released, booked, refunded } = revalueLot(back.lot, {
+      booking: { ...EUR, fx_rate: '2.20' },
+    });
+    expect(booked).to.deep.equal({ ...valuesOf(money, EUR), implied: 0n });
+    expect(refunded.net).to.equal(valuesOf({ gross: 595, vat: 95, fee: 0 }, EUR).net);
+    const rest = refundLot(lot, leftIn(lot), { gross: 595, vat: 95, fee: 45 });
+    const recognised = [consume(worked, 5_000).released, back.released, released, rest.released];
+    expect(recognised.reduce(plusValues, NOTHING)).to.deep.equal(NOTHING);
   });
 });
 

@@ -128,6 +128,7 @@ const check = (digits: number, micros: bigint) => {
       credits: credits === null ? null : Number(credits),
       gross_amount_minor: Number(amountMinor),
       vat_amount_minor: 0,
+      discount_minor: 0,
       price_list_version: null,
       occurred_at: NOW,
     });

@@ -121,6 +121,7 @@ const offer = (over: Partial<SaleOffer> = {}): SaleOffer => ({
   credits: null,
   gross_amount_minor: 1_190,
   vat_amount_minor: 190,
+  discount_minor: 0,
   price_list_version: null,
   occurred_at: MONDAY,
   ...over,
@@ -182,6 +183,31 @@ describe('the price of a sale', () => {
 
   it('names the gross amount that it expected', () => {
     expect(creditsOf({ credits: 5_000 })).to.deep.equal({ code: 'price_mismatch', expected_minor: 650 });
+  });
+
+  it('is the list price less the discount, net or gross as the list is', () => {
+    expect(creditsOf({ credits: 10_870, gross_amount_minor: 990, discount_minor: 200 })).to.equal(10_870);
+    expect(creditsOf({ gross_amount_minor: 990, discount_minor: 200 })).to.equal(10_869);
+    const gbp = { currency: 'GBP', credits: 11_900, gross_amount_minor: 952, vat_amount_minor: 152 };
+    expect(creditsOf({ ...gbp, discount_minor: 238 })).to.equal(11_900);
+    expect(creditsOf({ ...gbp, discount_minor: 0 })).to.deep.equal({
+      code: 'price_mismatch',
+      expected_minor: 1_190,
+    });
+    expect(creditsOf({ ...gbp, discount_minor: 200 })).to.deep.equal({
+      code: 'price_mismatch',
+      expected_minor: 990,
+    });
+  });
+
+  it('may be discounted to nothing, and not below', () => {
+    const usd = { currency: 'USD', gross_amount_minor: 0, vat_amount_minor: 0 };
+    expect(creditsOf({ ...usd, credits: 10_000, discount_minor: 1_000 })).to.equal(10_000);
+    expect(creditsOf({ ...usd, discount_minor: 1_000 })).to.equal(10_000);
+    expect(creditsOf({ ...usd, credits: 10_000, discount_minor: 1_100 })).to.deep.equal({
+      code: 'price_mismatch',
+      expected_minor: 0,
+    });
   });
 
   it('refuses credits for no money: that is an adjustment', () => {

@@ -145,7 +145,7 @@ const requestOf = (on: Outside, actor: Wanting, attempt: number) => {
       case 'money':
         return requests.adjust({ ...asked, credits: actor.credits });
       case 'sale':
-        return requests.sale({ ...asked, credits: actor.credits, gross: actor.gross });
+        return requests.sale({ ...asked, credits: actor.credits, gross: actor.gross, bonus: actor.bonus });
       case 'batch': {
         const documents = uploadsOf(on, actor);
         return requests.batch({ ...asked, documents, ...measuredOf(actor) });
@@ -267,7 +267,10 @@ export const orderOf = (actor: Wanting): Order | undefined => {
     case 'job':
       return { kind: 'job', tier: actor.tier, ownKey: actor.ownKey !== undefined, examples: EXAMPLES };
     case 'sale':
-      return { kind: 'sale', credits: actor.credits, gross: actor.gross, askedAt: EPOCH_MS + actor.at };
+      return {
+        ...{ kind: 'sale', credits: actor.credits, gross: actor.gross, bonus: actor.bonus ?? 0 },
+        askedAt: EPOCH_MS + actor.at,
+      };
     case 'money':
       return { kind: 'adjustment', credits: actor.credits };
     case 'webhook':

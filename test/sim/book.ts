@@ -34,6 +34,8 @@ export type Order =
       readonly kind: 'sale';
       readonly credits: number;
       readonly gross: number | undefined;
+      /** Given on top. */
+      readonly bonus: number;
       /** When it was told of first. */
       readonly askedAt: number;
     }
@@ -97,6 +99,8 @@ interface Account {
   /** Those that were given back, by their ID: work that is held again keeps its terms. */
   readonly given: Map<string, Hold>;
   readonly sales: Map<string, { left: number }>;
+  /** Grants of sales whose fee was not told yet. */
+  readonly feesDue: Set<string>;
   /** Credits of refunds that are not undone, by transaction. */
   readonly refunds: Map<string, number>;
   readonly keys: Set<string>;
@@ -190,7 +194,8 @@ const publications = () => {
 
 const emptyAccount = (): Account => ({
   ...{ balance: 0, held: 0, freeUsed: 0, freeHeld: 0, plan: 'free' },
-  ...{ holds: new Map(), given: new Map(), sales: new Map(), refunds: new Map(), keys: new Set() },
+  ...{ holds: new Map(), given: new Map(), sales: new Map(), refunds: new Map() },
+  ...{ feesDue: new Set(), keys: new Set() },
 });
 
 export type Book = ReturnType<typeof openBook>;
@@ -338,11 +343,12 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     // A process may stand still between the request, the look at the list and the claim: any list of that time is due.
     if (!market.isInForce(market.lists, { version, at, until, slackMs }))
       say('price-not-in-force', `the sale ${txn} is at the price list ${String(version)}`);
-    if (order.gross === undefined) return order.credits;
-    return Math.max(
+    if (order.gross === undefined) return order.credits + order.bonus;
+    const paid = Math.max(
       1,
       Math.floor((order.gross * 1_000) / (market.lists[version - 1]?.minorPerThousand ?? 0)),
     );
+    return paid + order.bonus;
   };
 
   const granted = (tenant: string, entry: Entry): void => {
@@ -356,7 +362,16 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     differs(`credits of the sale ${txn}`, credits, entry.data['credits']);
     account.balance += credits;
     account.sales.set(txn, { left: credits });
+    if (from.order.gross !== undefined) account.feesDue.add(textIn(entry.data, 'grant_id'));
     if (account.plan === 'free') account.plan = 'paid';
+  };
+
+  /** The fee is told once, of a sale that says what was paid. */
+  const toldLater = (tenant: string, { data }: Entry): void => {
+    const [account, grant] = [accountOf(tenant), textIn(data, 'grant_id')];
+    if (!account.feesDue.delete(grant))
+      say('book', `the fee of ${grant} of ${tenant} is told of no sale, or twice`);
+    differs(`facts of ${grant}`, JSON.stringify({ provider_fee_minor: 1 }), JSON.stringify(data['details']));
   };
 
   const refunded = (tenant: string, entry: Entry): void => {
@@ -407,6 +422,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     HoldReleased: (tenant, { data }) => closed(tenant, textIn(data, 'hold_id')),
     CreditsBurned: burned,
     CreditsGranted: granted,
+    SaleDetailsAdded: toldLater,
     CreditsRefunded: refunded,
     RefundReversed: reversed,
     CreditsAdjusted: adjusted,

@@ -25,8 +25,7 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments } from '../../src/commands/payments.ts';
 import { activeConfig, referenceData } from '../../src/commands/reference.ts';
 import { claimantOf } from '../../src/commands/paymentClaims.ts';
-import { reverseRefund } from '../../src/commands/reversals.ts';
-import { refundCredits, sellCredits } from '../../src/commands/sales.ts';
+import { refundCredits, reverseRefund, sellCredits } from '../../src/commands/sales.ts';
 import { objectSweeper, type WorkFate, type WorkObjectsDeps } from '../../src/worker/sweeping.ts';
 import { holdSweeper } from '../../src/commands/holds.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
@@ -579,12 +578,14 @@ export interface AskedSale extends Asked {
   readonly credits: number;
   /** Minor units; undefined: the caller says credits and no money. */
   readonly gross: number | undefined;
+  /** Credits on top. */
+  readonly bonus: number | undefined;
 }
 
 const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) => {
   const { clock } = env;
   const deps = {
-    ...{ reference, clock, claimantOf: claimantOf(store) },
+    ...{ reference, clock, accounts, store, claimantOf: claimantOf(store) },
     payments: payments({ store, writer: accounts, clock }),
   };
   const [sell, giveBack] = [sellCredits(deps), refundCredits(deps)];
@@ -596,13 +597,18 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
     return problem({ code: (outcome.rejection?.code ?? 'busy') as WorkProblem['code'] });
   };
   return {
-    sale: async ({ tenant, credits, gross, key, correlation }: AskedSale): Promise<Answer> => {
+    sale: async ({ tenant, credits, gross, bonus, key, correlation }: AskedSale): Promise<Answer> => {
       const money = gross === undefined ? { credits } : { gross_amount_minor: gross };
       const body = {
         ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: key, currency: 'USD', ...money },
-        ...{ vat_amount_minor: 0, provider_fee_minor: 0, note: `paid by ${tenant}` },
+        ...{ vat_amount_minor: 0, provider_fee_minor: 0, note: `paid by ${tenant}`, bonus_credits: bonus },
       };
-      return answerOf(await sell(body, metaOf(env, CALLER, correlation)), key);
+      const meta = metaOf(env, CALLER, correlation);
+      const sold = await sell(body, meta);
+      // The provider tells its fee a moment later, by the same payment.
+      if (sold.kind === 'done' && gross !== undefined)
+        await sell({ ...body, provider_fee_minor: 1 }, metaOf(env, CALLER, correlation));
+      return answerOf(sold, key);
     },
     refund: async (
       tenant_id: string,

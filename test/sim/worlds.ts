@@ -127,6 +127,8 @@ export type Actor =
       readonly credits: number;
       /** Minor units: money is said, and the price list says how many credits that is. */
       readonly gross?: number;
+      /** Given on top; the fee is told once the payment is booked. */
+      readonly bonus?: number;
       readonly refundAfterMs?: number;
       readonly reverseAfterMs?: number;
     })
@@ -218,9 +220,10 @@ type How = Pick<Request, 'tenant' | 'key' | 'at' | 'via' | 'tries'>;
 const saleOf = (seed: number, at: number, how: How): Actor => {
   const gross = fraction(seed, 'pays', at) < 0.5 ? { gross: 7 + (chance(seed, 'gross', at) % 90) } : {};
   const credits = 150 + (chance(seed, 'buys', at) % 100);
+  const bonus = fraction(seed, 'bonus', at) < 0.3 ? { bonus: 1 + (chance(seed, 'more', at) % 20) } : {};
   const undone = fraction(seed, 'undoes', at) < 0.5 && { reverseAfterMs: chance(seed, 'undo', at) % 10_000 };
   const refundAfterMs = chance(seed, 'after', at) % 10_000;
-  return { ...how, ...gross, ...undone, kind: 'sale', credits, refundAfterMs };
+  return { ...how, ...gross, ...bonus, ...undone, kind: 'sale', credits, refundAfterMs };
 };
 
 const moneyOf = (seed: number, at: number, how: How): Actor =>

@@ -60,15 +60,29 @@ class AddCreditsRequest(TypedDict):
     provider_txn_id: str
     """Together with the provider it identifies this payment, for ever and across tenants."""
     credits: NotRequired[int | None]
-    """As shown at checkout; left out: derived."""
+    """As shown at checkout, without a bonus; left out: derived."""
+    bonus_credits: NotRequired[int | None]
+    """Given on top at no price: part of the sale, and of its refund."""
     currency: NotRequired[str]
     """ISO 4217 code."""
     gross_amount_minor: NotRequired[int | None]
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: NotRequired[int | None]
+    """Taken off the list price, of the amount that the price is of: net, or gross where it includes
+    tax.
+    """
+    discount_code: NotRequired[str | None]
+    """Coupon or code of the discount; null without one."""
     vat_amount_minor: NotRequired[int]
     """Money in minor units of `currency`."""
+    tax_rate: NotRequired[str | None]
+    """VAT in percent, decimal text: `19`."""
+    tax_country: NotRequired[str | None]
+    """Country whose VAT it is, ISO 3166-1."""
     provider_fee_minor: NotRequired[int]
     """Money in minor units of `currency`."""
+    payout_id: NotRequired[str | None]
+    """The provider's payout that has the payment."""
     price_list_version: NotRequired[int | None]
     """Version of the price list that the sale used."""
     occurred_at: NotRequired[str | None]
@@ -85,17 +99,29 @@ class AddCreditsResponse(TypedDict):
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     credits: int
+    """All of the sale, its bonus among them."""
+    bonus_credits: int
     """Whole credits."""
     currency: str
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
     vat_amount_minor: int
     """VAT in minor units of `currency`."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
     provider_fee_minor: int
     """What the payment provider kept, in minor units of `currency`."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
@@ -106,10 +132,16 @@ class AddCreditsResponse(TypedDict):
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
     fx_rate_date: str | None
     """Day of the exchange rate; null if none was needed or known."""
+    fx_rate_age_days: int | None
+    """Days between the day of the rate and that of the payment; null: it has no rate."""
+    fx_rate_stale: bool
+    """Whether the rate was more than 7 days old."""
     balance_credits: int
     """Whole credits."""
     credited: bool
     """False for a retry: the answer is the original grant."""
+    details_added: list[str]
+    """Members that this retry added, as a fee that was not known before."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -1108,19 +1140,6 @@ class BodyTooLargeProblem(TypedDict):
     """The most values that a body may have."""
 
 
-class BooksResponse(TypedDict):
-    log_id: str | None
-    """Identity of the event log from which the figures come."""
-    open_from: str | None
-    """Everything that comes is booked at this time or later; null: no month is closed."""
-    next_month: str | None
-    """The month that is closed next; null: the first one may be any that is over."""
-    items: list[ClosedMonth]
-    """All closed months, newest first."""
-    reopened: list[ReopenedMonth]
-    """Closings that were taken back, newest first."""
-
-
 class BusyProblem(TypedDict):
     """Busy. RFC 9457; what to do: /docs/problems/busy."""
 
@@ -1711,107 +1730,6 @@ class Citation(TypedDict):
     written in another way; `derived`: it follows from the text there or is chosen (a sum, a
     boolean); `none`: not at all. Left out if the embedded engine read the value.
     """
-
-
-class ClosedMonth(TypedDict):
-    month: str
-    """A calendar month (UTC): `2026-11`."""
-    status: Literal["closed", "closing"]
-    """`closing`: the line is drawn, and the figures are not known yet. Close it again to go on."""
-    cut_off_at: str
-    """When the line was drawn."""
-    cut_off_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
-    person who signed in was erased with the tenant.
-    """
-    closing: MonthClosing | None
-    """Who closed it, and what binds its figures to the log; null while it is closing."""
-    report: ClosedMonthReport | None
-    """The figures, which never change; null while the month is closing."""
-
-
-class ClosedMonthReport(TypedDict):
-    start: str
-    """RFC 3339 UTC with milliseconds."""
-    end: str
-    """RFC 3339 UTC with milliseconds."""
-    currency: Literal["USD"]
-    """ISO 4217, three capital letters."""
-    credits_burned: int
-    """Whole credits."""
-    unit_margin: ClosedMonthReportUnitMargin
-    """Margin at the frozen price of a credit."""
-    realized_margin: ClosedMonthReportRealizedMargin
-    """Margin at booking rates, net of VAT and provider fees."""
-    fx_effect_usd: str
-    """Realized margin − unit margin: the gap."""
-    gap_breakdown: ClosedMonthReportGapBreakdown
-    """The parts add up to `fx_effect_usd` exactly."""
-    free_tier_cost_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    deferred_revenue_usd: str
-    """Value of unconsumed credits at `end`."""
-    by_currency: list[MarginByCurrency]
-    """The same figures for each currency of sale, in its minor units."""
-    unpriced_calls: int
-    """Model calls whose price is not known; they count as 0."""
-    sales_without_amount: int
-    """Sales that were recorded without money."""
-    sales_without_rate: int
-    """Sales in a currency without an exchange rate for their day."""
-
-
-class ClosedMonthReportUnitMargin(TypedDict):
-    """Margin at the frozen price of a credit."""
-
-    revenue_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    model_cost_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    margin_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    margin_percent: str | None
-    """Share of the revenue; null without revenue."""
-
-
-class ClosedMonthReportRealizedMargin(TypedDict):
-    """Margin at booking rates, net of VAT and provider fees."""
-
-    gross_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    vat_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    provider_fees_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    net_revenue_usd: str
-    """gross − VAT − provider fees, as recognised."""
-    refunds_usd: str
-    """Recognised through refunds and clawbacks: the true-ups."""
-    model_cost_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    margin_usd: str
-    """net revenue + refunds − model cost."""
-    margin_percent: str | None
-    """Share of the revenue; null without revenue."""
-
-
-class ClosedMonthReportGapBreakdown(TypedDict):
-    """The parts add up to `fx_effect_usd` exactly."""
-
-    fx_rate_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    price_variance_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    provider_fee_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    promo_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    unpriced_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    refund_true_up_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    rounding_usd: str
-    """US dollars as decimal text with 6 decimals."""
 
 
 class ConfigList(TypedDict):
@@ -3233,6 +3151,43 @@ class FreeTierSubsidyResponse(TypedDict):
     totals: SubsidyTotals
 
 
+class FxCorrectionRequest(TypedDict):
+    currency: str
+    """ISO 4217 code."""
+    rate_date: str
+    """Day of the wrong rate, as the sales have it."""
+    fx_rate_to_usd: NotRequired[str | None]
+    """USD for 1 unit of the currency; left out: the rate of that day as it is published now."""
+    tenant_id: NotRequired[str | None]
+    """Sales of this tenant only."""
+    grant_id: NotRequired[str | None]
+    """This sale only."""
+    reason: str
+    """Why, for people and for the auditor."""
+
+
+class FxCorrectionResponse(TypedDict):
+    currency: str
+    """ISO 4217, three capital letters."""
+    rate_date: str
+    """Day of the rate that was wrong."""
+    fx_rate_to_usd: str
+    """Exact decimal text."""
+    reason: str
+    """Why, for people and for the auditor."""
+    corrected: list[FxCorrectionResponseCorrected]
+    """The sales that this very request corrected."""
+
+
+class FxCorrectionResponseCorrected(TypedDict):
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    previous_rate: str
+    """Exact decimal text."""
+
+
 class FxRateNotFoundProblem(TypedDict):
     """There is no such exchange rate. RFC 9457; what to do: /docs/problems/fx_rate_not_found."""
 
@@ -3348,6 +3303,8 @@ class GrantItem(TypedDict):
     kind: Literal["sale", "refund", "reversal"]
     """Its kind."""
     credits: int
+    """All of the sale, its bonus among them; negative for a refund."""
+    bonus_credits: int
     """Whole credits."""
     original_grant_id: str | None
     """ID of the sale that a refund takes back; null for other kinds."""
@@ -3361,16 +3318,32 @@ class GrantItem(TypedDict):
     """ISO 4217, three capital letters."""
     gross_amount_minor: int | None
     """What the customer paid, VAT included, in minor units of `currency`."""
+    discount_minor: int
+    """Taken off the list price, in minor units."""
     vat_amount_minor: int
     """VAT in minor units of `currency`."""
     provider_fee_minor: int
     """What the payment provider kept, in minor units of `currency`."""
     net_amount_minor: int | None
     """Gross less VAT, in minor units of `currency`."""
+    discount_code: str | None
+    """Coupon or code of the discount; null without one."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     price_list_version: int | None
     """Version of the price list that the sale used."""
     fx_rate_to_usd: str | None
     """USD for one unit of the currency, as a decimal text; null while no rate is known."""
+    fx_rate_date: str | None
+    """Day of the exchange rate; null if none was needed or known."""
+    fx_rate_age_days: int | None
+    """Days between the day of the rate and that of the payment; null: it has no rate."""
+    fx_rate_stale: bool
+    """Whether the rate was more than 7 days old."""
     provider: str
     """Name of the payment provider or the model's provider, in small letters."""
     provider_txn_id: str
@@ -3939,19 +3912,6 @@ class MarginByCurrency(TypedDict):
     """US dollars as decimal text with 6 decimals."""
 
 
-class MarginCorrections(TypedDict):
-    """Part of the figures: what came after its month was closed, and is booked in this period."""
-
-    events: int
-    """Events of accounts whose time lies in a month that was closed before."""
-    net_revenue_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    refunds_usd: str
-    """US dollars as decimal text with 6 decimals."""
-    model_cost_usd: str
-    """What became known of model costs of closed months: late calls, prices that came later."""
-
-
 class MarginReportResponse(TypedDict):
     log_id: str | None
     """Identity of the event log from which the figures come."""
@@ -3983,9 +3943,8 @@ class MarginReportResponse(TypedDict):
     """Sales that were recorded without money."""
     sales_without_rate: int
     """Sales in a currency without an exchange rate for their day."""
-    closing: MonthClosing | None
-    """The period is a closed month, and the figures are those of its closing; null: it is not."""
-    corrections: MarginCorrections
+    sales_with_stale_rate: int
+    """Sales at a rate that was more than 7 days old on their day."""
 
 
 class MarginReportResponseUnitMargin(TypedDict):
@@ -4199,56 +4158,6 @@ class ModelProviderErrorProblem(TypedDict):
     """The HTTP status of its answer; null if the fault is in the answer itself, or there was no
     answer.
     """
-
-
-class MonthClosing(TypedDict):
-    number: int
-    """Number of the closing, from 1."""
-    position: str
-    """Where the line was drawn: its position in the log."""
-    digest: str
-    """SHA-256 over month, position and figures."""
-    closed_at: str
-    """RFC 3339 UTC with milliseconds."""
-    closed_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
-    person who signed in was erased with the tenant.
-    """
-
-
-class MonthNotClosableProblem(TypedDict):
-    """The month cannot be closed. RFC 9457; what to do: /docs/problems/month_not_closable."""
-
-    type: Literal["/docs/problems/month_not_closable"]
-    """The page of the problem, at this service."""
-    title: Literal["The month cannot be closed"]
-    """The problem in a few words."""
-    status: Literal[409]
-    """Status of the HTTP answer."""
-    code: Literal["month_not_closable"]
-    """The code that programs use for the problem."""
-    detail: str
-    """A sentence for people."""
-    request_id: str
-    """ID of the request, as in `X-Request-Id`."""
-
-
-class MonthNotReopenableProblem(TypedDict):
-    """The month cannot be opened again. RFC 9457; what to do: /docs/problems/month_not_reopenable.
-    """
-
-    type: Literal["/docs/problems/month_not_reopenable"]
-    """The page of the problem, at this service."""
-    title: Literal["The month cannot be opened again"]
-    """The problem in a few words."""
-    status: Literal[409]
-    """Status of the HTTP answer."""
-    code: Literal["month_not_reopenable"]
-    """The code that programs use for the problem."""
-    detail: str
-    """A sentence for people."""
-    request_id: str
-    """ID of the request, as in `X-Request-Id`."""
 
 
 class NotFoundProblem(TypedDict):
@@ -4704,6 +4613,12 @@ class Payment(TypedDict):
     """ID of the transaction at the payment provider; it identifies repeats."""
     invoice_ref: str | None
     """Reference of the invoice, for people."""
+    payout_id: str | None
+    """The provider's payout that has the payment; null until it is known."""
+    tax_rate: str | None
+    """VAT in percent, decimal text; null where it was not said."""
+    tax_country: str | None
+    """Country whose VAT it is, ISO 3166-1; null where it was not said."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -4935,6 +4850,10 @@ class PublishFxRatesRequest(TypedDict):
     """The rates by operation, mode and billing type, or by currency."""
     source: NotRequired[str]
     """Where it comes from."""
+    confirmed: NotRequired[bool]
+    """Publishes also a rate that is more than 5 times, or less than a fifth of, the last one
+    before.
+    """
 
 
 class PublishPriceListRequest(TypedDict):
@@ -5210,9 +5129,11 @@ class RefundRequest(TypedDict):
     gross_amount_minor: NotRequired[int | None]
     """What the customer paid, VAT included, in minor units of `currency`."""
     vat_amount_minor: NotRequired[int | None]
-    """Left out: computed in proportion."""
-    provider_fee_minor: NotRequired[int]
-    """Fee that the provider gives back."""
+    """Left out: in proportion to all that was refunded so far, so that the parts add up to the
+    whole.
+    """
+    provider_fee_minor: NotRequired[int | None]
+    """Fee that the provider gives back; null: in proportion to the money."""
     occurred_at: NotRequired[str | None]
     """When it happened, RFC 3339 with a zone, from 2000-01-01 to one day ahead; left out: now."""
     reason: NotRequired[str | None]
@@ -5250,26 +5171,6 @@ class RefundResponse(TypedDict):
     """false: this movement was already booked."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
-
-
-class ReopenMonthRequest(TypedDict):
-    reason: str
-    """Stays in the log for ever: put no names of people into it."""
-
-
-class ReopenedMonth(TypedDict):
-    month: str
-    """A calendar month (UTC): `2026-11`."""
-    number: int
-    """Number of the closing that was taken back."""
-    reason: str
-    """Why, for people and for the auditor."""
-    reopened_at: str
-    """RFC 3339 UTC with milliseconds."""
-    reopened_by: str | None
-    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
-    person who signed in was erased with the tenant.
-    """
 
 
 class Replica(TypedDict):
@@ -7489,8 +7390,6 @@ Problem = Union[
     MissingSchemaProblem,
     ModelPricingNotFoundProblem,
     ModelProviderErrorProblem,
-    MonthNotClosableProblem,
-    MonthNotReopenableProblem,
     NotFoundProblem,
     NotReadyProblem,
     OperationNotFoundProblem,

@@ -24,8 +24,8 @@ import type {
   ChangeWebhookResponses,
   ChargeExamplesData,
   ChargeExamplesResponses,
-  CloseMonthData,
-  CloseMonthResponses,
+  CorrectFxRatesData,
+  CorrectFxRatesResponses,
   CountPagesData,
   CountPagesResponses,
   CreateAdminBillingConfigData,
@@ -158,8 +158,6 @@ import type {
   ListAuditsResponses,
   ListBatchesData,
   ListBatchesResponses,
-  ListClosedMonthsData,
-  ListClosedMonthsResponses,
   ListConfigsData,
   ListConfigsResponses,
   ListDeploymentsData,
@@ -220,8 +218,6 @@ import type {
   RemoveUploadResponses,
   RemoveWebhookData,
   RemoveWebhookResponses,
-  ReopenMonthData,
-  ReopenMonthResponses,
   ReopenReviewData,
   ReopenReviewResponses,
   ResendWebhookDeliveryData,
@@ -265,7 +261,7 @@ export const CALLS = {
   canonical: { method: 'POST', path: '/v1/canonical', isKeyed: true },
   changeWebhook: { method: 'PUT', path: '/v1/webhooks/{webhook_id}' },
   chargeExamples: { method: 'POST', path: '/v1/billing/dspy-examples-charge' },
-  closeMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/close' },
+  correctFxRates: { method: 'POST', path: '/v1/admin/fx-corrections' },
   countPages: { method: 'POST', path: '/v1/documents/page-count' },
   createAdminBillingConfig: { method: 'POST', path: '/v1/admin/billing-config' },
   createApiKey: { method: 'POST', path: '/v1/api-keys' },
@@ -332,7 +328,6 @@ export const CALLS = {
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
   listAudits: { method: 'GET', path: '/v1/admin/audits' },
   listBatches: { method: 'GET', path: '/v1/batches' },
-  listClosedMonths: { method: 'GET', path: '/v1/admin/books/months' },
   listConfigs: { method: 'GET', path: '/v1/configs' },
   listDeployments: { method: 'GET', path: '/v1/inference/deployments' },
   listDocuments: { method: 'GET', path: '/v1/documents' },
@@ -363,7 +358,6 @@ export const CALLS = {
   removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
-  reopenMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/reopen' },
   reopenReview: { method: 'POST', path: '/v1/reviews/{review_id}/reopen' },
   resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
   reverseRefund: { method: 'POST', path: '/v1/billing/refunds/{refund_id}/reversal', isKeyed: true },
@@ -392,7 +386,7 @@ export interface Api {
   /**
    * Record a sale of credits.
    *
-   * The amount is checked against the price list, never priced from a default. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`.
+   * The amount is checked against the price list, never priced from a default: list price − discount. A retry with the same `provider` and `provider_txn_id` returns the original grant with `credited: false`. Fee, VAT, invoice, payout and tax that were not known before are added to it (`details_added`), and what contradicts it is 422 with `members`.
    */
   addCredits(input: Input<AddCreditsData>, options?: CallOptions): Promise<Answer<AddCreditsResponses>>;
 
@@ -460,11 +454,11 @@ export interface Api {
   chargeExamples(input: Input<ChargeExamplesData>, options?: CallOptions): Promise<Answer<ChargeExamplesResponses>>;
 
   /**
-   * Close a month.
+   * Correct the rate of sales that are booked.
    *
-   * Months that are over (UTC) are closed in order. What comes afterwards is booked in the open month, whatever its time. A repeat answers the same. `busy`: the line is drawn and the figures are not known yet; send the request again.
+   * Each sale in the currency that was booked at a rate of that day gets the right one, by an event: what was recognised at the wrong rate is trued up now, and what was reported before stays. Sales that have the right rate are left alone, so that a repeat does nothing.
    */
-  closeMonth(input: Input<CloseMonthData>, options?: CallOptions): Promise<Answer<CloseMonthResponses>>;
+  correctFxRates(input: Input<CorrectFxRatesData>, options?: CallOptions): Promise<Answer<CorrectFxRatesResponses>>;
 
   /**
    * How many pages documents have, as billed.
@@ -623,7 +617,7 @@ export interface Api {
   /**
    * A tenant's balance as of any moment.
    *
-   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account.
+   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account.
    */
   getBalanceAt(input: Input<GetBalanceAtData>, options?: CallOptions): Promise<Answer<GetBalanceAtResponses>>;
 
@@ -749,7 +743,7 @@ export interface Api {
   /**
    * Unit margin, realized margin, and the gap between them.
    *
-   * Both ends are inclusive. If left out: the current month until now. A closed month (UTC) has the figures of its closing. How it is computed: docs/explanation/margin-report.md.
+   * Both ends are inclusive. If left out: the current month until now. How it is computed: docs/explanation/margin-report.md.
    */
   getMarginReport(input?: Input<GetMarginReportData>, options?: CallOptions): Promise<Answer<GetMarginReportResponses>>;
 
@@ -929,13 +923,6 @@ export interface Api {
   listBatches(input: Input<ListBatchesData>, options?: CallOptions): Promise<Answer<ListBatchesResponses>>;
 
   /**
-   * Closed months, with their figures.
-   *
-   * A closed month never changes: what comes later is booked in the open one. How it works: docs/explanation/closed-months.md.
-   */
-  listClosedMonths(input?: Input<ListClosedMonthsData>, options?: CallOptions): Promise<Answer<ListClosedMonthsResponses>>;
-
-  /**
    * The saved configs of a tenant, last published first.
    *
    * The latest version of each config that was not revoked; keys are never shown.
@@ -1099,7 +1086,7 @@ export interface Api {
   /**
    * Publish a day's exchange rates.
    *
-   * All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is overwritten.
+   * All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is overwritten, and sales that are booked keep their rate. Sales that had none get theirs.
    */
   publishFxRates(input: Input<PublishFxRatesData>, options?: CallOptions): Promise<Answer<PublishFxRatesResponses>>;
 
@@ -1144,13 +1131,6 @@ export interface Api {
    * This is final: its secret is removed, and waiting messages are not sent.
    */
   removeWebhook(input: Input<RemoveWebhookData>, options?: CallOptions): Promise<Answer<RemoveWebhookResponses>>;
-
-  /**
-   * Open the month that was closed last again.
-   *
-   * What was booked since it was closed stays where it is. Its figures are made anew when it is closed.
-   */
-  reopenMonth(input: Input<ReopenMonthData>, options?: CallOptions): Promise<Answer<ReopenMonthResponses>>;
 
   /**
    * Doubt a decision or a rejection: the review is open again.

@@ -83,7 +83,7 @@ export const rebalance = (intruder: Intruder, stream: string): void => {
   for (const event of intruder.all(`stream = '${stream}' order by revision`)) {
     const data = parsed(event.data);
     if (!('balance_after' in data)) continue;
-    const plus = event.type === 'CreditsGranted' || event.type === 'CreditsAdjusted';
+    const plus = ['CreditsGranted', 'RefundReversed', 'CreditsAdjusted'].includes(event.type);
     balance += (plus ? 1 : -1) * Number(data['credits']);
     const after = JSON.stringify({ ...data, balance_after: balance });
     intruder.run('update events set data = ? where position = ?', after, event.position);
@@ -141,9 +141,10 @@ export const takeOut = (intruder: Intruder, gone: readonly StoredEvent[]): void 
   rebalance(intruder, ACCOUNT);
 };
 
-/** A refund with the claim that it was made for. */
-export const refundAndClaim = ({ first, all }: Intruder): readonly StoredEvent[] => {
-  const refund = first('CreditsRefunded');
+/** A refund that was not undone, with the claim that it was made for. */
+export const refundAndClaim = ({ all }: Intruder): readonly StoredEvent[] => {
+  const [refund] = all(`stream = '${ACCOUNT}' and type = 'CreditsRefunded' order by position desc limit 1`);
+  if (refund === undefined) throw new Error('no refund');
   const txn = parsed(refund.data)['provider_txn_id'] as string;
   return [refund, ...all(`type = 'PaymentClaimed' and data like '%"provider_txn_id":"${txn}"%'`)];
 };

@@ -112,6 +112,17 @@ export const MONEY: readonly Edit[] = [
     },
   },
   {
+    name: 'a bonus of a sale that had none',
+    foundBy: 'audit',
+    make: set('CreditsGranted', { bonus_credits: 100 }, paidSale),
+  },
+  {
+    name: 'the payout of a sale, which its claim does not say',
+    foundBy: 'audit',
+    check: 'claim',
+    make: set('CreditsGranted', { payout_id: 'po_forged' }, paidSale),
+  },
+  {
     name: 'when a sale happened',
     foundBy: 'audit',
     make: set('CreditsGranted', (data) => ({ ...data, occurred_at: at(data['occurred_at'], -86_400_000) })),

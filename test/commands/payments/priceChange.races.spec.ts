@@ -55,10 +55,10 @@ const shop = () => {
   const tills = [1, 2].map(() => {
     const reference = referenceData({ store, maxAgeMs: 0 });
     const clock = { now: pass, newId: (prefix: string) => `${prefix}_${(id += 1)}`, uuid: () => String(id) };
+    const accounts = accountWriter({ store });
     const sale = sellCredits({
-      reference,
-      clock,
-      payments: payments({ store, writer: accountWriter({ store }) }),
+      ...{ reference, clock, accounts, store },
+      payments: payments({ store, writer: accounts }),
       claimantOf: claimantOf(store),
     });
     const sell = (body: Readonly<Record<string, unknown>>) =>

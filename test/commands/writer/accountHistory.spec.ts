@@ -228,7 +228,7 @@ describe('an account with many sales', () => {
         adjustment('t', 8, 'gift-0'),
       ];
       for (const command of other)
-        expect(said(await run(command))).to.deep.equal({ code: 'idempotency_key_reused' });
+        expect(said(await run(command))).to.have.property('code', 'idempotency_key_reused');
       expect((await writer.stateOf('t', 0)).balance).to.equal(balance);
     });
 

@@ -15,7 +15,7 @@ const leftOf = (...past: readonly AccountCommand[]) => {
 };
 
 describe('refunding a sale', () => {
-  it('takes back money with credits and VAT in proportion, rounded down', () => {
+  it('takes back money with credits and VAT in proportion', () => {
     given(sell())
       .when(refund({ gross_amount_minor: 397 }))
       .then([
@@ -38,7 +38,30 @@ describe('refunding a sale', () => {
       refund({ provider_txn_id: 'ref_2', gross_amount_minor: 397 }),
     )
       .when(refund({ provider_txn_id: 'ref_3', gross_amount_minor: 396 }))
-      .then(['CreditsRefunded', { credits: 334, vat_amount_minor: 64, balance_after: 0 }]);
+      .then(['CreditsRefunded', { credits: 334, vat_amount_minor: 63, balance_after: 0 }]);
+  });
+
+  it('takes VAT and fee of each part by all parts so far, so that they add up to the whole', () => {
+    const of = sell({ gross_amount_minor: 100, vat_amount_minor: 16, provider_fee_minor: 5 });
+    const part = (n: number) =>
+      refund({ provider_txn_id: `part_${n}`, gross_amount_minor: 10, provider_fee_minor: null });
+    const parts = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(part);
+    const taken = parts.map((one, n) => {
+      const state = given(of, ...parts.slice(0, n), one).state();
+      const [sold] = allKept(state.sales);
+      return [sold?.refunded_vat_minor, sold?.refunded_fee_minor];
+    });
+    expect(taken.map(([vat]) => vat)).to.deep.equal([2, 3, 5, 6, 8, 10, 11, 13, 14, 16]);
+    expect(taken.map(([, fee]) => fee)).to.deep.equal([0, 1, 2, 2, 2, 3, 4, 4, 4, 5]);
+  });
+
+  it('makes up for what an earlier part stated otherwise', () => {
+    given(sell(), refund({ gross_amount_minor: 595, vat_amount_minor: 0 }))
+      .when(refund({ provider_txn_id: 'ref_2', gross_amount_minor: 297 }))
+      .then(['CreditsRefunded', { vat_amount_minor: 142, provider_fee_minor: 0 }]);
+    given(sell(), refund({ gross_amount_minor: 595, vat_amount_minor: 190 }))
+      .when(refund({ provider_txn_id: 'ref_2', gross_amount_minor: 297 }))
+      .then(['CreditsRefunded', { vat_amount_minor: 0 }]);
   });
 
   it('takes money alone, or credits alone', () => {
@@ -75,7 +98,7 @@ describe('refunding a sale', () => {
       .then(['CreditsRefunded', { gross_amount_minor: 1, vat_amount_minor: 1 }]);
     given(sell(gross), part(1, 1))
       .when(part(2, 600_460))
-      .then(['CreditsRefunded', { vat_amount_minor: 300_231 }]);
+      .then(['CreditsRefunded', { vat_amount_minor: 300_230 }]);
   });
 
   it('never derives more than is left', () => {
@@ -85,6 +108,50 @@ describe('refunding a sale', () => {
     given(sell(), refund({ gross_amount_minor: 1_180, credits: asCredits(0), vat_amount_minor: 0 }))
       .when(refund({ provider_txn_id: 'ref_2', gross_amount_minor: 10 }))
       .then(['CreditsRefunded', { credits: 1_000, vat_amount_minor: 10 }]);
+  });
+
+  describe('with a bonus', () => {
+    /** 1,000 credits for 11.90 EUR, and 200 on top. */
+    const withBonus = sell({ credits: asCredits(1_200), bonus_credits: asCredits(200) });
+    const all = refund({ gross_amount_minor: 1_190 });
+
+    it('takes the bonus back in proportion, and all of it with all of the money', () => {
+      given(withBonus)
+        .when(refund({ gross_amount_minor: 595 }))
+        .then(['CreditsRefunded', { credits: 600, balance_after: 600 }]);
+      given(withBonus)
+        .when(all)
+        .then(['CreditsRefunded', { credits: 1_200, balance_after: 0 }]);
+    });
+
+    it('takes the bonus back as far as it is there', () => {
+      given(withBonus, spend(150))
+        .when(all)
+        .then(['CreditsRefunded', { credits: 1_050, balance_after: 0 }]);
+      given(withBonus, spend(201))
+        .when(all)
+        .thenRejected({
+          code: 'insufficient_balance',
+          available_credits: asCredits(999),
+          max_refundable_credits: asCredits(999),
+        });
+      given(withBonus, refund({ gross_amount_minor: 595 }), spend(60))
+        .when(refund({ provider_txn_id: 'ref_2', gross_amount_minor: 595 }))
+        .then(['CreditsRefunded', { credits: 540, balance_after: 0 }]);
+    });
+
+    it('takes as many credits as are stated', () => {
+      given(withBonus)
+        .when(refund({ gross_amount_minor: 1_190, credits: asCredits(1_000) }))
+        .then(['CreditsRefunded', { credits: 1_000, balance_after: 200 }]);
+    });
+  });
+
+  it('takes the credits of a sale that a coupon made free', () => {
+    const free = { gross_amount_minor: 0, vat_amount_minor: 0, provider_fee_minor: 0, discount_minor: 1_000 };
+    given(sell(free))
+      .when(refund({ credits: asCredits(1_000) }))
+      .then(['CreditsRefunded', { credits: 1_000, gross_amount_minor: 0, balance_after: 0 }]);
   });
 
   it('does not take credits for no money', () => {

@@ -2,7 +2,17 @@ import { allKept } from '../../../domain/kernel/history.ts';
 import { expect } from 'chai';
 import { account } from '../../../domain/account/account.ts';
 import { asCredits, MOVEMENT_MAX } from '../../../domain/kernel/amounts.ts';
-import { adjust, NOW, refund, richest, sell, setPlan, TENANT } from '../../support/money/moneyCommands.ts';
+import {
+  adjust,
+  bookRate,
+  NOW,
+  refund,
+  richest,
+  sell,
+  setPlan,
+  TENANT,
+  tellMore,
+} from '../../support/money/moneyCommands.ts';
 import { specFor } from '../../support/specFor.ts';
 
 const { given } = specFor(account);
@@ -48,12 +58,16 @@ describe('selling credits', () => {
   for (const changed of [
     { credits: asCredits(999) },
     { currency: 'USD' },
+    { bonus_credits: asCredits(100) },
+    { discount_minor: 10 },
     { gross_amount_minor: 1_191 },
-    { vat_amount_minor: 0 },
-    { provider_fee_minor: 0 },
+    { vat_amount_minor: 189 },
+    { provider_fee_minor: 46 },
   ])
     it(`refuses the same payment with another ${Object.keys(changed).join()}`, () => {
-      given(sell()).when(sell(changed)).thenRejected({ code: 'idempotency_key_reused' });
+      given(sell())
+        .when(sell(changed))
+        .thenRejected({ code: 'idempotency_key_reused', members: Object.keys(changed) });
     });
 
   for (const retold of [
@@ -61,10 +75,95 @@ describe('selling credits', () => {
     { note: 'again' },
     { invoice_ref: 'INV-2' },
     { price_list_version: 2 },
+    { vat_amount_minor: 0 },
+    { provider_fee_minor: 0 },
   ])
     it(`takes the same payment with another ${Object.keys(retold).join()} for a repeat`, () => {
       given(sell()).when(sell(retold)).thenNothing();
     });
+
+  describe('of which more is known later', () => {
+    const bare = sell({ vat_amount_minor: 0, provider_fee_minor: 0 });
+    const facts = { vat_amount_minor: 190, provider_fee_minor: 45, invoice_ref: 'INV-1', payout_id: 'po_1' };
+
+    it('takes the same payment with a fee and VAT for a repeat, and has them once they are added', () => {
+      given(bare).when(sell()).thenNothing();
+      given(bare)
+        .when(tellMore(facts))
+        .then(['SaleDetailsAdded', { grant_id: 'grt_stripe_pay_1', details: facts, created_at: NOW }]);
+      given(bare, tellMore(facts)).when(bare).thenNothing();
+      given(bare, tellMore(facts))
+        .when(refund({ gross_amount_minor: 595, provider_fee_minor: null }))
+        .then(['CreditsRefunded', { vat_amount_minor: 95, provider_fee_minor: 22 }]);
+    });
+
+    it('adds what is new, and nothing that is known', () => {
+      given(sell())
+        .when(tellMore(facts))
+        .then(['SaleDetailsAdded', { details: { invoice_ref: 'INV-1', payout_id: 'po_1' } }]);
+      given(bare, tellMore(facts)).when(tellMore(facts)).thenNothing();
+      given(bare)
+        .when(tellMore({ vat_amount_minor: 0, provider_fee_minor: 0 }))
+        .thenNothing();
+    });
+
+    it('refuses what contradicts it, what exceeds its money, and facts of no sale', () => {
+      const members = ['vat_amount_minor', 'provider_fee_minor', 'payout_id', 'invoice_ref'];
+      const others = { vat_amount_minor: 1, provider_fee_minor: 1, payout_id: 'po_2', invoice_ref: 'INV-2' };
+      given(bare, tellMore(facts))
+        .when(tellMore(others))
+        .thenRejected({ code: 'idempotency_key_reused', members });
+      given(bare, tellMore(facts))
+        .when(sell({ provider_fee_minor: 46 }))
+        .thenRejected({ code: 'idempotency_key_reused', members: ['provider_fee_minor'] });
+      given(bare)
+        .when(tellMore({ provider_fee_minor: 1_191 }))
+        .thenRejected({ code: 'idempotency_key_reused', members: ['provider_fee_minor'] });
+      given().when(tellMore(facts)).thenRejected({ code: 'original_grant_not_found' });
+    });
+  });
+
+  describe('at a rate that is known later', () => {
+    const unpriced = sell({ fx_rate_to_usd: null, fx_rate_date: null });
+    const rate = { fx_rate_to_usd: '1.1', fx_rate_date: '2026-01-30' };
+
+    it('gets the rate once', () => {
+      given(unpriced)
+        .when(bookRate(rate))
+        .then([
+          'SaleRateBooked',
+          {
+            ...{ grant_id: 'grt_stripe_pay_1', ...rate, previous_rate: null, previous_rate_date: null },
+            ...{ price_per_1000_credits: '10', sale_occurred_at: NOW, reason: null, created_at: NOW },
+          },
+        ]);
+      given(unpriced, bookRate(rate))
+        .when(bookRate({ ...rate, fx_rate_to_usd: '1.2' }))
+        .thenNothing();
+      given(sell()).when(bookRate(rate)).thenNothing();
+    });
+
+    it('gets another one where somebody says why', () => {
+      const right = { ...rate, fx_rate_to_usd: '1.2', reason: 'mistyped' };
+      const before = { previous_rate: '1.1', previous_rate_date: '2026-01-30' };
+      given(sell())
+        .when(bookRate(right))
+        .then(['SaleRateBooked', { ...right, ...before }]);
+      given(sell(), bookRate(right)).when(bookRate(right)).thenNothing();
+      given(sell())
+        .when(bookRate({ ...right, fx_rate_to_usd: '1.10' }))
+        .thenNothing();
+    });
+
+    it('has none without money, and is none that was not sold', () => {
+      given(
+        sell({ gross_amount_minor: null, vat_amount_minor: 0, provider_fee_minor: 0, fx_rate_to_usd: null }),
+      )
+        .when(bookRate(rate))
+        .thenNothing();
+      given().when(bookRate(rate)).thenRejected({ code: 'original_grant_not_found' });
+    });
+  });
 
   it('refuses the identity of a refund', () => {
     given(sell(), refund({ gross_amount_minor: 119 }))

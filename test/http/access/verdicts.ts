@@ -94,6 +94,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   listTenants: ADMIN,
   listTenantLedger: ADMIN,
   publishFxRates: ADMIN,
+  correctFxRates: ADMIN,
   listEvents: ADMIN,
   getConfig: ANY,
   listConfigs: OWN,

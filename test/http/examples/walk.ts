@@ -125,6 +125,9 @@ const sell = async (walk: Walk): Promise<void> => {
   await walk.call('publishFxRates', {
     json: { date: '2026-01-30', base: 'EUR', rates: { USD: '1.1632' }, source: 'ECB' },
   });
+  await walk.call('correctFxRates', {
+    json: { currency: 'EUR', rate_date: '2026-01-30', fx_rate_to_usd: '1.1632', reason: 'Mistyped' },
+  });
   await walk.call('getFxRate', { query: { base: 'EUR', quote: 'USD', on: '2026-01-31' } });
   await walk.call('addCredits', {
     json: {
@@ -132,9 +135,12 @@ const sell = async (walk: Walk): Promise<void> => {
       provider: 'stripe',
       provider_txn_id: 'pi_3QK9',
       credits: 100_000,
+      bonus_credits: 5_000,
       currency: 'EUR',
       gross_amount_minor: 11_900,
       vat_amount_minor: 1_900,
+      tax_rate: '19',
+      tax_country: 'DE',
       provider_fee_minor: 195,
       invoice_ref: 'R-2026-0017',
     },

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { issuesIn } from '../support/client.ts';
 import { testApi, type TestApi } from '../support/testApi.ts';
+import { meta as commandMeta } from '../../support/money/moneyCommands.ts';
 
 describe('exchange rates over HTTP', () => {
   let api: TestApi;
@@ -43,6 +45,125 @@ describe('exchange rates over HTTP', () => {
     expect((await publish(first)).body).to.include({ published: false, published_at: null });
     await publish({ ...first, rates: { GBP: '0.71' } });
     expect((await rate('quote=GBP&on=1999-03-06')).body).to.include({ rate: '0.71', source: 'desk' });
+  });
+
+  describe('of sales', () => {
+    const day = '2001-02-05';
+    const at = (time = '12:00:00.000Z') => `${day}T${time}`;
+    const sell = async (tenant: string, currency: string, over = {}) => {
+      const json = {
+        ...{ tenant_id: tenant, provider_txn_id: randomUUID(), currency, gross_amount_minor: 1000 },
+        ...{ occurred_at: at(), ...over },
+      };
+      return (await api.call('post', '/v1/billing/credits', { json })).body;
+    };
+    const grantsOf = async (tenant: string) =>
+      (await api.call('get', `/v1/billing/grants/${tenant}`)).body['items'] as Record<string, unknown>[];
+    const report = async () => (await api.call('get', '/v1/admin/margin-report')).body;
+    const correct = (json: object) => api.call('post', '/v1/admin/fx-corrections', { json });
+
+    let listed: readonly Record<string, unknown>[];
+    const listPrices = (entries: readonly object[]) =>
+      api.call('post', '/v1/admin/credit-prices', { json: { entries } });
+    after(() => listPrices(listed.map(({ minor_unit_digits: _, ...entry }) => entry)));
+    before(async () => {
+      listed = (await api.call('get', '/v1/admin/credit-prices')).body['entries'] as typeof listed;
+      const entries = ['USD', 'EUR', 'GBP', 'SEK', 'NOK'].map((currency) => ({
+        ...{ currency, price_per_1000_credits: '1.00' },
+      }));
+      await listPrices(entries);
+    });
+
+    it('mark one that was older than 7 days, and the report counts it', async () => {
+      await publish({ date: '2001-01-28', rates: { USD: '0.9', GBP: '0.6' } });
+      const before = Number((await report())['sales_with_stale_rate']);
+      const sold = await sell('fx-stale', 'GBP');
+      const stale = { fx_rate_to_usd: '1.500000000000000000', fx_rate_date: '2001-01-28' };
+      expect(sold).to.include({ ...stale, fx_rate_age_days: 8, fx_rate_stale: true });
+      const young = await sell('fx-stale', 'GBP', { occurred_at: '2001-02-04T23:59:59.999Z' });
+      expect(young).to.include({ fx_rate_age_days: 7, fx_rate_stale: false });
+      expect(
+        (await grantsOf('fx-stale')).map((row) => [row['fx_rate_date'], row['fx_rate_stale']]),
+      ).to.deep.equal([
+        ['2001-01-28', false],
+        ['2001-01-28', true],
+      ]);
+      expect(Number((await report())['sales_with_stale_rate']) - before).to.equal(1);
+    });
+
+    it('are booked once they are published, also by who publishes them elsewhere', async () => {
+      const before = await report();
+      for (const currency of ['SEK', 'NOK'])
+        expect(await sell('fx-unpriced', currency)).to.include({
+          fx_rate_to_usd: null,
+          fx_rate_stale: false,
+        });
+      const unpriced = await report();
+      expect(Number(unpriced['sales_without_rate']) - Number(before['sales_without_rate'])).to.equal(2);
+      await publish({ date: day, rates: { USD: '0.9', SEK: '9' } });
+      const { reference, clock } = api.deps;
+      const data = { date: day, base: 'SEK', rates: { NOK: '1', USD: '0.1' }, source: 'file' };
+      const meta = { ...commandMeta, now: clock.now() };
+      await reference.publishFxRates({ type: 'PublishFxRates', data, meta });
+      expect(await api.deps.priceSales()).to.equal(1);
+      expect(await api.deps.priceSales()).to.equal(0);
+      const rows = await grantsOf('fx-unpriced');
+      expect(rows.map((row) => [row['fx_rate_to_usd'], row['fx_rate_age_days']])).to.deep.equal([
+        ['0.100000000000000000', 0],
+        ['0.100000000000000000', 0],
+      ]);
+      const priced = await report();
+      expect(priced['sales_without_rate']).to.equal(before['sales_without_rate']);
+      const worth = Number(priced['deferred_revenue_usd']) - Number(unpriced['deferred_revenue_usd']);
+      expect(worth).to.be.closeTo(2, 0.000_001);
+    });
+
+    it('that were wrong are corrected by an event, with their refunds, and a repeat does nothing', async () => {
+      await publish({ date: '2001-03-05', rates: { USD: '11.00' }, confirmed: true });
+      const occurred_at = '2001-03-05T12:00:00.000Z';
+      const before = Number((await report())['deferred_revenue_usd']);
+      const sold = await sell('fx-wrong', 'EUR', { occurred_at });
+      const refund = {
+        ...{ tenant_id: 'fx-wrong', provider_txn_id: randomUUID(), gross_amount_minor: 500 },
+        original_provider_txn_id: sold['provider_txn_id'],
+      };
+      await api.call('post', '/v1/billing/refunds', { json: refund });
+      const deferred = async () => Number((await report())['deferred_revenue_usd']) - before;
+      expect(await deferred()).to.be.closeTo(55, 0.000_001);
+      const json = { currency: 'EUR', rate_date: '2001-03-05', reason: 'mistyped' };
+      expect((await correct({ ...json, rate_date: '2001-03-06' })).code).to.equal('fx_rate_not_found');
+      expect((await correct(json)).body['corrected']).to.deep.equal([]);
+      await publish({ date: '2001-03-05', rates: { USD: '1.10' } });
+      expect((await correct({ ...json, tenant_id: 'another' })).body['corrected']).to.deep.equal([]);
+      const { grant_id } = sold;
+      expect((await correct(json)).body).to.deep.include({
+        fx_rate_to_usd: '1.10',
+        corrected: [{ tenant_id: 'fx-wrong', grant_id, previous_rate: '11.00' }],
+      });
+      expect(await deferred()).to.be.closeTo(5.5, 0.000_001);
+      expect((await grantsOf('fx-wrong')).map((row) => row['fx_rate_to_usd'])).to.deep.equal([
+        '1.10',
+        '1.10',
+      ]);
+      expect((await correct(json)).body['corrected']).to.deep.equal([]);
+      const stated = await correct({ ...json, fx_rate_to_usd: '1.20', grant_id });
+      expect(stated.body).to.deep.include({ fx_rate_to_usd: '1.20' });
+      expect(await deferred()).to.be.closeTo(6, 0.000_001);
+    });
+  });
+
+  it('asks about a rate that is far from the one before, as where a point is misplaced', async () => {
+    await publish({ date: '1999-04-05', rates: { GBP: '0.70' } });
+    const typo = { date: '1999-04-06', rates: { GBP: '7.0' } };
+    const asked = await publish(typo);
+    expect(issuesIn(asked)[0]).to.contain('body.rates.GBP');
+    expect(asked.text).to.contain('confirmed: true');
+    expect((await rate('quote=GBP&on=1999-04-06')).body).to.include({ rate: '0.70' });
+    expect((await publish({ ...typo, confirmed: true })).body).to.include({ published: true });
+    expect((await publish({ ...typo, rates: { GBP: '0.71' } })).body).to.include({ published: true });
+    expect((await publish({ date: '1999-07-06', rates: { GBP: '9.0' } })).body).to.include({
+      published: true,
+    });
   });
 
   it('refuses rates that are none', async () => {

@@ -124,6 +124,31 @@ describe('the margin report over HTTP', () => {
     expect((await reportFrom(start))['realized_margin']).to.include({ net_revenue_usd: '6.000000' });
   });
 
+  it('trues up at once what was recognised before a fee was known', async () => {
+    const tenant = `margin-${randomUUID()}`;
+    const start = new Date().toISOString();
+    const before = await reportFrom(start);
+    const json = { tenant_id: tenant, provider_txn_id: tenant, gross_amount_minor: 1000 };
+    await api.call('post', '/v1/billing/credits', { json });
+    const charge = (idempotency_key: string) =>
+      api.call('post', '/v1/billing/dspy-examples-charge', { json: { tenant_id: tenant, idempotency_key } });
+    expect((await charge('half')).status).to.equal(200);
+    const known = await api.call('post', '/v1/billing/credits', {
+      json: { ...json, provider_fee_minor: 60 },
+    });
+    expect(known.body['details_added']).to.deep.equal(['provider_fee_minor']);
+    const report = await reportFrom(start);
+    expect(report['realized_margin']).to.include({ net_revenue_usd: '5.000000', refunds_usd: '-0.300000' });
+    const deferred = micro(report['deferred_revenue_usd']) - micro(before['deferred_revenue_usd']);
+    expect(deferred).to.equal(4_700_000n);
+    const [usd] = (report['by_currency'] as unknown as readonly Record<string, unknown>[]).filter(
+      ({ currency }) => currency === 'USD',
+    );
+    expect(usd).to.include({ sales: 1, gross_amount_minor: 1000, provider_fee_minor: 60 });
+    await charge('rest');
+    expect((await reportFrom(start))['realized_margin']).to.include({ net_revenue_usd: '9.700000' });
+  });
+
   it('is that of the month until now when no period is given, and refuses one that ends before it starts', async () => {
     const { body } = await api.call('get', '/v1/admin/margin-report');
     expect(body['start']).to.equal(`${new Date().toISOString().slice(0, 7)}-01T00:00:00.000Z`);

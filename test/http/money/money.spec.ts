@@ -68,6 +68,39 @@ describe('money over HTTP', () => {
       expect((await credits(json)).body).to.include({ credits: 25_000, credited: true });
     });
 
+    it('sells with a bonus, and the bonus goes with the refund', async () => {
+      const json = {
+        ...{ tenant_id: 'sale-8', provider_txn_id: randomUUID(), credits: 10_000, bonus_credits: 2000 },
+        ...{ gross_amount_minor: 1000, payout_id: 'po_1', tax_rate: '19', tax_country: 'DE' },
+      };
+      const { gross_amount_minor, bonus_credits, payout_id, tax_rate, tax_country } = json;
+      const told = { bonus_credits, payout_id, tax_rate, tax_country, gross_amount_minor };
+      const sold = { ...told, credits: 12_000, discount_minor: 0, discount_code: null };
+      const reply = await credits(json);
+      expect(reply.body).to.include({ ...sold, balance_credits: 12_000, credited: true });
+      expect((await credits(json)).body).to.deep.equal({ ...reply.body, credited: false });
+      expect((await credits({ ...json, bonus_credits: 1000 })).code).to.equal('idempotency_key_reused');
+      const [row] = (await api.call('get', '/v1/billing/grants/sale-8')).body['items'] as object[];
+      expect(row).to.include({ ...sold, kind: 'sale' });
+      const back = { tenant_id: 'sale-8', original_provider_txn_id: json.provider_txn_id };
+      const refund = await refunds({ ...back, provider_txn_id: randomUUID(), gross_amount_minor: 1000 });
+      expect(refund.body).to.include({ credits: 12_000, balance_credits: 0 });
+    });
+
+    it('sells for less by a coupon, down to nothing', async () => {
+      const coupon = (gross_amount_minor: number, discount_minor: number, over = {}) =>
+        credits({
+          ...{ tenant_id: 'sale-9', provider_txn_id: randomUUID(), credits: 10_000 },
+          ...{ gross_amount_minor, discount_minor, discount_code: 'WELCOME', ...over },
+        });
+      expect((await coupon(800, 200)).body).to.include({ net_amount_minor: 800, discount_minor: 200 });
+      const free = await coupon(0, 1000);
+      expect(free.body).to.include({ credits: 10_000, gross_amount_minor: 0, discount_code: 'WELCOME' });
+      expect((await coupon(800, 100)).body).to.include({ code: 'price_mismatch', expected_minor: 900 });
+      for (const over of [{ gross_amount_minor: null }, { tax_rate: '101' }, { tax_country: 'de' }])
+        expect((await coupon(800, 200, over)).code).to.equal('validation_error');
+    });
+
     it('takes a sale without money', async () => {
       const json = { tenant_id: 'sale-4', provider_txn_id: randomUUID(), credits: 7 };
       expect((await credits(json)).body).to.include({

@@ -152,7 +152,7 @@ describe('a repeat of a sale', () => {
   });
 
   it('is none with other credits, money, currency or tenant', async () => {
-    const json = sale();
+    const json = { ...sale(), provider_fee_minor: 2 };
     expect((await sell(json)).status).to.equal(200);
     for (const other of [
       { ...json, credits: 1001 },
@@ -165,6 +165,35 @@ describe('a repeat of a sale', () => {
       expect(reply.status, reply.text).to.equal(422);
       expect(reply.code, reply.text).to.be.oneOf(['idempotency_key_reused', 'price_mismatch']);
     }
+  });
+
+  it('adds what became known after the payment, and refuses what contradicts it by its members', async () => {
+    const sold = {
+      ...{ tenant_id: 'sale-10', provider_txn_id: randomUUID(), credits: 10_000 },
+      gross_amount_minor: 1000,
+    };
+    const first = await sell(sold);
+    expect(first.body).to.include({ credited: true, provider_fee_minor: 0 });
+    expect(first.body['details_added']).to.deep.equal([]);
+    const facts = { provider_fee_minor: 59, payout_id: 'po_1' };
+    const fee = await sell({ ...sold, ...facts });
+    expect(fee.body).to.include({ credited: false, grant_id: first.body['grant_id'], ...facts });
+    expect(fee.body['details_added']).to.have.members(Object.keys(facts));
+    const invoice = { invoice_ref: 'INV-1' };
+    expect((await sell({ ...sold, ...invoice })).body['details_added']).to.deep.equal(['invoice_ref']);
+    const again = await sell({ ...sold, ...facts, ...invoice });
+    expect(again.body).to.deep.equal({ ...fee.body, details_added: [] });
+    expect((await sell(sold)).body).to.deep.equal(again.body);
+    const [row] = (await api.call('get', '/v1/billing/grants/sale-10')).body['items'] as object[];
+    expect(row).to.include({ ...facts, ...invoice, credits: 10_000 });
+    for (const over of [{ provider_fee_minor: 60 }, { invoice_ref: 'INV-2' }, { payout_id: 'po_2' }]) {
+      const reply = await sell({ ...sold, ...facts, ...over });
+      expect(reply.body).to.deep.include({ code: 'idempotency_key_reused', members: Object.keys(over) });
+    }
+    const other = await sell({ ...sold, gross_amount_minor: 900 });
+    expect(other.body['members']).to.deep.equal(['gross_amount_minor']);
+    const elsewhere = await sell({ ...sold, tenant_id: 'sale-11', credits: 9_000 });
+    expect(elsewhere.body['members']).to.deep.equal(['tenant_id']);
   });
 
   it('is one sale when both are sent at once', async () => {

@@ -130,4 +130,26 @@ describe('the payments of all tenants', () => {
     expect(now.vat_amount_minor - given.vat_amount_minor).to.equal(95);
     expect(now.refunds).to.equal(given.refunds);
   });
+
+  it('are found by the payout that has them, and taxed by the rate of their sale', async () => {
+    const tenant_id = `Pay-${randomUUID()}`;
+    const identity = { tenant_id, provider, provider_txn_id: tenant_id };
+    const payout_id = `po-${tenant_id}`;
+    await post('/v1/billing/credits', {
+      ...{ ...identity, gross_amount_minor: 1190, vat_amount_minor: 190 },
+      ...{ payout_id, tax_rate: '17', tax_country: 'LU' },
+    });
+    await post('/v1/billing/refunds', {
+      ...{ tenant_id, provider, provider_txn_id: `back-${tenant_id}`, original_provider_txn_id: tenant_id },
+      gross_amount_minor: 595,
+    });
+    const found = itemsOf(await ask(`payout_id=${payout_id}`));
+    expect(found.map(({ kind, tax_rate, tax_country }) => [kind, tax_rate, tax_country])).to.deep.equal([
+      ['sale', '17', 'LU'],
+    ]);
+    const { body } = await api.call('get', '/v1/admin/tax-report?currency=USD');
+    const taxed = itemsOf(body).filter(({ tax_country }) => tax_country === 'LU');
+    expect(taxed).to.have.length(1);
+    expect(taxed[0]).to.include({ tax_rate: '17', sales: 1, refunds: 1, vat_amount_minor: 95 });
+  });
 });

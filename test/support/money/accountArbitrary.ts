@@ -12,6 +12,7 @@ import {
   sell,
   setPlan,
   settle,
+  tellMore,
 } from './moneyCommands.ts';
 
 /** Few identities and round amounts, so that repeats, clashes and exact remainders are frequent. */
@@ -24,16 +25,38 @@ const count = fc.constantFrom(1, 10, 40, 99, 100, 400, 1_000, 2_000);
 
 const sale = fc
   .record({ provider, provider_txn_id: providerTxn, credits: count, gross: money, vat: money, fee: money })
-  .chain((sold) => fc.record({ sold: fc.constant(sold), priced: fc.boolean(), eur: fc.boolean() }))
-  .map(({ sold: { gross, vat, fee, credits, ...identity }, priced, eur }) =>
+  .chain((sold) =>
+    fc.record({
+      sold: fc.constant(sold),
+      priced: fc.boolean(),
+      eur: fc.boolean(),
+      bonus: fc.constantFrom(0, 0, 0, 40),
+    }),
+  )
+  .map(({ sold: { gross, vat, fee, credits, ...identity }, priced, eur, bonus }) =>
     sell({
       ...identity,
-      credits: asCredits(credits),
+      credits: asCredits(credits + bonus),
+      ...(bonus === 0 ? {} : { bonus_credits: asCredits(bonus) }),
       currency: eur ? 'EUR' : 'USD',
       gross_amount_minor: priced ? gross : null,
       vat_amount_minor: priced ? Math.min(vat, gross) : 0,
       provider_fee_minor: priced ? Math.min(fee, gross) : 0,
     }),
+  );
+
+const facts = fc
+  .record({
+    payment: fc.record({ provider, provider_txn_id: providerTxn }),
+    fee: fc.constantFrom(0, 1, 19),
+    vat: fc.constantFrom(0, 0, 19, 50),
+    payout_id: fc.constantFrom(undefined, 'po_1', 'po_2'),
+  })
+  .map(({ payment, fee, vat, payout_id }) =>
+    tellMore(
+      { provider_fee_minor: fee, vat_amount_minor: vat, ...(payout_id === undefined ? {} : { payout_id }) },
+      payment,
+    ),
   );
 
 const refunds = fc
@@ -46,7 +69,7 @@ const refunds = fc
     currency: fc.constantFrom(null, null, 'EUR', 'USD'),
     gross_amount_minor: fc.option(money, { nil: null }),
     vat_amount_minor: fc.option(money, { nil: null, freq: 1 }),
-    provider_fee_minor: fc.constantFrom(0, 0, 0, 1, 19),
+    provider_fee_minor: fc.constantFrom(0, 0, 0, 1, 19, null),
   })
   .map(({ credits, ...rest }) => refund({ ...rest, credits: credits === null ? null : asCredits(credits) }));
 
@@ -100,6 +123,7 @@ const charges = fc
 /** Any command of an account. */
 export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 4, arbitrary: sale },
+  { weight: 2, arbitrary: facts },
   { weight: 5, arbitrary: refunds },
   { weight: 4, arbitrary: reversals },
   { weight: 3, arbitrary: adjustments },

@@ -16,6 +16,8 @@ interface Row {
   readonly gross: number;
   readonly vat: number;
   readonly fee: number;
+  readonly bonus: number;
+  readonly payout: string;
   readonly currency: string;
   readonly payload: string;
   readonly operation: string;
@@ -29,8 +31,8 @@ export interface LedgerModel {
 export const newLedger = (): LedgerModel => ({ rows: [], plan: 'free' });
 
 const BLANK = {
-  ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0 },
-  ...{ currency: '', payload: '', operation: '' },
+  ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0, bonus: 0 },
+  ...{ payout: '', currency: '', payload: '', operation: '' },
 };
 const txn = (provider: string, id: string) => JSON.stringify([provider.toLowerCase(), id]);
 const sum = (rows: readonly Row[], pick: (row: Row) => number) => rows.reduce((n, row) => n + pick(row), 0);
@@ -90,11 +92,24 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
   const gross = data.gross_amount_minor ?? 0;
   const part = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.min(rest, Math.floor((whole * gross) / sale.gross));
-  const credits = data.credits ?? part(sale.credits, left.credits);
+  // A bonus that was used is not asked back.
+  const used = Math.max(0, left.credits - Math.max(0, available(ledger)));
+  const bonus = Math.floor((sale.bonus * left.credits) / sale.credits);
+  const gone = gross > 0 && gross === left.gross ? Math.min(used, bonus) : 0;
+  const credits = data.credits ?? part(sale.credits, left.credits) - gone;
+  // What stays with the seller of VAT or fee after this refund: nearest, a half to the even neighbour.
+  const stays = (whole: number) => {
+    const refunded = whole * (sale.gross - left.gross + gross);
+    const [down, over] = [Math.floor(refunded / sale.gross), refunded % sale.gross];
+    const isUp = 2 * over === sale.gross ? down % 2 === 1 : 2 * over > sale.gross;
+    return whole - down - (isUp ? 1 : 0);
+  };
+  const due = (whole: number, rest: number) =>
+    gross === 0 ? 0 : gross === left.gross ? rest : Math.max(0, Math.min(rest, rest - stays(whole)));
   // What is left of the sale never holds more VAT than money.
-  const kept = Math.min(left.vat - part(sale.vat, left.vat), left.gross - gross);
+  const kept = Math.min(left.vat - due(sale.vat, left.vat), left.gross - gross);
   const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
-  const fee = data.provider_fee_minor;
+  const fee = data.provider_fee_minor ?? Math.min(gross, due(sale.fee, left.fee));
   const overs = [credits - left.credits, gross - left.gross, vat - left.vat, fee - left.fee, vat - gross];
   if (overs.some((over) => over > 0)) return 'refund_exceeds_original';
   if (lacks(ledger, credits)) return 'insufficient_balance';
@@ -151,6 +166,25 @@ const holdOf = (ledger: LedgerModel, data: DataOf<'HoldCredits'>, payload: strin
   return add(ledger, { kind: 'hold', id, credits, free, pages, rate, payload, operation });
 };
 
+const isOther = (known: number | string, told: number | string) => !!known && !!told && known !== told;
+
+const detailsOf = (ledger: LedgerModel, data: DataOf<'AddSaleDetails'>): string => {
+  const at = ledger.rows.findIndex(
+    (row) => row.kind === 'sale' && row.id === txn(data.provider, data.provider_txn_id),
+  );
+  const sale = ledger.rows[at];
+  if (sale === undefined) return 'original_grant_not_found';
+  const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0, payout_id: payout = '' } = data.details;
+  const clashes = [
+    ...[isOther(sale.vat, vat), isOther(sale.fee, fee), isOther(sale.payout, payout)],
+    Math.max(vat, fee) > sale.gross,
+  ];
+  if (clashes.includes(true)) return 'idempotency_key_reused';
+  const next = { ...sale, vat: sale.vat || vat, fee: sale.fee || fee, payout: sale.payout || payout };
+  ledger.rows[at] = next;
+  return JSON.stringify(next) === JSON.stringify(sale) ? 'repeat' : 'done';
+};
+
 const VERDICTS: Verdicts = {
   OpenAccount: () => 'done',
   SetPlan: (ledger, { plan }) => {
@@ -161,13 +195,20 @@ const VERDICTS: Verdicts = {
     const id = txn(data.provider, data.provider_txn_id);
     const twin = find(ledger, id, 'sale', 'refund', 'reversal');
     const { credits, gross_amount_minor, vat_amount_minor: vat, provider_fee_minor: fee, currency } = data;
-    // The same credits and money are the same sale, whatever else is said of it.
-    const payload = JSON.stringify([credits, currency, gross_amount_minor, vat, fee]);
-    if (twin) return again(twin, 'sale', payload);
+    const bonus = data.bonus_credits ?? 0;
+    // The same credits and money are the same sale, whatever else is said of it; 0 says nothing.
+    const payload = JSON.stringify([credits, bonus, currency, gross_amount_minor]);
+    if (twin) {
+      const clash = twin.vat * vat * (twin.vat - vat) !== 0 || twin.fee * fee * (twin.fee - fee) !== 0;
+      return clash ? 'idempotency_key_reused' : again(twin, 'sale', payload);
+    }
     if (ledger.plan === 'free' && of(ledger, 'sale').length === 0) ledger.plan = 'paid';
-    const money = { gross: gross_amount_minor ?? 0, vat, fee, currency };
+    const money = { gross: gross_amount_minor ?? 0, vat, fee, bonus, currency };
     return add(ledger, { kind: 'sale', id, credits, ...money, payload });
   },
+  AddSaleDetails: detailsOf,
+  // The independent ledger has no rates: no history draws one.
+  BookSaleRate: () => 'repeat',
   RefundCredits: (ledger, data) => {
     const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund', 'reversal');
     if (twin) return again(twin, 'refund', data.fingerprint);

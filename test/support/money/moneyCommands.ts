@@ -1,5 +1,7 @@
 import type {
+  AddSaleDetails,
   AdjustCredits,
+  BookSaleRate,
   ChargeCredits,
   GrantCredits,
   HoldCredits,
@@ -70,6 +72,26 @@ export const sell = (over: Partial<Printed<GrantCredits['data']>> = {}): GrantCr
     occurred_at: NOW,
     ...over,
   }),
+  meta,
+});
+
+/** Facts of the sale that `sell` makes. */
+export const tellMore = (
+  details: AddSaleDetails['data']['details'],
+  payment: Partial<Omit<AddSaleDetails['data'], 'details'>> = {},
+): AddSaleDetails => ({
+  type: 'AddSaleDetails',
+  data: { tenant_id: TENANT, provider: 'stripe', provider_txn_id: 'pay_1', ...payment, details },
+  meta,
+});
+
+/** A rate for the sale that `sell` makes. */
+export const bookRate = (
+  over: Partial<Omit<BookSaleRate['data'], 'tenant_id'>> &
+    Pick<BookSaleRate['data'], 'fx_rate_to_usd' | 'fx_rate_date'>,
+): BookSaleRate => ({
+  type: 'BookSaleRate',
+  data: { tenant_id: TENANT, grant_id: 'grt_stripe_pay_1', reason: null, ...over },
   meta,
 });
 

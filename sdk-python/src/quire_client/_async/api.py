@@ -42,9 +42,10 @@ class AsyncApi:
     ) -> models.AddCreditsResponse:
         """Record a sale of credits.
 
-        The amount is checked against the price list, never priced from a default. A retry with
-        the same `provider` and `provider_txn_id` returns the original grant with `credited:
-        false`.
+        The amount is checked against the price list, never priced from a default: list price −
+        discount. A retry with the same `provider` and `provider_txn_id` returns the original
+        grant with `credited: false`. Fee, VAT, invoice, payout and tax that were not known
+        before are added to it (`details_added`), and what contradicts it is 422 with `members`.
         """
         call = Call(
             "POST",
@@ -226,20 +227,21 @@ class AsyncApi:
         call = Call("POST", "/v1/billing/dspy-examples-charge", body=body, timeout=timeout)
         return cast("models.DspyExamplesChargeResponse", await self._sender.data(call))
 
-    async def close_month(self, month: str, *, timeout: float | None = None) -> models.ClosedMonth:
-        """Close a month.
+    async def correct_fx_rates(
+        self,
+        body: models.FxCorrectionRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.FxCorrectionResponse:
+        """Correct the rate of sales that are booked.
 
-        Months that are over (UTC) are closed in order. What comes afterwards is booked in the
-        open month, whatever its time. A repeat answers the same. `busy`: the line is drawn and
-        the figures are not known yet; send the request again.
+        Each sale in the currency that was booked at a rate of that day gets the right one, by an
+        event: what was recognised at the wrong rate is trued up now, and what was reported
+        before stays. Sales that have the right rate are left alone, so that a repeat does
+        nothing.
         """
-        call = Call(
-            "POST",
-            "/v1/admin/books/months/{month}/close",
-            path={"month": month},
-            timeout=timeout,
-        )
-        return cast("models.ClosedMonth", await self._sender.data(call))
+        call = Call("POST", "/v1/admin/fx-corrections", body=body, timeout=timeout)
+        return cast("models.FxCorrectionResponse", await self._sender.data(call))
 
     async def count_pages(
         self,
@@ -617,9 +619,9 @@ class AsyncApi:
         """A tenant's balance as of any moment.
 
         Computed from the account's own events by the rules that decide about money, not read
-        from a table. Every event up to `at` (time of recording, or of booking where that month
-        was closed) or `position` counts; without both, all do. `event` is the last one that
-        counts. The time it takes grows with the number of events of the account.
+        from a table. Every event up to `at` (time of recording) or `position` counts; without
+        both, all do. `event` is the last one that counts. The time it takes grows with the
+        number of events of the account.
         """
         call = Call(
             "GET",
@@ -941,8 +943,8 @@ class AsyncApi:
     ) -> models.MarginReportResponse:
         """Unit margin, realized margin, and the gap between them.
 
-        Both ends are inclusive. If left out: the current month until now. A closed month (UTC)
-        has the figures of its closing. How it is computed: docs/explanation/margin-report.md.
+        Both ends are inclusive. If left out: the current month until now. How it is computed:
+        docs/explanation/margin-report.md.
         """
         call = Call(
             "GET",
@@ -1470,20 +1472,6 @@ class AsyncApi:
         )
         return cast("models.BatchList", await self._sender.data(call))
 
-    async def list_closed_months(
-        self,
-        *,
-        bom: bool | None = None,
-        timeout: float | None = None,
-    ) -> models.BooksResponse:
-        """Closed months, with their figures.
-
-        A closed month never changes: what comes later is booked in the open one. How it works:
-        docs/explanation/closed-months.md.
-        """
-        call = Call("GET", "/v1/admin/books/months", query={"bom": bom}, timeout=timeout)
-        return cast("models.BooksResponse", await self._sender.data(call))
-
     async def list_configs(
         self,
         *,
@@ -1770,6 +1758,7 @@ class AsyncApi:
         provider: str | None = None,
         currency: str | None = None,
         kind: Literal["sale", "refund", "reversal"] | None = None,
+        payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
@@ -1793,6 +1782,7 @@ class AsyncApi:
                 "provider": provider,
                 "currency": currency,
                 "kind": kind,
+                "payout_id": payout_id,
                 "tenant_id": tenant_id,
                 "limit": limit,
                 "offset": offset,
@@ -2159,7 +2149,8 @@ class AsyncApi:
         """Publish a day's exchange rates.
 
         All rates of the day at once. To correct a day, send the same day and base with other
-        rates; nothing is overwritten.
+        rates; nothing is overwritten, and sales that are booked keep their rate. Sales that had
+        none get theirs.
         """
         call = Call("POST", "/v1/admin/fx-rates", body=body, timeout=timeout)
         return cast("models.FxRatesResponse", await self._sender.data(call))
@@ -2269,27 +2260,6 @@ class AsyncApi:
             timeout=timeout,
         )
         await self._sender.data(call)
-
-    async def reopen_month(
-        self,
-        month: str,
-        body: models.ReopenMonthRequest,
-        *,
-        timeout: float | None = None,
-    ) -> models.ReopenedMonth:
-        """Open the month that was closed last again.
-
-        What was booked since it was closed stays where it is. Its figures are made anew when it
-        is closed.
-        """
-        call = Call(
-            "POST",
-            "/v1/admin/books/months/{month}/reopen",
-            path={"month": month},
-            body=body,
-            timeout=timeout,
-        )
-        return cast("models.ReopenedMonth", await self._sender.data(call))
 
     async def reopen_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """Doubt a decision or a rejection: the review is open again.
@@ -2904,6 +2874,7 @@ class AsyncLists:
         provider: str | None = None,
         currency: str | None = None,
         kind: Literal["sale", "refund", "reversal"] | None = None,
+        payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
         offset: int | None = None,
@@ -2922,6 +2893,7 @@ class AsyncLists:
                 "provider": provider,
                 "currency": currency,
                 "kind": kind,
+                "payout_id": payout_id,
                 "tenant_id": tenant_id,
                 "limit": limit,
                 "offset": offset,
