@@ -15,6 +15,7 @@ import {
   decimalText,
   divideHalfEven,
   instant,
+  laterBy,
   parseDecimal,
   powerOfTen,
 } from './kernel/amounts.ts';
@@ -248,4 +249,20 @@ export const fxRates: Decider<FxRatesKind> = {
     const kept = last !== undefined && isSameTable(last, table) ? at - 1 : at;
     return { days: [...days.slice(0, kept), table, ...days.slice(at)] };
   },
+};
+
+/** A rate that moved by more than this since an earlier day is asked about: a point or a digit may be misplaced. */
+const ODD_FACTOR = 5;
+const ODD_DAYS = 31;
+
+/** The first rate of a day that is far from the last one known of an earlier day, and that one. */
+export const oddRate = (state: FxRatesState, { date, base, rates }: FxDay) => {
+  const before = laterBy(`${date}T00:00:00.000Z`, -1);
+  for (const [quote, given] of Object.entries(rates)) {
+    const known = fxRateOn(state, { base, quote }, before.slice(0, 10));
+    if (known === undefined || (rateAgeDays(known.rate_date, before) ?? 0) > ODD_DAYS) continue;
+    const factor = Number(given) / Number(known.rate);
+    if (factor > ODD_FACTOR || factor * ODD_FACTOR < 1) return { quote, known };
+  }
+  return undefined;
 };

@@ -271,6 +271,9 @@ export interface TrueUp {
   readonly net: bigint;
 }
 
+const trueUpOf = ({ currency }: Lot, { net }: Values): readonly TrueUp[] =>
+  net === 0n ? [] : [{ currency, net }];
+
 const replaced = (lots: readonly Lot[], next: Lot): readonly Lot[] =>
   lots.map((lot) => (lot.lot_id === next.lot_id ? next : lot));
 
@@ -346,7 +349,7 @@ const taken = (
   const trueUps: TrueUp[] = [];
   const walked = walk(order(lots), credits, (lot, part) => {
     const { lot: next, released }: LotStep = takeFrom(lot, part);
-    if (released.net !== 0n) trueUps.push({ currency: lot.currency, net: released.net });
+    trueUps.push(...trueUpOf(lot, released));
     return next;
   });
   const changed = new Map(walked.lots.map((lot) => [lot.lot_id, lot]));
@@ -371,8 +374,8 @@ export const addLot = (
   const filled = Math.min(deficit, lot.credits);
   if (filled === 0) return { next: { lots: [...lots, lot], deficit }, trueUps: [] };
   const { lot: rest, released } = takeFrom(lot, filled);
-  const trueUps = released.net === 0n ? [] : [{ currency: lot.currency, net: released.net }];
-  return { next: { lots: [...lots, rest], deficit: deficit - filled }, trueUps };
+  const next = { lots: [...lots, rest], deficit: deficit - filled };
+  return { next, trueUps: trueUpOf(lot, released) };
 };
 
 /** A lot revalued among those of its tenant. Throws for one that is not there. */
@@ -384,8 +387,8 @@ export const revalueLots = (
   const own = lots.find((lot) => lot.lot_id === lot_id);
   if (own === undefined) throw new Error(`later facts name the lot ${lot_id}, which is not there`);
   const { lot, released, booked, refunded } = revalueLot(own, changeOf(own));
-  const trueUps = released.net === 0n ? [] : [{ currency: own.currency, net: released.net }];
-  return { next: { lots: replaced(lots, lot), deficit }, lot, booked, refunded, trueUps };
+  const next = { lots: replaced(lots, lot), deficit };
+  return { next, lot, booked, refunded, trueUps: trueUpOf(own, released) };
 };
 
 interface LotRefund {
@@ -407,9 +410,6 @@ export const refundLots = (state: TenantLots, { lot_id, credits, money }: LotRef
   const others = taken(after, credits - fromOwn, inOrder);
   return { next: others.next, refunded, trueUps: [...trueUpOf(own, released), ...others.trueUps] };
 };
-
-const trueUpOf = ({ currency }: Lot, { net }: Values): readonly TrueUp[] =>
-  net === 0n ? [] : [{ currency, net }];
 
 /**
  * A refund undone: credits and money come back to their lot, whichever lots the credits were taken from. Credits that

@@ -43,8 +43,8 @@ export const grantCredits = (state: AccountState, { data, meta }: GrantCredits):
   return accept(...events);
 };
 
-/** What a refund takes back, in full. */
-interface Amounts {
+/** What a refund takes back, or its reversal gives again: credits, and money in minor units of the sale's currency. */
+export interface Amounts {
   readonly credits: Credits;
   readonly gross: number;
   readonly vat: number;
@@ -60,7 +60,7 @@ export const remainingOf = ({ sale, ...refunded }: SaleState): Amounts => ({
 });
 
 /** ⌊whole × part ÷ of⌋, exact; 0 of nothing. */
-const share = (whole: number, part: number, of: number): number =>
+export const shareOf = (whole: number, part: number, of: number): number =>
   of === 0 ? 0 : Number((BigInt(whole) * BigInt(part)) / BigInt(of));
 
 /**
@@ -89,7 +89,7 @@ const carriedVat = (share: number, gross: number, remaining: Amounts): number =>
  */
 const allThatIsThere = (of: SaleState, available: number): number => {
   const { credits: left } = remainingOf(of);
-  const bonus = share(of.sale.bonus_credits ?? 0, left, of.sale.credits);
+  const bonus = shareOf(of.sale.bonus_credits ?? 0, left, of.sale.credits);
   return Math.max(left - bonus, Math.min(left, Math.max(0, available)));
 };
 
@@ -103,7 +103,7 @@ const amountsOf = (data: RefundCredits['data'], of: SaleState, available: number
   const gross = data.gross_amount_minor ?? 0;
   const all = gross > 0 && gross === remaining.gross;
   const total = of.sale.gross_amount_minor ?? 0;
-  const part = Math.min(remaining.credits, share(of.sale.credits, gross, total));
+  const part = Math.min(remaining.credits, shareOf(of.sale.credits, gross, total));
   const credits = all ? allThatIsThere(of, available) : part;
   const due = (whole: number, left: number) => {
     const refunded = { gross: total - remaining.gross + gross, taken: whole - left };

@@ -1,5 +1,5 @@
 import { accept, type Decision, reject } from '../kernel/decider.ts';
-import { asCredits, type Credits, minus, plus, staysExact } from '../kernel/amounts.ts';
+import { asCredits, minus, plus, staysExact } from '../kernel/amounts.ts';
 import {
   type AccountEvent,
   type AccountEventOf,
@@ -7,18 +7,11 @@ import {
   paymentKey,
   type ReverseRefund,
 } from './messages.ts';
+import { type Amounts, shareOf } from './payments.ts';
 import { type AccountState, paymentAt, refundAt, type SaleState } from './state.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 type Refund = AccountEventOf<'CreditsRefunded'>['data'];
-
-/** Credits, and money in minor units of the sale's currency. */
-interface Amounts {
-  readonly credits: Credits;
-  readonly gross: number;
-  readonly vat: number;
-  readonly fee: number;
-}
 
 /** What of a refund is not reversed yet. */
 export const reversibleOf = (refund: Refund, { reversals }: SaleState): Amounts => {
@@ -41,8 +34,7 @@ export const reversibleOf = (refund: Refund, { reversals }: SaleState): Amounts 
 
 /** ⌊whole × gross ÷ the refund's gross⌋, never more than is left; all of that for all remaining money. */
 const partOf = (whole: number, left: number, { gross, of, all }: Share): number => {
-  if (all) return left;
-  return of === 0 ? 0 : Math.min(left, Number((BigInt(whole) * BigInt(gross)) / BigInt(of)));
+  return all ? left : Math.min(left, shareOf(whole, gross, of));
 };
 interface Share {
   readonly gross: number;

@@ -1,3 +1,4 @@
+import { sha256 } from '../../domain/kernel/chain.ts';
 import type { SqlRow, SqlValue } from './ports.ts';
 
 /** A cursor that names no row of the list it was sent to; the message says why. */
@@ -29,21 +30,15 @@ export interface Place {
 }
 
 const FORM = 1;
-/** An int8 has 19 digits at most; the longest texts that lists are ordered by are tenant IDs. */
+/** Positions and times are far below what int8 holds; the longest texts that lists are ordered by are tenant IDs. */
 const INT8 = /^-?\d{1,18}$/;
 const TEXT = /^[^\0]{0,200}$/;
 
 /** Members of a question that do not choose rows. */
 const NOT_OF_THE_FILTER = new Set(['limit', 'offset', 'cursor', 'bom', 'now']);
 
-/** FNV-1a of 32 bits: it tells texts apart that nobody has made alike. */
-const fnv = (text: string, seed: number): string => {
-  let hash = seed;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return (hash >>> 0).toString(36);
-};
-
-const sumOf = (text: string): string => `${fnv(text, 0x811c9dc5)}.${fnv(text, 0x2f0b4c27)}`;
+/** Tells texts apart. Whoever makes a cursor himself reads no more by it than by the list. */
+const sumOf = (text: string): string => sha256(text).slice(0, 16);
 
 /** The rows that are asked for, as text: the same for every page of a walk. */
 const filterOf = (asked: object): string =>
@@ -59,15 +54,19 @@ const MANGLED = 'Not a cursor of this service: send the `next_cursor` of the pag
 const FOREIGN =
   'The cursor is of another list or of other filters: repeat the query that gave it, or begin without a cursor.';
 
-/** The members of a cursor's text; undefined for a text that was changed. */
+/** The members of a cursor's text; undefined for a text that this service did not make. */
 const membersIn = (cursor: string): readonly unknown[] | undefined => {
   const text = Buffer.from(cursor, 'base64url').toString('utf8');
   const at = text.indexOf(' ');
   const body = text.slice(at + 1);
   const isWhole = Buffer.from(text).toString('base64url') === cursor;
   if (!isWhole || at < 0 || sumOf(body) !== text.slice(0, at)) return undefined;
-  const members = JSON.parse(body) as readonly unknown[];
-  return members[0] === FORM ? members : undefined;
+  try {
+    const members: unknown = JSON.parse(body);
+    return Array.isArray(members) && members[0] === FORM ? members : undefined;
+  } catch {
+    return undefined;
+  }
 };
 
 const valueOf = (text: unknown, { as }: Ordered): SqlValue => {
@@ -85,7 +84,8 @@ export const placeOf = (
   if (members === undefined) throw new WrongCursor(MANGLED);
   const [, list, filter, total, ...key] = members;
   if (list !== name || filter !== filterOf(asked)) throw new WrongCursor(FOREIGN);
-  if (typeof total !== 'number' || key.length !== order.length) throw new WrongCursor(MANGLED);
+  const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0;
+  if (!isCount || key.length !== order.length) throw new WrongCursor(MANGLED);
   return { total, key: order.map((one, at) => valueOf(key[at], one)) };
 };
 

@@ -6,9 +6,9 @@ import { type Route, routesOver } from '../server/routes.ts';
 import { priceListOf, type ReferenceData } from '../commands/reference.ts';
 import type { correctRates as correct } from '../commands/saleRates.ts';
 import type { ReadYourWrites } from '../queries/queries.ts';
-import { type FxDay, fxRateOn, type FxRatesState, rateAgeDays } from '../../domain/fxRates.ts';
+import { type FxDay, fxRateOn, type FxRatesState, oddRate } from '../../domain/fxRates.ts';
 import { invalid, problem } from '../server/problems.ts';
-import { laterBy, minorUnitDigits } from '../../domain/kernel/amounts.ts';
+import { minorUnitDigits } from '../../domain/kernel/amounts.ts';
 import { checkNotAhead } from './rejections.ts';
 
 /** What these routes need. */
@@ -274,22 +274,6 @@ export const publishCreditPrices = post(
     return priceListOf(state);
   },
 );
-
-/** A rate that moved by more than this since an earlier day is asked about: a point or a digit may be misplaced. */
-const ODD_FACTOR = 5;
-const ODD_DAYS = 31;
-
-/** The first rate that is far from the last one known of an earlier day. */
-const oddRate = (state: FxRatesState, { date, base, rates }: FxDay) => {
-  const before = laterBy(`${date}T00:00:00.000Z`, -1);
-  for (const [quote, given] of Object.entries(rates)) {
-    const known = fxRateOn(state, { base, quote }, before.slice(0, 10));
-    if (known === undefined || (rateAgeDays(known.rate_date, before) ?? 0) > ODD_DAYS) continue;
-    const factor = Number(given) / Number(known.rate);
-    if (factor > ODD_FACTOR || factor * ODD_FACTOR < 1) return { quote, known };
-  }
-  return undefined;
-};
 
 const checkOdd = (state: FxRatesState, day: FxDay): void => {
   const odd = oddRate(state, day);

@@ -49,7 +49,7 @@ export const stillRunning = (detail: string, afterSeconds = 1): Problem =>
 const sentenceOf = ([first, ...more]: readonly RequestIssue[]): string => {
   const { loc, msg } = first ?? { loc: ['body'], msg: 'It does not fit its schema.' };
   const rest = more.length === 0 ? '' : ` ${String(more.length)} more in "errors".`;
-  return `${loc.join('.')}: ${msg.replace(/\.?$/, '.')}${rest}`;
+  return `${loc.join('.')}: ${/[.?!]$/.test(msg) ? msg : `${msg}.`}${rest}`;
 };
 
 /** All that is wrong with a request: listed in `errors`. */

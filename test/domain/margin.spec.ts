@@ -246,7 +246,10 @@ type Step =
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const step: fc.Arbitrary<Step> = fc.oneof(
-  sale.map((lot) => ({ kind: 'sale' as const, lot: { ...lot, credits: (lot.credits % 100_000) + 1 } })),
+  sale.map((lot) => {
+    const credits = (lot.credits % 100_000) + 1;
+    return { kind: 'sale' as const, lot: { ...lot, credits, issued: credits } };
+  }),
   fc.record({ kind: fc.constantFrom('gift' as const, 'clawback' as const, 'burn' as const), share }),
   fc.record({ kind: fc.constant('reversal' as const), pick: fc.nat(20), share }),
   fc.record({

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { get as httpGet } from 'node:http';
 import { expect } from 'chai';
+import { sha256 } from '../../domain/kernel/chain.ts';
 import fc from 'fast-check';
 import { propertyRuns } from '../../engine/test/support/properties.ts';
 import { csvColumns } from '../../src/server/csvColumns.ts';
@@ -131,7 +132,10 @@ describe('lists', () => {
       expect(reply.status, path).to.equal(422);
       return `${issuesIn(reply).join()} ${String(reply.body['detail'])}`;
     };
-    for (const text of ['x', '%00', 'ä', cursor.slice(1), `${cursor}A`, cursor.toUpperCase()])
+    const made = ['', '{', 'null', '7', '[1]'].map((one) =>
+      Buffer.from(`${sha256(one).slice(0, 16)} ${one}`).toString('base64url'),
+    );
+    for (const text of ['x', '%00', 'ä', cursor.slice(1), `${cursor}A`, cursor.toUpperCase(), ...made])
       expect(await refused(ledger(`?cursor=${text}`))).to.match(/^query\.cursor /u);
     const other = `Lists-${randomUUID()}`;
     await adjust(1, 'another', other);

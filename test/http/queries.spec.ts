@@ -32,6 +32,7 @@ describe('the parameters of a query', () => {
     expect(margin.status).to.equal(422);
     expect(issuesIn(margin)).to.deep.equal(['query.strat extra_forbidden']);
     expect(said(margin)).to.deep.equal(['Unknown parameter; do you mean `start`?']);
+    expect(margin.body['detail']).to.equal('query.strat: Unknown parameter; do you mean `start`?');
     expect(said(await ask('/v1/operations?zzzzzzzz=1'))[0]).to.match(/^Unknown parameter\. Known here: `/u);
     expect(said(await ask('/v1/admin/audits/any?x=1'))).to.deep.equal([
       'Unknown parameter: this route takes none.',

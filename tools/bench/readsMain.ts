@@ -46,9 +46,11 @@ const BLOCKS = (schema: string) => `
   from ${schema}.ledger group by 1, 2, 3, 4`;
 
 const GRANTS = (grants: string, ledger: string) => `
-  insert into ${grants}.grants
-  select tenant_id, position, 'grt_' || tenant_id, 'sale', credits_delta, null, null, 0, 0, 'USD',
-    100000000, 0, 0, 100000000, 1, '1', 'bench', tenant_id, null, created_at, created_at
+  insert into ${grants}.grants (tenant_id, position, grant_id, kind, credits, bonus_credits, refunded_credits,
+    refunded_amount_minor, currency, gross_amount_minor, discount_minor, vat_amount_minor, provider_fee_minor,
+    net_amount_minor, price_list_version, fx_rate_to_usd, provider, provider_txn_id, occurred_at, created_at)
+  select tenant_id, position, 'grt_' || tenant_id, 'sale', credits_delta, 0, 0, 0, 'USD',
+    100000000, 0, 0, 0, 100000000, 1, '1', 'bench', tenant_id, created_at, created_at
   from ${ledger}.ledger where ordinal = 0 and kind = 'sale'`;
 
 const BALANCES = (balances: string, ledger: string) => `
