@@ -241,7 +241,7 @@ export const watchOver = (deps: WatchDeps) => {
     known.holds.delete(hold_id);
     const work = held && known.byWork.get(held.operation_id);
     if (work === undefined || work.burns > 0) return;
-    if (work.ended === null && reason !== 'cancelled')
+    if (work.ended === null)
       toTell(
         'released-under-work',
         `the hold ${hold_id} of ${work.id} was released (${reason}) while its work was open`,
@@ -555,6 +555,10 @@ export const watchOver = (deps: WatchDeps) => {
       await days.look(lists);
       await visits.look();
       for (const work of known.works.values()) await compared(work);
+    },
+    /** What is wrong with a copy of the log. */
+    copied: (flaws: readonly (readonly [rule: string, text: string])[]): void => {
+      for (const [rule, text] of flaws) say(rule, text);
     },
     audited: (found: readonly AuditFinding[]): void => {
       for (const { check, message } of found) say('audit', `[${check}] ${message}`);

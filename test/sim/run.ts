@@ -14,10 +14,11 @@ import type { Standing } from './book.ts';
 import { baseOf, operatorOn } from './market.ts';
 import { readModel } from './readModel.ts';
 import type { ProjectedEvent } from '../../projections/engine/ports.ts';
+import { flawsOf } from './logCopies.ts';
 import { limiterOf } from './limits.ts';
 import { scheduler, type Owner, type Plan, type Taken } from './scheduler.ts';
 import { watchOver } from './invariants.ts';
-import type { Told } from './told.ts';
+import type { CopiedLog, Told } from './told.ts';
 import { actOnSent, isVisitor, visit } from './visits.ts';
 import {
   endOf,
@@ -58,6 +59,7 @@ export interface Outcome {
   readonly burned: number;
   /** What the read models have to say of each account in the end. */
   readonly standings: ReadonlyMap<string, Standing>;
+  readonly copies: readonly CopiedLog[];
   /** What processes told of their failures. */
   readonly errors: readonly string[];
 }
@@ -111,7 +113,7 @@ const stage = (
   const told: Told = {
     ...{ answers: [], refused: [], keptNo: [], restoredAt: -1, delivered: [], decided: [] },
     ...{ uploads: new Map(), revoked: [], rushed: [], limitsAway: false },
-    ...{ removed: [], configKeys: new Map() },
+    ...{ removed: [], configKeys: new Map(), copies: [] },
   };
   const raw = objectsOf(shared, {
     call: ({ effect }) => new Promise((done) => done(effect())),
@@ -522,6 +524,7 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     if (on.idleMs === IDLE_MS.healed) await roomLeft(on);
     on.idleMs = IDLE_MS.healed;
   }
+  for (const one of on.told.copies) if (!isOver()) watch.copied(await flawsOf(one));
   if (!isOver() && options.audits !== false) watch.audited(await audited(on));
   const { findings, errors, shared } = on;
   return {
@@ -533,5 +536,6 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     burned: watch.burned(),
     standings: new Map(watch.tenants().map((tenant) => [tenant, watch.due(tenant)])),
     events: shared.events,
+    copies: on.told.copies,
   };
 };
