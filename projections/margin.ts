@@ -580,7 +580,7 @@ const lotsOf = async (
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 4,
+  version: 3,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',
