@@ -4,6 +4,7 @@ import { apiKeyEvent } from './apiKey.ts';
 import { artifactEvent, deploymentEvent } from './deployment.ts';
 import { batchEvent } from './batch.ts';
 import { billingConfigEvent } from './billingConfig.ts';
+import { booksEvent } from './books.ts';
 import { conversionEvent, extractionEvent } from './workEvents.ts';
 import { documentEvent } from './document.ts';
 import { erasureEvent } from './erasure.ts';
@@ -36,6 +37,7 @@ export const EVENT_CATALOGUE = {
   billingConfig: billingConfigEvent,
   providerPricing: providerPricingEvent,
   fxRates: fxRatesEvent,
+  books: booksEvent,
   llmCost: llmCostEvent,
   rateLimits: rateLimitsEvent,
   apiKey: apiKeyEvent,

@@ -54,11 +54,8 @@ export const costDays = (logged: readonly CountedCall[]): readonly CostDay[] => 
   return [...sums.values()];
 };
 
-/**
- * Calls `c` with `cost`: their own, or what the price in force makes of them, in pico-USD; null while there
- * is no price. The order of prices is that of `priceFor` (domain/modelPrices.ts).
- */
-export const PRICED_CALLS = `
+/** Calls `c` with `cost`, by the prices that fulfil a condition. */
+const pricedCalls = (isKnown: string): string => `
   select c.*, coalesce(c.cost_pico, p.cost) as cost
   from read.llm_costs c left join lateral (
     select (c.input_tokens - c.cached_input_tokens)::numeric * p.input_pico
@@ -66,7 +63,7 @@ export const PRICED_CALLS = `
       + c.output_tokens::numeric * p.output_pico
       + coalesce(c.pages, 0)::numeric * coalesce(p.page_pico, 0) as cost
     from read.model_prices p
-    where c.cost_pico is null and (
+    where c.cost_pico is null and ${isKnown} and (
       (p.provider = c.provider and p.model_name = c.model_name)
       or (p.provider is null and p.model_name in (c.provider || '/' || c.model_name, c.model_name)))
     order by (p.provider is not null) desc,
@@ -78,6 +75,12 @@ export const PRICED_CALLS = `
       p.position desc
     limit 1
   ) p on true`;
+
+/**
+ * Calls `c` with `cost`: their own, or what the price in force makes of them, in pico-USD; null while there
+ * is no price. The order of prices is that of `priceFor` (domain/modelPrices.ts).
+ */
+export const PRICED_CALLS = pricedCalls('true');
 
 /** Model costs of the platform in a period, in pico-USD. Calls with the tenant's own key are in neither. */
 export interface PeriodCosts {
@@ -119,7 +122,7 @@ export const modelCostOfPeriod =
   (sql: SqlTx) =>
   async ({ from, to }: { readonly from: string; readonly to: string }): Promise<PeriodCosts> => {
     const { firstDay, lastDay, pieces } = dayRange({ from, to });
-    const { cost, unpriced, free } = readPeriod(
+    return periodCostsOf(
       onlyRow(
         await sql.query(
           `select coalesce(sum(cost), 0)::numeric as cost, coalesce(sum(unpriced), 0)::int8 as unpriced,
@@ -129,7 +132,65 @@ export const modelCostOfPeriod =
         ),
       ),
     );
-    return { billed_pico_usd: cost - free, free_tier_pico_usd: free, unpriced_calls: unpriced };
+  };
+
+/** Sums of full-service calls that fulfil a condition, as the log was at the position `$1`: call by call. */
+const sumsAt = (condition: string): string => `
+  select coalesce(sum(c.cost), 0)::numeric as cost, coalesce(sum((c.cost is null)::int), 0)::int8 as unpriced,
+    coalesce(sum(case when c.free_tier then c.cost else div(c.cost * f.free_pages, f.pages) end), 0)::numeric as free
+  from (${pricedCalls('p.position <= $1')}
+    where c.position <= $1 and c.billing_type = 'full_service' and ${condition}) c
+  left join read.free_operations f
+    on f.tenant_id = c.tenant_id and f.operation_id = c.job_id and f.position <= $1`;
+
+const periodCostsOf = (row: SqlRow): PeriodCosts => {
+  const { cost, unpriced, free } = readPeriod(row);
+  return { billed_pico_usd: cost - free, free_tier_pico_usd: free, unpriced_calls: unpriced };
+};
+
+interface CostsAt {
+  readonly from: string;
+  readonly to: string;
+  /** What came later in the log is left out: calls, prices, and which pages were free. */
+  readonly position: bigint;
+}
+
+/** As `modelCostOfPeriod`, as the log was at a position. */
+export const modelCostAt =
+  (sql: SqlTx) =>
+  async ({ from, to, position }: CostsAt): Promise<PeriodCosts> =>
+    periodCostsOf(onlyRow(await sql.query(sumsAt('c.occurred_at between $2 and $3'), [position, from, to])));
+
+/** Calls until `$2` that may cost something else than they did at the position `$3`. */
+const MAY_DIFFER = `c.cost_id in (
+    select cost_id from read.llm_costs where position > $3 and occurred_at <= $2
+    union select cost_id from read.llm_costs where cost_pico is null and occurred_at <= $2
+    union select l.cost_id from read.free_operations o
+      join read.llm_costs l on l.job_id = o.operation_id and l.tenant_id = o.tenant_id
+      where o.position > $3 and l.occurred_at <= $2)`;
+
+/** The end of every log. */
+const END = 2n ** 63n - 1n;
+
+interface LateCosts {
+  /** Costs of all calls up to this time. */
+  readonly to: string;
+  readonly after: bigint;
+  /** Left out: now. */
+  readonly until?: bigint | undefined;
+}
+
+/** What became known of model costs between two positions of the log; exact, and negative where they fell. */
+export const lateModelCosts =
+  (sql: SqlTx) =>
+  async ({ to, after, until = END }: LateCosts) => {
+    const sumAt = async (position: bigint) =>
+      periodCostsOf(onlyRow(await sql.query(sumsAt(MAY_DIFFER), [position, to, after])));
+    const [before, now] = [await sumAt(after), await sumAt(until)];
+    return {
+      billed_pico_usd: now.billed_pico_usd - before.billed_pico_usd,
+      free_tier_pico_usd: now.free_tier_pico_usd - before.free_tier_pico_usd,
+    };
   };
 
 /** One day's free work and what models cost the platform for it. */
@@ -192,6 +253,7 @@ export const llmCosts = table({
     '(document_id) where document_id is not null',
     '(occurred_at)',
     '(occurred_at) where cost_pico is null',
+    '(position)',
   ],
 });
 
@@ -241,10 +303,12 @@ export const freeOperations = table({
   columns: {
     tenant_id: 'sorted',
     operation_id: 'sorted',
+    position: 'position',
     pages: 'int8',
     free_pages: 'int8',
     created_at: 'sorted',
   },
+  indexes: ['(position)'],
 });
 
 const log = inserting(llmCosts);
@@ -285,7 +349,7 @@ const priceOf = ({ type, data, position }: Priced) => {
 /** What models cost: calls, prices, and the operations whose pages were free in part or whole. */
 export const llmCostsProjector: Projector = {
   name: 'llm_costs',
-  version: 1,
+  version: 2,
   eventTypes: ['LlmCostLogged', 'ProviderPricePublished', 'ModelPriceSet', 'CreditsBurned'],
   tables: [llmCosts, llmCostDays, modelPrices, freeOperations],
   apply: async (tx, { schema, events }) => {
@@ -297,7 +361,7 @@ export const llmCostsProjector: Projector = {
     await free(
       tx,
       schema,
-      freed.map((event) => ({ ...event.data, tenant_id: tenantOf(event) })),
+      freed.map((event) => ({ ...event.data, tenant_id: tenantOf(event), position: event.position })),
     );
   },
 };

@@ -7,10 +7,10 @@ import {
   rowReader,
   type Sum,
   sumsOf,
-  table,
   textOf,
   wholeOf,
 } from './engine/table.ts';
+import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import { negated } from '../domain/kernel/amounts.ts';
 import { isStaleRate } from '../domain/fxRates.ts';
 import {
@@ -36,114 +36,14 @@ import {
   tenantOf,
 } from './engine/ports.ts';
 import { bulk, inserting, upserting } from './engine/bulk.ts';
-
-/** The money of some credits, micro-USD. */
-const WORTH = {
-  net: 'numeric',
-  amount: 'numeric',
-  implied: 'numeric',
-  fee: 'numeric',
-  vat: 'numeric',
-} as const;
-
-/** What a burn recognised. */
-export const BURN_SUMS = {
-  priced_credits: 'int8',
-  given_credits: 'int8',
-  unpriced_credits: 'int8',
-  ...WORTH,
-} as const;
-
-/** What a sale, refund, gift or clawback moved; micro-USD, and minor units of the currency. */
-export const BOOKING_SUMS = {
-  true_up: 'numeric',
-  booked: 'numeric',
-  refunded: 'numeric',
-  sales: 'int4',
-  refunds: 'int4',
-  gross_minor: 'int8',
-  vat_minor: 'int8',
-  fee_minor: 'int8',
-  refunded_minor: 'int8',
-  without_amount: 'int4',
-  without_rate: 'int4',
-  stale_rate: 'int4',
-} as const;
-
-type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
-
-/** Columns for totals, which are wider than what they add up. */
-const totalsOf = <C extends Readonly<Record<string, 'int4' | 'int8' | 'numeric'>>>(columns: C) =>
-  Object.fromEntries(
-    Object.entries(columns).map(([name, type]) => [name, type === 'int4' ? 'int8 add' : 'numeric add']),
-  ) as { readonly [Name in keyof C]: Total<C[Name]> };
-
-/** Lots of credits in their present segment. */
-export const marginLots = table({
-  name: 'margin_lots',
-  key: ['tenant_id', 'lot_id'],
-  columns: {
-    tenant_id: 'sorted',
-    lot_id: 'sorted',
-    position: 'position',
-    currency: 'text',
-    fx_rate: 'text? replace',
-    price: 'text? replace',
-    credits: 'int8 replace',
-    used: 'int8 replace',
-    net: 'numeric replace',
-    amount: 'numeric replace',
-    implied: 'numeric replace',
-    fee: 'numeric replace',
-    vat: 'numeric replace',
-    issued: 'int8 replace',
-    paid_gross: 'int8',
-    paid_vat: 'int8 replace',
-    paid_fee: 'int8 replace',
-    refunded_gross: 'int8 replace',
-    refunded_vat: 'int8 replace',
-    refunded_fee: 'int8 replace',
-  },
-  indexes: ['(tenant_id, position) where used < credits'],
-  fillfactor: 50,
-});
-
-/** Credits that were used beyond all lots. */
-export const marginDeficits = table({
-  name: 'margin_deficits',
-  key: ['tenant_id'],
-  columns: { tenant_id: 'sorted', credits: 'int8 replace' },
-});
-
-/** By event and currency, for the parts of a day that a period may begin or end with. */
-const FLOW = { position: 'position', currency: 'sorted', created_at: 'sorted' } as const;
-
-export const marginBurns = table({
-  name: 'margin_burns',
-  key: ['position', 'currency'],
-  columns: { ...FLOW, ...BURN_SUMS },
-});
-
-export const marginBookings = table({
-  name: 'margin_bookings',
-  key: ['position', 'currency'],
-  columns: { ...FLOW, ...BOOKING_SUMS },
-});
-
-/** All of it by UTC day and currency, with the positions between which the day's rows lie. */
-export const marginDays = table({
-  name: 'margin_days',
-  key: ['day', 'currency'],
-  columns: {
-    day: 'sorted',
-    currency: 'sorted',
-    first_position: 'position least',
-    last_position: 'position greatest',
-    ...totalsOf(BURN_SUMS),
-    ...totalsOf(BOOKING_SUMS),
-  },
-  fillfactor: 50,
-});
+import {
+  marginBookings,
+  marginBooks,
+  marginBurns,
+  marginDays,
+  marginDeficits,
+  marginLots,
+} from './marginTables.ts';
 
 /** What a burn recognised of lots of one currency; micro-USD. */
 type BurnFlow = Row<typeof marginBurns>;
@@ -155,6 +55,8 @@ interface MarginFold {
   readonly tenants: Map<string, TenantLots>;
   readonly burns: BurnFlow[];
   readonly bookings: BookingFlow[];
+  /** First instant that is open for booking; empty: no month is closed. */
+  opensAt: string;
 }
 
 const NO_LOTS: TenantLots = { lots: [], deficit: 0 };
@@ -162,10 +64,20 @@ const NO_LOTS: TenantLots = { lots: [], deficit: 0 };
 interface Place {
   readonly position: bigint;
   readonly created_at: string;
+  readonly booked_at: string;
 }
 
-const nothingAt = ({ position, created_at }: Place, currency: string): BookingFlow => ({
-  ...{ position, currency, created_at, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
+/** Where and when an event of an account is booked. */
+const placeOf = (
+  { opensAt }: MarginFold,
+  {
+    position,
+    data: { created_at },
+  }: { readonly position: bigint; readonly data: { readonly created_at: string } },
+): Place => ({ position, created_at, booked_at: bookedAt(created_at, opensAt) });
+
+const nothingAt = (place: Place, currency: string): BookingFlow => ({
+  ...{ ...place, currency, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
   stale_rate: 0,
 });
@@ -202,10 +114,10 @@ const lotOf = (event: ProjectedEventOf<'CreditsGranted'>): Lot => {
 };
 
 const sell = (fold: MarginFold, event: ProjectedEventOf<'CreditsGranted'>, state: TenantLots): TenantLots => {
-  const { data, position } = event;
+  const { data } = event;
   const lot = lotOf(event);
   const { next, trueUps } = addLot(state, lot);
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
     booked: lot.values.net,
@@ -226,13 +138,13 @@ const refund = (
   event: ProjectedEventOf<'CreditsRefunded'>,
   state: TenantLots,
 ): TenantLots => {
-  const { data, position } = event;
+  const { data } = event;
   const { next, refunded, trueUps } = refundLots(state, {
     lot_id: data.grant_id,
     credits: data.credits,
     money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
   });
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
     ...{ refunded: refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
@@ -244,16 +156,17 @@ const refund = (
 /** Fee or VAT that became known after the sale: what was recognised without them is trued up. */
 const addDetails = (
   fold: MarginFold,
-  { data, position }: ProjectedEventOf<'SaleDetailsAdded'>,
+  event: ProjectedEventOf<'SaleDetailsAdded'>,
   state: TenantLots,
 ): TenantLots => {
+  const { data } = event;
   const { vat_amount_minor: vat = 0, provider_fee_minor: fee = 0 } = data.details;
   if (vat === 0 && fee === 0) return state;
   const more = ({ gross, vat: v, fee: f }: Lot['money']) => ({ gross, vat: v + vat, fee: f + fee });
   const { next, lot, booked, trueUps } = revalueLots(state, data.grant_id, ({ money }) => ({
     money: more(money),
   }));
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = { ...nothingAt(place, lot.currency), booked: booked.net, vat_minor: vat, fee_minor: fee };
   book(fold, { own, place, trueUps });
   return next;
@@ -262,14 +175,15 @@ const addDetails = (
 /** A rate that became known, or was corrected: the sale and its refunds are worth what they are at this rate. */
 const bookRate = (
   fold: MarginFold,
-  { data, position }: ProjectedEventOf<'SaleRateBooked'>,
+  event: ProjectedEventOf<'SaleRateBooked'>,
   state: TenantLots,
 ): TenantLots => {
+  const { data } = event;
   const { fx_rate_to_usd: fx_rate, price_per_1000_credits: price, sale_occurred_at: at } = data;
   const { next, lot, booked, refunded, trueUps } = revalueLots(state, data.grant_id, ({ currency }) => ({
     booking: { currency, fx_rate, price },
   }));
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, lot.currency),
     ...{ booked: booked.net, refunded: refunded.net, without_rate: data.previous_rate === null ? -1 : 0 },
@@ -285,13 +199,13 @@ const restore = (
   event: ProjectedEventOf<'RefundReversed'>,
   state: TenantLots,
 ): TenantLots => {
-  const { data, position } = event;
+  const { data } = event;
   const { next, refunded, trueUps } = restoreLots(state, {
     lot_id: data.grant_id,
     credits: data.credits,
     money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
   });
-  const place = { position, created_at: data.created_at };
+  const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
     ...{ refunded: refunded.net, refunded_minor: 0 - data.gross_amount_minor },
@@ -305,25 +219,27 @@ const adjust = (
   event: ProjectedEventOf<'CreditsAdjusted'>,
   state: TenantLots,
 ): TenantLots => {
-  const { adjustment_id, credits, created_at } = event.data;
+  const { adjustment_id, credits } = event.data;
   const { position } = event;
   const { next, trueUps } =
     credits > 0
       ? addLot(state, givenLot(adjustment_id, position, credits))
       : clawBack(state, negated(credits));
-  if (trueUps.length > 0) book(fold, { place: { position, created_at }, trueUps });
+  if (trueUps.length > 0) book(fold, { place: placeOf(fold, event), trueUps });
   return next;
 };
 
 const burn = (fold: MarginFold, event: ProjectedEventOf<'CreditsBurned'>, state: TenantLots): TenantLots => {
-  const { credits, created_at } = event.data;
+  const { credits } = event.data;
   if (credits === 0) return state;
   const { next, parts } = burnLots(state, credits);
+  const place = placeOf(fold, event);
   for (const { currency, recognised, priced, given, unpriced } of parts)
     fold.burns.push({
-      position: event.position,
+      position: place.position,
       currency,
-      created_at,
+      created_at: place.created_at,
+      booked_at: place.booked_at,
       priced_credits: priced,
       given_credits: given,
       unpriced_credits: unpriced,
@@ -357,13 +273,20 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
   }
 };
 
+/** What a batch begins with: the lots of its tenants, and where the books are open. */
+interface Before {
+  readonly lots: ReadonlyMap<string, TenantLots>;
+  readonly opensAt: string;
+}
+
 /** Folds a batch over the lots of its tenants as they were before it. */
-const foldMargin = (
-  before: ReadonlyMap<string, TenantLots>,
-  events: readonly ProjectedEvent[],
-): MarginFold => {
-  const fold: MarginFold = { tenants: new Map(before), burns: [], bookings: [] };
+export const foldMargin = ({ lots, opensAt }: Before, events: readonly ProjectedEvent[]): MarginFold => {
+  const fold: MarginFold = { tenants: new Map(lots), burns: [], bookings: [], opensAt };
   for (const event of events) {
+    if (event.type === 'MonthCutOff' || event.type === 'MonthReopened') {
+      fold.opensAt = event.data.opens_at ?? '';
+      continue;
+    }
     const tenant = tenantOf(event);
     fold.tenants.set(tenant, after(fold, event, fold.tenants.get(tenant) ?? NO_LOTS));
   }
@@ -441,9 +364,9 @@ const SUMMED = sumsOf(marginDays.columns);
 type MarginDay = Sum<typeof marginDays, Exact>;
 type Flow = BurnFlow | BookingFlow;
 
-const newDay = ({ created_at, currency, position }: Flow): MarginDay => ({
+const newDay = ({ booked_at, currency, position }: Flow): MarginDay => ({
   ...noSums(marginDays.columns),
-  day: created_at.slice(0, 10),
+  day: booked_at.slice(0, 10),
   currency,
   first_position: position,
   last_position: position,
@@ -463,7 +386,7 @@ const addTo = (day: MarginDay, flow: Flow): void => {
 const daySums = (flows: readonly Flow[]): readonly MarginDay[] => {
   const days = new Map<string, MarginDay>();
   for (const flow of flows) {
-    const key = `${flow.created_at.slice(0, 10)} ${flow.currency}`;
+    const key = `${flow.booked_at.slice(0, 10)} ${flow.currency}`;
     const day = days.get(key) ?? newDay(flow);
     days.set(key, day);
     addTo(day, flow);
@@ -476,6 +399,7 @@ const saveDeficits = upserting(marginDeficits);
 const addBurns = inserting(marginBurns);
 const addBookings = inserting(marginBookings);
 const addDays = upserting(marginDays);
+const saveBooks = upserting(marginBooks);
 const wanted = bulk(pick(marginLots.columns, 'tenant_id'));
 const named = bulk(pick(marginLots.columns, 'tenant_id', 'lot_id'));
 
@@ -487,11 +411,15 @@ const NAMED = (schema: string) => `
   select l.* from ${named.source()} join ${schema}.margin_lots l using (tenant_id, lot_id)
   where l.used >= l.credits`;
 
+const OPENS_AT = (schema: string) => `select opens_at from ${schema}.margin_books`;
+
 const DEFICITS = (schema: string) => `
   select d.* from ${wanted.source()} join ${schema}.margin_deficits d using (tenant_id)`;
 
 /** A hole that is filled leaves no row. */
 const CLEAR_DEFICITS = (schema: string) => `delete from ${schema}.margin_deficits where credits = 0`;
+
+const isOfAccount = ({ stream }: ProjectedEvent): boolean => stream !== BOOKS_STREAM;
 
 const inOrderOfLog = ({ lots, deficit }: TenantLots): TenantLots => ({
   lots: [...lots].sort((a, b) => (a.position < b.position ? -1 : 1)),
@@ -540,7 +468,7 @@ const lotsOf = async (
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 2,
+  version: 3,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',
@@ -549,11 +477,15 @@ export const marginProjector: Projector = {
     'RefundReversed',
     'CreditsAdjusted',
     'CreditsBurned',
+    'MonthCutOff',
+    'MonthReopened',
   ],
-  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
+  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
   apply: async (tx, { schema, events }) => {
-    const before = await lotsOf(tx, schema, events);
-    const fold = foldMargin(before, events);
+    const before = await lotsOf(tx, schema, events.filter(isOfAccount));
+    const [books] = await tx.query(OPENS_AT(schema));
+    const opensAt = books === undefined ? '' : textOf(books, 'opens_at');
+    const fold = foldMargin({ lots: before, opensAt }, events);
     const missing = changedDeficits(before, fold.tenants);
     await saveLots(tx, schema, changedLots(before, fold.tenants));
     await saveDeficits(tx, schema, missing);
@@ -561,5 +493,7 @@ export const marginProjector: Projector = {
     await addBurns(tx, schema, fold.burns);
     await addBookings(tx, schema, fold.bookings);
     await addDays(tx, schema, daySums([...fold.burns, ...fold.bookings]));
+    if (events.some((event) => !isOfAccount(event)))
+      await saveBooks(tx, schema, [{ stream: BOOKS_STREAM, opens_at: fold.opensAt }]);
   },
 };

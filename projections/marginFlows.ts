@@ -3,18 +3,24 @@ import {
   dayRange,
   type Exact,
   noSums,
+  onlyRow,
   type RowOf,
+  rowReader,
   sumsOf,
   textOf,
   type TimeRange,
   wholeNumericOf,
 } from './engine/table.ts';
-import type { SqlRow, SqlTx } from './engine/ports.ts';
 import type { MarginSums } from '../domain/marginReport.ts';
-import { BOOKING_SUMS, BURN_SUMS, marginDays } from './margin.ts';
+import type { SqlRow, SqlTx } from './engine/ports.ts';
+import { BOOKING_SUMS, BURN_SUMS, marginDays } from './marginTables.ts';
 
 /** What a period moved in one currency; `currency` is empty for given credits and those without a lot. */
 export type CurrencyFlows = MarginSums & RowOf<typeof BOOKING_SUMS, Exact> & { readonly currency: string };
+
+/** Value of unconsumed credits: what was booked and neither refunded nor recognised, micro-USD. */
+export const deferredIn = (flows: readonly CurrencyFlows[]): bigint =>
+  flows.reduce((sum, { booked, refunded, net, true_up }) => sum + booked - refunded - net - true_up, 0n);
 
 const ALL_SUMS = sumsOf(marginDays.columns);
 
@@ -28,7 +34,7 @@ const pieceOf = (table: string, own: Columns): string => `
   join (select day, min(first_position) as first, max(last_position) as last from read.margin_days group by day) d
     on d.day = left(p.from_time, 10)
   join read.${table} f on f.position between d.first and d.last
-    and f.created_at between p.from_time and p.to_time`;
+    and f.booked_at between p.from_time and p.to_time`;
 
 const FLOWS = `
   select currency, ${ALL_SUMS.map((name) => `sum(${name})::numeric as ${name}`).join(', ')}
@@ -44,7 +50,7 @@ const flowsOf = (row: SqlRow): CurrencyFlows => ({
   currency: textOf(row, 'currency'),
 });
 
-/** What moved by currency, both ends included; micro-USD and whole credits. */
+/** What was booked by currency, both ends included; micro-USD and whole credits. */
 export const marginFlows =
   (sql: SqlTx) =>
   async (range: TimeRange): Promise<readonly CurrencyFlows[]> => {
@@ -52,3 +58,20 @@ export const marginFlows =
     const edges = [pieces.map(({ from }) => from), pieces.map(({ to }) => to)];
     return (await sql.query(FLOWS, [firstDay, lastDay, ...edges])).map(flowsOf);
   };
+
+/** What was booked in a period although its time lies in a month that was closed before. */
+const LATE_FLOWS = `
+  select count(distinct position)::int8 as events, coalesce(sum(net), 0)::numeric as net,
+    coalesce(sum(true_up), 0)::numeric as true_up
+  from (
+    select position, net, 0::numeric as true_up, created_at, booked_at from read.margin_burns
+    union all select position, 0, true_up, created_at, booked_at from read.margin_bookings
+  ) f where booked_at > created_at and booked_at between $1 and $2`;
+
+const readLate = rowReader({ events: 'int8', net: 'numeric', true_up: 'numeric' });
+
+/** Events of closed months that are booked in a period, and what they recognised: micro-USD. */
+export const lateFlows =
+  (sql: SqlTx) =>
+  async ({ from, to }: { readonly from: string; readonly to: string }) =>
+    readLate(onlyRow(await sql.query(LATE_FLOWS, [from, to])));

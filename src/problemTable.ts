@@ -54,6 +54,8 @@ export const PROBLEMS = {
   audit_running: { status: 409, title: 'An audit is running' },
   request_in_progress: { status: 409, title: 'The same request is still running' },
   insufficient_balance: { status: 409, title: 'The balance is too low' },
+  month_not_closable: { status: 409, title: 'The month cannot be closed' },
+  month_not_reopenable: { status: 409, title: 'The month cannot be opened again' },
   version_conflict: { status: 409, title: 'Another version was published first' },
   gate_not_passed: { status: 409, title: 'The gate was not passed' },
   last_admin_key: { status: 409, title: 'This is the last admin key' },

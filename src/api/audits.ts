@@ -232,8 +232,9 @@ export const getBalanceAt = get(
     summary: "A tenant's balance as of any moment",
     description:
       "Computed from the account's own events by the rules that decide about money, not read from a table. Every " +
-      'event up to `at` (time of recording) or `position` counts; without both, all do. `event` is the last one that ' +
-      'counts. The time it takes grows with the number of events of the account.',
+      'event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; ' +
+      'without both, all do. `event` is the last one that counts. The time it takes grows with the number of events ' +
+      'of the account.',
     access: 'admin',
     tenant: 'path',
     bucket: 'heavy',

@@ -3,8 +3,10 @@ import { listValueUsd, decimalOf, divideHalfEven } from '../../domain/kernel/amo
 import { usdOfPico, microOfPico } from '../../domain/modelPrices.ts';
 import type { WorkCost } from '../../projections/costs.ts';
 import { marginFigures, type MarginSums } from '../../domain/marginReport.ts';
+import { monthBounds } from '../../domain/books.ts';
+import { bookedCosts, type BooksCommands, type ClosedMonth, type FigureQueries } from '../commands/books.ts';
 import type { PeriodCosts } from '../../projections/llmCosts.ts';
-import type { CurrencyFlows } from '../../projections/marginFlows.ts';
+import { type CurrencyFlows, deferredIn } from '../../projections/marginFlows.ts';
 import type { Queries } from '../queries/queries.ts';
 import { routesOver } from '../server/routes.ts';
 import {
@@ -21,6 +23,7 @@ import {
   plainText,
   tenantIdText,
   toBoundary,
+  whoOut,
   zoned,
 } from './basics.ts';
 import { dayIn, dayStartIn } from '../../domain/kernel/timeZones.ts';
@@ -33,14 +36,10 @@ import { usageStatsResponse } from './accounts.ts';
 export interface ReportsDeps {
   readonly queries: Pick<
     Queries,
-    | 'balanceOfTenant'
-    | 'costsByDocument'
-    | 'costsByTask'
-    | 'freeTierSubsidy'
-    | 'marginFlows'
-    | 'modelCostOfPeriod'
-    | 'usageStats'
-  >;
+    'balanceOfTenant' | 'costsByDocument' | 'costsByTask' | 'freeTierSubsidy' | 'lateFlows' | 'usageStats'
+  > &
+    FigureQueries;
+  readonly books: Pick<BooksCommands, 'view'>;
   /** Which log the read models are of; null: not known yet. */
   readonly logId: () => string | null;
 }
@@ -91,10 +90,6 @@ const sumsOf = (flows: readonly CurrencyFlows[]): MarginSums => ({
   true_up: sumOf(flows, 'true_up'),
 });
 
-/** Value of unconsumed credits: what was booked and neither refunded nor recognised. */
-const deferredIn = (flows: readonly CurrencyFlows[]): bigint =>
-  sumOf(flows, 'booked') - sumOf(flows, 'refunded') - sumOf(flows, 'net') - sumOf(flows, 'true_up');
-
 const currencyItem = (flow: CurrencyFlows, sinceEver: readonly CurrencyFlows[]) => ({
   currency: flow.currency,
   sales: Number(flow.sales),
@@ -125,7 +120,7 @@ interface MarginReportParts {
   readonly costs: PeriodCosts;
 }
 
-/** `MarginReportResponse`. */
+/** The report's figures. */
 export const marginReport = ({ start, end, period, sinceEver, costs }: MarginReportParts) => {
   const modelCost = microOfPico(costs.billed_pico_usd);
   const figures = marginFigures(sumsOf(period), modelCost);
@@ -173,16 +168,69 @@ export const marginReport = ({ start, end, period, sinceEver, costs }: MarginRep
   };
 };
 
-/** The report of a period, both ends inclusive, from the read models. */
-const marginReportOf =
-  (queries: Pick<Queries, 'marginFlows' | 'modelCostOfPeriod'>) => async (start: string, end: string) => {
-    const [period, sinceEver, costs] = await Promise.all([
-      queries.marginFlows({ from: start, to: end }),
-      queries.marginFlows({ to: end }),
-      queries.modelCostOfPeriod({ from: start, to: end }),
-    ]);
-    return marginReport({ start, end, period, sinceEver, costs });
+/** A closed month with its figures. */
+export type FiguredMonth = ClosedMonth & { readonly closed: NonNullable<ClosedMonth['closed']> };
+
+/** The figures of a closed month, as its closing states them. */
+export const closedReport = ({ month, closed: { figures } }: FiguredMonth) => {
+  const { from: start, to: end } = monthBounds(month);
+  const { by_currency, costs } = figures;
+  return marginReport({
+    ...{ start, end },
+    period: by_currency.map(({ currency, sums }) => ({
+      ...NOTHING_OF(currency),
+      ...Object.fromEntries(Object.entries(sums).map(([name, sum]) => [name, BigInt(sum)])),
+    })),
+    sinceEver: by_currency.map(({ currency, deferred }) => ({
+      ...NOTHING_OF(currency),
+      booked: BigInt(deferred),
+    })),
+    costs: {
+      billed_pico_usd: BigInt(costs.billed_pico_usd),
+      free_tier_pico_usd: BigInt(costs.free_tier_pico_usd),
+      unpriced_calls: costs.unpriced_calls,
+    },
+  });
+};
+
+/** Who closed a month, when, and what binds its figures to the log. */
+export const closingOf = ({ closing, position, closed }: FiguredMonth) => ({
+  number: closing,
+  position: String(position),
+  digest: closed.digest,
+  closed_at: closed.closed_at,
+  closed_by: closed.closed_by,
+});
+
+/** The closed month that is exactly this period. */
+const closedAs = (months: readonly ClosedMonth[], start: string, end: string): FiguredMonth | undefined =>
+  months.find((one): one is FiguredMonth => {
+    const { from, to } = monthBounds(one.month);
+    return one.closed !== null && from === start && to === end;
+  });
+
+/** The report of a period, both ends inclusive, by date of booking. */
+const marginReportOf = async ({ queries, books }: ReportsDeps, start: string, end: string) => {
+  const view = await books.view();
+  const period = { from: start, to: end };
+  const closed = closedAs(view.months, start, end);
+  const [{ costs, late }, late_flows] = await Promise.all([
+    bookedCosts(queries, view, period),
+    queries.lateFlows(period),
+  ]);
+  const corrections = {
+    events: late_flows.events,
+    net_revenue_usd: usd(late_flows.net),
+    refunds_usd: usd(late_flows.true_up),
+    model_cost_usd: usd(microOfPico(late.billed_pico_usd)),
   };
+  if (closed !== undefined) return { ...closedReport(closed), closing: closingOf(closed), corrections };
+  const [flows, sinceEver] = await Promise.all([
+    queries.marginFlows(period),
+    queries.marginFlows({ to: end }),
+  ]);
+  return { ...marginReport({ start, end, period: flows, sinceEver, costs }), closing: null, corrections };
+};
 
 export const getCostsByDocument = get(
   '/v1/admin/costs/by-document',
@@ -283,66 +331,102 @@ const percentOut = z
   .nullable()
   .meta({ description: 'Share of the revenue; null without revenue.' });
 
+/** A month's closing. */
+export const closingMembers = z
+  .strictObject({
+    number: z.int().meta({ description: 'Number of the closing, from 1.' }),
+    position: z.string().meta({ description: 'Where the line was drawn: its position in the log.' }),
+    digest: z.string().meta({ description: 'SHA-256 over month, position and figures.' }),
+    closed_at: instantOut,
+    closed_by: whoOut,
+  })
+  .meta({ id: 'MonthClosing' });
+
+const corrections = z
+  .strictObject({
+    events: z
+      .int()
+      .meta({ description: 'Events of accounts whose time lies in a month that was closed before.' }),
+    net_revenue_usd: usdOut,
+    refunds_usd: usdOut,
+    model_cost_usd: usdOut.meta({
+      description: 'What became known of model costs of closed months: late calls, prices that came later.',
+    }),
+  })
+  .meta({
+    id: 'MarginCorrections',
+    description: 'Part of the figures: what came after its month was closed, and is booked in this period.',
+  });
+
+/** Members of a margin report, of a month that is closed or of any period. */
+export const marginMembers = {
+  start: instantOut,
+  end: instantOut,
+  currency: z.literal('USD'),
+  credits_burned: creditsOut,
+  unit_margin: z.strictObject({
+    revenue_usd: usdOut,
+    model_cost_usd: usdOut,
+    margin_usd: usdOut,
+    margin_percent: percentOut,
+  }),
+  realized_margin: z.strictObject({
+    gross_usd: usdOut,
+    vat_usd: usdOut,
+    provider_fees_usd: usdOut,
+    net_revenue_usd: usdOut.meta({ description: 'gross − VAT − provider fees, as recognised.' }),
+    refunds_usd: usdOut.meta({ description: 'Recognised through refunds and clawbacks: the true-ups.' }),
+    model_cost_usd: usdOut,
+    margin_usd: usdOut.meta({ description: 'net revenue + refunds − model cost.' }),
+    margin_percent: percentOut,
+  }),
+  fx_effect_usd: usdOut.meta({ description: 'Realized margin − unit margin: the gap.' }),
+  gap_breakdown: z
+    .strictObject({
+      fx_rate_usd: usdOut,
+      price_variance_usd: usdOut,
+      provider_fee_usd: usdOut,
+      promo_usd: usdOut,
+      unpriced_usd: usdOut,
+      refund_true_up_usd: usdOut,
+      rounding_usd: usdOut,
+    })
+    .meta({ description: 'The parts add up to `fx_effect_usd` exactly.' }),
+  free_tier_cost_usd: usdOut,
+  deferred_revenue_usd: usdOut.meta({ description: 'Value of unconsumed credits at `end`.' }),
+  by_currency: z.array(
+    z
+      .strictObject({
+        currency: z.string(),
+        sales: z.int(),
+        refunds: z.int(),
+        gross_amount_minor: minorOut,
+        vat_amount_minor: minorOut,
+        provider_fee_minor: minorOut,
+        refunded_amount_minor: minorOut,
+        credits_consumed: creditsOut,
+        net_revenue_usd: usdOut,
+        refund_true_up_usd: usdOut,
+        deferred_revenue_usd: usdOut,
+      })
+      .meta({ id: 'MarginByCurrency' }),
+  ),
+  unpriced_calls: z.int(),
+  sales_without_amount: z.int(),
+  sales_without_rate: z.int(),
+  sales_with_stale_rate: z
+    .int()
+    .meta({ description: 'Sales at a rate that was more than 7 days old on their day.' }),
+};
+
 const marginReportResponse = z
   .strictObject({
     log_id: logIdOut,
-    start: instantOut,
-    end: instantOut,
-    currency: z.literal('USD'),
-    credits_burned: creditsOut,
-    unit_margin: z.strictObject({
-      revenue_usd: usdOut,
-      model_cost_usd: usdOut,
-      margin_usd: usdOut,
-      margin_percent: percentOut,
+    ...marginMembers,
+    closing: closingMembers.nullable().meta({
+      description: 'The period is a closed month, and the figures are those of its closing; null: it is not.',
     }),
-    realized_margin: z.strictObject({
-      gross_usd: usdOut,
-      vat_usd: usdOut,
-      provider_fees_usd: usdOut,
-      net_revenue_usd: usdOut.meta({ description: 'gross − VAT − provider fees, as recognised.' }),
-      refunds_usd: usdOut.meta({ description: 'Recognised through refunds and clawbacks: the true-ups.' }),
-      model_cost_usd: usdOut,
-      margin_usd: usdOut.meta({ description: 'net revenue + refunds − model cost.' }),
-      margin_percent: percentOut,
-    }),
-    fx_effect_usd: usdOut.meta({ description: 'Realized margin − unit margin: the gap.' }),
-    gap_breakdown: z
-      .strictObject({
-        fx_rate_usd: usdOut,
-        price_variance_usd: usdOut,
-        provider_fee_usd: usdOut,
-        promo_usd: usdOut,
-        unpriced_usd: usdOut,
-        refund_true_up_usd: usdOut,
-        rounding_usd: usdOut,
-      })
-      .meta({ description: 'The parts add up to `fx_effect_usd` exactly.' }),
-    free_tier_cost_usd: usdOut,
-    deferred_revenue_usd: usdOut.meta({ description: 'Value of unconsumed credits at `end`.' }),
-    by_currency: z.array(
-      z
-        .strictObject({
-          currency: z.string(),
-          sales: z.int(),
-          refunds: z.int(),
-          gross_amount_minor: minorOut,
-          vat_amount_minor: minorOut,
-          provider_fee_minor: minorOut,
-          refunded_amount_minor: minorOut,
-          credits_consumed: creditsOut,
-          net_revenue_usd: usdOut,
-          refund_true_up_usd: usdOut,
-          deferred_revenue_usd: usdOut,
-        })
-        .meta({ id: 'MarginByCurrency' }),
-    ),
-    unpriced_calls: z.int(),
-    sales_without_amount: z.int(),
-    sales_without_rate: z.int(),
-    sales_with_stale_rate: z
-      .int()
-      .meta({ description: 'Sales at a rate that was more than 7 days old on their day.' }),
+    corrections,
   })
   .meta({ id: 'MarginReportResponse' });
 
@@ -354,18 +438,18 @@ export const getMarginReport = get(
   {
     summary: 'Unit margin, realized margin, and the gap between them',
     description:
-      'Both ends are inclusive. If left out: the current month until now. How it is computed: ' +
-      'docs/explanation/margin-report.md.',
+      'Both ends are inclusive. If left out: the current month until now. A closed month (UTC) has the figures of ' +
+      'its closing. How it is computed: docs/explanation/margin-report.md.',
     access: 'admin',
     query: zoned({ start: dayOrTime.optional(), end: dayOrTime.optional() }),
     reply: { status: 200, schema: marginReportResponse },
     reads: 'all',
   },
-  async (request, { queries, logId }) => {
+  async (request, deps) => {
     const { time_zone, end = request.meta.now } = request.query;
     const { start = monthOf(request.meta.now, time_zone) } = request.query;
     if (start > end) throw invalid({ loc: ['query', 'end'], msg: 'Lies before start.', type: 'value_error' });
-    return { log_id: logId(), ...(await marginReportOf(queries)(start, end)) };
+    return { log_id: deps.logId(), ...(await marginReportOf(deps, start, end)) };
   },
 );
 

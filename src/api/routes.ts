@@ -39,6 +39,7 @@ import {
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
+import { closeMonth, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
 import {
   createAdminBillingConfig,
   createBillingConfig,
@@ -174,6 +175,7 @@ export type ApiDeps = AccountsDeps &
   AuditsDeps &
   BatchesDeps &
   BillingConfigDeps &
+  BooksDeps &
   CanonicalDeps &
   ConfigsDeps &
   CreditsDeps &
@@ -327,6 +329,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     setRetention,
   },
   Reports: {
+    closeMonth,
     getCostsByDocument,
     getCostsByTask,
     getFreeTierSubsidy,
@@ -337,9 +340,11 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getReconciliation,
     getTaxReport,
     getUsageStats,
+    listClosedMonths,
     listLlmCosts,
     listPayments,
     logLlmCost,
+    reopenMonth,
   },
   Audit: {
     cancelAudit,

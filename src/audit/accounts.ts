@@ -4,6 +4,7 @@ import {
   auditedEvent,
   type AuditedEventOf,
   byType,
+  openBooks,
   recordedAt,
 } from './auditedEvent.ts';
 import {
@@ -24,6 +25,7 @@ import {
 } from './rules.ts';
 import { wrong } from './findings.ts';
 import { checkMoment } from './claims.ts';
+import { BOOKS_STREAM } from '../../domain/books.ts';
 import { decodeAny } from '../../domain/catalogue.ts';
 import type { EventFeed } from '../../domain/ports/log.ts';
 import { everything } from './streams.ts';
@@ -131,16 +133,23 @@ type Column = keyof typeof BALANCE_COLUMNS;
 /** A tenant's credits and free pages at a moment; whole numbers as text. */
 export type BalanceAt = Readonly<Record<Exclude<Column, 'plan'>, string>> & { readonly plan: string | null };
 
-/** Balances by the events that were recorded at or before a moment, by tenant ID. */
+/**
+ * Balances by the events that were booked at or before a moment, by tenant ID: when they were recorded, or, where that
+ * month was closed, when the books were open.
+ */
 export const balancesAt = async (
   feed: Pick<EventFeed, 'subscribe'>,
   { at, tenant }: { readonly at: string; readonly tenant?: string | undefined },
 ): Promise<readonly BalanceAt[]> => {
   const totals = balanceTotals();
+  const over = new Set<string>();
+  const open = openBooks();
   for await (const recorded of everything(feed)) {
+    if (recorded.stream === BOOKS_STREAM) open.see(auditedEvent(recorded, decodeAny(recorded)));
     const owner = accountOf(recorded.stream);
     if (owner === undefined || (tenant !== undefined && owner !== tenant)) continue;
-    if (recordedAt(recorded) <= at) totals.apply(auditedEvent(recorded, decodeAny(recorded)));
+    if (open.bookedAt(recordedAt(recorded)) > at) over.add(owner);
+    if (!over.has(owner)) totals.apply(auditedEvent(recorded, decodeAny(recorded)));
   }
   const columns = Object.keys(BALANCE_COLUMNS) as Column[];
   return [...totals.rows()]

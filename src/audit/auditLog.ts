@@ -1,6 +1,7 @@
 import { categoryOfStream, decodeAny } from '../../domain/catalogue.ts';
 import { evaluationStream, setStream } from '../../domain/evaluation.ts';
 import { batchStream } from '../../domain/batch.ts';
+import { BOOKS_STREAM } from '../../domain/books.ts';
 import { deploymentStream } from '../../domain/deployment.ts';
 import { eventMetadata } from '../../domain/kernel/decider.ts';
 import { ERASURES_STREAM } from '../../domain/erasure.ts';
@@ -59,10 +60,11 @@ const evaluationNamedAs = ({ type, data }: AuditedEvent): string | undefined => 
   }
 };
 
-/** As `namedAs`, of places, and of tenants that are erased or keep things for days of their own. */
+/** As `namedAs`, of places, of months, and of tenants that are erased or keep things for days of their own. */
 const placesNamedAs = (event: AuditedEvent): string | undefined => {
   if (event.type === 'TenantErased' || event.type === 'TenantErasureEnded') return ERASURES_STREAM;
   if (event.type === 'RetentionSet') return TENANT_RETENTION_STREAM;
+  if ('closing' in event.data) return BOOKS_STREAM;
   return event.type === 'PlaceTaken' ? placesStream(event.data) : undefined;
 };
 

@@ -124,6 +124,22 @@ export const recordedAt = ({ metadata }: Pick<RecordedEvent, 'metadata'>): strin
   return typeof at === 'string' ? at : '';
 };
 
+/** Where the books are open, as the log goes on. */
+export const openBooks = () => {
+  let opensAt: string | undefined;
+  return {
+    /** Takes up what closes a month or opens it again. */
+    see: ({ type, data }: Pick<AuditedEvent, 'type' | 'data'>): void => {
+      if ((type === 'MonthCutOff' || type === 'MonthReopened') && 'opens_at' in data)
+        opensAt = data.opens_at ?? '';
+    },
+    /** Empty: no month is closed; undefined: none ever was. */
+    opensAt: (): string | undefined => opensAt,
+    /** When something is booked that has this time. */
+    bookedAt: (time: string): string => (opensAt !== undefined && opensAt > time ? opensAt : time),
+  };
+};
+
 /** What is done with events, by their type. */
 type Handlers<Context extends readonly unknown[]> = {
   readonly [Type in AuditedEvent['type']]?: (event: AuditedEventOf<Type>, ...context: Context) => void;

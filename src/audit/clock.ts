@@ -60,6 +60,8 @@ export const logClock = () => {
       const step = steps[low];
       return step !== undefined && step.from <= position ? step : undefined;
     },
+    /** All of them, in the order of the log. */
+    steps: (): readonly Step[] => steps,
     /** The present time at the log's end: the last event's where a clock was set back, else the latest. ms. */
     nowMs: (): number => (open === undefined ? latestMs : lastMs),
   };
@@ -99,14 +101,19 @@ export const backwardsCheck = (findings: Findings, clock: LogClock) => {
     tell: (): void => {
       if (found.length > 0 && clock.isDecided()) for (const one of found.splice(0)) settle(one);
     },
-    /** Reports what is wrong, and notes each step that a stream shows. */
+    /** Reports what is wrong, and notes each step: also one that only events of different streams show. */
     finish: (): void => {
       for (const one of found.splice(0)) settle(one);
-      for (const [{ from, to, byMs }, events] of told) {
-        const many = events === 1 ? 'event was' : 'events were';
+      for (const step of clock.steps()) {
+        const { from, to, byMs } = step;
+        const events = told.get(step) ?? 0;
+        const shown =
+          events === 0
+            ? 'events were recorded in a time that had passed, each after its predecessor'
+            : `${events} ${events === 1 ? 'event was' : 'events were'} recorded before their predecessors`;
         findings.note(
           `A clock was set back by ${Math.round(byMs / MINUTE_MS)} minutes at position ${from}: up to ` +
-            `position ${to}, ${events} ${many} recorded before their predecessors.`,
+            `position ${to}, ${shown}.`,
         );
       }
       told.clear();

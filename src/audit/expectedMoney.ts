@@ -353,16 +353,17 @@ export const ledgerRows: ExpectedModel = {
   },
 };
 
-type Logged = AuditedEventOf<'LlmCostLogged'>;
-type Priced = AuditedEventOf<'ProviderPricePublished' | 'ModelPriceSet'>;
+export type Logged = AuditedEventOf<'LlmCostLogged'>;
+export type Priced = AuditedEventOf<'ProviderPricePublished' | 'ModelPriceSet'>;
 
 /** Decimals of a USD amount that one pico-USD is. */
-const PICO = 12;
+export const PICO = 12;
 /** Decimals that a price per million tokens has at most: one of them is a pico-USD a token. */
 const PER_MILLION = 6;
 
 const picoOf = (usd: string, scale: number): bigint => atScale(parseDecimal(usd), scale);
-const inPico = (usd: string | null, scale: number): bigint | null =>
+/** US dollars as 10^−scale of a dollar; null of nothing. */
+export const inPico = (usd: string | null, scale: number): bigint | null =>
   usd === null ? null : picoOf(usd, scale);
 
 const callRow = ({ data, position }: Logged) => ({
@@ -371,7 +372,8 @@ const callRow = ({ data, position }: Logged) => ({
   cost_pico: inPico(data.cost_usd, PICO),
 });
 
-const priceRow = ({ type, data, position }: Priced) => {
+/** A published price, in pico-USD. */
+export const priceRow = ({ type, data, position }: Priced) => {
   const { input_usd_per_million_tokens, output_usd_per_million_tokens, usd_per_page } = data;
   const { cached_input_usd_per_million_tokens } = data;
   const isProviders = type === 'ProviderPricePublished';
@@ -427,9 +429,9 @@ export const llmCostRows: ExpectedModel = {
       },
       ProviderPricePublished: addPrice,
       ModelPriceSet: addPrice,
-      CreditsBurned: ({ stream, data: { operation_id, pages, free_pages, created_at } }) => {
-        const tenant_id = accountOf(stream) ?? '';
-        if (free_pages > 0) emit(freeOperations, { tenant_id, operation_id, pages, free_pages, created_at });
+      CreditsBurned: ({ stream, position, data: { operation_id, pages, free_pages, created_at } }) => {
+        const operation = { tenant_id: accountOf(stream) ?? '', operation_id, position };
+        if (free_pages > 0) emit(freeOperations, { ...operation, pages, free_pages, created_at });
       },
     });
     return { apply, finish: days.emitAll };

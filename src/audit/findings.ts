@@ -15,6 +15,7 @@ const CHECKS = {
   price: 'every sale has the price of a list that was in force',
   fx: 'every sale was booked at the last known exchange rate, or at a later one that says why',
   refund: 'no refund exceeds its sale',
+  books: 'months were closed in order, and every closed month has the figures that the log gives',
   claim: 'every sale and refund matches its claim, and every claim was settled',
   identity: 'no payment, charge, adjustment or operation took effect twice',
   version: 'published versions have no gaps',

@@ -8,17 +8,19 @@ import {
   type ExpectedRow,
   type ExpectedSum,
   keptRows,
+  openBooks,
   recordedAt,
 } from './auditedEvent.ts';
 import {
   BOOKING_SUMS,
   BURN_SUMS,
   marginBookings,
+  marginBooks,
   marginBurns,
   marginDays,
   marginDeficits,
   marginLots,
-} from '../../projections/margin.ts';
+} from '../../projections/marginTables.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';
 import type { BillingRate, BillingTerms } from '../../domain/billingConfig.ts';
@@ -31,7 +33,8 @@ type Booking = RowOf<typeof BOOKING_SUMS, Exact>;
 const NO_BOOKING: Booking = allZero(BOOKING_SUMS);
 const SUMMED = sumsOf(marginDays.columns);
 
-const burnRows = ({ used }: Moves): Map<string, Burn> =>
+/** What a burn recognised, by currency. */
+export const burnRows = ({ used }: Moves): Map<string, Burn> =>
   new Map(
     [...used].map(([currency, { priced, gift, unpriced, ...worth }]) => [
       currency,
@@ -94,7 +97,8 @@ const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<st
   return new Map([[event.data.currency, saleBooking(event, book)]]);
 };
 
-const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
+/** What another posting booked, by currency. */
+export const bookingRows = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   const rows = ownBooking(event, book, moves);
   for (const [currency, net] of moves.trueUps)
     rows.set(currency, { ...(rows.get(currency) ?? NO_BOOKING), true_up: net });
@@ -111,16 +115,17 @@ const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */
 export const marginRows: ExpectedModel = {
   name: 'margin',
-  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays],
+  tables: [marginLots, marginDeficits, marginBurns, marginBookings, marginDays, marginBooks],
   start: (emit) => {
     const books = new Map<string, MarginBook>();
+    const open = openBooks();
     const days = keptRows<typeof marginDays, ExpectedSum<typeof marginDays>>(marginDays, emit);
 
     const addToDay = (
-      { position, currency, created_at }: { position: bigint; currency: string; created_at: string },
+      { position, currency, booked_at }: { position: bigint; currency: string; booked_at: string },
       sums: Partial<Burn & Booking>,
     ): void => {
-      const day = created_at.slice(0, 10);
+      const day = booked_at.slice(0, 10);
       const row = days.at(`${day} ${currency}`, () => ({
         ...noSums(marginDays.columns),
         ...{ day, currency, first_position: position, last_position: position },
@@ -129,6 +134,7 @@ export const marginRows: ExpectedModel = {
       for (const name of SUMMED) row[name] += sums[name] ?? 0n;
     };
     const apply = (event: AuditedEvent): void => {
+      open.see(event);
       const tenant = accountOf(event.stream);
       if (tenant === undefined) return;
       const book = books.get(tenant) ?? { lots: [], hole: 0n };
@@ -136,7 +142,8 @@ export const marginRows: ExpectedModel = {
       const moves = post(book, event);
       if (moves === undefined || !('created_at' in event.data)) return;
       const { created_at } = event.data;
-      const placeOf = (currency: string) => ({ position: event.position, currency, created_at });
+      const booked_at = open.bookedAt(created_at);
+      const placeOf = (currency: string) => ({ position: event.position, currency, created_at, booked_at });
       const isBurn = event.type === 'CreditsBurned';
       const burns = isBurn ? burnRows(moves) : new Map<string, Burn>();
       const bookings = isBurn ? new Map<string, Booking>() : bookingRows(event, book, moves);
@@ -149,6 +156,8 @@ export const marginRows: ExpectedModel = {
         for (const lot of lots) emit(marginLots, lotRow(tenant_id, lot));
         if (hole > 0n) emit(marginDeficits, { tenant_id, credits: hole });
       }
+      const opens_at = open.opensAt();
+      if (opens_at !== undefined) emit(marginBooks, { stream: 'books', opens_at });
       days.emitAll();
     };
     return { apply, finish };

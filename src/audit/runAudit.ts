@@ -16,6 +16,7 @@ import {
 } from './chains.ts';
 import { everything, readThrough } from './streams.ts';
 import { unsealedTail, type UnsealedTail } from './unsealed.ts';
+import { auditBooks } from './books.ts';
 import { auditInShares, type StartShares } from './shares.ts';
 import { EXPECTED_MODELS, readModelComparison, type ReadModelSnapshot } from './compareReadModels.ts';
 
@@ -246,7 +247,10 @@ const readAndCompared = async (request: AuditRequest, findings: Findings): Promi
   const ofModels = compared === undefined ? [] : [compared.watcher];
   const watchers = [...ofModels, ...(objects?.watchers ?? [])];
   const log = (await byShares(request, findings)) ?? (await byHalves(request, findings, watchers));
-  await compared?.finish(BigInt(log.facts.position ?? 0));
+  const { feed, origins = [], signal } = request;
+  const upTo = BigInt(log.facts.position ?? 0);
+  await auditBooks({ feed, findings, upTo, isCopy: origins.length > 0, signal });
+  await compared?.finish(upTo);
   await objects?.finish(findings);
   return log;
 };

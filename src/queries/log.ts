@@ -1,3 +1,4 @@
+import { BOOKS_STREAM, bookedBy, booksEvent, type Opening, openingBy } from '../../domain/books.ts';
 import { coveredText, hashVersionOf } from '../../domain/kernel/chain.ts';
 import { SEALS_STREAM, type JsonObject } from '../../domain/kernel/json.ts';
 import { type EventFeed, type EventStore, type RecordedEvent, shownEvent } from '../../domain/ports/log.ts';
@@ -147,11 +148,25 @@ interface Moment {
 
 const codec = eventCodec(accountEvent);
 
-const isLater = (event: RecordedEvent, { at, position }: Moment): boolean => {
+const booksCodec = eventCodec(booksEvent);
+
+/** Where the books were open, along the log. */
+const openingsIn = async (log: Pick<LogToRead, 'read'>): Promise<readonly Opening[]> => {
+  const openings: Opening[] = [];
+  for await (const event of log.read(BOOKS_STREAM))
+    openings.push(
+      ...[openingBy(event.position, booksCodec.decode(event))].filter((one) => one !== undefined),
+    );
+  return openings;
+};
+
+const isLater = (event: RecordedEvent, { at, position }: Moment, openings: readonly Opening[]): boolean => {
   const { recorded_at } = event.metadata;
   return (
     (position !== undefined && event.position > position) ||
-    (at !== undefined && typeof recorded_at === 'string' && recorded_at > at)
+    (at !== undefined &&
+      typeof recorded_at === 'string' &&
+      bookedBy(openings, event.position, recorded_at) > at)
   );
 };
 
@@ -166,8 +181,9 @@ export const balanceAt = async (
 ) => {
   let state = account.initialState;
   let last: RecordedEvent | undefined;
+  const openings = moment.at === undefined ? [] : await openingsIn(log);
   for await (const event of log.read(accountStream(tenant_id))) {
-    if (isLater(event, moment)) break;
+    if (isLater(event, moment, openings)) break;
     signal.throwIfAborted();
     state = account.evolve(state, codec.decode(event));
     last = event;

@@ -30,14 +30,16 @@ import type * as prices from '../../projections/llmCosts.ts';
 import {
   findLlmCosts,
   freeTierSubsidy,
+  lateModelCosts,
   llmCostsOfJob,
   missingPrices,
+  modelCostAt,
   modelCostOfPeriod,
   providerPrices,
 } from '../../projections/llmCosts.ts';
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
-import { marginFlows } from '../../projections/marginFlows.ts';
+import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
@@ -73,6 +75,9 @@ export interface Queries {
   readonly llmCosts: On<typeof llm.findLlmCosts>;
   readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
   readonly marginFlows: On<typeof marginFlows>;
+  readonly lateFlows: On<typeof lateFlows>;
+  readonly modelCostAt: On<typeof modelCostAt>;
+  readonly lateModelCosts: On<typeof lateModelCosts>;
   readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
   readonly freeTierSubsidy: On<typeof freeShare.freeTierSubsidy>;
   readonly providerPrices: On<typeof prices.providerPrices>;
@@ -214,6 +219,9 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   llmCosts: findLlmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
   marginFlows: marginFlows(sql),
+  lateFlows: lateFlows(sql),
+  modelCostAt: modelCostAt(sql),
+  lateModelCosts: lateModelCosts(sql),
   modelCostOfPeriod: modelCostOfPeriod(sql),
   freeTierSubsidy: freeTierSubsidy(sql),
   providerPrices: providerPrices(sql),

@@ -23,6 +23,7 @@ import { expiredHolds } from '../../projections/balances.ts';
 import { salesBookedAt, salesWithoutRate } from '../../projections/grants.ts';
 import { openClaimsBefore } from '../../projections/openClaims.ts';
 import { accountWriter } from '../writer/accountWriter.ts';
+import { booksCommands } from '../commands/books.ts';
 import { apiKeys, rateLimitCommands, retentionCommands } from '../commands/apiKeys.ts';
 import { heavySlots, type HeavySlots } from '../commands/slots.ts';
 import { recentFailures } from '../commands/countPages.ts';
@@ -148,6 +149,12 @@ const commandParts = {
       onDoubleClaim: (stream) => from.logger.error({ msg: 'two tenants hold one payment', stream }),
     }),
   reference: (from) => referenceData({ store: from.parts.log }),
+  books: (from) =>
+    booksCommands({
+      store: from.parts.log,
+      queries: from.queries,
+      waitFor: (position, options) => from.runner.waitFor(position, options),
+    }),
   apiKeys: (from) => apiKeys({ store: from.parts.log, writer: from.accounts }),
   llmCosts: (from) => {
     const onError = (error: unknown): void => comparedAfter(from, error);

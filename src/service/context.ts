@@ -16,6 +16,7 @@ import type { SqlTx } from '../../projections/engine/ports.ts';
 import type { LogWatch } from '../../projections/engine/divergence.ts';
 import type { ProjectionRunner } from '../../projections/engine/runner.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
+import type { BooksCommands } from '../commands/books.ts';
 import type { ApiKeys, RateLimitCommands, RetentionCommands } from '../commands/apiKeys.ts';
 import type { Documents } from '../commands/uploads.ts';
 import type { ExtractDeps } from '../commands/extract.ts';
@@ -85,6 +86,8 @@ export interface Context {
   readonly payments: Payments;
   /** Price lists, billing configs, rates. */
   readonly reference: ReferenceData;
+  /** Closing of months. */
+  readonly books: BooksCommands;
   /** API key commands. */
   readonly apiKeys: ApiKeys;
   /** Model cost commands. */

@@ -70,6 +70,7 @@ const forgetLog = async (from: Context): Promise<void> => {
   from.accounts.forget('what_agrees');
   from.llmCosts.forget('what_agrees');
   reference.forget();
+  from.books.forget();
   forgetReads(from);
   const now = from.clock.now();
   await openedLog(from.parts.log, now);

@@ -128,6 +128,14 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
   expect(corrected.body['corrected']).to.have.length(1);
 };
 
+/** A month that is closed, and one that was opened again: first of all, for a closing binds the positions before it. */
+const closings = async (api: Client): Promise<void> => {
+  const months = '/v1/admin/books/months';
+  for (const month of ['2026-01', '2026-02'])
+    expect((await api.call('post', `${months}/${month}/close`)).status).to.equal(200);
+  await done(api, `${months}/2026-02/reopen`, { reason: 'a rate was missing' });
+};
+
 const work = async (api: Client, tenant: string): Promise<void> => {
   const key = await api.newKey(tenant);
   const extract = (schema: string, mode: string) =>
@@ -498,6 +506,7 @@ const writeHistory = async (dataDir: string): Promise<void> => {
   const [parts] = opened;
   const api = client(quire.url);
   if (parts === undefined) throw new Error('no parts were opened');
+  await closings(api);
   await publications(api, parts);
   await told(api, parts);
   await money(api, RICH);

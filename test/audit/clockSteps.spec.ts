@@ -28,20 +28,23 @@ const recordedIn = async (store: EventStore, stream: string): Promise<readonly s
   return times;
 };
 
-/** The findings in an embedded log, after some adjustments of tenants at these minutes, by one process. */
-const findingsAfter = async (adjustments: readonly (readonly [tenant: string, minutes: number])[]) => {
+/** The audit of an embedded log, after some adjustments of tenants at these minutes, by one process. */
+const reportAfter = async (adjustments: readonly (readonly [tenant: string, minutes: number])[]) => {
   const folder = tempFolder();
   const store = openSqliteEventLog({ path: `${folder.path}/events.db` });
   try {
     const writer = accountWriter({ store });
     for (const adjustment of adjustments) await writer.execute(adjusted(...adjustment));
     await writer.close();
-    return (await runAudit({ feed: store, dense: true })).report.findings;
+    return (await runAudit({ feed: store, dense: true })).report;
   } finally {
     await store.close();
     folder.remove();
   }
 };
+
+const findingsAfter = async (adjustments: Parameters<typeof reportAfter>[0]) =>
+  (await reportAfter(adjustments)).findings;
 
 describe('a clock that is set back', () => {
   for (const { name, open } of LOGS)
@@ -58,6 +61,13 @@ describe('a clock that is set back', () => {
   it('leaves an audit that finds nothing', async () => {
     const minutes = [0, 30, 10].map((minute) => ['t', minute] as const);
     expect(await findingsAfter(minutes)).to.deep.equal([]);
+  });
+
+  it('by days is named, though every stream goes on forward', async () => {
+    const minutes = [['a', 0] as const, ...['b', 'c', 'd'].map((one) => [one, -3 * 24 * 60] as const)];
+    const { findings, notes } = await reportAfter(minutes);
+    expect(findings).to.deep.equal([]);
+    expect(notes.join()).to.match(/A clock was set back by 4320 minutes at position \d+: up to position \d+/);
   });
 
   it('is known to a process that has just started, by the log and by a snapshot', async () => {

@@ -139,6 +139,33 @@ describe('the pages of an operator', () => {
     expect(faults(page)).to.deep.equal([]);
   });
 
+  it('close a month in place, open it again with a reason, and say why another cannot be closed', async () => {
+    const [first, second] = ['2026-01', '2026-02'];
+    const page = await world.open(`/finance?tab=close&month=${first}`);
+    const books = page.getByRole('region', { name: `Closing of ${first}` });
+    await books.getByRole('button', { name: `Close ${first}` }).click();
+    await page
+      .getByRole('dialog')
+      .getByRole('button', { name: `Close ${first}` })
+      .click();
+    await books.getByText('Closed', { exact: true }).waitFor();
+    const { items } = await world.admin.api.listClosedMonths();
+    expect(items.map(({ month, status }) => [month, status])).to.deep.equal([[first, 'closed']]);
+    await page.getByLabel('Month (UTC)').fill('2026-03');
+    await page.getByText(`Months are closed in order: ${second} comes next.`).waitFor();
+    expect(await page.getByRole('button', { name: 'Close 2026-03' }).isDisabled()).to.equal(true);
+    await page.getByLabel('Month (UTC)').fill(first);
+    await books.getByRole('button', { name: 'Reopen' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Reopen' }).click();
+    await dialog.getByText('Enter a reason.').waitFor();
+    await dialog.getByLabel('Reason').fill('an invoice was booked twice');
+    await dialog.getByRole('button', { name: 'Reopen' }).click();
+    await books.getByText('an invoice was booked twice').waitFor();
+    expect((await world.admin.api.listClosedMonths()).items).to.deep.equal([]);
+    expect(faults(page)).to.deep.equal([]);
+  });
+
   it('are not shown to a tenant, whose session reads nothing of another', async () => {
     const { key } = await world.tenant('insider');
     await world.tenant('outsider');

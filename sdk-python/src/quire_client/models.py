@@ -1140,6 +1140,19 @@ class BodyTooLargeProblem(TypedDict):
     """The most values that a body may have."""
 
 
+class BooksResponse(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    open_from: str | None
+    """Everything that comes is booked at this time or later; null: no month is closed."""
+    next_month: str | None
+    """The month that is closed next; null: the first one may be any that is over."""
+    items: list[ClosedMonth]
+    """All closed months, newest first."""
+    reopened: list[ReopenedMonth]
+    """Closings that were taken back, newest first."""
+
+
 class BusyProblem(TypedDict):
     """Busy. RFC 9457; what to do: /docs/problems/busy."""
 
@@ -1730,6 +1743,109 @@ class Citation(TypedDict):
     written in another way; `derived`: it follows from the text there or is chosen (a sum, a
     boolean); `none`: not at all. Left out if the embedded engine read the value.
     """
+
+
+class ClosedMonth(TypedDict):
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    status: Literal["closed", "closing"]
+    """`closing`: the line is drawn, and the figures are not known yet. Close it again to go on."""
+    cut_off_at: str
+    """When the line was drawn."""
+    cut_off_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+    closing: MonthClosing | None
+    """Who closed it, and what binds its figures to the log; null while it is closing."""
+    report: ClosedMonthReport | None
+    """The figures, which never change; null while the month is closing."""
+
+
+class ClosedMonthReport(TypedDict):
+    start: str
+    """RFC 3339 UTC with milliseconds."""
+    end: str
+    """RFC 3339 UTC with milliseconds."""
+    currency: Literal["USD"]
+    """ISO 4217, three capital letters."""
+    credits_burned: int
+    """Whole credits."""
+    unit_margin: ClosedMonthReportUnitMargin
+    """Margin at the frozen price of a credit."""
+    realized_margin: ClosedMonthReportRealizedMargin
+    """Margin at booking rates, net of VAT and provider fees."""
+    fx_effect_usd: str
+    """Realized margin − unit margin: the gap."""
+    gap_breakdown: ClosedMonthReportGapBreakdown
+    """The parts add up to `fx_effect_usd` exactly."""
+    free_tier_cost_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    deferred_revenue_usd: str
+    """Value of unconsumed credits at `end`."""
+    by_currency: list[MarginByCurrency]
+    """The same figures for each currency of sale, in its minor units."""
+    unpriced_calls: int
+    """Model calls whose price is not known; they count as 0."""
+    sales_without_amount: int
+    """Sales that were recorded without money."""
+    sales_without_rate: int
+    """Sales in a currency without an exchange rate for their day."""
+    sales_with_stale_rate: int
+    """Sales at a rate that was more than 7 days old on their day."""
+
+
+class ClosedMonthReportUnitMargin(TypedDict):
+    """Margin at the frozen price of a credit."""
+
+    revenue_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    model_cost_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    margin_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    margin_percent: str | None
+    """Share of the revenue; null without revenue."""
+
+
+class ClosedMonthReportRealizedMargin(TypedDict):
+    """Margin at booking rates, net of VAT and provider fees."""
+
+    gross_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    vat_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    provider_fees_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    net_revenue_usd: str
+    """gross − VAT − provider fees, as recognised."""
+    refunds_usd: str
+    """Recognised through refunds and clawbacks: the true-ups."""
+    model_cost_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    margin_usd: str
+    """net revenue + refunds − model cost."""
+    margin_percent: str | None
+    """Share of the revenue; null without revenue."""
+
+
+class ClosedMonthReportGapBreakdown(TypedDict):
+    """The parts add up to `fx_effect_usd` exactly."""
+
+    fx_rate_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    price_variance_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    provider_fee_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    promo_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    unpriced_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    refund_true_up_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    rounding_usd: str
+    """US dollars as decimal text with 6 decimals."""
 
 
 class ConfigList(TypedDict):
@@ -3912,6 +4028,19 @@ class MarginByCurrency(TypedDict):
     """US dollars as decimal text with 6 decimals."""
 
 
+class MarginCorrections(TypedDict):
+    """Part of the figures: what came after its month was closed, and is booked in this period."""
+
+    events: int
+    """Events of accounts whose time lies in a month that was closed before."""
+    net_revenue_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    refunds_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    model_cost_usd: str
+    """What became known of model costs of closed months: late calls, prices that came later."""
+
+
 class MarginReportResponse(TypedDict):
     log_id: str | None
     """Identity of the event log from which the figures come."""
@@ -3945,6 +4074,9 @@ class MarginReportResponse(TypedDict):
     """Sales in a currency without an exchange rate for their day."""
     sales_with_stale_rate: int
     """Sales at a rate that was more than 7 days old on their day."""
+    closing: MonthClosing | None
+    """The period is a closed month, and the figures are those of its closing; null: it is not."""
+    corrections: MarginCorrections
 
 
 class MarginReportResponseUnitMargin(TypedDict):
@@ -4158,6 +4290,56 @@ class ModelProviderErrorProblem(TypedDict):
     """The HTTP status of its answer; null if the fault is in the answer itself, or there was no
     answer.
     """
+
+
+class MonthClosing(TypedDict):
+    number: int
+    """Number of the closing, from 1."""
+    position: str
+    """Where the line was drawn: its position in the log."""
+    digest: str
+    """SHA-256 over month, position and figures."""
+    closed_at: str
+    """RFC 3339 UTC with milliseconds."""
+    closed_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
+
+
+class MonthNotClosableProblem(TypedDict):
+    """The month cannot be closed. RFC 9457; what to do: /docs/problems/month_not_closable."""
+
+    type: Literal["/docs/problems/month_not_closable"]
+    """The page of the problem, at this service."""
+    title: Literal["The month cannot be closed"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Status of the HTTP answer."""
+    code: Literal["month_not_closable"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
+
+
+class MonthNotReopenableProblem(TypedDict):
+    """The month cannot be opened again. RFC 9457; what to do: /docs/problems/month_not_reopenable.
+    """
+
+    type: Literal["/docs/problems/month_not_reopenable"]
+    """The page of the problem, at this service."""
+    title: Literal["The month cannot be opened again"]
+    """The problem in a few words."""
+    status: Literal[409]
+    """Status of the HTTP answer."""
+    code: Literal["month_not_reopenable"]
+    """The code that programs use for the problem."""
+    detail: str
+    """A sentence for people."""
+    request_id: str
+    """ID of the request, as in `X-Request-Id`."""
 
 
 class NotFoundProblem(TypedDict):
@@ -4581,13 +4763,15 @@ class PageSummary(TypedDict):
 
 
 class Payment(TypedDict):
-    """Money that came, or went back: then its amounts and credits are negative."""
+    """Money that came, or went back: then its amounts and credits are negative. A `correction` is a
+    fact of a sale that became known after its month was closed.
+    """
 
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund", "reversal"]
+    kind: Literal["sale", "refund", "reversal", "correction"]
     """Its kind."""
     credits: int
     """Whole credits."""
@@ -4623,6 +4807,8 @@ class Payment(TypedDict):
     """RFC 3339 UTC with milliseconds."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
+    booked_at: str
+    """Its time, or the first instant that was open for booking when it came."""
 
 
 class PaymentList(TypedDict):
@@ -5171,6 +5357,26 @@ class RefundResponse(TypedDict):
     """false: this movement was already booked."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
+
+
+class ReopenMonthRequest(TypedDict):
+    reason: str
+    """Stays in the log for ever: put no names of people into it."""
+
+
+class ReopenedMonth(TypedDict):
+    month: str
+    """A calendar month (UTC): `2026-11`."""
+    number: int
+    """Number of the closing that was taken back."""
+    reason: str
+    """Why, for people and for the auditor."""
+    reopened_at: str
+    """RFC 3339 UTC with milliseconds."""
+    reopened_by: str | None
+    """The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the
+    person who signed in was erased with the tenant.
+    """
 
 
 class Replica(TypedDict):
@@ -7390,6 +7596,8 @@ Problem = Union[
     MissingSchemaProblem,
     ModelPricingNotFoundProblem,
     ModelProviderErrorProblem,
+    MonthNotClosableProblem,
+    MonthNotReopenableProblem,
     NotFoundProblem,
     NotReadyProblem,
     OperationNotFoundProblem,

@@ -262,6 +262,19 @@ class ModelProviderError(ProblemError, code="model_provider_error"):
     problem: models.ModelProviderErrorProblem
 
 
+class MonthNotClosable(ProblemError, code="month_not_closable"):
+    """The month cannot be closed. RFC 9457; what to do: /docs/problems/month_not_closable."""
+
+    problem: models.MonthNotClosableProblem
+
+
+class MonthNotReopenable(ProblemError, code="month_not_reopenable"):
+    """The month cannot be opened again. RFC 9457; what to do: /docs/problems/month_not_reopenable.
+    """
+
+    problem: models.MonthNotReopenableProblem
+
+
 class NotFound(ProblemError, code="not_found"):
     """There is no such route. RFC 9457; what to do: /docs/problems/not_found."""
 

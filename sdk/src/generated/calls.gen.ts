@@ -24,6 +24,8 @@ import type {
   ChangeWebhookResponses,
   ChargeExamplesData,
   ChargeExamplesResponses,
+  CloseMonthData,
+  CloseMonthResponses,
   CorrectFxRatesData,
   CorrectFxRatesResponses,
   CountPagesData,
@@ -158,6 +160,8 @@ import type {
   ListAuditsResponses,
   ListBatchesData,
   ListBatchesResponses,
+  ListClosedMonthsData,
+  ListClosedMonthsResponses,
   ListConfigsData,
   ListConfigsResponses,
   ListDeploymentsData,
@@ -218,6 +222,8 @@ import type {
   RemoveUploadResponses,
   RemoveWebhookData,
   RemoveWebhookResponses,
+  ReopenMonthData,
+  ReopenMonthResponses,
   ReopenReviewData,
   ReopenReviewResponses,
   ResendWebhookDeliveryData,
@@ -261,6 +267,7 @@ export const CALLS = {
   canonical: { method: 'POST', path: '/v1/canonical', isKeyed: true },
   changeWebhook: { method: 'PUT', path: '/v1/webhooks/{webhook_id}' },
   chargeExamples: { method: 'POST', path: '/v1/billing/dspy-examples-charge' },
+  closeMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/close' },
   correctFxRates: { method: 'POST', path: '/v1/admin/fx-corrections' },
   countPages: { method: 'POST', path: '/v1/documents/page-count' },
   createAdminBillingConfig: { method: 'POST', path: '/v1/admin/billing-config' },
@@ -328,6 +335,7 @@ export const CALLS = {
   listArtifacts: { method: 'GET', path: '/v1/inference/artifacts' },
   listAudits: { method: 'GET', path: '/v1/admin/audits' },
   listBatches: { method: 'GET', path: '/v1/batches' },
+  listClosedMonths: { method: 'GET', path: '/v1/admin/books/months' },
   listConfigs: { method: 'GET', path: '/v1/configs' },
   listDeployments: { method: 'GET', path: '/v1/inference/deployments' },
   listDocuments: { method: 'GET', path: '/v1/documents' },
@@ -358,6 +366,7 @@ export const CALLS = {
   removeEvaluationSet: { method: 'DELETE', path: '/v1/evaluations/sets/{set_id}' },
   removeUpload: { method: 'DELETE', path: '/v1/uploads/{document_id}' },
   removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{webhook_id}' },
+  reopenMonth: { method: 'POST', path: '/v1/admin/books/months/{month}/reopen' },
   reopenReview: { method: 'POST', path: '/v1/reviews/{review_id}/reopen' },
   resendWebhookDelivery: { method: 'POST', path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/resend' },
   reverseRefund: { method: 'POST', path: '/v1/billing/refunds/{refund_id}/reversal', isKeyed: true },
@@ -452,6 +461,13 @@ export interface Api {
    * Idempotent on `idempotency_key` for ever: a repeat returns the original with `charged: false`. The fee is that of the billing config in force at the first request.
    */
   chargeExamples(input: Input<ChargeExamplesData>, options?: CallOptions): Promise<Answer<ChargeExamplesResponses>>;
+
+  /**
+   * Close a month.
+   *
+   * Months that are over (UTC) are closed in order. What comes afterwards is booked in the open month, whatever its time. A repeat answers the same. `busy`: the line is drawn and the figures are not known yet; send the request again.
+   */
+  closeMonth(input: Input<CloseMonthData>, options?: CallOptions): Promise<Answer<CloseMonthResponses>>;
 
   /**
    * Correct the rate of sales that are booked.
@@ -617,7 +633,7 @@ export interface Api {
   /**
    * A tenant's balance as of any moment.
    *
-   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account.
+   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account.
    */
   getBalanceAt(input: Input<GetBalanceAtData>, options?: CallOptions): Promise<Answer<GetBalanceAtResponses>>;
 
@@ -743,7 +759,7 @@ export interface Api {
   /**
    * Unit margin, realized margin, and the gap between them.
    *
-   * Both ends are inclusive. If left out: the current month until now. How it is computed: docs/explanation/margin-report.md.
+   * Both ends are inclusive. If left out: the current month until now. A closed month (UTC) has the figures of its closing. How it is computed: docs/explanation/margin-report.md.
    */
   getMarginReport(input?: Input<GetMarginReportData>, options?: CallOptions): Promise<Answer<GetMarginReportResponses>>;
 
@@ -923,6 +939,13 @@ export interface Api {
   listBatches(input: Input<ListBatchesData>, options?: CallOptions): Promise<Answer<ListBatchesResponses>>;
 
   /**
+   * Closed months, with their figures.
+   *
+   * A closed month never changes: what comes later is booked in the open one. How it works: docs/explanation/closed-months.md.
+   */
+  listClosedMonths(input?: Input<ListClosedMonthsData>, options?: CallOptions): Promise<Answer<ListClosedMonthsResponses>>;
+
+  /**
    * The saved configs of a tenant, last published first.
    *
    * The latest version of each config that was not revoked; keys are never shown.
@@ -979,9 +1002,9 @@ export interface Api {
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): Promise<Answer<ListOperationsResponses>>;
 
   /**
-   * Sales, refunds and reversals of all tenants, newest first.
+   * Sales, refunds, reversals and corrections of all tenants, newest first.
    *
-   * `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
+   * `from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is found in any case. Amounts of refunds are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
    */
   listPayments(input?: Input<ListPaymentsData>, options?: CallOptions): Promise<Answer<ListPaymentsResponses>>;
 
@@ -1131,6 +1154,13 @@ export interface Api {
    * This is final: its secret is removed, and waiting messages are not sent.
    */
   removeWebhook(input: Input<RemoveWebhookData>, options?: CallOptions): Promise<Answer<RemoveWebhookResponses>>;
+
+  /**
+   * Open the month that was closed last again.
+   *
+   * What was booked since it was closed stays where it is. Its figures are made anew when it is closed.
+   */
+  reopenMonth(input: Input<ReopenMonthData>, options?: CallOptions): Promise<Answer<ReopenMonthResponses>>;
 
   /**
    * Doubt a decision or a rejection: the review is open again.

@@ -41,6 +41,8 @@ import type {
   MissingSchemaProblem,
   ModelPricingNotFoundProblem,
   ModelProviderErrorProblem,
+  MonthNotClosableProblem,
+  MonthNotReopenableProblem,
   NotFoundProblem,
   NotReadyProblem,
   OperationNotFoundProblem,
@@ -128,6 +130,8 @@ export type Problem =
   | MissingSchemaProblem
   | ModelPricingNotFoundProblem
   | ModelProviderErrorProblem
+  | MonthNotClosableProblem
+  | MonthNotReopenableProblem
   | NotFoundProblem
   | NotReadyProblem
   | OperationNotFoundProblem

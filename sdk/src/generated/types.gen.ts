@@ -1910,6 +1910,29 @@ export type BodyTooLargeProblem = {
     max_values?: number;
 };
 
+export type BooksResponse = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * Everything that comes is booked at this time or later; null: no month is closed.
+     */
+    open_from: string | null;
+    /**
+     * The month that is closed next; null: the first one may be any that is over.
+     */
+    next_month: string | null;
+    /**
+     * All closed months, newest first.
+     */
+    items: Array<ClosedMonth>;
+    /**
+     * Closings that were taken back, newest first.
+     */
+    reopened: Array<ReopenedMonth>;
+};
+
 /**
  * Busy. RFC 9457; what to do: /docs/problems/busy.
  */
@@ -2785,6 +2808,173 @@ export type Citation = {
      * For a value of a model, how the document says it. `exact`: letter by letter; `normalised`: written in another way; `derived`: it follows from the text there or is chosen (a sum, a boolean); `none`: not at all. Left out if the embedded engine read the value.
      */
     grounding?: 'exact' | 'normalised' | 'derived' | 'none';
+};
+
+export type ClosedMonth = {
+    /**
+     * A calendar month (UTC): `2026-11`.
+     */
+    month: string;
+    /**
+     * `closing`: the line is drawn, and the figures are not known yet. Close it again to go on.
+     */
+    status: 'closed' | 'closing';
+    /**
+     * When the line was drawn.
+     */
+    cut_off_at: string;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    cut_off_by: string | null;
+    /**
+     * Who closed it, and what binds its figures to the log; null while it is closing.
+     */
+    closing: MonthClosing | null;
+    /**
+     * The figures, which never change; null while the month is closing.
+     */
+    report: {
+        /**
+         * RFC 3339 UTC with milliseconds.
+         */
+        start: string;
+        /**
+         * RFC 3339 UTC with milliseconds.
+         */
+        end: string;
+        /**
+         * ISO 4217, three capital letters.
+         */
+        currency: 'USD';
+        /**
+         * Whole credits.
+         */
+        credits_burned: number;
+        /**
+         * Margin at the frozen price of a credit.
+         */
+        unit_margin: {
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            revenue_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            model_cost_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            margin_usd: string;
+            /**
+             * Share of the revenue; null without revenue.
+             */
+            margin_percent: string | null;
+        };
+        /**
+         * Margin at booking rates, net of VAT and provider fees.
+         */
+        realized_margin: {
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            gross_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            vat_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            provider_fees_usd: string;
+            /**
+             * gross − VAT − provider fees, as recognised.
+             */
+            net_revenue_usd: string;
+            /**
+             * Recognised through refunds and clawbacks: the true-ups.
+             */
+            refunds_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            model_cost_usd: string;
+            /**
+             * net revenue + refunds − model cost.
+             */
+            margin_usd: string;
+            /**
+             * Share of the revenue; null without revenue.
+             */
+            margin_percent: string | null;
+        };
+        /**
+         * Realized margin − unit margin: the gap.
+         */
+        fx_effect_usd: string;
+        /**
+         * The parts add up to `fx_effect_usd` exactly.
+         */
+        gap_breakdown: {
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            fx_rate_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            price_variance_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            provider_fee_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            promo_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            unpriced_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            refund_true_up_usd: string;
+            /**
+             * US dollars as decimal text with 6 decimals.
+             */
+            rounding_usd: string;
+        };
+        /**
+         * US dollars as decimal text with 6 decimals.
+         */
+        free_tier_cost_usd: string;
+        /**
+         * Value of unconsumed credits at `end`.
+         */
+        deferred_revenue_usd: string;
+        /**
+         * The same figures for each currency of sale, in its minor units.
+         */
+        by_currency: Array<MarginByCurrency>;
+        /**
+         * Model calls whose price is not known; they count as 0.
+         */
+        unpriced_calls: number;
+        /**
+         * Sales that were recorded without money.
+         */
+        sales_without_amount: number;
+        /**
+         * Sales in a currency without an exchange rate for their day.
+         */
+        sales_without_rate: number;
+        /**
+         * Sales at a rate that was more than 7 days old on their day.
+         */
+        sales_with_stale_rate: number;
+    } | null;
 };
 
 export type ConfigList = {
@@ -6504,6 +6694,28 @@ export type MarginByCurrency = {
     deferred_revenue_usd: string;
 };
 
+/**
+ * Part of the figures: what came after its month was closed, and is booked in this period.
+ */
+export type MarginCorrections = {
+    /**
+     * Events of accounts whose time lies in a month that was closed before.
+     */
+    events: number;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    net_revenue_usd: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    refunds_usd: string;
+    /**
+     * What became known of model costs of closed months: late calls, prices that came later.
+     */
+    model_cost_usd: string;
+};
+
 export type MarginReportResponse = {
     /**
      * Identity of the event log from which the figures come.
@@ -6648,6 +6860,11 @@ export type MarginReportResponse = {
      * Sales at a rate that was more than 7 days old on their day.
      */
     sales_with_stale_rate: number;
+    /**
+     * The period is a closed month, and the figures are those of its closing; null: it is not.
+     */
+    closing: MonthClosing | null;
+    corrections: MarginCorrections;
 };
 
 export type MarkdownResult = {
@@ -6916,6 +7133,89 @@ export type ModelProviderErrorProblem = {
      * The HTTP status of its answer; null if the fault is in the answer itself, or there was no answer.
      */
     provider_status?: number | null;
+};
+
+export type MonthClosing = {
+    /**
+     * Number of the closing, from 1.
+     */
+    number: number;
+    /**
+     * Where the line was drawn: its position in the log.
+     */
+    position: string;
+    /**
+     * SHA-256 over month, position and figures.
+     */
+    digest: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    closed_at: string;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    closed_by: string | null;
+};
+
+/**
+ * The month cannot be closed. RFC 9457; what to do: /docs/problems/month_not_closable.
+ */
+export type MonthNotClosableProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/month_not_closable';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The month cannot be closed';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'month_not_closable';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
+};
+
+/**
+ * The month cannot be opened again. RFC 9457; what to do: /docs/problems/month_not_reopenable.
+ */
+export type MonthNotReopenableProblem = {
+    /**
+     * The page of the problem, at this service.
+     */
+    type: '/docs/problems/month_not_reopenable';
+    /**
+     * The problem in a few words.
+     */
+    title: 'The month cannot be opened again';
+    /**
+     * Status of the HTTP answer.
+     */
+    status: 409;
+    /**
+     * The code that programs use for the problem.
+     */
+    code: 'month_not_reopenable';
+    /**
+     * A sentence for people.
+     */
+    detail: string;
+    /**
+     * ID of the request, as in `X-Request-Id`.
+     */
+    request_id: string;
 };
 
 /**
@@ -7584,7 +7884,7 @@ export type PageSummary = {
 };
 
 /**
- * Money that came, or went back: then its amounts and credits are negative.
+ * Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale that became known after its month was closed.
  */
 export type Payment = {
     /**
@@ -7598,7 +7898,7 @@ export type Payment = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal';
+    kind: 'sale' | 'refund' | 'reversal' | 'correction';
     /**
      * Whole credits.
      */
@@ -7667,6 +7967,10 @@ export type Payment = {
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
+    /**
+     * Its time, or the first instant that was open for booking when it came.
+     */
+    booked_at: string;
 };
 
 export type PaymentList = {
@@ -8605,6 +8909,36 @@ export type RefundResponse = {
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
+};
+
+export type ReopenMonthRequest = {
+    /**
+     * Stays in the log for ever: put no names of people into it.
+     */
+    reason: string;
+};
+
+export type ReopenedMonth = {
+    /**
+     * A calendar month (UTC): `2026-11`.
+     */
+    month: string;
+    /**
+     * Number of the closing that was taken back.
+     */
+    number: number;
+    /**
+     * Why, for people and for the auditor.
+     */
+    reason: string;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    reopened_at: string;
+    /**
+     * The ID of a key, `oidc:` and the subject of a sign-in, or a part of the service; null: the person who signed in was erased with the tenant.
+     */
+    reopened_by: string | null;
 };
 
 export type Replica = {
@@ -13165,6 +13499,74 @@ export type ChargeExamplesResponses = {
 
 export type ChargeExamplesResponse = ChargeExamplesResponses[keyof ChargeExamplesResponses];
 
+export type CloseMonthData = {
+    body?: never;
+    path: {
+        /**
+         * A calendar month (UTC): `2026-11`.
+         */
+        month: string;
+    };
+    query?: never;
+    url: '/v1/admin/books/months/{month}/close';
+};
+
+export type CloseMonthErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `month_not_closable`
+     */
+    409: MonthNotClosableProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type CloseMonthError = CloseMonthErrors[keyof CloseMonthErrors];
+
+export type CloseMonthResponses = {
+    /**
+     * Success.
+     */
+    200: ClosedMonth;
+};
+
+export type CloseMonthResponse = CloseMonthResponses[keyof CloseMonthResponses];
+
 export type CorrectFxRatesData = {
     body: FxCorrectionRequest;
     path?: never;
@@ -17662,7 +18064,7 @@ export type GetProblemPageData = {
         /**
          * Code of the problem.
          */
-        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
+        code: 'invalid_schema' | 'missing_schema' | 'missing_file' | 'empty_file' | 'unsupported_file_type' | 'unreadable_file' | 'wrong_password' | 'too_many_pages' | 'unknown_model_provider' | 'unknown_operation' | 'unsupported_schema_version' | 'malformed_json' | 'malformed_request' | 'invalid_api_key' | 'session_expired' | 'cross_site_request' | 'https_required' | 'insufficient_credits' | 'plan_required' | 'charge_required' | 'admin_required' | 'tenant_mismatch' | 'not_found' | 'tenant_not_found' | 'artifact_not_found' | 'config_not_found' | 'operation_not_found' | 'batch_not_found' | 'review_not_found' | 'audit_not_found' | 'job_not_found' | 'deployment_not_found' | 'document_not_found' | 'set_not_found' | 'run_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'key_not_found' | 'model_pricing_not_found' | 'fx_rate_not_found' | 'refund_not_found' | 'original_grant_not_found' | 'method_not_allowed' | 'request_timeout' | 'audit_running' | 'request_in_progress' | 'insufficient_balance' | 'month_not_closable' | 'month_not_reopenable' | 'version_conflict' | 'gate_not_passed' | 'last_admin_key' | 'document_in_use' | 'too_many_webhooks' | 'review_leased' | 'review_rejected' | 'review_decided' | 'review_expired' | 'job_finished' | 'erased' | 'file_too_large' | 'upload_quota_exceeded' | 'body_too_large' | 'unsupported_media_type' | 'expectation_failed' | 'validation_error' | 'refund_mismatch' | 'refund_exceeds_original' | 'reversal_exceeds_refund' | 'idempotency_key_reused' | 'currency_not_offered' | 'ambiguous_minor_units' | 'price_mismatch' | 'price_list_version_unknown' | 'output_schema_mismatch' | 'unsafe_source_url' | 'unsafe_api_base' | 'unsafe_webhook_url' | 'rate_limited' | 'headers_too_large' | 'extraction_failed' | 'conversion_failed' | 'internal_error' | 'source_unavailable' | 'storage_error' | 'model_provider_error' | 'provider_timeout' | 'busy' | 'shutting_down' | 'field_encryption_not_configured' | 'not_ready';
     };
     query?: never;
     url: '/docs/problems/{code}';
@@ -19119,6 +19521,64 @@ export type StartAuditResponses = {
 
 export type StartAuditResponse = StartAuditResponses[keyof StartAuditResponses];
 
+export type ListClosedMonthsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/books/months';
+};
+
+export type ListClosedMonthsErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type ListClosedMonthsError = ListClosedMonthsErrors[keyof ListClosedMonthsErrors];
+
+export type ListClosedMonthsResponses = {
+    /**
+     * Success.
+     */
+    200: BooksResponse;
+};
+
+export type ListClosedMonthsResponse = ListClosedMonthsResponses[keyof ListClosedMonthsResponses];
+
 export type ListConfigsData = {
     body?: never;
     path?: never;
@@ -19774,7 +20234,7 @@ export type ListPaymentsData = {
         /**
          * Its kind.
          */
-        kind?: 'sale' | 'refund' | 'reversal';
+        kind?: 'sale' | 'refund' | 'reversal' | 'correction';
         /**
          * The provider's payout that has the payment; null until it is known.
          */
@@ -21099,6 +21559,86 @@ export type RemoveUploadResponses = {
 };
 
 export type RemoveUploadResponse = RemoveUploadResponses[keyof RemoveUploadResponses];
+
+export type ReopenMonthData = {
+    body: ReopenMonthRequest;
+    path: {
+        /**
+         * A calendar month (UTC): `2026-11`.
+         */
+        month: string;
+    };
+    query?: never;
+    url: '/v1/admin/books/months/{month}/reopen';
+};
+
+export type ReopenMonthErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `month_not_reopenable`
+     */
+    409: MonthNotReopenableProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type ReopenMonthError = ReopenMonthErrors[keyof ReopenMonthErrors];
+
+export type ReopenMonthResponses = {
+    /**
+     * Success.
+     */
+    200: ReopenedMonth;
+};
+
+export type ReopenMonthResponse = ReopenMonthResponses[keyof ReopenMonthResponses];
 
 export type ReopenReviewData = {
     body?: never;

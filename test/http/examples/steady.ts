@@ -3,6 +3,7 @@ const SHOWN: Readonly<Record<string, unknown>> = {
   api_key: 'quire_t_4bN0xYtWq7RkZ2mLc9VdHs1PgJfUe6Aa_0kX3Zp',
   csrf_token: 'Jm0c7Qv2xR9tYb4KpWz1LhNfDs6UaEgV',
   bytes_free: 21_474_836_480,
+  digest: '4d967a1f30b8e0a4cf2f5a5d1c6b1f0a3c2e8d7b69541f0e2a3b4c5d6e7f8091',
   duration_ms: 184,
   median_ms: 184,
   p95_ms: 231,

@@ -377,6 +377,10 @@ const report = async (walk: Walk): Promise<void> => {
   await walk.call('getCostsByTask', { query: { tenant_id: TENANT } });
   await walk.call('getUsageStats', { query: { group_by: 'operation' } });
   for (const whole of ['getMarginReport', 'getFreeTierSubsidy', 'getReconciliation']) await walk.call(whole);
+  const month = { path: { month: '2026-01' } };
+  await walk.call('closeMonth', month);
+  await walk.call('listClosedMonths');
+  await walk.call('reopenMonth', { ...month, json: { reason: 'An exchange rate was missing.' } });
   for (const state of ['getHealth', 'getLiveness', 'getReadiness', 'getServiceState']) await walk.call(state);
 };
 

@@ -14,6 +14,7 @@ import { finance as texts } from '../../texts/finance.ts';
 import { Button } from '../../ui/button.tsx';
 import { csvOf, saveFile } from '../../ui/csv.ts';
 import type { Period } from './period.ts';
+import { Closing } from './closing.tsx';
 import { gapOf, stepsOf } from './margin.tsx';
 import { Badge } from '../../ui/card.tsx';
 import { Go } from '../../ui/go.tsx';
@@ -203,6 +204,7 @@ export function CloseMonth({ period, now }: { period: Period; now: number }) {
   const steps = useSteps(period, now);
   return (
     <div className="flex max-w-4xl flex-col gap-4">
+      <Closing month={period.month} isOver={now > Date.parse(`${period.last}T23:59:59.999Z`)} />
       <p className="text-soft">{texts.close.say}</p>
       <ol className="rounded-lg border border-line bg-surface">
         {steps.map((step, index) => (

@@ -227,6 +227,21 @@ class Api:
         call = Call("POST", "/v1/billing/dspy-examples-charge", body=body, timeout=timeout)
         return cast("models.DspyExamplesChargeResponse", self._sender.data(call))
 
+    def close_month(self, month: str, *, timeout: float | None = None) -> models.ClosedMonth:
+        """Close a month.
+
+        Months that are over (UTC) are closed in order. What comes afterwards is booked in the
+        open month, whatever its time. A repeat answers the same. `busy`: the line is drawn and
+        the figures are not known yet; send the request again.
+        """
+        call = Call(
+            "POST",
+            "/v1/admin/books/months/{month}/close",
+            path={"month": month},
+            timeout=timeout,
+        )
+        return cast("models.ClosedMonth", self._sender.data(call))
+
     def correct_fx_rates(
         self,
         body: models.FxCorrectionRequest,
@@ -619,9 +634,9 @@ class Api:
         """A tenant's balance as of any moment.
 
         Computed from the account's own events by the rules that decide about money, not read
-        from a table. Every event up to `at` (time of recording) or `position` counts; without
-        both, all do. `event` is the last one that counts. The time it takes grows with the
-        number of events of the account.
+        from a table. Every event up to `at` (time of recording, or of booking where that month
+        was closed) or `position` counts; without both, all do. `event` is the last one that
+        counts. The time it takes grows with the number of events of the account.
         """
         call = Call(
             "GET",
@@ -943,8 +958,8 @@ class Api:
     ) -> models.MarginReportResponse:
         """Unit margin, realized margin, and the gap between them.
 
-        Both ends are inclusive. If left out: the current month until now. How it is computed:
-        docs/explanation/margin-report.md.
+        Both ends are inclusive. If left out: the current month until now. A closed month (UTC)
+        has the figures of its closing. How it is computed: docs/explanation/margin-report.md.
         """
         call = Call(
             "GET",
@@ -1472,6 +1487,20 @@ class Api:
         )
         return cast("models.BatchList", self._sender.data(call))
 
+    def list_closed_months(
+        self,
+        *,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.BooksResponse:
+        """Closed months, with their figures.
+
+        A closed month never changes: what comes later is booked in the open one. How it works:
+        docs/explanation/closed-months.md.
+        """
+        call = Call("GET", "/v1/admin/books/months", query={"bom": bom}, timeout=timeout)
+        return cast("models.BooksResponse", self._sender.data(call))
+
     def list_configs(
         self,
         *,
@@ -1757,7 +1786,7 @@ class Api:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "reversal"] | None = None,
+        kind: Literal["sale", "refund", "reversal", "correction"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
@@ -1767,11 +1796,11 @@ class Api:
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.PaymentList:
-        """Sales, refunds and reversals of all tenants, newest first.
+        """Sales, refunds, reversals and corrections of all tenants, newest first.
 
-        `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of
-        refunds are negative, so that sums are what remains; `net_amount_minor` is gross less
-        VAT.
+        `from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never
+        changes. A provider is found in any case. Amounts of refunds are negative, so that sums
+        are what remains; `net_amount_minor` is gross less VAT.
         """
         call = Call(
             "GET",
@@ -2260,6 +2289,27 @@ class Api:
             timeout=timeout,
         )
         self._sender.data(call)
+
+    def reopen_month(
+        self,
+        month: str,
+        body: models.ReopenMonthRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.ReopenedMonth:
+        """Open the month that was closed last again.
+
+        What was booked since it was closed stays where it is. Its figures are made anew when it
+        is closed.
+        """
+        call = Call(
+            "POST",
+            "/v1/admin/books/months/{month}/reopen",
+            path={"month": month},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.ReopenedMonth", self._sender.data(call))
 
     def reopen_review(self, review_id: str, *, timeout: float | None = None) -> models.Review:
         """Doubt a decision or a rejection: the review is open again.
@@ -2873,7 +2923,7 @@ class Lists:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "reversal"] | None = None,
+        kind: Literal["sale", "refund", "reversal", "correction"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
