@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type EventFeed, LogUnavailable, type RecordedEvent } from '../../domain/ports/log.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
-import { copyLog, OtherLog } from '../../src/backup/copyLog.ts';
+import { type CopiedLog as Copied, copyLog, OtherLog } from '../../src/backup/copyLog.ts';
 import { LOG_DIGEST_START, logDigestAfter } from '../../domain/kernel/chain.ts';
 import { isLeftOut } from '../../domain/kernel/json.ts';
 import type { Outside } from './actors.ts';
@@ -44,8 +44,7 @@ const inPages = (source: Shared, { call }: Pick<Scheduler, 'call'>): SimLog => {
         },
         never: ['slow', 'late'],
       });
-      for (const event of page)
-        if (!isLeftOut(event.stream, options)) yield { kind: 'event', event };
+      for (const event of page) if (!isLeftOut(event.stream, options)) yield { kind: 'event', event };
       if (page.length < PAGE) break;
     }
     yield { kind: 'caught_up' };
@@ -53,16 +52,18 @@ const inPages = (source: Shared, { call }: Pick<Scheduler, 'call'>): SimLog => {
   return { ...log, subscribe };
 };
 
+/** What is copied, and to where. */
+interface Logs {
+  readonly source: Shared;
+  readonly target: Shared;
+}
+
 type Copying = Extract<Actor, { kind: 'copy' }>;
 
 /** Each way in which an attempt ends; `over`: its process died, or was ended. */
-type Attempt = CopiedLog['result'] | 'refused' | 'failed' | 'over';
+type Attempt = Copied | 'refused' | 'failed' | 'over';
 
-const attempt = (
-  on: Outside,
-  name: string,
-  { source, target }: Pick<CopiedLog, 'source' | 'target'>,
-): Promise<Attempt> =>
+const attempt = (on: Outside, name: string, { source, target }: Logs): Promise<Attempt> =>
   new Promise((resolve) => {
     const { sched } = on;
     const owner = sched.newOwner(name);
@@ -85,7 +86,7 @@ const attempt = (
   });
 
 /** A copy that has its own last events goes on with no source that has grown since, nor with another log. */
-const mayRefuse = ({ source, target }: Pick<CopiedLog, 'source' | 'target'>, epoch: number): boolean =>
+const mayRefuse = ({ source, target }: Logs, epoch: number): boolean =>
   source.epoch !== epoch || target.events.some(({ type }) => OF_A_COPY.includes(type));
 
 const OF_A_COPY = ['PositionsKept', 'LogCopied', 'LogSealed'];

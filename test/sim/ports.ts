@@ -75,10 +75,7 @@ export const sharedStores = (positionsApart = 1n) => {
       if (current > at) return repeated(past, at, events);
       shared.streams.set(stream, past);
       for (const { id, type, data, metadata } of events) {
-        const [revision, position] = [
-          BigInt(past.length),
-          positionsApart * BigInt(shared.events.length + 1),
-        ];
+        const [revision, position] = [BigInt(past.length), positionsApart * BigInt(shared.events.length + 1)];
         const event = { id, type, data, metadata, stream, revision, position };
         past.push(event);
         shared.events.push(event);
