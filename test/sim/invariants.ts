@@ -556,10 +556,7 @@ export const watchOver = (deps: WatchDeps) => {
       await visits.look();
       for (const work of known.works.values()) await compared(work);
     },
-    /** What is wrong with a copy of the log. */
-    copied: (flaws: readonly (readonly [rule: string, text: string])[]): void => {
-      for (const [rule, text] of flaws) say(rule, text);
-    },
+    say,
     audited: (found: readonly AuditFinding[]): void => {
       for (const { check, message } of found) say('audit', `[${check}] ${message}`);
       if (found.length > 0) return;

@@ -146,7 +146,7 @@ export const placed = (events: readonly RecordedEvent[]): readonly RecordedEvent
 
 const digestOf = (events: readonly RecordedEvent[], first: readonly bigint[]): string =>
   events.reduce(
-    (digest, { metadata }, at) => logDigestAfter(digest, first[at] ?? 0n, String(metadata['hash'])),
+    (digest, { metadata }, at) => logDigestAfter(digest, first[at] ?? 0n, metadata['hash'] as string),
     LOG_DIGEST_START,
   );
 

@@ -504,6 +504,13 @@ const audited = async (on: Stage): Promise<readonly AuditFinding[]> => {
   return report.findings;
 };
 
+/** Audits the copies of the log, and the log itself. */
+const auditAll = async (on: Stage, { audits = true }: Pick<RunOptions, 'audits'>): Promise<void> => {
+  for (const one of on.told.copies)
+    if (!on.isOver()) for (const [rule, text] of await flawsOf(one)) on.watch.say(rule, text);
+  if (!on.isOver() && audits) on.watch.audited(await audited(on));
+};
+
 /** Runs a world from its start until hours after all have become well, and tells what was wrong. */
 export const runWorld = async (options: RunOptions): Promise<Outcome> => {
   const on = stage(await baseOf(marketOf(options.world)), options);
@@ -524,8 +531,7 @@ export const runWorld = async (options: RunOptions): Promise<Outcome> => {
     if (on.idleMs === IDLE_MS.healed) await roomLeft(on);
     on.idleMs = IDLE_MS.healed;
   }
-  for (const one of on.told.copies) if (!isOver()) watch.copied(await flawsOf(one));
-  if (!isOver() && options.audits !== false) watch.audited(await audited(on));
+  await auditAll(on, options);
   const { findings, errors, shared } = on;
   return {
     findings,

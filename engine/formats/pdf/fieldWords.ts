@@ -32,7 +32,7 @@ export function fieldWords(page: ParsedPage, own: readonly InkedWord[]): readonl
     .flatMap(wordsIn);
 }
 
-/** A field whose line stands level with the words to its left: viewers draw a value anywhere in the height of its box. */
+/** A field whose line stands level with the words to its left: viewers draw a value at any height of its box. */
 function besideLabel({ text, box }: Written, own: readonly InkedWord[]): Written {
   const [x0, y0, x1] = box;
   const lines = linesIn({ text, box });

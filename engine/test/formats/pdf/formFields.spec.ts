@@ -18,7 +18,8 @@ const formPdf = (texts: readonly Drawn[], fields: readonly Field[] = []): Buffer
     .join('\n');
   return pdfOf(
     [
-      `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${ids}] /DA (/F1 0 Tf) /DR << /Font << /F1 3 0 R >> >> >> >>`,
+      `<< /Type /Catalog /Pages 2 0 R /AcroForm << /Fields [${ids}] /DA (/F1 0 Tf) ` +
+        '/DR << /Font << /F1 3 0 R >> >> >> >>',
       '<< /Type /Pages /Kids [4 0 R] /Count 1 >>',
       '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
       '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> ' +
