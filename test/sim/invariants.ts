@@ -241,7 +241,7 @@ export const watchOver = (deps: WatchDeps) => {
     known.holds.delete(hold_id);
     const work = held && known.byWork.get(held.operation_id);
     if (work === undefined || work.burns > 0) return;
-    if (work.ended === null && reason !== 'cancelled')
+    if (work.ended === null)
       toTell(
         'released-under-work',
         `the hold ${hold_id} of ${work.id} was released (${reason}) while its work was open`,
@@ -558,6 +558,7 @@ export const watchOver = (deps: WatchDeps) => {
       await visits.look();
       for (const work of known.works.values()) await compared(work);
     },
+    say,
     audited: (found: readonly AuditFinding[]): void => {
       for (const { check, message } of found) say('audit', `[${check}] ${message}`);
       if (found.length > 0) return;
