@@ -56,10 +56,7 @@ const takeLock = ({ locks }: Served, key: bigint): boolean => {
   return true;
 };
 
-const statement = (
-  { session }: Served,
-  request: Extract<PgliteRequest, { text: string }>,
-): Promise<Result> =>
+const statement = ({ session }: Served, request: Extract<PgliteRequest, { text: string }>): Promise<Result> =>
   request.kind === 'query'
     ? session.query(request.text, request.values)
     : session.script(request.text).then(() => NOTHING);

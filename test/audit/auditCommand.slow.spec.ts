@@ -29,8 +29,11 @@ describe('quire audit', () => {
   const quire = (...args: readonly string[]): Promise<Ran> =>
     new Promise((resolve) => {
       const options = { env: { PATH: process.env['PATH'], DATA_DIR: dataDir } };
-      const child = execFile(process.execPath, [...NODE_OPTIONS, CLI, 'audit', ...args], options, (error, out, err) =>
-        resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, err }),
+      const child = execFile(
+        process.execPath,
+        [...NODE_OPTIONS, CLI, 'audit', ...args],
+        options,
+        (error, out, err) => resolve({ code: error === null ? 0 : (child.exitCode ?? -1), out, err }),
       );
     });
 

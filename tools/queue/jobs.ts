@@ -99,7 +99,11 @@ const newWorker = async (node: string): Promise<Worker> => {
       const outcome = await answered;
       clearTimeout(late);
       if (typeof outcome !== 'string') return { ...outcome, isLost: false };
-      return { ...LOST, printed: said, failed: [{ title: asked.file, text: `its process ended with ${outcome}` }] };
+      return {
+        ...LOST,
+        printed: said,
+        failed: [{ title: asked.file, text: `its process ended with ${outcome}` }],
+      };
     },
     end: async () => {
       if (child.connected) child.send(null);
