@@ -36,15 +36,14 @@ export interface Release {
 /** Folders of specs whose subject differs between releases: isolation, permissions, adapters, starts of processes. */
 const OF_A_RELEASE = ['engine/test/isolation/', 'test/adapters/', 'test/composition/', 'test/contracts/'];
 
-/**
- * Files of these folders start the program, as anybody does, to try something else; two read documents in processes
- * to compare what is read.
- */
-const TRIES_SOMETHING_ELSE =
-  /^(?:(?:tools|test\/(?:audit|cli|http|mcp|reference|sdk|security))\/|engine\/test\/isolation\/(?:ranges|keptFiles)\.slow\.)/u;
+/** Files of these folders start the program, as anybody does, to try something else. */
+const STARTS_THE_PROGRAM = /^(?:tools|test\/(?:audit|cli|http|mcp|reference|sdk|security))\//u;
+
+/** These read many documents in processes to compare what is read; how processes work their siblings try. */
+const COMPARES_READINGS = /^engine\/test\/isolation\/(?:ranges|keptFiles)\.slow\.spec\.ts$/u;
 
 const dependsOnRelease = (file: string): boolean =>
-  !TRIES_SOMETHING_ELSE.test(file) &&
+  ![STARTS_THE_PROGRAM, COMPARES_READINGS].some((other) => other.test(file)) &&
   (OF_A_RELEASE.some((folder) => file.startsWith(folder)) ||
     /from 'node:(?:child_process|worker_threads|vm)'/u.test(readFileSync(file, 'utf8')));
 
@@ -106,7 +105,7 @@ const newWorker = async (node: string): Promise<Worker> => {
       };
     },
     end: async () => {
-      if (child.connected) child.send(null);
+      if (child.connected) child.send('end');
       await ended;
     },
   };

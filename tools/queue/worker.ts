@@ -85,12 +85,12 @@ const run = async ({ file, env }: Asked): Promise<Outcome> => {
   const [began, cpu] = [performance.now(), cpuSeconds()];
   Object.assign(process.env, env);
   const counted = await runFile(file);
-  for (const name of Object.keys(env)) delete process.env[name];
+  for (const name of Object.keys(env)) Reflect.deleteProperty(process.env, name);
   return { ...counted, printed, wall: (performance.now() - began) / 1000, cpu: cpuSeconds() - cpu };
 };
 
-process.on('message', (asked: Asked | null) => {
-  if (asked === null) void closeShared().then(() => process.exit(0));
+process.on('message', (asked: Asked | 'end') => {
+  if (asked === 'end') void closeShared().then(() => process.exit(0));
   else void run(asked).then((outcome) => process.send?.(outcome));
 });
 // Without its queue nobody reads what it finds.
