@@ -60,7 +60,8 @@ export const auditResult = (out: string, isShipped: (node: string) => boolean = 
 };
 
 type License =
-  { readonly license: { readonly id?: string; readonly name?: string } } | { readonly expression: string };
+  | { readonly license: { readonly id?: string; readonly name?: string } }
+  | { readonly expression: string };
 
 export interface Component {
   readonly name: string;
