@@ -93,7 +93,8 @@ const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
 };
 
 /** Packages of data that only the build needs: it copies into `dist/` what the service then serves and reads. */
-export const isInDist = (name: string): boolean => /^(?:swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
+export const isInDist = (name: string): boolean =>
+  /^(?:pdfjs-dist|swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
 
 const isForDevelopment = ({ name, properties = [] }: Component): boolean =>
   !isInDist(name) && properties.some((one) => one.name === 'cdx:npm:package:development');
