@@ -280,6 +280,7 @@ const startOver = async ({ config, parts, logger, ends }: Opened): Promise<strin
   ends.add(() => runner.stop());
   ends.add(() => from.models.close());
   ends.add(() => from.reviewWorker.stop());
+  ends.add(() => from.printer.stop());
   ends.add(() => from.llmCosts.close());
   ends.add(() => from.accounts.close());
   const now = from.clock.now();
