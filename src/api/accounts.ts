@@ -14,6 +14,7 @@ import {
   minorOut,
   pageFacts,
   pageIn,
+  pageMembers,
   pageOf,
   pagingQuery,
   plainText,
@@ -29,6 +30,7 @@ import { accountRejections } from './rejections.ts';
 import { setPlanRequest, setPlanResponse } from './credits.ts';
 import { activePriceList } from '../../domain/priceList.ts';
 import { invalid, retryLater } from '../server/problems.ts';
+import type { LedgerItem } from '../../projections/ledgerPages.ts';
 import type { Reconciliation } from '../../projections/reconciliation.ts';
 
 /** What these routes need. */
@@ -242,7 +244,18 @@ const ledgerItem = z
   })
   .meta({ id: 'LedgerItem', description: 'A posting; its kind decides which further members it has.' });
 
-const tenantLedger = pageOf(ledgerItem, 'AdminTenantLedgerResponse');
+const tenantLedger = z
+  .strictObject({
+    items: z.array(ledgerItem),
+    ...pageMembers,
+    opening_balance_credits: creditsOut.nullable().meta({
+      description: 'Balance before the oldest row of the page; null: it has none.',
+    }),
+    closing_balance_credits: creditsOut.nullable().meta({
+      description: 'Balance after the newest row of the page; null: it has none.',
+    }),
+  })
+  .meta({ id: 'AdminTenantLedgerResponse' });
 
 const sums = {
   operations: z.int(),
@@ -290,12 +303,19 @@ const reconciliationResponse = z
   })
   .meta({ id: 'ReconciliationResponse' });
 
+/** A posting as its tenant sees it: which operator acted is none of its business. */
+const withoutActor = (item: LedgerItem): LedgerItem => {
+  const { actor: _, ...shown } = item as LedgerItem & { readonly actor?: unknown };
+  return shown;
+};
+
 export const listTenantLedger = get(
   '/v1/admin/tenants/{tenant_id}/ledger',
   {
     summary: "A tenant's postings of all kinds, newest first",
-    description: '`balance_after` of the newest row is the balance.',
-    access: 'admin',
+    description:
+      '`balance_after` of the newest row is the balance. A tenant’s own key reads its own, without who acted.',
+    access: 'any',
     tenant: 'path',
     params: tenantParams,
     query: zoned({
@@ -314,7 +334,13 @@ export const listTenantLedger = get(
     const page = { ...pageIn(request.query), tenant_id, from: from_date, to: to_date, operation };
     const found = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
-    return { items: [...found.items], ...pageFacts(page, found) };
+    const [newest, oldest] = [found.items[0], found.items.at(-1)];
+    return {
+      items: request.caller.role === 'admin' ? [...found.items] : found.items.map(withoutActor),
+      ...pageFacts(page, found),
+      opening_balance_credits: oldest === undefined ? null : oldest.balance_after - oldest.credits_delta,
+      closing_balance_credits: newest?.balance_after ?? null,
+    };
   },
 );
 

@@ -51,6 +51,9 @@ import {
   setBillingRate,
   type BillingConfigDeps,
 } from './billingConfig.ts';
+import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './billingDetails.ts';
+import { getReceipt, type ReceiptsDeps } from './receipts.ts';
+import { getStatement, listStatements, type StatementsDeps } from './statements.ts';
 import {
   createApiKey,
   flushApiKeyCache,
@@ -175,6 +178,7 @@ export type ApiDeps = AccountsDeps &
   AuditsDeps &
   BatchesDeps &
   BillingConfigDeps &
+  BillingDetailsDeps &
   BooksDeps &
   CanonicalDeps &
   ConfigsDeps &
@@ -190,10 +194,12 @@ export type ApiDeps = AccountsDeps &
   PricesDeps &
   RateLimitsDeps &
   RetentionDeps &
+  ReceiptsDeps &
   ReportsDeps &
   ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
+  StatementsDeps &
   TrainingDeps &
   WebhooksDeps &
   WorkDeps;
@@ -258,10 +264,13 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingRates,
     getCreditPrices,
     getQuote,
+    getReceipt,
+    getStatement,
     getTenantInfo,
     getTrainingQuote,
     getUsageDays,
     listGrants,
+    listStatements,
     listUsage,
     refundCredits,
     reverseRefund,
@@ -310,6 +319,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     flushRateLimitCache,
     getAdminCreditPrices,
     getBillingConfigHistory,
+    getBillingDetails,
     getFxRate,
     getRateLimits,
     getRetention,
@@ -323,6 +333,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     publishFxRates,
     revokeApiKey,
     rotateApiKey,
+    setBillingDetails,
     setPlan,
     setPricing,
     setRateLimits,
