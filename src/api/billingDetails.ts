@@ -146,14 +146,17 @@ export const addresseeOf = (tenantId: string, customer: Customer): readonly stri
   return [...lines, billing_email ?? ''].filter((line) => line !== '');
 };
 
+const GROUPS = new Intl.NumberFormat('en-US');
+
 /** 12345 as `12,345`. */
-export const grouped = (whole: number): string => String(whole).replace(/\B(?=(?:\d{3})+$)/g, ',');
+export const grouped = (whole: number): string => GROUPS.format(whole);
 
 /** Minor units of a currency as they are printed: `1,190.00 EUR`. */
 export const moneyText = (minor: number | null, currency: string | null): string => {
   if (minor === null || currency === null) return '';
-  const [whole = '', part] = decimalOf(BigInt(minor), minorUnitDigits(currency) ?? 2).split('.');
-  const amount = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  const sign = minor < 0 ? '-' : '';
+  const [whole = '', part] = decimalOf(BigInt(Math.abs(minor)), minorUnitDigits(currency) ?? 2).split('.');
+  const amount = `${sign}${GROUPS.format(BigInt(whole))}`;
   return `${part === undefined ? amount : `${amount}.${part}`} ${currency}`;
 };
 
