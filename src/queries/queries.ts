@@ -41,6 +41,7 @@ import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
 import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
+import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { outcomesOfTenant } from '../../projections/usageEvents.ts';
@@ -91,6 +92,8 @@ export interface Queries {
   readonly payments: On<typeof payments>;
   readonly paymentSums: On<typeof paymentSums>;
   readonly taxSums: On<typeof taxSums>;
+  readonly statementOfTenant: On<typeof statementOfTenant>;
+  readonly documentedPayment: On<typeof documentedPayment>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
   readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
@@ -235,6 +238,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   payments: payments(sql),
   paymentSums: paymentSums(sql),
   taxSums: taxSums(sql),
+  statementOfTenant: statementOfTenant(sql),
+  documentedPayment: documentedPayment(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),

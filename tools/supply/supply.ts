@@ -94,7 +94,8 @@ const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
 };
 
 /** Packages of data that only the build needs: it copies into `dist/` what the service then serves and reads. */
-export const isInDist = (name: string): boolean => /^(?:swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
+export const isInDist = (name: string): boolean =>
+  /^(?:pdfjs-dist|swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
 
 const isForDevelopment = ({ name, properties = [] }: Component): boolean =>
   !isInDist(name) && properties.some((one) => one.name === 'cdx:npm:package:development');
@@ -118,9 +119,10 @@ export const productionSbom = async (): Promise<Sbom> => {
   return reproducible(ofProduction(JSON.parse(out) as Made));
 };
 
-/** Packages that name their licence in a member of old, which npm does not read. */
+/** Packages that name their licence in a member of old, which npm does not read, or in a file alone. */
 const NAMED_OF_OLD: ReadonlyMap<string, string> = new Map([
   ['busboy', 'MIT'],
+  ['png-js', 'MIT'],
   ['streamsearch', 'MIT'],
 ]);
 
