@@ -129,6 +129,7 @@ import {
   getUsageStats,
   type ReportsDeps,
 } from './reports.ts';
+import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
 import { getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
@@ -184,6 +185,7 @@ export type ApiDeps = AccountsDeps &
   DocumentsDeps &
   EvaluationsDeps &
   EvaluationSetsDeps &
+  JournalDeps &
   ModelCostsDeps &
   OperationsDeps &
   PaymentsDeps &
@@ -332,7 +334,9 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     closeMonth,
     getCostsByDocument,
     getCostsByTask,
+    getDeferredRevenue,
     getFreeTierSubsidy,
+    getJournal,
     getLlmCostsOfJob,
     getMarginReport,
     getMissingPricing,

@@ -231,6 +231,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     llmCosts: from.llmCosts,
     savedConfigs,
     checkBase: work.checkBase,
+    journal: from.config.journal,
     ...{ rateLimits: from.rateLimits, retention: from.retention },
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),

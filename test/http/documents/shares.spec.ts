@@ -25,6 +25,8 @@ const WITHOUT_CHILDREN = [
     'correctFxRates',
     'listPayments',
     'getTaxReport',
+    'getDeferredRevenue',
+    'getJournal',
     'adjustCredits',
     'eraseTenant',
     'setPlan',
