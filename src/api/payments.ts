@@ -27,7 +27,7 @@ export interface PaymentsDeps {
 
 const { get } = routesOver<PaymentsDeps>();
 
-const paymentKind = z.enum(['sale', 'refund', 'reversal']);
+const paymentKind = z.enum(['sale', 'refund', 'reversal', 'correction']);
 
 const payment = z
   .strictObject({
@@ -51,10 +51,15 @@ const payment = z
     tax_country: z.string().nullable(),
     occurred_at: instantOut,
     created_at: instantOut,
+    booked_at: instantOut.meta({
+      description: 'Its time, or the first instant that was open for booking when it came.',
+    }),
   })
   .meta({
     id: 'Payment',
-    description: 'Money that came, or went back: then its amounts and credits are negative.',
+    description:
+      'Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale ' +
+      'that became known after its month was closed.',
   });
 
 const paymentSum = z
@@ -89,10 +94,10 @@ const asNumbers = <Sums extends Readonly<Record<string, unknown>>>(sums: Sums) =
 export const listPayments = get(
   '/v1/admin/payments',
   {
-    summary: 'Sales, refunds and reversals of all tenants, newest first',
+    summary: 'Sales, refunds, reversals and corrections of all tenants, newest first',
     description:
-      '`from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds are ' +
-      'negative, so that sums are what remains; `net_amount_minor` is gross less VAT.',
+      '`from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is ' +
+      'found in any case. Amounts of refunds are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.',
     access: 'admin',
     query: zoned({
       from: dayOrTime.optional(),
@@ -115,9 +120,10 @@ export const listPayments = get(
     const sums = query.cursor === undefined ? await queries.paymentSums(query) : null;
     return {
       log_id: logId(),
-      items: found.items.map(({ kind, ...row }) => ({
+      items: found.items.map(({ kind, sale_id, ...row }) => ({
         ...row,
         kind: kind as z.input<typeof paymentKind>,
+        original_grant_id: kind === 'sale' ? null : sale_id,
       })),
       by_currency: sums?.map((sum) => asNumbers(sum)) ?? null,
       ...pageFacts(query, found),

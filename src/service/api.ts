@@ -216,7 +216,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
-      ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
+    ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
     keys: from.authenticator,
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),

@@ -1,25 +1,64 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { CLOSED_SUMS, monthAfter } from '../../domain/books.ts';
+import { decodeAny } from '../../domain/catalogue.ts';
 import { DEFAULT_JOURNAL, entryKindOf, linesOf, pairsOf } from '../../domain/journal.ts';
 import { laterBy } from '../../domain/kernel/amounts.ts';
+import type { RecordedEvent } from '../../domain/ports/log.ts';
 import { foldMargin } from '../../projections/margin.ts';
 import { deferredIn } from '../../projections/marginFlows.ts';
+import { foldPayments, type PaymentLine, paymentLines } from '../../projections/paymentLines.ts';
+import { auditedEvent } from '../../src/audit/auditedEvent.ts';
+import { paymentRows } from '../../src/audit/expectedPayments.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
 import { eventsIn, feedOf, flowsIn, projected, steps, world } from '../support/money/bookedWorld.ts';
 
+type Lines = readonly PaymentLine[];
+
+/** Payments as the projector books them: batch by batch, each on what the ones before it left. */
+const paymentsIn = (events: readonly RecordedEvent[], batch = 1): Lines => {
+  const given = events.filter(({ type }) => type !== 'MonthClosed').map(projected);
+  let [sales, opensAt]: [ReadonlyMap<string, Lines>, string] = [new Map(), ''];
+  for (let at = 0; at < given.length; at += batch)
+    ({ sales, opensAt } = foldPayments({ sales, opensAt }, given.slice(at, at + batch)));
+  return [...sales.values()].flat().sort((a, b) => Number(a.position - b.position) || a.line - b.line);
+};
+
+/** What is money in them, of the time until an instant. */
+const moneyUntil = (lines: Lines, to: string) =>
+  lines
+    .filter(({ booked_at }) => booked_at <= to)
+    .map(({ payout_id: _, invoice_ref: __, ...money }) => money);
+
+/** Payments as the auditor expects them. */
+const expectedPayments = (events: readonly RecordedEvent[]): readonly unknown[] => {
+  const rows: PaymentLine[] = [];
+  const model = paymentRows.start((table, row) => {
+    if (table.name === paymentLines.name) rows.push(row as unknown as PaymentLine);
+  }, new Set());
+  for (const event of events) model.apply(auditedEvent(event, decodeAny(event)));
+  model.finish();
+  return rows.sort((a, b) => Number(a.position - b.position) || a.line - b.line);
+};
+
 describe('closed months in random worlds whose clocks are set', () => {
   it('have the same figures after everything that follows, and an audit that agrees', async () => {
-    let [closings, late] = [0, 0];
+    let [closings, late, corrections] = [0, 0, 0];
     await fc.assert(
       fc.asyncProperty(steps, async (all) => {
         const { store, months, step, close } = world();
         for (const one of all) await step(one);
         const events = await eventsIn(store);
-        for (const { month, closed } of (await months.view()).months) {
+        const payments = paymentsIn(events);
+        expect(paymentsIn(events, events.length)).to.deep.equal(payments);
+        expect(expectedPayments(events)).to.deep.equal(payments);
+        corrections += payments.filter(({ kind }) => kind === 'correction').length;
+        for (const { month, closed, position } of (await months.view()).months) {
           if (closed === null) continue;
           closings += 1;
           const to = laterBy(monthAfter(month), -1);
+          const then = paymentsIn(events.filter((event) => event.position <= position));
+          expect(moneyUntil(payments, to)).to.deep.equal(moneyUntil(then, to));
           const period = flowsIn(events, { from: `${month}-01`, to });
           const stated = closed.figures.by_currency;
           expect(stated.map(({ currency }) => currency)).to.deep.equal(
@@ -43,6 +82,7 @@ describe('closed months in random worlds whose clocks are set', () => {
     // The worlds have what this is about.
     expect(closings).to.be.greaterThan(30);
     expect(late).to.be.greaterThan(3);
+    expect(corrections).to.be.greaterThan(10);
   });
 
   it('recognise and defer by lot, to the micro-dollar, what the margin report adds up', async () => {

@@ -4869,13 +4869,15 @@ class PageSummary(TypedDict):
 
 
 class Payment(TypedDict):
-    """Money that came, or went back: then its amounts and credits are negative."""
+    """Money that came, or went back: then its amounts and credits are negative. A `correction` is a
+    fact of a sale that became known after its month was closed.
+    """
 
     tenant_id: str
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund", "reversal"]
+    kind: Literal["sale", "refund", "reversal", "correction"]
     """Its kind."""
     credits: int
     """Whole credits."""
@@ -4911,6 +4913,8 @@ class Payment(TypedDict):
     """RFC 3339 UTC with milliseconds."""
     created_at: str
     """RFC 3339 UTC with milliseconds."""
+    booked_at: str
+    """Its time, or the first instant that was open for booking when it came."""
 
 
 class PaymentList(TypedDict):

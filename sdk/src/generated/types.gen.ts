@@ -8064,7 +8064,7 @@ export type PageSummary = {
 };
 
 /**
- * Money that came, or went back: then its amounts and credits are negative.
+ * Money that came, or went back: then its amounts and credits are negative. A `correction` is a fact of a sale that became known after its month was closed.
  */
 export type Payment = {
     /**
@@ -8078,7 +8078,7 @@ export type Payment = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal';
+    kind: 'sale' | 'refund' | 'reversal' | 'correction';
     /**
      * Whole credits.
      */
@@ -8147,6 +8147,10 @@ export type Payment = {
      * RFC 3339 UTC with milliseconds.
      */
     created_at: string;
+    /**
+     * Its time, or the first instant that was open for booking when it came.
+     */
+    booked_at: string;
 };
 
 export type PaymentList = {
@@ -20560,7 +20564,7 @@ export type ListPaymentsData = {
         /**
          * Its kind.
          */
-        kind?: 'sale' | 'refund' | 'reversal';
+        kind?: 'sale' | 'refund' | 'reversal' | 'correction';
         /**
          * The provider's payout that has the payment; null until it is known.
          */

@@ -37,7 +37,7 @@ type Step =
 
 const tenant = fc.constantFrom(...TENANTS);
 const moves = fc.record({
-  kind: fc.constantFrom(...MOVES, 'sell' as const, 'use' as const, 'refund' as const),
+  kind: fc.constantFrom(...MOVES, 'tell' as const, 'sell' as const, 'use' as const, 'refund' as const),
   tenant,
   credits: fc.integer({ min: 1, max: 5_000 }),
 });
@@ -124,6 +124,13 @@ export const world = () => {
   let [now, made] = [START, 0];
   const sales = new Map<string, string>();
   const refunds = new Map<string, string>();
+  /** What the provider tells later: one fact at a time. */
+  const facts = [
+    { provider_fee_minor: 31 },
+    { tax_rate: '19' },
+    { vat_amount_minor: 40 },
+    { tax_country: 'DE', payout_id: 'po_1' },
+  ] as const;
   const metaNow = () => ({ ...meta, now, command_id: randomUUID() });
 
   const commandOf = ({ kind, tenant: tenant_id, credits }: Extract<Step, { readonly tenant: string }>) => {
@@ -133,12 +140,10 @@ export const world = () => {
     switch (kind) {
       case 'sell': {
         sales.set(tenant_id, id);
-        // One in five is so small that VAT and the fee are more than it brings in.
-        const money = {
-          gross_amount_minor: credits % 5 === 0 ? 200 : credits + 250,
-          provider_fee_minor: credits % 3 === 0 ? 0 : 45,
-        };
-        const data = sell({ provider_txn_id: id, credits: amount, ...money }).data;
+        // Of one in three nothing is known yet; one in five is so small that VAT and the fee are more than it brings in.
+        const known = credits % 3 === 0 ? { vat_amount_minor: 0, provider_fee_minor: 0 } : {};
+        const gross_amount_minor = credits % 5 === 0 ? 200 : credits + 250;
+        const data = sell({ provider_txn_id: id, credits: amount, gross_amount_minor, ...known }).data;
         return { type: 'GrantCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
       }
       case 'refund': {
@@ -151,7 +156,7 @@ export const world = () => {
       }
       case 'tell': {
         const payment = { provider_txn_id: sales.get(tenant_id) ?? 'none' };
-        const data = tellMore({ provider_fee_minor: 30 }, payment).data;
+        const data = tellMore(facts[credits % facts.length] ?? {}, payment).data;
         return { type: 'AddSaleDetails', data: { ...data, tenant_id }, meta: metaNow() } as const;
       }
       case 'rerate': {
