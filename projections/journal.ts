@@ -111,6 +111,22 @@ export const journalEntries =
       read: entryOf,
     });
 
+type AskEntries = (asked: Days & Page) => Promise<RowPage<JournalEntry>>;
+
+/** All entries of some days, page by page. */
+export async function* entryPages(
+  ask: AskEntries,
+  { from, to, limit }: Days & Pick<Page, 'limit'>,
+): AsyncGenerator<readonly JournalEntry[]> {
+  let cursor: string | undefined;
+  for (;;) {
+    const { items, next_cursor } = await ask({ from, to, limit, offset: 0, cursor });
+    yield items;
+    if (next_cursor === null) return;
+    cursor = next_cursor;
+  }
+}
+
 const SUMS = `
   select e.kind, g.provider, sum(paid)::numeric as paid, sum(vat_due)::numeric as vat_due,
     sum(true_up)::numeric as true_up, sum(net)::numeric as net, sum(fee)::numeric as fee

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { calendarMonth, monthBounds } from '../../domain/books.ts';
 import { decimalOf } from '../../domain/kernel/amounts.ts';
 import { type JournalSettings, linesOf, type Moved, pairsOf } from '../../domain/journal.ts';
-import type { JournalEntry } from '../../projections/journal.ts';
+import { entryPages, type JournalEntry } from '../../projections/journal.ts';
 import { DEFERRED_BY } from '../../projections/recognition.ts';
 import { JOURNAL_LAYOUTS, type JournalLayout, laidOut, layoutFile } from '../exports/journalLayouts.ts';
 import type { Queries } from '../queries/queries.ts';
@@ -185,12 +185,10 @@ async function* laidOutPieces(
 ): AsyncGenerator<string> {
   const { start, textOf } = laidOut(layout, { month, settings: journal });
   yield start;
-  let cursor: string | null | undefined;
-  while (cursor !== null && !signal.aborted) {
-    const asked = { ...daysOf(month), limit: CSV_PAGE_ROWS, offset: 0, cursor };
-    const page = await inTurn(() => queries.journalEntries(asked));
-    yield page.items.map(textOf).join('');
-    cursor = page.next_cursor;
+  const ask: Queries['journalEntries'] = (asked) => inTurn(() => queries.journalEntries(asked));
+  for await (const entries of entryPages(ask, { ...daysOf(month), limit: CSV_PAGE_ROWS })) {
+    if (signal.aborted) return;
+    yield entries.map(textOf).join('');
   }
 }
 

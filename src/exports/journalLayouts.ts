@@ -126,6 +126,9 @@ const LAYOUTS: Readonly<Record<JournalLayout, Layout>> = z
 export const layoutFile = (name: JournalLayout, month: string): string =>
   LAYOUTS[name].file.replace('{month}', month);
 
+/** Name and version of a layout's format. */
+export const layoutFormat = (name: JournalLayout): string => LAYOUTS[name].format;
+
 const NEEDS_QUOTES = /["\r\n]/;
 
 /** A cell: what it says, and whether it has quotes in any case. */
@@ -161,7 +164,7 @@ export const laidOut = (name: JournalLayout, file: LaidFile) => {
   const chosen = LAYOUTS[name];
   const { header, columns, separator, bom } = chosen;
   const rounded = inCents();
-  let count = 0;
+  let [count, rows, debit] = [0, 0, 0n];
   const above = header.map(({ fact, constant = '', quoted }): Cell => [
     fact === undefined ? constant : FILE_FACTS[fact](file),
     quoted,
@@ -183,7 +186,12 @@ export const laidOut = (name: JournalLayout, file: LaidFile) => {
       if (pairs.length === 0) return '';
       count += 1;
       const number = `${file.month.replace('-', '')}-${String(count)}`;
-      return rowsOf(chosen, { entry, number, pairs }).map(rowText).join('');
+      const laid = rowsOf(chosen, { entry, number, pairs });
+      rows += laid.length;
+      debit += laid.reduce((sum, { line, pair }) => sum + (line?.debit ?? pair?.amount ?? 0n), 0n);
+      return laid.map(rowText).join('');
     },
+    /** Rows so far, and the sum of their debits, micro-USD. */
+    totals: () => ({ rows, debit }),
   };
 };

@@ -327,6 +327,7 @@ const ownParts = (from: Context): OwnParts => {
     box: from.secretBox,
     locked: from.lockedObjects,
     payments: from.payments,
+    journal: from.config.journal,
     listedStreams: () => openClaimsBefore(from.parts.sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);

@@ -24,7 +24,7 @@ const NO_COSTS = { billed_pico_usd: 0n, free_tier_pico_usd: 0n, unpriced_calls: 
 const MOVES = ['sell', 'give', 'take', 'use', 'refund', 'tell', 'rerate', 'reverse'] as const;
 
 /** What happens next in a world: time goes by, a clock is set back, credits move, a month is closed or opened again. */
-type Step =
+export type Step =
   | { readonly kind: 'clock'; readonly minutes: number }
   | {
       readonly kind: (typeof MOVES)[number];
