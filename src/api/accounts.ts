@@ -23,6 +23,7 @@ import {
   tenantNotFound,
   actorOut,
   zoned,
+  wholeNumberText,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { accountRejections } from './rejections.ts';
@@ -208,6 +209,7 @@ const tenantItem = z
     free_pages_remaining: z.int(),
     created_at: instantOut,
     last_activity_at: instantOut,
+    last_used_at: instantOut.nullable().meta({ description: 'When work was last delivered; null: never.' }),
   })
   .meta({ id: 'TenantItem' });
 
@@ -322,15 +324,25 @@ export const listTenants = get(
   '/v1/admin/tenants',
   {
     summary: 'All tenants with their balances, newest first',
-    description: '`search` is part of a tenant ID; upper and lower case are the same.',
+    description:
+      '`search` is part of a tenant ID; upper and lower case are the same. `unused_days` lists dormant balances: ' +
+      'tenants with credits to whom nothing was delivered for so many days.',
     access: 'admin',
-    query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
+    query: z.object({
+      ...pagingQuery,
+      search: plainText(0, 128).optional(),
+      unused_days: wholeNumberText(1, 36_500).optional(),
+    }),
     reply: { status: 200, schema: tenantList },
     reads: 'all',
   },
   async (request, deps) => {
     const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
-    const found = await deps.queries.tenants({ ...pageIn(request.query), search: request.query.search });
+    const { search, unused_days } = request.query;
+    const found = await deps.queries.tenants({
+      ...pageIn(request.query),
+      ...{ search, unused_days, now: request.meta.now },
+    });
     return {
       items: found.items.map((row) => ({
         tenant_id: row.tenant_id,
@@ -342,6 +354,7 @@ export const listTenants = get(
         free_pages_remaining: Math.max(0, allowance - row.free_pages_used - row.free_pages_held),
         created_at: row.created_at,
         last_activity_at: row.last_activity_at,
+        last_used_at: row.last_used_at,
       })),
       ...pageFacts(request.query, found),
     };

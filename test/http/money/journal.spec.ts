@@ -150,6 +150,33 @@ describe('the journal and deferred revenue over HTTP', () => {
     expect(xero.length).to.equal(quick.length + 1);
   });
 
+  it('lists balances that nobody has used for some days', async () => {
+    const [idle, busy] = [`dormant-${randomUUID()}`, `dormant-${randomUUID()}`];
+    for (const tenant_id of [idle, busy])
+      await post('/v1/billing/credits', { tenant_id, provider_txn_id: tenant_id, gross_amount_minor: 1000 });
+    await post('/v1/billing/dspy-examples-charge', { tenant_id: busy, idempotency_key: 'one' });
+    const path = '/v1/admin/tenants?search=dormant-&unused_days=';
+    expect((await ask(`${path}30`))['total']).to.equal(0);
+    expect((await api.call('get', `${path}0`)).status).to.equal(422);
+    const [used] = itemsOf(await ask(`/v1/admin/tenants?search=${busy}`));
+    expect(used?.['last_used_at']).to.match(/^\d{4}-/);
+    const dormantAfter = async (days: number) => {
+      const now = new Date(Date.parse(String(used?.['last_used_at'])) + days * 86_400_000).toISOString();
+      const asked = { limit: 10, offset: 0, search: 'dormant-', unused_days: 30, now };
+      return (await api.deps.queries.tenants(asked)).items.map(({ tenant_id }) => tenant_id);
+    };
+    expect(await dormantAfter(29)).to.deep.equal([]);
+    expect(await dormantAfter(30)).to.have.members([idle, busy]);
+    // Nothing is left that could be used.
+    await post(`/v1/admin/tenants/${idle}/adjust-credits`, {
+      credits: -10_000,
+      reason: 'closed',
+      allow_negative: true,
+    });
+    await ask(`/v1/billing/balance/${idle}`);
+    expect(await dormantAfter(31)).to.deep.equal([busy]);
+  });
+
   it('refuses a month that is none, and one that a tenant asks for', async () => {
     expect((await api.call('get', '/v1/admin/journal?month=2026-13')).status).to.equal(422);
     expect((await api.call('get', '/v1/admin/journal')).status).to.equal(422);
