@@ -1,13 +1,4 @@
-import {
-  type Exact,
-  noSums,
-  type Projector,
-  type Row,
-  type Sum,
-  sumsOf,
-  table,
-  textOf,
-} from './engine/table.ts';
+import { type Exact, noSums, type Projector, type Row, type Sum, sumsOf, textOf } from './engine/table.ts';
 import { BOOKS_STREAM, bookedAt } from '../domain/books.ts';
 import type { EntryKind } from '../domain/journal.ts';
 import { negated } from '../domain/kernel/amounts.ts';
@@ -28,7 +19,15 @@ import {
 } from '../domain/margin.ts';
 import { type ProjectedEvent, type ProjectedEventOf, tenantOf } from './engine/ports.ts';
 import { inserting, upserting } from './engine/bulk.ts';
-import { lotsOf, marginDeficits, marginLots, saveLotsOf } from './marginLots.ts';
+import { lotsOf, saveLotsOf } from './marginLots.ts';
+import {
+  marginBookings,
+  marginBooks,
+  marginBurns,
+  marginDays,
+  marginDeficits,
+  marginLots,
+} from './marginTables.ts';
 import {
   marginLotDays,
   marginUses,
@@ -38,99 +37,6 @@ import {
   type Recognised,
   saveRecognised,
 } from './recognition.ts';
-
-/** The money of some credits, micro-USD. */
-const WORTH = {
-  net: 'numeric',
-  amount: 'numeric',
-  implied: 'numeric',
-  fee: 'numeric',
-  vat: 'numeric',
-} as const;
-
-/** What a burn recognised. */
-export const BURN_SUMS = {
-  priced_credits: 'int8',
-  given_credits: 'int8',
-  unpriced_credits: 'int8',
-  ...WORTH,
-} as const;
-
-/** What a sale, refund, gift or clawback moved; micro-USD, and minor units of the currency. */
-export const BOOKING_SUMS = {
-  true_up: 'numeric',
-  booked: 'numeric',
-  refunded: 'numeric',
-  sales: 'int4',
-  refunds: 'int4',
-  gross_minor: 'int8',
-  vat_minor: 'int8',
-  fee_minor: 'int8',
-  refunded_minor: 'int8',
-  without_amount: 'int4',
-  without_rate: 'int4',
-  stale_rate: 'int4',
-} as const;
-
-type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
-
-/** Columns for totals, which are wider than what they add up. */
-const totalsOf = <C extends Readonly<Record<string, 'int4' | 'int8' | 'numeric'>>>(columns: C) =>
-  Object.fromEntries(
-    Object.entries(columns).map(([name, type]) => [name, type === 'int4' ? 'int8 add' : 'numeric add']),
-  ) as { readonly [Name in keyof C]: Total<C[Name]> };
-
-/** By event and currency, for the parts of a day that a period may begin or end with. */
-const FLOW = { position: 'position', currency: 'sorted', created_at: 'sorted', booked_at: 'sorted' } as const;
-/** Events of closed months that were booked later. */
-const LATE = '(booked_at) where booked_at > created_at';
-
-export const marginBurns = table({
-  name: 'margin_burns',
-  key: ['position', 'currency'],
-  columns: { ...FLOW, ...BURN_SUMS },
-  indexes: [LATE],
-});
-
-export const marginBookings = table({
-  name: 'margin_bookings',
-  key: ['position', 'currency'],
-  columns: {
-    ...FLOW,
-    tenant_id: 'sorted',
-    /** The text key of its journal entry. */
-    kind: 'text',
-    /** The sale, refund, reversal or adjustment that it is about. */
-    entry_id: 'text',
-    /** VAT that is owed by it, micro-USD. */
-    vat_due: 'numeric',
-    ...BOOKING_SUMS,
-  },
-  // For the journal of a month, day by day.
-  indexes: [LATE, '(left(booked_at, 10), tenant_id, position)'],
-});
-
-/** Where the books are open: one row, once a month was closed. */
-export const marginBooks = table({
-  name: 'margin_books',
-  key: ['stream'],
-  columns: { stream: 'sorted', opens_at: 'text replace' },
-});
-
-/** All of it by UTC day of booking and currency, with the positions between which the day's rows lie. */
-export const marginDays = table({
-  name: 'margin_days',
-  key: ['day', 'currency'],
-  columns: {
-    day: 'sorted',
-    currency: 'sorted',
-    first_position: 'position least',
-    last_position: 'position greatest',
-    ...totalsOf(BURN_SUMS),
-    ...totalsOf(BOOKING_SUMS),
-  },
-  fillfactor: 50,
-});
 
 /** What a burn recognised of lots of one currency; micro-USD. */
 type BurnFlow = Row<typeof marginBurns>;

@@ -1,44 +1,8 @@
-import { pick, rowReader, table, textOf, wholeOf } from './engine/table.ts';
+import { pick, rowReader, textOf, wholeOf } from './engine/table.ts';
 import type { Lot, TenantLots } from '../domain/margin.ts';
 import { only, type ProjectedEvent, type SqlRow, type SqlTx, tenantOf } from './engine/ports.ts';
 import { bulk, upserting } from './engine/bulk.ts';
-
-/** Lots of credits in their present segment. */
-export const marginLots = table({
-  name: 'margin_lots',
-  key: ['tenant_id', 'lot_id'],
-  columns: {
-    tenant_id: 'sorted',
-    lot_id: 'sorted',
-    position: 'position',
-    currency: 'text',
-    fx_rate: 'text? replace',
-    price: 'text? replace',
-    credits: 'int8 replace',
-    used: 'int8 replace',
-    net: 'numeric replace',
-    amount: 'numeric replace',
-    implied: 'numeric replace',
-    fee: 'numeric replace',
-    vat: 'numeric replace',
-    issued: 'int8 replace',
-    paid_gross: 'int8',
-    paid_vat: 'int8 replace',
-    paid_fee: 'int8 replace',
-    refunded_gross: 'int8 replace',
-    refunded_vat: 'int8 replace',
-    refunded_fee: 'int8 replace',
-  },
-  indexes: ['(tenant_id, position) where used < credits'],
-  fillfactor: 50,
-});
-
-/** Credits that were used beyond all lots. */
-export const marginDeficits = table({
-  name: 'margin_deficits',
-  key: ['tenant_id'],
-  columns: { tenant_id: 'sorted', credits: 'int8 replace' },
-});
+import { marginDeficits, marginLots } from './marginTables.ts';
 
 const readLot = rowReader(marginLots.columns);
 

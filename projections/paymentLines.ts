@@ -279,6 +279,8 @@ export const foldPayments = (
       case 'MonthReopened':
         fold.opensAt = event.data.opens_at ?? '';
         break;
+      default:
+        break;
     }
   return fold;
 };

@@ -73,6 +73,7 @@ const tenantBalance = async (
     grants_count,
     created_at,
     last_activity_at,
+    last_used_at: _,
     ...members
   } = row;
   const { free_pages: allowance } = terms;

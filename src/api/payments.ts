@@ -97,7 +97,8 @@ export const listPayments = get(
     summary: 'Sales, refunds, reversals and corrections of all tenants, newest first',
     description:
       '`from` and `to` are of booking (`booked_at`) and inclusive, so a closed month never changes. A provider is ' +
-      'found in any case. Amounts of refunds are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.',
+      'found in any case. Amounts of refunds are negative, so that sums are what remains; ' +
+      '`net_amount_minor` is gross less VAT.',
     access: 'admin',
     query: zoned({
       from: dayOrTime.optional(),

@@ -57,26 +57,39 @@ const idOf = (event: Money): string => {
   return event.type === 'RefundReversed' ? event.data.reversal_id : event.data.grant_id;
 };
 
+/** What a sale says, of which the rest of its lines have only a part. */
+interface Said extends Pick<Draft, 'tax' | 'rate' | 'invoice' | 'payout'> {
+  readonly list: Line['price_list_version'];
+}
+
+const saidBy = ({ data }: AuditedEventOf<'CreditsGranted'>): Said => ({
+  list: data.price_list_version,
+  tax: [data.tax_rate ?? null, data.tax_country ?? null],
+  rate: data.fx_rate_to_usd,
+  invoice: data.invoice_ref,
+  payout: data.payout_id ?? null,
+});
+
+const takenFrom = ({ drafts, tax }: SaleBook): Said => ({
+  list: drafts[0]?.head.price_list_version ?? null,
+  ...{ tax, rate: drafts.at(-1)?.rate ?? null, invoice: null, payout: null },
+});
+
 const draftOf = (event: Money, sale: SaleBook, booked_at: string): Draft => {
   const { stream, position, data, type } = event;
   const sign = type === 'CreditsRefunded' ? -1 : 1;
   const times = (amount: number) => (amount === 0 ? 0 : sign * amount);
-  const granted = type === 'CreditsGranted' ? event.data : undefined;
-  const first = sale.drafts[0];
+  const { list, ...said } = event.type === 'CreditsGranted' ? saidBy(event) : takenFrom(sale);
   return {
     head: {
       ...{ tenant_id: accountOf(stream) ?? '', position, line: 0, grant_id: idOf(event) },
       ...{ kind: KINDS[type], side: SIDES[type], sale_id: data.grant_id, credits: times(data.credits) },
       ...{ currency: data.currency, provider: data.provider, provider_txn_id: data.provider_txn_id },
-      price_list_version: granted?.price_list_version ?? first?.head.price_list_version ?? null,
-      ...{ occurred_at: data.occurred_at, created_at: data.created_at, booked_at },
+      ...{ price_list_version: list, occurred_at: data.occurred_at, created_at: data.created_at, booked_at },
     },
     hasGross: data.gross_amount_minor !== null,
     sums: [times(data.gross_amount_minor ?? 0), times(data.vat_amount_minor), times(data.provider_fee_minor)],
-    tax: granted === undefined ? sale.tax : [granted.tax_rate ?? null, granted.tax_country ?? null],
-    rate: granted === undefined ? (sale.drafts.at(-1)?.rate ?? null) : granted.fx_rate_to_usd,
-    invoice: granted?.invoice_ref ?? null,
-    payout: granted?.payout_id ?? null,
+    ...said,
   };
 };
 

@@ -19,8 +19,9 @@ import {
   marginBooks,
   marginBurns,
   marginDays,
-} from '../../projections/margin.ts';
-import { marginDeficits, marginLots } from '../../projections/marginLots.ts';
+  marginDeficits,
+  marginLots,
+} from '../../projections/marginTables.ts';
 import { marginLotDays, marginUses } from '../../projections/recognition.ts';
 import { allZero, type Exact, noSums, type RowOf, sumsOf } from '../../projections/engine/table.ts';
 import type { PriceListEntry } from '../../domain/priceList.ts';

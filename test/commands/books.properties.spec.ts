@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { CLOSED_SUMS, monthAfter } from '../../domain/books.ts';
@@ -11,7 +12,10 @@ import { foldPayments, type PaymentLine, paymentLines } from '../../projections/
 import { auditedEvent } from '../../src/audit/auditedEvent.ts';
 import { paymentRows } from '../../src/audit/expectedPayments.ts';
 import { runAudit } from '../../src/audit/runAudit.ts';
-import { eventsIn, feedOf, flowsIn, projected, steps, world } from '../support/money/bookedWorld.ts';
+import { booksCommands } from '../../src/commands/books.ts';
+import { flowsIn, projected } from '../support/money/bookedFlows.ts';
+import { eventsIn, feedOf, queriesOver, steps, world } from '../support/money/bookedWorld.ts';
+import { meta } from '../support/money/moneyCommands.ts';
 
 type Lines = readonly PaymentLine[];
 
@@ -182,5 +186,25 @@ describe('closed months in random worlds whose clocks are set', () => {
       { numRuns: 150 },
     );
     expect(entries).to.be.greaterThan(300);
+  });
+});
+
+describe('closing a month', () => {
+  it('has no figures before the read models have its line, and goes on with the same line then', async () => {
+    const { store, step, close } = world();
+    await step({ kind: 'sell', tenant: 'a', credits: 100 });
+    let isThere = false;
+    const waitFor = () => Promise.resolve(isThere);
+    const months = booksCommands({ store, queries: queriesOver(store), waitFor });
+    const metaNow = { ...meta, now: '2026-02-01T00:00:01.000Z', command_id: randomUUID() };
+    expect(await months.close('2026-01', metaNow)).to.deep.equal({ kind: 'behind' });
+    const [drawn] = (await months.view()).months;
+    expect(drawn).to.include({ month: '2026-01', closed: null });
+    isThere = true;
+    expect(await months.close('2026-01', metaNow)).to.include({ kind: 'done' });
+    const [closed] = (await months.view()).months;
+    expect(closed).to.include({ closing: 1, position: drawn?.position });
+    expect(closed?.closed?.figures.by_currency).to.have.length(1);
+    await close();
   });
 });

@@ -2,14 +2,11 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { accountStream } from '../../../domain/account/messages.ts';
 import { BOOKS_STREAM, books, booksEvent, type BooksKind, monthAfter } from '../../../domain/books.ts';
-import { categoryOfStream, decodeAny } from '../../../domain/catalogue.ts';
+import { categoryOfStream } from '../../../domain/catalogue.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
 import { asCredits, laterBy } from '../../../domain/kernel/amounts.ts';
 import type { EventFeed, EventStore, RecordedEvent } from '../../../domain/ports/log.ts';
-import type { ProjectedEvent } from '../../../projections/engine/ports.ts';
-import { noSums, sumsOf, type TimeRange } from '../../../projections/engine/table.ts';
-import { foldMargin, marginDays } from '../../../projections/margin.ts';
-import type { CurrencyFlows } from '../../../projections/marginFlows.ts';
+import { flowsIn } from './bookedFlows.ts';
 import { booksCommands, type FigureQueries } from '../../../src/commands/books.ts';
 import { accountWriter } from '../../../src/writer/accountWriter.ts';
 import { commandHandler } from '../../../src/writer/commandHandler.ts';
@@ -58,12 +55,6 @@ export const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 20, maxLength: 60 },
 );
 
-/** An event as projectors get it. */
-export const projected = (recorded: RecordedEvent): ProjectedEvent => ({
-  ...recorded,
-  ...decodeAny(recorded),
-});
-
 /** The log of some tenants, in its order. */
 export const eventsIn = async (store: EventStore): Promise<readonly RecordedEvent[]> => {
   const events: RecordedEvent[] = [];
@@ -84,29 +75,8 @@ export const feedOf = (events: readonly RecordedEvent[]): Pick<EventFeed, 'subsc
   },
 });
 
-/** What the projector books in a period, by currency. */
-export const flowsIn = (
-  events: readonly RecordedEvent[],
-  { from = '', to = '9999' }: TimeRange,
-): readonly CurrencyFlows[] => {
-  const given = events.filter(({ type }) => type !== 'MonthClosed').map(projected);
-  const { burns, bookings } = foldMargin({ lots: new Map(), opensAt: '' }, given);
-  const sums = new Map<string, Record<string, bigint>>();
-  for (const flow of [...burns, ...bookings]) {
-    const { currency, booked_at } = flow;
-    if (booked_at < from || booked_at > to) continue;
-    const sum = sums.get(currency) ?? { ...noSums(marginDays.columns) };
-    sums.set(currency, sum);
-    const row: Readonly<Record<string, unknown>> = { ...flow };
-    for (const name of sumsOf(marginDays.columns))
-      sum[name] = (sum[name] ?? 0n) + BigInt((row[name] ?? 0) as bigint | number);
-  }
-  return [...sums.keys()]
-    .sort()
-    .map((currency) => ({ ...sums.get(currency), currency }) as unknown as CurrencyFlows);
-};
-
-const queriesOver = (store: EventStore): FigureQueries => ({
+/** The figures that a closing asks for. */
+export const queriesOver = (store: EventStore): FigureQueries => ({
   marginFlows: async (range) => flowsIn(await eventsIn(store), range),
   modelCostOfPeriod: () => Promise.resolve(NO_COSTS),
   modelCostAt: () => Promise.resolve(NO_COSTS),
