@@ -6496,6 +6496,8 @@ class TenantItem(TypedDict):
     """RFC 3339 UTC with milliseconds."""
     last_activity_at: str
     """RFC 3339 UTC with milliseconds."""
+    last_used_at: str | None
+    """When work was last delivered; null: never."""
 
 
 class TenantMismatchProblem(TypedDict):

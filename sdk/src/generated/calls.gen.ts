@@ -1059,7 +1059,7 @@ export interface Api {
   /**
    * All tenants with their balances, newest first.
    *
-   * `search` is part of a tenant ID; upper and lower case are the same.
+   * `search` is part of a tenant ID; upper and lower case are the same. `unused_days` lists dormant balances: tenants with credits to whom nothing was delivered for so many days.
    */
   listTenants(input?: Input<ListTenantsData>, options?: CallOptions): Promise<Answer<ListTenantsResponses>>;
 

@@ -10817,6 +10817,10 @@ export type TenantItem = {
      * RFC 3339 UTC with milliseconds.
      */
     last_activity_at: string;
+    /**
+     * When work was last delivered; null: never.
+     */
+    last_used_at: string | null;
 };
 
 /**
@@ -20902,6 +20906,7 @@ export type ListTenantsData = {
          * A part of the tenant's ID.
          */
         search?: string;
+        unused_days?: number;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */

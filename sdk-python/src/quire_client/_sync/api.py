@@ -1989,12 +1989,14 @@ class Api:
         offset: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
+        unused_days: int | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.AdminTenantListResponse:
         """All tenants with their balances, newest first.
 
-        `search` is part of a tenant ID; upper and lower case are the same.
+        `search` is part of a tenant ID; upper and lower case are the same. `unused_days` lists
+        dormant balances: tenants with credits to whom nothing was delivered for so many days.
         """
         call = Call(
             "GET",
@@ -2004,6 +2006,7 @@ class Api:
                 "offset": offset,
                 "cursor": cursor,
                 "search": search,
+                "unused_days": unused_days,
                 "bom": bom,
             },
             timeout=timeout,
@@ -3143,6 +3146,7 @@ class Lists:
         offset: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
+        unused_days: int | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> Iterator[models.TenantItem]:
@@ -3155,6 +3159,7 @@ class Lists:
                 "offset": offset,
                 "cursor": cursor,
                 "search": search,
+                "unused_days": unused_days,
                 "bom": bom,
             },
             timeout=timeout,
