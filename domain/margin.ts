@@ -370,8 +370,8 @@ const givenFirst = (lots: readonly Lot[]): readonly Lot[] => [
 export const clawBack = (state: TenantLots, credits: number) => taken(state, credits, givenFirst);
 
 /**
- * A new lot; credits that are missing are taken from it at once. A sale that VAT and the provider's fee leave below zero
- * is a loss, which is shown at once.
+ * A new lot; credits that are missing are taken from it at once. A sale that VAT and the provider's fee leave below
+ * zero is a loss, which is shown at once.
  */
 export const addLot = (
   { lots, deficit }: TenantLots,

@@ -93,7 +93,7 @@ const addChange = (
   if (!isPaidAsBefore) sum.paid += paidFor(after) - (before === undefined ? 0n : paidFor(before));
 };
 
-/** Adds what an event changed of a tenant's lots. Lots that it left alone are the same objects, mostly in their place. */
+/** Adds what an event changed of a tenant's lots. Those that it left alone are the same objects, mostly in place. */
 export const noteLots = (
   recognised: Recognised,
   at: BookedOn,

@@ -204,9 +204,9 @@ export const getJournal = get(
     description:
       'Sales, refunds, reversals, later facts and corrected rates have an entry for each event; what use recognised ' +
       'has one by day and tenant. Each entry sums to zero, exactly: amounts are US dollars with 6 decimals. Credits ' +
-      'that somebody gives carry no value and have no entry. `limit` and `total` count entries, of two lines or more. ' +
-      'Accounts are those of `JOURNAL`. `layout` other than `generic` answers with the whole month as a file for ' +
-      'another program, in cents.',
+      'that somebody gives carry no value and have no entry. `limit` and `total` count entries, of two lines or ' +
+      'more. Accounts are those of `JOURNAL`. `layout` other than `generic` answers with the whole month as a file ' +
+      'for another program, in cents.',
     access: 'admin',
     query: z.object({
       month: calendarMonth.meta({ description: 'A calendar month (UTC): `2026-11`.' }),

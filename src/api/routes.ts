@@ -116,9 +116,7 @@ import {
   getTenantInfo,
   getUsageDays,
   listTenantLedger,
-  listTenants,
   listUsage,
-  setPlan,
   type AccountsDeps,
 } from './accounts.ts';
 import {
@@ -130,6 +128,7 @@ import {
   type ReportsDeps,
 } from './reports.ts';
 import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
+import { listTenants, setPlan, type TenantsDeps } from './tenants.ts';
 import { getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
@@ -196,6 +195,7 @@ export type ApiDeps = AccountsDeps &
   ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
+  TenantsDeps &
   TrainingDeps &
   WebhooksDeps &
   WorkDeps;

@@ -146,6 +146,7 @@ const recognition = (emit: Emit) => {
   };
   const noteUse = (tenant_id: string, day: string, used: Used): void => {
     const { data, position, moves } = used;
+    if (data.credits === 0) return;
     const { project_id, operation, billing_type } = data;
     const api_key_id = data.api_key_id ?? '';
     const key = [day, tenant_id, project_id, api_key_id, operation, billing_type];
@@ -210,18 +211,21 @@ export const marginRows: ExpectedModel = {
       const { created_at } = event.data;
       const booked_at = open.bookedAt(created_at);
       const placeOf = (currency: string) => ({ position: event.position, currency, created_at, booked_at });
-      const isBurn = event.type === 'CreditsBurned';
-      const burns = isBurn ? burnRows(moves) : new Map<string, Burn>();
-      const bookings = isBurn ? new Map<string, Booking>() : bookingRows(event, book, moves);
-      for (const [currency, sums] of burns) emit(marginBurns, { ...placeOf(currency), ...sums });
-      for (const [currency, sums] of bookings) {
+      const day = booked_at.slice(0, 10);
+      recognised.noteLots(tenant, day, moves);
+      if (event.type === 'CreditsBurned') {
+        for (const [currency, sums] of burnRows(moves)) {
+          emit(marginBurns, { ...placeOf(currency), ...sums });
+          addToDay(placeOf(currency), sums);
+        }
+        recognised.noteUse(tenant, day, { ...event, moves });
+        return;
+      }
+      for (const [currency, sums] of bookingRows(event, book, moves)) {
         const own = { tenant_id: tenant, ...entryOf(event), vat_due: moves.vatDue.get(currency) ?? 0n };
         emit(marginBookings, { ...placeOf(currency), ...own, ...sums });
+        addToDay(placeOf(currency), sums);
       }
-      recognised.noteLots(tenant, booked_at.slice(0, 10), moves);
-      if (isBurn && event.data.credits > 0)
-        recognised.noteUse(tenant, booked_at.slice(0, 10), { ...event, moves });
-      for (const [currency, sums] of [...burns, ...bookings]) addToDay(placeOf(currency), sums);
     };
     const finish = (): void => {
       for (const [tenant_id, { lots, hole }] of books) {

@@ -168,8 +168,8 @@ const endOf = (day: string): string =>
   startOf(new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10));
 
 /**
- * Columns of FOCUS, and what each says of the use of a day. What was billed is 0, for credits are bought before they are
- * used; list and contracted cost are the credits at list price; effective cost is the revenue that was recognised.
+ * Columns of FOCUS, and what each says of the use of a day. What was billed is 0, for credits are bought before they
+ * are used; list and contracted cost are the credits at list price; effective cost is the revenue that was recognised.
  */
 const FOCUS: readonly (readonly [ExportColumn, (use: Use, month: string) => ExportCell])[] = [
   [sum('BilledCost', 'usd'), () => usd(0n)],

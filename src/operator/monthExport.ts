@@ -169,26 +169,24 @@ const written = async (part: string, target: ExportTarget, ask: AskExport): Prom
   const { what, month, layout, format } = target;
   const { columns } = EXPORTS[what];
   const counted = summing(columns);
-  const [rows, text] =
-    layout === 'generic'
-      ? [await FORMATS[format](part, columns), undefined]
-      : [undefined, await textFile(part)];
+  const file =
+    layout === 'generic' ? { rows: await FORMATS[format](part, columns) } : { text: await textFile(part) };
   let about: About | undefined;
   let totals: Totals | undefined;
   const take = async (item: unknown): Promise<void> => {
     const one = item as Item;
     if ('about' in one) about = one.about;
     else if ('totals' in one) totals = one.totals;
-    else if ('text' in one) await text?.add(one.text);
+    else if ('text' in one) await file.text?.add(one.text);
     else {
       counted.add(one.rows);
-      await rows?.add(one.rows);
+      await file.rows?.add(one.rows);
     }
   };
   try {
     await ask({ what, month, layout }, take);
   } finally {
-    await (rows ?? text)?.end();
+    await (file.text ?? file.rows).end();
   }
   if (about === undefined) throw new OperatorError('The export did not finish; run it again.');
   return { about, ...(totals ?? { rows: counted.rows(), sums: counted.sums() }) };

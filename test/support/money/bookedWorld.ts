@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import { accountStream } from '../../../domain/account/messages.ts';
+import { type AccountCommand, accountStream } from '../../../domain/account/messages.ts';
 import { BOOKS_STREAM, books, booksEvent, type BooksKind, monthAfter } from '../../../domain/books.ts';
 import { categoryOfStream } from '../../../domain/catalogue.ts';
 import { eventCodec } from '../../../domain/kernel/codec.ts';
@@ -103,56 +103,49 @@ export const world = () => {
   ] as const;
   const metaNow = () => ({ ...meta, now, command_id: randomUUID() });
 
+  /** The command of each move: of a tenant, under a fresh ID, with as many credits. */
+  const COMMANDS = {
+    sell: (tenant_id: string, id: string, credits: number) => {
+      sales.set(tenant_id, id);
+      // Of one in three nothing is known yet; one in five is so small that VAT and fee are more than it brings in.
+      const known = credits % 3 === 0 ? { vat_amount_minor: 0, provider_fee_minor: 0 } : {};
+      const money = { gross_amount_minor: credits % 5 === 0 ? 200 : credits + 250, ...known };
+      return sell({ provider_txn_id: id, credits: asCredits(credits), ...money });
+    },
+    refund: (tenant_id: string, id: string, credits: number) => {
+      refunds.set(tenant_id, id);
+      const of = { original_provider_txn_id: sales.get(tenant_id) ?? 'none', provider_txn_id: id };
+      const part = asCredits(credits % 4 === 0 ? 0 : Math.ceil(credits / 9));
+      return refund({ ...of, credits: part, ...(part === 0 && { gross_amount_minor: 100 }) });
+    },
+    tell: (tenant_id: string, _id: string, credits: number) =>
+      tellMore(facts[credits % facts.length] ?? {}, { provider_txn_id: sales.get(tenant_id) ?? 'none' }),
+    rerate: (tenant_id: string, _id: string, credits: number) => {
+      const rate = { fx_rate_to_usd: `1.${String(credits)}`, fx_rate_date: '2026-01-29' };
+      return bookRate({
+        grant_id: `grt_stripe_${sales.get(tenant_id) ?? 'none'}`,
+        ...rate,
+        reason: 'mistyped',
+      });
+    },
+    reverse: (tenant_id: string, id: string) => {
+      const of = refunds.get(tenant_id) ?? 'none';
+      const named = { refund_id: `rfd_${of}`, refund_provider_txn_id: of, provider_txn_id: id };
+      return reverse({ ...named, reversal_id: `rev_${id}` });
+    },
+    use: (_tenant: string, id: string, credits: number) =>
+      charge(asCredits(Math.ceil(credits / 3)), {
+        ...{ idempotency_key: id, usage_id: `use_${id}`, paid_plan_required: false },
+      }),
+    give: (_tenant: string, id: string, credits: number) => adjust(credits, { adjustment_id: `adj_${id}` }),
+    take: (_tenant: string, id: string, credits: number) =>
+      adjust(-Math.ceil(credits / 5), { adjustment_id: `adj_${id}` }),
+  } as const;
+
   const commandOf = ({ kind, tenant: tenant_id, credits }: Extract<Step, { readonly tenant: string }>) => {
     made += 1;
-    const id = String(made);
-    const amount = asCredits(credits);
-    switch (kind) {
-      case 'sell': {
-        sales.set(tenant_id, id);
-        // Of one in three nothing is known yet; one in five is so small that VAT and the fee are more than it brings in.
-        const known = credits % 3 === 0 ? { vat_amount_minor: 0, provider_fee_minor: 0 } : {};
-        const gross_amount_minor = credits % 5 === 0 ? 200 : credits + 250;
-        const data = sell({ provider_txn_id: id, credits: amount, gross_amount_minor, ...known }).data;
-        return { type: 'GrantCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'refund': {
-        refunds.set(tenant_id, id);
-        const of = { original_provider_txn_id: sales.get(tenant_id) ?? 'none', provider_txn_id: id };
-        const part = asCredits(credits % 4 === 0 ? 0 : Math.ceil(credits / 9));
-        const money = part === 0 ? { gross_amount_minor: 100 } : {};
-        const data = refund({ ...of, credits: part, ...money }).data;
-        return { type: 'RefundCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'tell': {
-        const payment = { provider_txn_id: sales.get(tenant_id) ?? 'none' };
-        const data = tellMore(facts[credits % facts.length] ?? {}, payment).data;
-        return { type: 'AddSaleDetails', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'rerate': {
-        const grant_id = `grt_stripe_${sales.get(tenant_id) ?? 'none'}`;
-        const rate = { fx_rate_to_usd: `1.${String(credits)}`, fx_rate_date: '2026-01-29' };
-        const data = bookRate({ grant_id, ...rate, reason: 'mistyped' }).data;
-        return { type: 'BookSaleRate', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'reverse': {
-        const of = refunds.get(tenant_id) ?? 'none';
-        const named = { refund_id: `rfd_${of}`, refund_provider_txn_id: of, provider_txn_id: id };
-        const data = reverse({ ...named, reversal_id: `rev_${id}` }).data;
-        return { type: 'ReverseRefund', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      case 'use': {
-        const over = { idempotency_key: id, usage_id: `use_${id}`, paid_plan_required: false };
-        const data = charge(asCredits(Math.ceil(credits / 3)), over).data;
-        return { type: 'ChargeCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-      default: {
-        const data = adjust(kind === 'give' ? credits : -Math.ceil(credits / 5), {
-          adjustment_id: `adj_${id}`,
-        }).data;
-        return { type: 'AdjustCredits', data: { ...data, tenant_id }, meta: metaNow() } as const;
-      }
-    }
+    const command: AccountCommand = COMMANDS[kind](tenant_id, String(made), credits);
+    return { ...command, data: { ...command.data, tenant_id }, meta: metaNow() } as AccountCommand;
   };
   const nextMonth = async (): Promise<string> => {
     const { months: closed, opensAt } = await months.view();
