@@ -1,8 +1,7 @@
 import type { TenantLimits } from '../server/limits.ts';
-import type { AccountWriter } from '../writer/accountWriter.ts';
 import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
-import type { Queries, ReadYourWrites } from '../queries/queries.ts';
+import type { Queries } from '../queries/queries.ts';
 import { plan } from '../../domain/account/messages.ts';
 import {
   booleanText,
@@ -25,15 +24,12 @@ import {
   zoned,
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
-import { accountRejections } from './rejections.ts';
-import { setPlanRequest, setPlanResponse } from './credits.ts';
 import { activePriceList } from '../../domain/priceList.ts';
 import { invalid } from '../server/problems.ts';
 import type { LedgerItem } from '../../projections/ledgerPages.ts';
 
 /** What these routes need. */
 export interface AccountsDeps {
-  readonly accounts: AccountWriter;
   readonly reference: ReferenceData;
   readonly queries: Pick<
     Queries,
@@ -44,14 +40,13 @@ export interface AccountsDeps {
     | 'usageDaysOfTenant'
     | 'usageOfTenant'
   >;
-  readonly reads: ReadYourWrites;
   /** Which log the read models are of; null: not known yet. */
   readonly logId: () => string | null;
   /** What holds for each tenant, as this process knows it. */
   readonly limits: TenantLimits;
 }
 
-const { get, post } = routesOver<AccountsDeps>();
+const { get } = routesOver<AccountsDeps>();
 
 /** A tenant's row, its remaining free pages, and the part of both that is shown; undefined: no such tenant. */
 const tenantBalance = async (
@@ -71,6 +66,7 @@ const tenantBalance = async (
     grants_count,
     created_at,
     last_activity_at,
+    last_used_at: _,
     ...members
   } = row;
   const { free_pages: allowance } = terms;
@@ -196,22 +192,6 @@ export const quoteResponse = z
   })
   .meta({ id: 'QuoteResponse' });
 
-const tenantItem = z
-  .strictObject({
-    tenant_id: z.string(),
-    plan,
-    balance_credits: creditsOut,
-    held_credits: creditsOut,
-    total_credits_purchased: creditsOut,
-    total_credits_used: creditsOut,
-    free_pages_remaining: z.int(),
-    created_at: instantOut,
-    last_activity_at: instantOut,
-  })
-  .meta({ id: 'TenantItem' });
-
-const tenantList = pageOf(tenantItem, 'AdminTenantListResponse');
-
 /** Members that rows of one kind have: sales and refunds, or adjustments. */
 const membersOfKinds = z
   .strictObject({
@@ -315,63 +295,6 @@ export const listTenantLedger = get(
       opening_balance_credits: oldest === undefined ? null : oldest.balance_after - oldest.credits_delta,
       closing_balance_credits: newest?.balance_after ?? null,
     };
-  },
-);
-
-export const listTenants = get(
-  '/v1/admin/tenants',
-  {
-    summary: 'All tenants with their balances, newest first',
-    description: '`search` is part of a tenant ID; upper and lower case are the same.',
-    access: 'admin',
-    query: z.object({ ...pagingQuery, search: plainText(0, 128).optional() }),
-    reply: { status: 200, schema: tenantList },
-    reads: 'all',
-  },
-  async (request, deps) => {
-    const { free_pages: allowance } = (await activeConfig(deps.reference)).terms;
-    const found = await deps.queries.tenants({ ...pageIn(request.query), search: request.query.search });
-    return {
-      items: found.items.map((row) => ({
-        tenant_id: row.tenant_id,
-        plan: row.plan,
-        balance_credits: row.balance_credits,
-        held_credits: row.held_credits,
-        total_credits_purchased: row.total_credits_purchased,
-        total_credits_used: row.total_credits_used,
-        free_pages_remaining: Math.max(0, allowance - row.free_pages_used - row.free_pages_held),
-        created_at: row.created_at,
-        last_activity_at: row.last_activity_at,
-      })),
-      ...pageFacts(request.query, found),
-    };
-  },
-);
-
-export const setPlan = post(
-  '/v1/admin/tenants/{tenant_id}/set-plan',
-  {
-    summary: "Set a tenant's plan",
-    description: 'The plan decides how many pages a month are free and what may be trained.',
-    access: 'admin',
-    tenant: 'path',
-    params: tenantParams,
-    body: setPlanRequest,
-    reply: { status: 200, schema: setPlanResponse },
-    problems: ['busy'],
-  },
-  async ({ params: { tenant_id }, body, meta, doneOr }, { accounts, reads }) => {
-    const data = { tenant_id, plan: body.plan, reason: body.reason ?? null };
-    const { events, state, position } = doneOr(
-      await accounts.execute({ type: 'SetPlan', data, meta }),
-      accountRejections<never>(),
-    );
-    reads.note(tenant_id, position);
-    const set = events.find(({ type }) => type === 'PlanSet');
-    if (set?.type !== 'PlanSet')
-      return { tenant_id, plan: state.plan, previous_plan: state.plan, changed: false, set_at: meta.now };
-    const { plan, previous_plan, set_at } = set.data;
-    return { tenant_id, plan, previous_plan, changed: plan !== previous_plan, set_at };
   },
 );
 

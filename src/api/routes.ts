@@ -118,9 +118,7 @@ import {
   getTenantInfo,
   getUsageDays,
   listTenantLedger,
-  listTenants,
   listUsage,
-  setPlan,
   type AccountsDeps,
 } from './accounts.ts';
 import {
@@ -131,6 +129,8 @@ import {
   getUsageStats,
   type ReportsDeps,
 } from './reports.ts';
+import { getDeferredRevenue, getJournal, type JournalDeps } from './journal.ts';
+import { listTenants, setPlan, type TenantsDeps } from './tenants.ts';
 import { getTaxReport, listPayments, type PaymentsDeps } from './payments.ts';
 import { getOpenApi, getServiceState, PROBES, SERVICE, type ServiceDeps } from './service.ts';
 import {
@@ -187,6 +187,7 @@ export type ApiDeps = AccountsDeps &
   DocumentsDeps &
   EvaluationsDeps &
   EvaluationSetsDeps &
+  JournalDeps &
   ModelCostsDeps &
   OperationsDeps &
   PaymentsDeps &
@@ -199,6 +200,7 @@ export type ApiDeps = AccountsDeps &
   ServiceDeps &
   SessionsDeps &
   StatementsDeps &
+  TenantsDeps &
   TrainingDeps &
   WebhooksDeps &
   WorkDeps;
@@ -342,7 +344,9 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     closeMonth,
     getCostsByDocument,
     getCostsByTask,
+    getDeferredRevenue,
     getFreeTierSubsidy,
+    getJournal,
     getLlmCostsOfJob,
     getMarginReport,
     getMissingPricing,

@@ -39,7 +39,9 @@ import {
 } from '../../projections/llmCosts.ts';
 import type * as costs from '../../projections/costs.ts';
 import { costsByDocument, costsByTask } from '../../projections/costs.ts';
+import { journalEntries, journalSums } from '../../projections/journal.ts';
 import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
+import { deferredRevenue, deferredTotals } from '../../projections/recognition.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
 import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
 import type * as operations from '../../projections/operations.ts';
@@ -77,6 +79,10 @@ export interface Queries {
   readonly llmCostsOfJob: On<typeof llm.llmCostsOfJob>;
   readonly marginFlows: On<typeof marginFlows>;
   readonly lateFlows: On<typeof lateFlows>;
+  readonly deferredRevenue: On<typeof deferredRevenue>;
+  readonly deferredTotals: On<typeof deferredTotals>;
+  readonly journalEntries: On<typeof journalEntries>;
+  readonly journalSums: On<typeof journalSums>;
   readonly modelCostAt: On<typeof modelCostAt>;
   readonly lateModelCosts: On<typeof lateModelCosts>;
   readonly modelCostOfPeriod: On<typeof freeShare.modelCostOfPeriod>;
@@ -223,6 +229,10 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   llmCostsOfJob: llmCostsOfJob(sql),
   marginFlows: marginFlows(sql),
   lateFlows: lateFlows(sql),
+  deferredRevenue: deferredRevenue(sql),
+  deferredTotals: deferredTotals(sql),
+  journalEntries: journalEntries(sql),
+  journalSums: journalSums(sql),
   modelCostAt: modelCostAt(sql),
   lateModelCosts: lateModelCosts(sql),
   modelCostOfPeriod: modelCostOfPeriod(sql),

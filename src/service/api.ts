@@ -242,7 +242,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     logId: () => from.logWatch.logId(),
     llmCosts: from.llmCosts,
     savedConfigs,
-    checkBase: work.checkBase,
+    ...{ checkBase: work.checkBase, journal: from.config.journal },
     ...{ rateLimits: from.rateLimits, retention: from.retention, ...papersOf(from) },
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
@@ -338,6 +338,7 @@ const ownParts = (from: Context): OwnParts => {
     box: from.secretBox,
     locked: from.lockedObjects,
     payments: from.payments,
+    journal: from.config.journal,
     listedStreams: () => openClaimsBefore(from.parts.sql)(END_OF_TIME, OPEN_CLAIMS_MAX),
     onKey: async ({ kind, key_hash, position }) => {
       reads.note(ALL_TENANTS, position);

@@ -46,11 +46,18 @@ export { daysOfEcbFile, ECB_FILE_BYTES_MAX } from '../../adapters/ecb.ts';
 export type OwnParts = Pick<KeyDeps, 'apiKeys' | 'onKey'> &
   Pick<RotateDeps, 'objects' | 'box'> &
   Pick<SealDeps, 'locked'> &
-  Pick<PaymentDeps, 'payments' | 'listedStreams'>;
+  Pick<PaymentDeps, 'payments' | 'listedStreams'> &
+  Pick<Config, 'journal'>;
 
 /** The operations that the service offers to operators. */
 export const operationsOver = (log: EventStore & EventFeed, sql: Sql, own: OwnParts): Operations => ({
-  ...readModelOperations({ sql, feed: log, projectors: READ_MODELS, timers: systemTimers }),
+  ...readModelOperations({
+    sql,
+    feed: log,
+    projectors: READ_MODELS,
+    timers: systemTimers,
+    journal: own.journal,
+  }),
   ...logOperations({ log, reference: referenceData({ store: log }), clock: systemClock(), ...own }),
 });
 
@@ -67,7 +74,8 @@ const onReadModels = (config: Config, asked: Asked, context: OperationContext): 
     if (config.databaseUrl === undefined && (await runningSocket(config.dataDir)) !== undefined)
       throw new OperatorError('A service has just started: run the command again.');
     await withSql(config, ({ sql }) => {
-      const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers };
+      const { journal } = config;
+      const parts = { sql, feed, projectors: READ_MODELS, timers: systemTimers, journal };
       return runOn(readModelOperations(parts), asked, context);
     });
   });

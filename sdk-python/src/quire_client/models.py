@@ -2376,6 +2376,58 @@ class CurrencyNotOfferedProblem(TypedDict):
     """The currency that was sent."""
 
 
+class DeferredRevenueItem(TypedDict):
+    tenant_id: str | None
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    currency: str | None
+    """Of the sales; null for given credits."""
+    lot_id: str | None
+    """The `grant_id` of the sale, or the adjustment."""
+    kind: Literal["sold", "given"]
+    """Given credits carry no value and have a row of their own."""
+    lots: int
+    """Sales or adjustments that the row adds up."""
+    credits_left: int
+    """Credits that are neither used nor taken back."""
+    paid_usd: str
+    """What remains paid, without VAT and fees, less refunds, at the booked rates."""
+    recognised_usd: str
+    """The part of it that is recognised, by use and at once."""
+    deferred_usd: str
+    """The rest."""
+
+
+class DeferredRevenueReport(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    on: str
+    """Day of the rate, `YYYY-MM-DD`."""
+    by: Literal["tenant", "currency", "lot"]
+    items: list[DeferredRevenueItem]
+    """The entries of this page of the list."""
+    totals: DeferredRevenueReportTotals | None
+    """Sums of all lots, not of the page; null on pages with a cursor."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class DeferredRevenueReportTotals(TypedDict):
+    credits_left: int
+    """Credits that are neither used nor taken back."""
+    paid_usd: str
+    """What remains paid, without VAT and fees, less refunds, at the booked rates."""
+    recognised_usd: str
+    """The part of it that is recognised, by use and at once."""
+    deferred_usd: str
+    """The rest."""
+
+
 class DeliveryNotFoundProblem(TypedDict):
     """There is no such delivery. RFC 9457; what to do: /docs/problems/delivery_not_found."""
 
@@ -3712,6 +3764,60 @@ class JobNotFoundProblem(TypedDict):
     """A sentence for people."""
     request_id: str
     """ID of the request, as in `X-Request-Id`."""
+
+
+class Journal(TypedDict):
+    log_id: str | None
+    """Identity of the event log from which the figures come."""
+    month: str
+    items: list[JournalLine]
+    """The entries of this page of the list."""
+    accounts: list[JournalAccount] | None
+    """Balances of all entries, not of the page; null on pages with a cursor."""
+    total: int
+    """Number of entries in the whole list; under a cursor as of its first page."""
+    limit: int
+    """Most entries in a page of the list. A CSV has all of them."""
+    offset: int
+    """Number of entries to skip."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class JournalAccount(TypedDict):
+    """What an account comes to in the month, on one of its sides."""
+
+    account: str
+    account_name: str
+    debit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    credit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+
+
+class JournalLine(TypedDict):
+    """One side of an entry; the other amount is 0."""
+
+    booked_on: str
+    """UTC day of booking."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    kind: str
+    """Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`,
+    `reversal`, `adjustment` or `use`.
+    """
+    stream: str
+    """Of the event."""
+    position: str
+    """Of the event in the log; of the last one, for the use of a day."""
+    reference: str | None
+    """The transaction at the payment provider."""
+    account: str
+    account_name: str
+    debit_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    credit_usd: str
+    """US dollars as decimal text with 6 decimals."""
 
 
 class KeyCreatedMessage(TypedDict):
@@ -6622,6 +6728,8 @@ class TenantItem(TypedDict):
     """RFC 3339 UTC with milliseconds."""
     last_activity_at: str
     """RFC 3339 UTC with milliseconds."""
+    last_used_at: str | None
+    """When work was last delivered; null: never."""
 
 
 class TenantMismatchProblem(TypedDict):

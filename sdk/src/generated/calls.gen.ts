@@ -94,6 +94,8 @@ import type {
   GetCreditPricesResponses,
   GetCurrentDeploymentData,
   GetCurrentDeploymentResponses,
+  GetDeferredRevenueData,
+  GetDeferredRevenueResponses,
   GetEvaluationRunData,
   GetEvaluationRunResponses,
   GetEvaluationRunDocumentData,
@@ -106,6 +108,8 @@ import type {
   GetFxRateResponses,
   GetHealthData,
   GetHealthResponses,
+  GetJournalData,
+  GetJournalResponses,
   GetLivenessData,
   GetLivenessResponses,
   GetLlmCostsOfJobData,
@@ -312,12 +316,14 @@ export const CALLS = {
   getCostsByTask: { method: 'GET', path: '/v1/admin/costs/by-task' },
   getCreditPrices: { method: 'GET', path: '/v1/billing/credit-prices' },
   getCurrentDeployment: { method: 'GET', path: '/v1/inference/deployments/current' },
+  getDeferredRevenue: { method: 'GET', path: '/v1/admin/deferred-revenue' },
   getEvaluationRun: { method: 'GET', path: '/v1/evaluations/runs/{run_id}' },
   getEvaluationRunDocument: { method: 'GET', path: '/v1/evaluations/runs/{run_id}/documents/{document_id}' },
   getEvaluationSet: { method: 'GET', path: '/v1/evaluations/sets/{set_id}' },
   getFreeTierSubsidy: { method: 'GET', path: '/v1/admin/free-tier-subsidy' },
   getFxRate: { method: 'GET', path: '/v1/admin/fx-rate' },
   getHealth: { method: 'GET', path: '/health' },
+  getJournal: { method: 'GET', path: '/v1/admin/journal' },
   getLiveness: { method: 'GET', path: '/health/live' },
   getLlmCostsOfJob: { method: 'GET', path: '/v1/admin/llm-costs/{job_id}' },
   getMarginReport: { method: 'GET', path: '/v1/admin/margin-report' },
@@ -723,6 +729,13 @@ export interface Api {
   getCurrentDeployment(input: Input<GetCurrentDeploymentData>, options?: CallOptions): Promise<Answer<GetCurrentDeploymentResponses>>;
 
   /**
+   * Recognised and deferred revenue on a day, by tenant, currency or lot.
+   *
+   * A lot is a sale, or credits that somebody gave. Everything counts that is booked on the UTC day `on` (left out: today) or earlier, so a day of a closed month never changes, and the sum on its last day is the `deferred_revenue_usd` of its margin report.
+   */
+  getDeferredRevenue(input?: Input<GetDeferredRevenueData>, options?: CallOptions): Promise<Answer<GetDeferredRevenueResponses>>;
+
+  /**
    * A run: overall, by field, by document.
    *
    * Poll until `status` is `succeeded` or `cancelled`. Changes are relative to the previous run of the same set. The wrong values of a document are in `GET /v1/evaluations/runs/{run_id}/documents/{document_id}`.
@@ -763,6 +776,13 @@ export interface Api {
    * 503 with the same body when the event log or the read models cannot be reached.
    */
   getHealth(input?: Input<GetHealthData>, options?: CallOptions): Promise<Answer<GetHealthResponses>>;
+
+  /**
+   * The journal of a month: double entry, by day of booking.
+   *
+   * Sales, refunds, reversals, later facts and corrected rates have an entry for each event; what use recognised has one by day and tenant. Each entry sums to zero, exactly: amounts are US dollars with 6 decimals. Credits that somebody gives carry no value and have no entry. `limit` and `total` count entries, of two lines or more. Accounts are those of `JOURNAL`. `layout` other than `generic` answers with the whole month as a file for another program, in cents.
+   */
+  getJournal(input: Input<GetJournalData>, options?: CallOptions): Promise<Answer<GetJournalResponses>>;
 
   /**
    * Whether the process runs.
@@ -1082,7 +1102,7 @@ export interface Api {
   /**
    * All tenants with their balances, newest first.
    *
-   * `search` is part of a tenant ID; upper and lower case are the same.
+   * `search` is part of a tenant ID; upper and lower case are the same. `unused_days` lists dormant balances: tenants with credits to whom nothing was delivered for so many days.
    */
   listTenants(input?: Input<ListTenantsData>, options?: CallOptions): Promise<Answer<ListTenantsResponses>>;
 
@@ -1314,6 +1334,8 @@ export interface Api {
 /** Calls that answer with one page of a list. */
 export const LISTS = [
   'getCostsByDocument',
+  'getDeferredRevenue',
+  'getJournal',
   'listApiKeys',
   'listArtifacts',
   'listAudits',
@@ -1339,6 +1361,12 @@ export const LISTS = [
 export interface Lists {
   /** Each entry of `api.getCostsByDocument`, page by page. */
   getCostsByDocument(input?: Input<GetCostsByDocumentData>, options?: CallOptions): AsyncGenerator<Entry<GetCostsByDocumentResponses>, void, undefined>;
+
+  /** Each entry of `api.getDeferredRevenue`, page by page. */
+  getDeferredRevenue(input?: Input<GetDeferredRevenueData>, options?: CallOptions): AsyncGenerator<Entry<GetDeferredRevenueResponses>, void, undefined>;
+
+  /** Each entry of `api.getJournal`, page by page. */
+  getJournal(input: Input<GetJournalData>, options?: CallOptions): AsyncGenerator<Entry<GetJournalResponses>, void, undefined>;
 
   /** Each entry of `api.listApiKeys`, page by page. */
   listApiKeys(input: Input<ListApiKeysData>, options?: CallOptions): AsyncGenerator<Entry<ListApiKeysResponses>, void, undefined>;

@@ -3877,6 +3877,98 @@ export type CurrencyNotOfferedProblem = {
     currency?: string;
 };
 
+export type DeferredRevenueItem = {
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string | null;
+    /**
+     * Of the sales; null for given credits.
+     */
+    currency: string | null;
+    /**
+     * The `grant_id` of the sale, or the adjustment.
+     */
+    lot_id: string | null;
+    /**
+     * Given credits carry no value and have a row of their own.
+     */
+    kind: 'sold' | 'given';
+    /**
+     * Sales or adjustments that the row adds up.
+     */
+    lots: number;
+    /**
+     * Credits that are neither used nor taken back.
+     */
+    credits_left: number;
+    /**
+     * What remains paid, without VAT and fees, less refunds, at the booked rates.
+     */
+    paid_usd: string;
+    /**
+     * The part of it that is recognised, by use and at once.
+     */
+    recognised_usd: string;
+    /**
+     * The rest.
+     */
+    deferred_usd: string;
+};
+
+export type DeferredRevenueReport = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    /**
+     * Day of the rate, `YYYY-MM-DD`.
+     */
+    on: string;
+    by: 'tenant' | 'currency' | 'lot';
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<DeferredRevenueItem>;
+    /**
+     * Sums of all lots, not of the page; null on pages with a cursor.
+     */
+    totals: {
+        /**
+         * Credits that are neither used nor taken back.
+         */
+        credits_left: number;
+        /**
+         * What remains paid, without VAT and fees, less refunds, at the booked rates.
+         */
+        paid_usd: string;
+        /**
+         * The part of it that is recognised, by use and at once.
+         */
+        recognised_usd: string;
+        /**
+         * The rest.
+         */
+        deferred_usd: string;
+    } | null;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
+};
+
 /**
  * There is no such delivery. RFC 9457; what to do: /docs/problems/delivery_not_found.
  */
@@ -6155,6 +6247,94 @@ export type JobNotFoundProblem = {
      * ID of the request, as in `X-Request-Id`.
      */
     request_id: string;
+};
+
+export type Journal = {
+    /**
+     * Identity of the event log from which the figures come.
+     */
+    log_id: string | null;
+    month: string;
+    /**
+     * The entries of this page of the list.
+     */
+    items: Array<JournalLine>;
+    /**
+     * Balances of all entries, not of the page; null on pages with a cursor.
+     */
+    accounts: Array<JournalAccount> | null;
+    /**
+     * Number of entries in the whole list; under a cursor as of its first page.
+     */
+    total: number;
+    /**
+     * Most entries in a page of the list. A CSV has all of them.
+     */
+    limit: number;
+    /**
+     * Number of entries to skip.
+     */
+    offset: number;
+    /**
+     * Send it as `cursor` to get the next page; null on the last one.
+     */
+    next_cursor: string | null;
+};
+
+/**
+ * What an account comes to in the month, on one of its sides.
+ */
+export type JournalAccount = {
+    account: string;
+    account_name: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    debit_usd: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    credit_usd: string;
+};
+
+/**
+ * One side of an entry; the other amount is 0.
+ */
+export type JournalLine = {
+    /**
+     * UTC day of booking.
+     */
+    booked_on: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Text key of the entry: `sale`, `sale_details`, `rate`, `rate_correction`, `refund`, `reversal`, `adjustment` or `use`.
+     */
+    kind: string;
+    /**
+     * Of the event.
+     */
+    stream: string;
+    /**
+     * Of the event in the log; of the last one, for the use of a day.
+     */
+    position: string;
+    /**
+     * The transaction at the payment provider.
+     */
+    reference: string | null;
+    account: string;
+    account_name: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    debit_usd: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    credit_usd: string;
 };
 
 export type KeyCreatedMessage = {
@@ -11024,6 +11204,10 @@ export type TenantItem = {
      * RFC 3339 UTC with milliseconds.
      */
     last_activity_at: string;
+    /**
+     * When work was last delivered; null: never.
+     */
+    last_used_at: string | null;
 };
 
 /**
@@ -17546,6 +17730,81 @@ export type GetCurrentDeploymentResponses = {
 
 export type GetCurrentDeploymentResponse = GetCurrentDeploymentResponses[keyof GetCurrentDeploymentResponses];
 
+export type GetDeferredRevenueData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * Day of the rate, `YYYY-MM-DD`.
+         */
+        on?: string;
+        by?: 'tenant' | 'currency' | 'lot';
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/deferred-revenue';
+};
+
+export type GetDeferredRevenueErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetDeferredRevenueError = GetDeferredRevenueErrors[keyof GetDeferredRevenueErrors];
+
+export type GetDeferredRevenueResponses = {
+    /**
+     * Success.
+     */
+    200: DeferredRevenueReport;
+};
+
+export type GetDeferredRevenueResponse = GetDeferredRevenueResponses[keyof GetDeferredRevenueResponses];
+
 export type GetDocsData = {
     body?: never;
     path?: never;
@@ -18159,6 +18418,81 @@ export type GetHealthResponses = {
 };
 
 export type GetHealthResponse = GetHealthResponses[keyof GetHealthResponses];
+
+export type GetJournalData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * A calendar month (UTC): `2026-11`.
+         */
+        month: string;
+        layout?: 'generic' | 'datev' | 'xero' | 'quickbooks';
+        /**
+         * Most entries in a page of the list. A CSV has all of them.
+         */
+        limit?: number;
+        /**
+         * Number of entries to skip.
+         */
+        offset?: number;
+        /**
+         * `next_cursor` of the page before: the page begins behind it, whatever came in front meanwhile. Not with `offset`.
+         */
+        cursor?: string;
+        /**
+         * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
+         */
+        bom?: boolean;
+    };
+    url: '/v1/admin/journal';
+};
+
+export type GetJournalErrors = {
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `admin_required`
+     */
+    403: AdminRequiredProblem;
+    /**
+     * `validation_error`
+     */
+    422: HttpValidationError;
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem);
+};
+
+export type GetJournalError = GetJournalErrors[keyof GetJournalErrors];
+
+export type GetJournalResponses = {
+    /**
+     * Success.
+     */
+    200: Journal;
+};
+
+export type GetJournalResponse = GetJournalResponses[keyof GetJournalResponses];
 
 export type GetLivenessData = {
     body?: never;
@@ -21297,6 +21631,7 @@ export type ListTenantsData = {
          * A part of the tenant's ID.
          */
         search?: string;
+        unused_days?: number;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.
          */

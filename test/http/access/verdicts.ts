@@ -91,6 +91,8 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   getUsageStats: ADMIN,
   listPayments: ADMIN,
   getTaxReport: ADMIN,
+  getDeferredRevenue: ADMIN,
+  getJournal: ADMIN,
   listTenants: ADMIN,
   listTenantLedger: OWN,
   publishFxRates: ADMIN,

@@ -28,6 +28,8 @@ const WITHOUT_CHILDREN = [
     'closeMonth',
     'reopenMonth',
     'getTaxReport',
+    'getDeferredRevenue',
+    'getJournal',
     'adjustCredits',
     'eraseTenant',
     'setPlan',

@@ -376,6 +376,8 @@ const report = async (walk: Walk, api: TestApi): Promise<void> => {
   await walk.call('listTenants', { query: { search: TENANT } });
   await walk.call('listPayments', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('getTaxReport', { query: { currency: 'USD' } });
+  await walk.call('getDeferredRevenue', { query: { by: 'lot', limit: 1 } });
+  await walk.call('getJournal', { query: { month: today.slice(0, 7), limit: 1 } });
   await walk.call('getCostsByDocument', { query: { tenant_id: TENANT, limit: 1 } });
   await walk.call('getCostsByTask', { query: { tenant_id: TENANT } });
   await walk.call('getUsageStats', { query: { group_by: 'operation' } });

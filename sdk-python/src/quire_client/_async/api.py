@@ -830,6 +830,38 @@ class AsyncApi:
         )
         return cast("models.ResolvedDeployment", await self._sender.data(call))
 
+    async def get_deferred_revenue(
+        self,
+        *,
+        on: str | None = None,
+        by: Literal["tenant", "currency", "lot"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.DeferredRevenueReport:
+        """Recognised and deferred revenue on a day, by tenant, currency or lot.
+
+        A lot is a sale, or credits that somebody gave. Everything counts that is booked on the
+        UTC day `on` (left out: today) or earlier, so a day of a closed month never changes, and
+        the sum on its last day is the `deferred_revenue_usd` of its margin report.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/deferred-revenue",
+            query={
+                "on": on,
+                "by": by,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.DeferredRevenueReport", await self._sender.data(call))
+
     async def get_evaluation_run(
         self,
         run_id: str,
@@ -937,6 +969,41 @@ class AsyncApi:
         """
         call = Call("GET", "/health", timeout=timeout)
         return cast("models.HealthResponse", await self._sender.data(call))
+
+    async def get_journal(
+        self,
+        *,
+        month: str,
+        layout: Literal["generic", "datev", "xero", "quickbooks"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.Journal:
+        """The journal of a month: double entry, by day of booking.
+
+        Sales, refunds, reversals, later facts and corrected rates have an entry for each event;
+        what use recognised has one by day and tenant. Each entry sums to zero, exactly: amounts
+        are US dollars with 6 decimals. Credits that somebody gives carry no value and have no
+        entry. `limit` and `total` count entries, of two lines or more. Accounts are those of
+        `JOURNAL`. `layout` other than `generic` answers with the whole month as a file for
+        another program, in cents.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/journal",
+            query={
+                "month": month,
+                "layout": layout,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return cast("models.Journal", await self._sender.data(call))
 
     async def get_liveness(self, *, timeout: float | None = None) -> models.LiveResponse:
         """Whether the process runs.
@@ -2006,12 +2073,14 @@ class AsyncApi:
         offset: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
+        unused_days: int | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.AdminTenantListResponse:
         """All tenants with their balances, newest first.
 
-        `search` is part of a tenant ID; upper and lower case are the same.
+        `search` is part of a tenant ID; upper and lower case are the same. `unused_days` lists
+        dormant balances: tenants with credits to whom nothing was delivered for so many days.
         """
         call = Call(
             "GET",
@@ -2021,6 +2090,7 @@ class AsyncApi:
                 "offset": offset,
                 "cursor": cursor,
                 "search": search,
+                "unused_days": unused_days,
                 "bom": bom,
             },
             timeout=timeout,
@@ -2706,6 +2776,60 @@ class AsyncLists:
         )
         return self._sender.entries(call)
 
+    def get_deferred_revenue(
+        self,
+        *,
+        on: str | None = None,
+        by: Literal["tenant", "currency", "lot"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.DeferredRevenueItem]:
+        """Each entry of `api.get_deferred_revenue`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/admin/deferred-revenue",
+            query={
+                "on": on,
+                "by": by,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
+    def get_journal(
+        self,
+        *,
+        month: str,
+        layout: Literal["generic", "datev", "xero", "quickbooks"] | None = None,
+        limit: int | None = None,
+        offset: int | None = None,
+        cursor: str | None = None,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> AsyncIterator[models.JournalLine]:
+        """Each entry of `api.get_journal`, page by page."""
+        call = Call(
+            "GET",
+            "/v1/admin/journal",
+            query={
+                "month": month,
+                "layout": layout,
+                "limit": limit,
+                "offset": offset,
+                "cursor": cursor,
+                "bom": bom,
+            },
+            timeout=timeout,
+        )
+        return self._sender.entries(call)
+
     def list_api_keys(
         self,
         tenant_id: str,
@@ -3127,6 +3251,7 @@ class AsyncLists:
         offset: int | None = None,
         cursor: str | None = None,
         search: str | None = None,
+        unused_days: int | None = None,
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[models.TenantItem]:
@@ -3139,6 +3264,7 @@ class AsyncLists:
                 "offset": offset,
                 "cursor": cursor,
                 "search": search,
+                "unused_days": unused_days,
                 "bom": bom,
             },
             timeout=timeout,
