@@ -1,6 +1,5 @@
 import type { TenantLimits } from '../server/limits.ts';
 import type { AccountWriter } from '../writer/accountWriter.ts';
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import type { Queries, ReadYourWrites } from '../queries/queries.ts';
@@ -29,9 +28,8 @@ import { routesOver } from '../server/routes.ts';
 import { accountRejections } from './rejections.ts';
 import { setPlanRequest, setPlanResponse } from './credits.ts';
 import { activePriceList } from '../../domain/priceList.ts';
-import { invalid, retryLater } from '../server/problems.ts';
+import { invalid } from '../server/problems.ts';
 import type { LedgerItem } from '../../projections/ledgerPages.ts';
-import type { Reconciliation } from '../../projections/reconciliation.ts';
 
 /** What these routes need. */
 export interface AccountsDeps {
@@ -42,7 +40,6 @@ export interface AccountsDeps {
     | 'balanceOfTenant'
     | 'ledgerOfTenant'
     | 'openHoldsOfTenant'
-    | 'reconciliation'
     | 'tenants'
     | 'usageDaysOfTenant'
     | 'usageOfTenant'
@@ -280,29 +277,6 @@ export const usageStatsResponse = z
   })
   .meta({ id: 'AdminUsageStatsResponse' });
 
-const reconciliationRow = z
-  .strictObject({
-    tenant_id: z.string(),
-    grants_credits: creditsOut,
-    adjustments_credits: creditsOut,
-    burns_credits: creditsOut,
-    expected_balance_credits: creditsOut,
-    balance_credits: creditsOut,
-    drift_credits: creditsOut,
-  })
-  .meta({ id: 'ReconciliationRow' });
-
-const reconciliationResponse = z
-  .strictObject({
-    checked_at: instantOut,
-    log_id: logIdOut,
-    position: z.string().nullable().meta({ description: 'Position in the event log of these figures.' }),
-    tenants_checked: z.int(),
-    drifted: z.array(reconciliationRow),
-    ok: z.array(reconciliationRow).optional(),
-  })
-  .meta({ id: 'ReconciliationResponse' });
-
 /** A posting as its tenant sees it: which operator acted is none of its business. */
 const withoutActor = (item: LedgerItem): LedgerItem => {
   const { actor: _, ...shown } = item as LedgerItem & { readonly actor?: unknown };
@@ -519,50 +493,5 @@ export const listUsage = get(
       kind: item.kind === 'usage' ? ('usage' as const) : ('admin_adjustment' as const),
     }));
     return { items, ...pageFacts(request.query, found) };
-  },
-);
-
-const ATTEMPTS = 20;
-const RETRY_MS = 50;
-
-/** A read model that is being replaced is at another position for a moment; a stopped one stays there. */
-const compared = async ({ queries }: AccountsDeps, includeOk: boolean): Promise<Reconciliation> => {
-  for (let attempt = 1; ; attempt += 1) {
-    const found = await queries.reconciliation(includeOk);
-    if ('rows' in found) return found;
-    if (attempt === ATTEMPTS)
-      throw retryLater(
-        'not_ready',
-        `The read model ${found.behind} (${found.state}) is behind the others. See /health and ` +
-          `\`quire projections status\`.`,
-      );
-    await pause(RETRY_MS);
-  }
-};
-
-export const getReconciliation = get(
-  '/v1/admin/reconciliation',
-  {
-    summary: 'Compare grants, ledger and balances of every tenant',
-    description:
-      'Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, ' +
-      'of the ledger.',
-    access: 'admin',
-    query: z.object({ include_ok: booleanText.default(false) }),
-    reply: { status: 200, schema: reconciliationResponse },
-    problems: ['not_ready'],
-    reads: 'all',
-  },
-  async (request, deps) => {
-    const { include_ok } = request.query;
-    const { position, tenants_checked, rows } = await compared(deps, include_ok);
-    return {
-      checked_at: request.meta.now,
-      log_id: deps.logId(),
-      position: position === null ? null : String(position),
-      tenants_checked,
-      drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),
-      ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
-    };
   },
 );

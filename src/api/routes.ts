@@ -39,7 +39,7 @@ import {
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
-import { closeMonth, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
+import { closeMonth, getReconciliation, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
 import {
   createAdminBillingConfig,
   createBillingConfig,
@@ -115,7 +115,6 @@ import {
 } from './prices.ts';
 import {
   getBalance,
-  getReconciliation,
   getTenantInfo,
   getUsageDays,
   listTenantLedger,
