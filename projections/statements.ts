@@ -1,4 +1,4 @@
-import { onlyRow, pick, rowReader, wholeOf } from './engine/table.ts';
+import { bigintOrNull, onlyRow, pick, rowReader, wholeOf } from './engine/table.ts';
 import type { SqlTx } from './engine/ports.ts';
 import { finding } from './engine/query.ts';
 import { grants } from './grants.ts';
@@ -113,7 +113,7 @@ export const statementOfTenant =
     const opening = onlyRow(first === undefined ? [] : [first]);
     return {
       opening_balance_credits: wholeOf(opening, 'credits'),
-      position: opening['position'] === null ? null : String(opening['position']),
+      position: bigintOrNull(opening, 'position')?.toString() ?? null,
       lines: rest.map((row) => {
         const { kind, ...line } = readLine(row);
         return { kind: kind as StatementLine['kind'], ...line };

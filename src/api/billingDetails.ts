@@ -20,12 +20,16 @@ export interface BillingDetailsDeps {
 
 const { get, put } = routesOver<BillingDetailsDeps>();
 
-/** One to eight lines; control characters but line breaks have no place on paper. */
-const addressIn = plainText(1, 500).regex(
-  /^[^\p{Cc}]+(?:\n[^\p{Cc}]+){0,7}$/u,
-  'Expected one to eight lines.',
+/** Control characters have no place on paper, but line breaks in an address. */
+const linesOf = (text: string): readonly string[] => text.split('\n');
+const isLine = (text: string): boolean => /^\P{Cc}+$/u.test(text);
+const LINES_MAX = 8;
+
+const addressIn = plainText(1, 500).refine(
+  (text) => linesOf(text).length <= LINES_MAX && linesOf(text).every(isLine),
+  { error: `Expected one to ${String(LINES_MAX)} lines, none of them empty.` },
 );
-const lineIn = (most: number) => plainText(1, most).regex(/^[^\p{Cc}]*$/u, 'Expected one line.');
+const lineIn = (most: number) => plainText(1, most).refine(isLine, { error: 'Expected one line.' });
 
 const detailsRequest = z
   .strictObject({
@@ -142,18 +146,25 @@ export const customerAt = async (
 export const addresseeOf = (tenantId: string, customer: Customer): readonly string[] => {
   const { legal_name, address, vat_id, billing_email } = customer;
   const name = customer.status === 'erased' ? '(erased)' : (legal_name ?? tenantId);
-  const lines = [name, ...(address?.split('\n') ?? []), vat_id === null ? '' : `VAT ID ${vat_id}`];
+  const lines = [
+    name,
+    ...(address === null ? [] : linesOf(address)),
+    vat_id === null ? '' : `VAT ID ${vat_id}`,
+  ];
   return [...lines, billing_email ?? ''].filter((line) => line !== '');
 };
 
+const GROUPS = new Intl.NumberFormat('en-US');
+
 /** 12345 as `12,345`. */
-export const grouped = (whole: number): string => String(whole).replace(/\B(?=(?:\d{3})+$)/g, ',');
+export const grouped = (whole: number): string => GROUPS.format(whole);
 
 /** Minor units of a currency as they are printed: `1,190.00 EUR`. */
 export const moneyText = (minor: number | null, currency: string | null): string => {
   if (minor === null || currency === null) return '';
-  const [whole = '', part] = decimalOf(BigInt(minor), minorUnitDigits(currency) ?? 2).split('.');
-  const amount = whole.replace(/\B(?=(?:\d{3})+$)/g, ',');
+  const sign = minor < 0 ? '-' : '';
+  const [whole = '', part] = decimalOf(BigInt(Math.abs(minor)), minorUnitDigits(currency) ?? 2).split('.');
+  const amount = `${sign}${GROUPS.format(BigInt(whole))}`;
   return `${part === undefined ? amount : `${amount}.${part}`} ${currency}`;
 };
 

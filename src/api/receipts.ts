@@ -146,10 +146,7 @@ const amountRows = (receipt: Figures): Paper['rows'] => {
   const { currency, credits, bonus_credits, discount_minor, discount_code } = receipt;
   const { gross_amount_minor, net_amount_minor, vat_amount_minor } = receipt;
   const money = (minor: number | null) => (minor === null ? 'not known' : moneyText(minor, currency));
-  const row = (name: string, count: string, amount: string, isStrong = false) => ({
-    cells: [name, count, amount],
-    isStrong,
-  });
+  const row = (...cells: readonly [string, string, string]) => ({ cells });
   const discounted = discount_code === null ? 'Discount, taken off' : `Discount ${discount_code}, taken off`;
   return [
     row(LINES[receipt.document], grouped(credits - bonus_credits), ''),
@@ -157,7 +154,7 @@ const amountRows = (receipt: Figures): Paper['rows'] => {
     ...(discount_minor > 0 ? [row(discounted, '', money(discount_minor))] : []),
     row('Net', '', money(net_amount_minor)),
     row(vatTitle(receipt), '', money(vat_amount_minor)),
-    row('Total, with VAT', grouped(credits), money(gross_amount_minor), true),
+    { ...row('Total, with VAT', grouped(credits), money(gross_amount_minor)), isStrong: true },
   ];
 };
 

@@ -14,6 +14,7 @@ import { ledgerProjector } from '../../projections/ledger.ts';
 import type { BooksCommands, BooksView } from '../commands/books.ts';
 import { type LogToRead, openingsIn } from '../queries/log.ts';
 import type { Queries } from '../queries/queries.ts';
+import { inTurns } from '../server/csv.ts';
 import { invalid, retryLater } from '../server/problems.ts';
 import { routesOver } from '../server/routes.ts';
 import {
@@ -174,6 +175,9 @@ export const listStatements = get(
   },
 );
 
+/** A month of 100,000 postings takes the database half a second. */
+const inTurn = inTurns();
+
 const BEHIND = 'The read models do not have the whole month yet. Send the request again in a moment.';
 const HAVE_IT = { timeoutMs: 1_000, projectors: [ledgerProjector.name, grantsProjector.name] };
 
@@ -187,7 +191,7 @@ const statementIn = async (
   if (closing !== undefined && !(await waitFor(closing.position, HAVE_IT)))
     throw retryLater('not_ready', BEHIND);
   const openings = await openingsIn(log);
-  const found = await queries.statementOfTenant({ tenant_id, ...monthBounds(month), openings });
+  const found = await inTurn(() => queries.statementOfTenant({ tenant_id, ...monthBounds(month), openings }));
   if (found.lines.some(({ kind, id, document }) => isDocumented(kind) && id !== null && document === null))
     throw retryLater('not_ready', BEHIND);
   const position = closing === undefined ? found.position : String(closing.position);

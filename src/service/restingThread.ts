@@ -12,9 +12,9 @@ export interface RestingThread<Job, Answer> {
   readonly stop: () => Promise<void>;
 }
 
-const answerOf = <Job, Answer>(
+const answerOf = <Answer>(
   worker: Worker,
-  job: Job,
+  job: unknown,
   transferred: readonly Transferable[],
 ): Promise<Answer> =>
   new Promise((resolve, reject) => {
@@ -46,7 +46,7 @@ export const restingThread = <Job, Answer>(start: () => Worker): RestingThread<J
     const own = (thread ??= start());
     own.unref();
     try {
-      return await answerOf<Job, Answer>(own, job, transferred);
+      return await answerOf<Answer>(own, job, transferred);
     } catch (error) {
       // It may have ended: the next piece of work gets another one.
       await stop();

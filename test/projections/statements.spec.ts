@@ -76,7 +76,7 @@ const history = (): readonly Posted[] => {
     const when = { created_at, occurred_at: created_at, balance_after: asCredits(balance) };
     const position = BigInt(10 * n + 1);
     const event = { type, stream: 'account-acme', position, metadata: {}, data: { ...data, ...when } };
-    const project = String((data as { project_id?: string }).project_id ?? '');
+    const project = (data as { project_id?: string }).project_id ?? '';
     return { event: event as unknown as ProjectedEvent, position, created_at, credits, project };
   });
 };

@@ -118,9 +118,10 @@ export const productionSbom = async (): Promise<Sbom> => {
   return reproducible(ofProduction(JSON.parse(out) as Made));
 };
 
-/** Packages that name their licence in a member of old, which npm does not read. */
+/** Packages that name their licence in a member of old, which npm does not read, or in a file alone. */
 const NAMED_OF_OLD: ReadonlyMap<string, string> = new Map([
   ['busboy', 'MIT'],
+  ['png-js', 'MIT'],
   ['streamsearch', 'MIT'],
 ]);
 

@@ -1813,15 +1813,15 @@ export type BillingDetailsRequest = {
     /**
      * Name of the company or person, at most 200 characters.
      */
-    legal_name: unknown & unknown;
+    legal_name: string;
     /**
      * Lines of the address with line breaks between, at most eight.
      */
-    address?: (unknown & unknown) | null;
+    address?: string | null;
     /**
      * VAT identification number.
      */
-    vat_id?: (unknown & unknown) | null;
+    vat_id?: string | null;
     /**
      * Address for questions about bills; nothing is sent to it.
      */
