@@ -59,7 +59,6 @@ const INSTALLED = [
   'ioredis',
   'libsql',
   'minio',
-  'pdfkit',
   'pg',
   'rate-limiter-flexible',
   'sharp',

@@ -32,6 +32,7 @@ describe('what production depends on', () => {
       '@tesseract.js-data/eng',
       '@tesseract.js-data/spa',
     ]);
+    expect(names).to.include.members(['pdfkit', 'fontkit', 'brotli']);
     expect(names).to.not.include.members(['mocha']);
   });
 

@@ -94,18 +94,32 @@ const reproducible = ({ serialNumber: _, metadata, ...rest }: Made): Sbom => {
 };
 
 /** Packages of data that only the build needs: it copies into `dist/` what the service then serves and reads. */
-export const isInDist = (name: string): boolean =>
+const isInDist = (name: string): boolean =>
   /^(?:pdfjs-dist|swagger-ui-dist|@tesseract\.js-data\/.+)$/.test(name);
+
+/** Packages of code that are bundled into `dist/` and needed by nothing else, with all that they depend on. */
+const BUNDLED: ReadonlySet<string> = new Set(['pdfkit']);
+
+const bundledIn = ({ components, dependencies }: Made): ReadonlySet<string> => {
+  const needs = new Map(dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn]));
+  const found = new Set(components.filter(({ name }) => BUNDLED.has(name)).map((one) => one['bom-ref']));
+  // A set that grows while it is walked is walked to its new end.
+  for (const ref of found) for (const other of needs.get(ref) ?? []) found.add(other);
+  return found;
+};
 
 const isForDevelopment = ({ name, properties = [] }: Component): boolean =>
   !isInDist(name) && properties.some((one) => one.name === 'cdx:npm:package:development');
 
 /** npm's own `--omit dev` leaves out what production shares with development. */
-const ofProduction = ({ components, dependencies, ...rest }: Made): Made => {
-  const left = new Set(components.filter(isForDevelopment).map((component) => component['bom-ref']));
+const ofProduction = (made: Made): Made => {
+  const { components, dependencies, ...rest } = made;
+  const bundled = bundledIn(made);
+  const dropped = components.filter((one) => isForDevelopment(one) && !bundled.has(one['bom-ref']));
+  const left = new Set(dropped.map((component) => component['bom-ref']));
   return {
     ...rest,
-    components: components.filter((component) => !isForDevelopment(component)),
+    components: components.filter((component) => !left.has(component['bom-ref'])),
     dependencies: dependencies
       .filter(({ ref }) => !left.has(ref))
       .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => !left.has(one)) })),
