@@ -59,7 +59,8 @@ const SKIPPED_MAX = 200;
 
 /** Each side is read in the order of an index, and no further than the page needs. */
 const pageFrom = (hasPlace: boolean) => {
-  const limit = `limit $${hasPlace ? '7' : '3'} + ${String(SKIPPED_MAX)}`;
+  const [most, skipped] = hasPlace ? ['$7', '0'] : ['$3', '$4::int8'];
+  const limit = `limit ${most} + ${skipped} + ${String(SKIPPED_MAX)}`;
   const events = hasPlace ? 'and (left(booked_at, 10), tenant_id, position) >= ($3, $4, $5::int8)' : '';
   const days = hasPlace ? 'and (day, tenant_id) >= ($3, $4)' : '';
   return `
@@ -69,7 +70,7 @@ const pageFrom = (hasPlace: boolean) => {
       union all (${uses(days, `order by day, tenant_id ${limit}`)})
     ) e ${WITH_PAYMENT}
     ${hasPlace ? `where ${behindKey({ order: ORDER.map(ofEntry) }, 3)}` : ''}
-    order by ${orderBy({ order: ORDER.map(ofEntry) })} limit $${hasPlace ? '7' : '3'}`;
+    order by ${orderBy({ order: ORDER.map(ofEntry) })} limit ${most} offset ${skipped}`;
 };
 
 const ofEntry = (one: Listed['order'][number]): Listed['order'][number] => ({ ...one, by: `e.${one.by}` });
@@ -105,7 +106,7 @@ export const journalEntries =
         const days = [asked.from, asked.to];
         if (place !== undefined)
           return { rows: await sql.query(FOLLOWING, [...days, ...place.key, limit]), total: place.total };
-        const rows = await sql.query(FIRST, [...days, limit]);
+        const rows = await sql.query(FIRST, [...days, limit, asked.offset]);
         return { rows, total: wholeOf(onlyRow(await sql.query(COUNT, days)), 'total') };
       },
       read: entryOf,

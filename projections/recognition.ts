@@ -8,11 +8,12 @@ import {
   sumsOf,
   table,
   wholeNumericOf,
+  wholeOf,
 } from './engine/table.ts';
-import type { ProjectedEventOf, SqlRow, SqlTx, SqlValue } from './engine/ports.ts';
+import type { ProjectedEventOf, SqlRow, SqlTx } from './engine/ports.ts';
 import { upserting } from './engine/bulk.ts';
-import { type Listed } from './engine/cursor.ts';
-import { type Page, paging } from './engine/query.ts';
+import { behindKey, keyColumns, type Listed, orderBy } from './engine/cursor.ts';
+import { type Page, type RowPage, walked } from './engine/query.ts';
 import { type Lot, leftIn, paidFor, valueLeft } from '../domain/margin.ts';
 
 /**
@@ -27,6 +28,8 @@ export const marginLotDays = table({
     lot_id: 'sorted',
     day: 'sorted',
     currency: 'text',
+    /** 1 on the day that the lot came. */
+    lots: 'int8 add',
     credits: 'int8 add',
     paid: 'numeric add',
     deferred: 'numeric add',
@@ -85,6 +88,7 @@ const addChange = (
   const key = `${tenant_id} ${day} ${lot_id}`;
   const sum = lots.get(key) ?? { ...NO_LOT_DAY, tenant_id, lot_id, day, currency };
   lots.set(key, sum);
+  if (before === undefined) sum.lots += 1n;
   sum.credits += BigInt(leftIn(after) - (before === undefined ? 0 : leftIn(before)));
   sum.deferred += valueLeft(after).net - (before === undefined ? 0n : valueLeft(before).net);
   // Use moves no money: what is paid is looked at only where it may have changed.
@@ -169,41 +173,63 @@ const KEYS: Readonly<Record<DeferredBy, readonly string[]>> = {
 
 const DIMENSIONS = ['tenant_id', 'lot_id', 'currency'] as const;
 const SUMS = sumsOf(marginLotDays.columns);
-const SUMMED = SUMS.map((name) => `sum(${name})::numeric as ${name}`).join(', ');
-
 const GIVEN = `case when currency = '' then 'given' else 'sold' end`;
 
-const groupedBy = (by: DeferredBy): string => {
+/** Where a page begins, in the order of the table's key: rows before it are not read. */
+const BEGINS: Readonly<Record<DeferredBy, string>> = {
+  tenant: 'and tenant_id >= $2',
+  currency: '',
+  lot: 'and (tenant_id, lot_id) >= ($2, $3)',
+};
+
+/** Rows that a page skips at its beginning, at most: given and sold credits of one tenant. */
+const SKIPPED_MAX = 2;
+
+const grouped = (by: DeferredBy, from: string, end: string): string => {
   const given = DIMENSIONS.map((name) => `${KEYS[by].includes(name) ? name : "''::text"} as ${name}`);
-  return `from (
-    select ${given.join(', ')}, ${GIVEN} as kind, count(distinct (tenant_id, lot_id)) as lots, ${SUMMED}
-    from read.margin_lot_days where day <= $1
-    group by ${[...KEYS[by], GIVEN].join(', ')}
-  ) grouped where true`;
+  return `(
+    select ${[...given, `${GIVEN} as kind`, ...SUMS.map((name) => `sum(${name})::numeric as ${name}`)].join(', ')}
+    from read.margin_lot_days where day <= $1 ${from}
+    group by ${[...KEYS[by], GIVEN].join(', ')} ${end}
+  ) g`;
 };
 
 const ORDER: Listed['order'] = [...DIMENSIONS, 'kind'].map((name) => ({
-  by: `${name} collate "C"`,
+  by: `g.${name} collate "C"`,
   as: 'text',
   isAscending: true,
 }));
 
+const pageBy = (by: DeferredBy, hasPlace: boolean): string => {
+  const [limit, offset] = hasPlace ? ['$6', '0'] : ['$2', '$3::int8'];
+  const inOrder = [...KEYS[by], GIVEN].join(', ');
+  const end = `order by ${inOrder} limit ${limit} + ${offset} + ${String(SKIPPED_MAX)}`;
+  return `select g.*, ${keyColumns({ order: ORDER })} from ${grouped(by, hasPlace ? BEGINS[by] : '', end)}
+    ${hasPlace ? `where ${behindKey({ order: ORDER }, 2)}` : ''} order by ${orderBy({ order: ORDER })}
+    limit ${limit} offset ${offset}`;
+};
+
 const readDeferred = rowReader({
   ...{ tenant_id: 'text', lot_id: 'text', currency: 'text', kind: 'text' },
-  ...{ lots: 'int8', credits: 'numeric', paid: 'numeric', deferred: 'numeric' },
+  ...{ lots: 'numeric', credits: 'numeric', paid: 'numeric', deferred: 'numeric' },
 });
 
-const pagesBy = (by: DeferredBy) =>
-  paging(
-    { name: `deferred-${by}`, chosen: groupedBy(by), order: ORDER },
-    ({ on }: DeferredAsked & Page): readonly SqlValue[] => [on],
-    readDeferred,
-  );
-
-const PAGES = { tenant: pagesBy('tenant'), currency: pagesBy('currency'), lot: pagesBy('lot') };
-
 /** Value that is paid, and the part of it that is not recognised, by what is asked; micro-USD and whole credits. */
-export const deferredRevenue = (sql: SqlTx) => (asked: DeferredAsked & Page) => PAGES[asked.by](sql)(asked);
+export const deferredRevenue =
+  (sql: SqlTx) =>
+  (asked: DeferredAsked & Page): Promise<RowPage<DeferredRow>> => {
+    const { by, on } = asked;
+    return walked({ name: `deferred-${by}`, order: ORDER }, asked, {
+      find: async ({ limit, place }) => {
+        if (place !== undefined)
+          return { rows: await sql.query(pageBy(by, true), [on, ...place.key, limit]), total: place.total };
+        const rows = await sql.query(pageBy(by, false), [on, limit, asked.offset]);
+        const count = await sql.query(`select count(*) as total from ${grouped(by, '', '')}`, [on]);
+        return { rows, total: wholeOf(onlyRow(count), 'total') };
+      },
+      read: readDeferred,
+    });
+  };
 
 const ALL = `select ${SUMS.map((name) => `coalesce(sum(${name}), 0)::numeric as ${name}`).join(', ')}
   from read.margin_lot_days where day <= $1`;
@@ -220,5 +246,5 @@ export const deferredTotals =
   async (on: string): Promise<ReturnType<typeof readSums>> =>
     readSums(onlyRow(await sql.query(ALL, [on])));
 
-export type DeferredRow = ReturnType<typeof readDeferred>;
+type DeferredRow = ReturnType<typeof readDeferred>;
 export type UseRow = Row<typeof marginUses>;

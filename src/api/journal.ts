@@ -55,7 +55,7 @@ const deferredReport = z
   .strictObject({
     log_id: logIdOut,
     on: z.iso.date(),
-    by: z.enum(DEFERRED_BY),
+    by: z.enum(DEFERRED_BY).meta({ description: 'One row for each of these.' }),
     items: z.array(deferredItem),
     totals: z.strictObject(deferredSums).nullable().meta({
       description: 'Sums of all lots, not of the page; null on pages with a cursor.',
@@ -90,7 +90,10 @@ export const getDeferredRevenue = get(
     access: 'admin',
     query: z.object({
       on: z.iso.date().optional(),
-      by: z.enum(DEFERRED_BY).default('tenant'),
+      by: z
+        .enum(DEFERRED_BY)
+        .default('tenant')
+        .meta({ description: 'One row for each tenant, currency or lot.' }),
       ...pagingQuery,
     }),
     reply: { status: 200, schema: deferredReport },
@@ -104,7 +107,8 @@ export const getDeferredRevenue = get(
       ...{ log_id: logId(), on, by },
       items: found.items.map(({ tenant_id, currency, lot_id, kind, lots, ...sums }) => ({
         ...{ tenant_id: orNull(tenant_id), currency: orNull(currency), lot_id: orNull(lot_id) },
-        ...{ kind: kind === 'given' ? ('given' as const) : ('sold' as const), lots },
+        ...{ kind: kind === 'given' ? ('given' as const) : ('sold' as const) },
+        lots: Number(lots),
         ...sumsAnswer(sums),
       })),
       totals,
@@ -112,6 +116,13 @@ export const getDeferredRevenue = get(
     };
   },
 );
+
+const accountMembers = {
+  account: z.string().meta({ description: 'Number of the account.' }),
+  account_name: z.string().meta({ description: 'Name of the account.' }),
+  debit_usd: usdOut,
+  credit_usd: usdOut,
+};
 
 const journalLine = z
   .strictObject({
@@ -127,21 +138,18 @@ const journalLine = z
       .string()
       .meta({ description: 'Of the event in the log; of the last one, for the use of a day.' }),
     reference: z.string().nullable().meta({ description: 'The transaction at the payment provider.' }),
-    account: z.string(),
-    account_name: z.string(),
-    debit_usd: usdOut,
-    credit_usd: usdOut,
+    ...accountMembers,
   })
   .meta({ id: 'JournalLine', description: 'One side of an entry; the other amount is 0.' });
 
 const accountBalance = z
-  .strictObject({ account: z.string(), account_name: z.string(), debit_usd: usdOut, credit_usd: usdOut })
+  .strictObject(accountMembers)
   .meta({ id: 'JournalAccount', description: 'What an account comes to in the month, on one of its sides.' });
 
 const journalReport = z
   .strictObject({
     log_id: logIdOut,
-    month: calendarMonth,
+    month: calendarMonth.meta({ description: 'A calendar month (UTC).' }),
     items: z.array(journalLine),
     accounts: z.array(accountBalance).nullable().meta({
       description: 'Balances of all entries, not of the page; null on pages with a cursor.',
@@ -210,7 +218,10 @@ export const getJournal = get(
     access: 'admin',
     query: z.object({
       month: calendarMonth.meta({ description: 'A calendar month (UTC): `2026-11`.' }),
-      layout: z.enum(['generic', ...JOURNAL_LAYOUTS]).default('generic'),
+      layout: z
+        .enum(['generic', ...JOURNAL_LAYOUTS])
+        .default('generic')
+        .meta({ description: 'The program that the file is for; `generic`: JSON or CSV as every list.' }),
       ...pagingQuery,
     }),
     reply: { status: 200, schema: journalReport },

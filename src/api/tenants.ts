@@ -56,7 +56,9 @@ export const listTenants = get(
     query: z.object({
       ...pagingQuery,
       search: plainText(0, 128).optional(),
-      unused_days: wholeNumberText(1, 36_500).optional(),
+      unused_days: wholeNumberText(1, 36_500)
+        .optional()
+        .meta({ description: 'Only tenants with credits who have used none for so many days.' }),
     }),
     reply: { status: 200, schema: tenantList },
     reads: 'all',

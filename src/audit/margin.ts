@@ -138,6 +138,7 @@ const recognition = (emit: Emit) => {
         ...{ tenant_id, lot_id: lot.id, day, currency: lot.currency },
       }));
       const [before, now] = [stands.get(lot), standOf(lot)];
+      if (before === undefined) row.lots += 1n;
       row.credits += now.credits - (before?.credits ?? 0n);
       row.paid += now.paid - (before?.paid ?? 0n);
       row.deferred += now.deferred - (before?.deferred ?? 0n);

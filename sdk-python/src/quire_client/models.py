@@ -2403,6 +2403,7 @@ class DeferredRevenueReport(TypedDict):
     on: str
     """Day of the rate, `YYYY-MM-DD`."""
     by: Literal["tenant", "currency", "lot"]
+    """One row for each of these."""
     items: list[DeferredRevenueItem]
     """The entries of this page of the list."""
     totals: DeferredRevenueReportTotals | None
@@ -3770,6 +3771,7 @@ class Journal(TypedDict):
     log_id: str | None
     """Identity of the event log from which the figures come."""
     month: str
+    """A calendar month (UTC)."""
     items: list[JournalLine]
     """The entries of this page of the list."""
     accounts: list[JournalAccount] | None
@@ -3788,7 +3790,9 @@ class JournalAccount(TypedDict):
     """What an account comes to in the month, on one of its sides."""
 
     account: str
+    """Number of the account."""
     account_name: str
+    """Name of the account."""
     debit_usd: str
     """US dollars as decimal text with 6 decimals."""
     credit_usd: str
@@ -3813,7 +3817,9 @@ class JournalLine(TypedDict):
     reference: str | None
     """The transaction at the payment provider."""
     account: str
+    """Number of the account."""
     account_name: str
+    """Name of the account."""
     debit_usd: str
     """US dollars as decimal text with 6 decimals."""
     credit_usd: str

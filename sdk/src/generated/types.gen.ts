@@ -3925,6 +3925,9 @@ export type DeferredRevenueReport = {
      * Day of the rate, `YYYY-MM-DD`.
      */
     on: string;
+    /**
+     * One row for each of these.
+     */
     by: 'tenant' | 'currency' | 'lot';
     /**
      * The entries of this page of the list.
@@ -6254,6 +6257,9 @@ export type Journal = {
      * Identity of the event log from which the figures come.
      */
     log_id: string | null;
+    /**
+     * A calendar month (UTC).
+     */
     month: string;
     /**
      * The entries of this page of the list.
@@ -6285,7 +6291,13 @@ export type Journal = {
  * What an account comes to in the month, on one of its sides.
  */
 export type JournalAccount = {
+    /**
+     * Number of the account.
+     */
     account: string;
+    /**
+     * Name of the account.
+     */
     account_name: string;
     /**
      * US dollars as decimal text with 6 decimals.
@@ -6325,7 +6337,13 @@ export type JournalLine = {
      * The transaction at the payment provider.
      */
     reference: string | null;
+    /**
+     * Number of the account.
+     */
     account: string;
+    /**
+     * Name of the account.
+     */
     account_name: string;
     /**
      * US dollars as decimal text with 6 decimals.
@@ -17738,6 +17756,9 @@ export type GetDeferredRevenueData = {
          * Day of the rate, `YYYY-MM-DD`.
          */
         on?: string;
+        /**
+         * One row for each tenant, currency or lot.
+         */
         by?: 'tenant' | 'currency' | 'lot';
         /**
          * Most entries in a page of the list. A CSV has all of them.
@@ -18427,6 +18448,9 @@ export type GetJournalData = {
          * A calendar month (UTC): `2026-11`.
          */
         month: string;
+        /**
+         * The program that the file is for; `generic`: JSON or CSV as every list.
+         */
         layout?: 'generic' | 'datev' | 'xero' | 'quickbooks';
         /**
          * Most entries in a page of the list. A CSV has all of them.
@@ -21631,6 +21655,9 @@ export type ListTenantsData = {
          * A part of the tenant's ID.
          */
         search?: string;
+        /**
+         * Only tenants with credits who have used none for so many days.
+         */
         unused_days?: number;
         /**
          * With `Accept: text/csv`: begins with a byte order mark, by which Excel knows UTF-8.

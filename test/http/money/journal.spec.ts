@@ -124,6 +124,16 @@ describe('the journal and deferred revenue over HTTP', () => {
     expect(before['totals']).to.include({ credits_left: 0, deferred_usd: '0.000000' });
   });
 
+  it('skips as many entries or rows as offset says', async () => {
+    const lines = await allLines();
+    const second = itemsOf(await ask(`/v1/admin/journal?month=${month}&limit=1&offset=1`));
+    expect(
+      lines.slice(itemsOf(await ask(`/v1/admin/journal?month=${month}&limit=1`)).length),
+    ).to.include.deep.members(second);
+    const rows = itemsOf(await ask('/v1/admin/deferred-revenue?limit=3'));
+    expect(itemsOf(await ask('/v1/admin/deferred-revenue?limit=1&offset=2'))).to.deep.equal(rows.slice(2));
+  });
+
   it('comes as CSV with a row for each line, and in the layouts of other programs in cents that balance', async () => {
     const csv = async (layout: string, accept = 'text/csv') =>
       (await api.call('get', `/v1/admin/journal?month=${month}&layout=${layout}`, { headers: { accept } }))
