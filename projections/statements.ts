@@ -2,6 +2,7 @@ import { bigintOrNull, onlyRow, pick, rowReader, wholeOf } from './engine/table.
 import type { SqlTx } from './engine/ports.ts';
 import { finding } from './engine/query.ts';
 import { grants } from './grants.ts';
+import type { LedgerKind } from './ledger.ts';
 import type { Opening } from '../domain/books.ts';
 import type { StatementLine } from '../domain/statement.ts';
 
@@ -116,7 +117,9 @@ export const statementOfTenant =
       position: bigintOrNull(opening, 'position')?.toString() ?? null,
       lines: rest.map((row) => {
         const { kind, ...line } = readLine(row);
-        return { kind: kind as StatementLine['kind'], ...line };
+        // Each kind of posting has its place in a statement, or this does not compile.
+        const moved: StatementLine['kind'] = kind as LedgerKind;
+        return { kind: moved, ...line };
       }),
     };
   };

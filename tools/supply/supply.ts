@@ -100,9 +100,11 @@ const isInDist = (name: string): boolean =>
 /** Packages of code that are bundled into `dist/` and needed by nothing else, with all that they depend on. */
 const BUNDLED: ReadonlySet<string> = new Set(['pdfkit']);
 
+const refOf = (component: Component): string => component['bom-ref'] ?? '';
+
 const bundledIn = ({ components, dependencies }: Made): ReadonlySet<string> => {
   const needs = new Map(dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn]));
-  const found = new Set(components.filter(({ name }) => BUNDLED.has(name)).map((one) => one['bom-ref']));
+  const found = new Set(components.filter(({ name }) => BUNDLED.has(name)).map(refOf));
   // A set that grows while it is walked is walked to its new end.
   for (const ref of found) for (const other of needs.get(ref) ?? []) found.add(other);
   return found;
@@ -115,11 +117,11 @@ const isForDevelopment = ({ name, properties = [] }: Component): boolean =>
 const ofProduction = (made: Made): Made => {
   const { components, dependencies, ...rest } = made;
   const bundled = bundledIn(made);
-  const dropped = components.filter((one) => isForDevelopment(one) && !bundled.has(one['bom-ref']));
-  const left = new Set(dropped.map((component) => component['bom-ref']));
+  const dropped = components.filter((one) => isForDevelopment(one) && !bundled.has(refOf(one)));
+  const left = new Set(dropped.map(refOf));
   return {
     ...rest,
-    components: components.filter((component) => !left.has(component['bom-ref'])),
+    components: components.filter((component) => !left.has(refOf(component))),
     dependencies: dependencies
       .filter(({ ref }) => !left.has(ref))
       .map(({ ref, dependsOn = [] }) => ({ ref, dependsOn: dependsOn.filter((one) => !left.has(one)) })),

@@ -332,6 +332,24 @@ describe('statements and receipts of a tenant', () => {
     expect((await runAudit({ feed: api.log, dense: true })).report.total).to.equal(0);
   });
 
+  it('have another number once their month was opened again and closed anew', async () => {
+    const of = async (at: string) => (await ok('get', `/v1/billing/statements/at-once/${at}`)).body;
+    const before = await of(month);
+    await ok('post', `/v1/admin/books/months/${month}/reopen`, { json: { reason: 'a sale was missing' } });
+    expect(await of(month)).to.include({ status: 'open', number: null });
+    api.wait(-3 * DAY_MS);
+    await sell(20, {}, 'at-once');
+    api.wait(3 * DAY_MS);
+    await close(month);
+    const after = await of(month);
+    expect(after['number']).not.to.equal(before['number']);
+    expect(after['digest']).not.to.equal(before['digest']);
+    expect(after['closing_balance_credits']).to.equal(Number(before['closing_balance_credits']) + 10_000);
+    expect((await of(following(month)))['opening_balance_credits']).to.equal(210_000);
+    expect((await pdf(`/v1/billing/statements/${tenant}/2020-01`)).bytes.length).to.be.greaterThan(1_000);
+    expect((await statement('2020-01'))['status']).to.equal('closed');
+  });
+
   it('lose the names when the tenant is erased, and keep every figure', async () => {
     const before = await statement(month);
     const admin = await api.newKey('admins', 'admin');
