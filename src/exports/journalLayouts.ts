@@ -71,7 +71,7 @@ const fiscalYearOf = ({ month, settings: { datev } }: LaidFile): string => {
   return `${String(begun).padStart(4, '0')}${String(datev.fiscal_year_month).padStart(2, '0')}01`;
 };
 
-/** What the line above the columns can say: nothing of the moment, so that a closed month has the same file for ever. */
+/** What the line above the columns can say: nothing of the moment, for a closed month has the same file each time. */
 const FILE_FACTS = {
   made_at: ({ month }) => digitsOf(monthBounds(month).to),
   consultant: ({ settings }) => String(settings.datev.consultant),

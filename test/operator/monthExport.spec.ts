@@ -191,7 +191,7 @@ describe('exports of three generated years', () => {
       expect(rows).to.have.length(csv.rows);
       const lines = rowsIn(csv.file);
       // The reader gives decimals as floats.
-      const textOf = (value: unknown, type: string): string =>
+      const textOf = (value: string | bigint | number | null | undefined, type: string): string =>
         type === 'usd' ? String(Math.round(Number(value) * 1e6)) : String(value ?? '');
       const plain = (cell: string, type: string): string => (type === 'usd' ? String(units(cell)) : cell);
       const read = rows.map((row) => EXPORTS[what].columns.map(({ name, type }) => textOf(row[name], type)));
