@@ -516,11 +516,14 @@ export const watchOver = (deps: WatchDeps) => {
       if (!key.startsWith('results/')) return;
       for (const work of known.works.values()) void compared(work);
     },
-    ...{ removed: visits.removed, entered: visits.entered },
-    ...{ bytesOf: visits.bytesOf, uploaders: visits.uploaders },
-    /** A closed month has other figures now than its closing states. */
+    ...{
+      removed: visits.removed,
+      entered: visits.entered,
+      bytesOf: visits.bytesOf,
+      uploaders: visits.uploaders,
+    },
+    /** A closed month has other figures than its closing states; a process knows wrongly what room a tenant has. */
     closing: (text: string): void => say('closed-month', text),
-    /** What a process says of the room that a tenant has is wrong. */
     room: (text: string): void => say('upload-room', text),
     logPutBack: (): void => {
       known = started();
