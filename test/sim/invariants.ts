@@ -242,10 +242,7 @@ export const watchOver = (deps: WatchDeps) => {
     const work = held && known.byWork.get(held.operation_id);
     if (work === undefined || work.burns > 0) return;
     if (work.ended === null)
-      toTell(
-        'released-under-work',
-        `the hold ${hold_id} of ${work.id} was released (${reason}) while its work was open`,
-      );
+      toTell('released-under-work', `the hold ${hold_id} of open ${work.id} was released (${reason})`);
     if (work.ended === 'succeeded')
       given = {
         hold_id,
