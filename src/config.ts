@@ -240,6 +240,8 @@ const configOf = (checked: Environment, together: Together) => ({
   },
   /** Lets webhooks be http, and at private addresses. */
   webhooksAllowPrivateNetwork: checked.WEBHOOKS_ALLOW_PRIVATE_NETWORK,
+  /** Lines that say who sells, on statements and receipts. */
+  seller: (checked.SELLER ?? []) as readonly string[],
   /** How long a start waits for a server that does not answer. */
   startWaitSeconds: checked.START_WAIT_SECONDS,
   /** undefined: nothing is traced. */

@@ -288,6 +288,18 @@ export const VARIABLES = {
       .describe('claim of the ID token that names the person’s tenant'),
     OIDC_ROLE_CLAIM: z.string().min(1).default('role').describe('claim that names the person’s role'),
   },
+  'Statements and receipts': {
+    SELLER: z
+      .string()
+      .max(500, 'must have at most 500 characters')
+      .transform((text) => text.split(';').map((line) => line.trim()))
+      .optional()
+      .meta({
+        description:
+          'who sells, at the foot of statements and receipts: name, address and VAT ID, `;` between lines',
+        unset: 'nothing',
+      }),
+  },
   'The journal': {
     JOURNAL: journal.optional().meta({
       description:
@@ -328,6 +340,7 @@ export const environment = z.object({
   ...VARIABLES['Reading documents'],
   ...VARIABLES['Uploads, and how long things are kept'],
   ...VARIABLES['Browsers, proxies and webhooks'],
+  ...VARIABLES['Statements and receipts'],
   ...VARIABLES['The journal'],
   ...VARIABLES['Seals and traces'],
 });

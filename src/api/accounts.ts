@@ -1,5 +1,4 @@
 import type { TenantLimits } from '../server/limits.ts';
-import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
 import { activeConfig, type ReferenceData } from '../commands/reference.ts';
 import type { Queries } from '../queries/queries.ts';
@@ -13,6 +12,7 @@ import {
   minorOut,
   pageFacts,
   pageIn,
+  pageMembers,
   pageOf,
   pagingQuery,
   plainText,
@@ -25,8 +25,8 @@ import {
 } from './basics.ts';
 import { routesOver } from '../server/routes.ts';
 import { activePriceList } from '../../domain/priceList.ts';
-import { invalid, retryLater } from '../server/problems.ts';
-import type { Reconciliation } from '../../projections/reconciliation.ts';
+import { invalid } from '../server/problems.ts';
+import type { LedgerItem } from '../../projections/ledgerPages.ts';
 
 /** What these routes need. */
 export interface AccountsDeps {
@@ -36,7 +36,6 @@ export interface AccountsDeps {
     | 'balanceOfTenant'
     | 'ledgerOfTenant'
     | 'openHoldsOfTenant'
-    | 'reconciliation'
     | 'tenants'
     | 'usageDaysOfTenant'
     | 'usageOfTenant'
@@ -222,7 +221,18 @@ const ledgerItem = z
   })
   .meta({ id: 'LedgerItem', description: 'A posting; its kind decides which further members it has.' });
 
-const tenantLedger = pageOf(ledgerItem, 'AdminTenantLedgerResponse');
+const tenantLedger = z
+  .strictObject({
+    items: z.array(ledgerItem),
+    ...pageMembers,
+    opening_balance_credits: creditsOut.nullable().meta({
+      description: 'Balance before the oldest row of the page; null: it has none.',
+    }),
+    closing_balance_credits: creditsOut.nullable().meta({
+      description: 'Balance after the newest row of the page; null: it has none.',
+    }),
+  })
+  .meta({ id: 'AdminTenantLedgerResponse' });
 
 const sums = {
   operations: z.int(),
@@ -247,35 +257,19 @@ export const usageStatsResponse = z
   })
   .meta({ id: 'AdminUsageStatsResponse' });
 
-const reconciliationRow = z
-  .strictObject({
-    tenant_id: z.string(),
-    grants_credits: creditsOut,
-    adjustments_credits: creditsOut,
-    burns_credits: creditsOut,
-    expected_balance_credits: creditsOut,
-    balance_credits: creditsOut,
-    drift_credits: creditsOut,
-  })
-  .meta({ id: 'ReconciliationRow' });
-
-const reconciliationResponse = z
-  .strictObject({
-    checked_at: instantOut,
-    log_id: logIdOut,
-    position: z.string().nullable().meta({ description: 'Position in the event log of these figures.' }),
-    tenants_checked: z.int(),
-    drifted: z.array(reconciliationRow),
-    ok: z.array(reconciliationRow).optional(),
-  })
-  .meta({ id: 'ReconciliationResponse' });
+/** A posting as its tenant sees it: which operator acted is none of its business. */
+const withoutActor = (item: LedgerItem): LedgerItem => {
+  const { actor: _, ...shown } = item as LedgerItem & { readonly actor?: unknown };
+  return shown;
+};
 
 export const listTenantLedger = get(
   '/v1/admin/tenants/{tenant_id}/ledger',
   {
     summary: "A tenant's postings of all kinds, newest first",
-    description: '`balance_after` of the newest row is the balance.',
-    access: 'admin',
+    description:
+      '`balance_after` of the newest row is the balance. A tenant’s own key reads its own, without who acted.',
+    access: 'any',
     tenant: 'path',
     params: tenantParams,
     query: zoned({
@@ -294,7 +288,13 @@ export const listTenantLedger = get(
     const page = { ...pageIn(request.query), tenant_id, from: from_date, to: to_date, operation };
     const found = await queries.ledgerOfTenant(page);
     await checkKnown({ queries }, tenant_id, { isEmpty: found.total === 0 });
-    return { items: [...found.items], ...pageFacts(page, found) };
+    const [newest, oldest] = [found.items[0], found.items.at(-1)];
+    return {
+      items: request.caller.role === 'admin' ? [...found.items] : found.items.map(withoutActor),
+      ...pageFacts(page, found),
+      opening_balance_credits: oldest === undefined ? null : oldest.balance_after - oldest.credits_delta,
+      closing_balance_credits: newest?.balance_after ?? null,
+    };
   },
 );
 
@@ -416,50 +416,5 @@ export const listUsage = get(
       kind: item.kind === 'usage' ? ('usage' as const) : ('admin_adjustment' as const),
     }));
     return { items, ...pageFacts(request.query, found) };
-  },
-);
-
-const ATTEMPTS = 20;
-const RETRY_MS = 50;
-
-/** A read model that is being replaced is at another position for a moment; a stopped one stays there. */
-const compared = async ({ queries }: AccountsDeps, includeOk: boolean): Promise<Reconciliation> => {
-  for (let attempt = 1; ; attempt += 1) {
-    const found = await queries.reconciliation(includeOk);
-    if ('rows' in found) return found;
-    if (attempt === ATTEMPTS)
-      throw retryLater(
-        'not_ready',
-        `The read model ${found.behind} (${found.state}) is behind the others. See /health and ` +
-          `\`quire projections status\`.`,
-      );
-    await pause(RETRY_MS);
-  }
-};
-
-export const getReconciliation = get(
-  '/v1/admin/reconciliation',
-  {
-    summary: 'Compare grants, ledger and balances of every tenant',
-    description:
-      'Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, ' +
-      'of the ledger.',
-    access: 'admin',
-    query: z.object({ include_ok: booleanText.default(false) }),
-    reply: { status: 200, schema: reconciliationResponse },
-    problems: ['not_ready'],
-    reads: 'all',
-  },
-  async (request, deps) => {
-    const { include_ok } = request.query;
-    const { position, tenants_checked, rows } = await compared(deps, include_ok);
-    return {
-      checked_at: request.meta.now,
-      log_id: deps.logId(),
-      position: position === null ? null : String(position),
-      tenants_checked,
-      drifted: rows.filter(({ drift_credits }) => drift_credits !== 0),
-      ...(include_ok && { ok: rows.filter(({ drift_credits }) => drift_credits === 0) }),
-    };
   },
 );

@@ -39,7 +39,7 @@ import {
   removeUpload,
   type DocumentsDeps,
 } from './documents.ts';
-import { closeMonth, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
+import { closeMonth, getReconciliation, listClosedMonths, reopenMonth, type BooksDeps } from './books.ts';
 import {
   createAdminBillingConfig,
   createBillingConfig,
@@ -51,6 +51,9 @@ import {
   setBillingRate,
   type BillingConfigDeps,
 } from './billingConfig.ts';
+import { getBillingDetails, setBillingDetails, type BillingDetailsDeps } from './billingDetails.ts';
+import { getReceipt, type ReceiptsDeps } from './receipts.ts';
+import { getStatement, listStatements, type StatementsDeps } from './statements.ts';
 import {
   createApiKey,
   flushApiKeyCache,
@@ -112,7 +115,6 @@ import {
 } from './prices.ts';
 import {
   getBalance,
-  getReconciliation,
   getTenantInfo,
   getUsageDays,
   listTenantLedger,
@@ -175,6 +177,7 @@ export type ApiDeps = AccountsDeps &
   AuditsDeps &
   BatchesDeps &
   BillingConfigDeps &
+  BillingDetailsDeps &
   BooksDeps &
   CanonicalDeps &
   ConfigsDeps &
@@ -191,10 +194,12 @@ export type ApiDeps = AccountsDeps &
   PricesDeps &
   RateLimitsDeps &
   RetentionDeps &
+  ReceiptsDeps &
   ReportsDeps &
   ReviewsDeps &
   ServiceDeps &
   SessionsDeps &
+  StatementsDeps &
   TenantsDeps &
   TrainingDeps &
   WebhooksDeps &
@@ -260,10 +265,13 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     getBillingRates,
     getCreditPrices,
     getQuote,
+    getReceipt,
+    getStatement,
     getTenantInfo,
     getTrainingQuote,
     getUsageDays,
     listGrants,
+    listStatements,
     listUsage,
     refundCredits,
     reverseRefund,
@@ -312,6 +320,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     flushRateLimitCache,
     getAdminCreditPrices,
     getBillingConfigHistory,
+    getBillingDetails,
     getFxRate,
     getRateLimits,
     getRetention,
@@ -325,6 +334,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     publishFxRates,
     revokeApiKey,
     rotateApiKey,
+    setBillingDetails,
     setPlan,
     setPricing,
     setRateLimits,

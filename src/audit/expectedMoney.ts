@@ -124,7 +124,8 @@ const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
 });
 
 type Sold =
-  Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'> | undefined;
+  | Pick<ReturnType<typeof soldGrant>, 'price_list_version' | 'fx_rate_to_usd' | 'fx_rate_date'>
+  | undefined;
 
 const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),

@@ -43,6 +43,7 @@ import { journalEntries, journalSums } from '../../projections/journal.ts';
 import { lateFlows, marginFlows } from '../../projections/marginFlows.ts';
 import { deferredRevenue, deferredTotals } from '../../projections/recognition.ts';
 import { payments, paymentSums, taxSums } from '../../projections/payments.ts';
+import { documentedPayment, statementOfTenant } from '../../projections/statements.ts';
 import type * as operations from '../../projections/operations.ts';
 import { costOfOperation, operationsOfTenant } from '../../projections/operations.ts';
 import { outcomesOfTenant } from '../../projections/usageEvents.ts';
@@ -97,6 +98,8 @@ export interface Queries {
   readonly payments: On<typeof payments>;
   readonly paymentSums: On<typeof paymentSums>;
   readonly taxSums: On<typeof taxSums>;
+  readonly statementOfTenant: On<typeof statementOfTenant>;
+  readonly documentedPayment: On<typeof documentedPayment>;
   readonly operationsOfTenant: On<typeof operations.operationsOfTenant>;
   readonly reviewsOfTenant: On<typeof reviewsOfTenant>;
   readonly progressOfBatch: On<typeof batches.progressOfBatch>;
@@ -224,8 +227,7 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   rateLimitsOfTenant: limitsTogether(sql),
   llmCosts: findLlmCosts(sql),
   llmCostsOfJob: llmCostsOfJob(sql),
-  marginFlows: marginFlows(sql),
-  lateFlows: lateFlows(sql),
+  ...{ marginFlows: marginFlows(sql), lateFlows: lateFlows(sql) },
   deferredRevenue: deferredRevenue(sql),
   deferredTotals: deferredTotals(sql),
   journalEntries: journalEntries(sql),
@@ -245,6 +247,8 @@ export const queriesOn = (sql: SqlTx): Queries => ({
   payments: payments(sql),
   paymentSums: paymentSums(sql),
   taxSums: taxSums(sql),
+  statementOfTenant: statementOfTenant(sql),
+  documentedPayment: documentedPayment(sql),
   operationsOfTenant: operationsOfTenant(sql),
   reviewsOfTenant: reviewsOfTenant(sql),
   progressOfBatch: progressOfBatch(sql),

@@ -46,8 +46,8 @@ interface CsvPage {
   readonly next_cursor?: string | null;
 }
 
-/** Work of all exports of this process, one piece after the other, with a pause after each. */
-const inTurns = () => {
+/** Work of one kind in this process, one piece after the other, with a pause after each for all else. */
+export const inTurns = () => {
   let last: Promise<unknown> = Promise.resolve();
   return <T>(work: () => Promise<T>): Promise<T> => {
     let tookMs = 0;

@@ -195,6 +195,18 @@ const reviewsOf = ({ parts, reviewWorker: worker }: Context, work: ReturnType<ty
     worker,
   });
 
+/** What statements and receipts are made of, and by. */
+const papersOf = ({
+  billingDetails,
+  printer,
+  config,
+  runner,
+}: Context): Pick<ApiDeps, 'billingDetails' | 'papers' | 'waitFor'> => ({
+  billingDetails,
+  papers: { print: (paper) => printer.print(paper), seller: config.seller },
+  waitFor: (position, options) => runner.waitFor(position, options),
+});
+
 /** Everything that the routes call. */
 export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Array): ApiDeps => {
   const { parts, registry, savedConfigs } = from;
@@ -231,7 +243,7 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     llmCosts: from.llmCosts,
     savedConfigs,
     ...{ checkBase: work.checkBase, journal: from.config.journal },
-    ...{ rateLimits: from.rateLimits, retention: from.retention },
+    ...{ rateLimits: from.rateLimits, retention: from.retention, ...papersOf(from) },
     limits: from.tenantLimits,
     extract: extractByFields({ ...pipelines, savedConfigs, extract: extractDocument(work) }),
     convert: convertDocument(work),

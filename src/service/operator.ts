@@ -5,7 +5,7 @@ import { readThrough } from '../../domain/eventLog/movedTexts.ts';
 import type { EventFeed, EventStore } from '../../domain/ports/log.ts';
 import { divergenceOf } from '../../projections/engine/divergence.ts';
 import { type RebuildProgress, rebuildThroughOutages } from '../../projections/engine/rebuild.ts';
-import { generations, hasRegistry } from '../../projections/engine/registry.ts';
+import { dropRetired, generations, hasRegistry } from '../../projections/engine/registry.ts';
 import { moveTexts, type MovedTexts } from '../operator/moveTexts.ts';
 import type { Sql } from '../../projections/engine/ports.ts';
 import { READ_MODELS } from '../../projections/readModels.ts';
@@ -159,12 +159,17 @@ export interface MoveProgress {
   readonly signal: AbortSignal;
 }
 
-/** Rebuilds read models that have texts which were moved since; gives how many. */
+/**
+ * Rebuilds read models that have texts which were moved since; gives how many. A run that was killed at its end has
+ * left some of the tables whose place others had taken: they have these texts too, and are dropped.
+ */
 const rebuildMoved = async (
   { sql, feed }: { readonly sql: Sql; readonly feed: EventStore & EventFeed },
   { onRebuild: onProgress, signal }: MoveProgress,
 ): Promise<number> => {
-  const serving = (await hasRegistry(sql)) ? (await generations(sql)).filter(({ serves }) => serves) : [];
+  if (!(await hasRegistry(sql))) return 0;
+  await dropRetired(sql);
+  const serving = (await generations(sql)).filter(({ serves }) => serves);
   const stale = await divergenceOf(feed, serving);
   if (stale === undefined) return 0;
   const deps = { sql, feed, projectors: READ_MODELS, decode: decodeAny, timers: systemTimers };

@@ -197,7 +197,11 @@ describe('exports of three generated years', () => {
       const textOf = (value: Cell | undefined, type: string): string =>
         type === 'usd' ? String(Math.round(Number(value) * 1e6)) : String(value ?? '');
       const plain = (cell: string, type: string): string => (type === 'usd' ? String(units(cell)) : cell);
-      const read = rows.map((row) => EXPORTS[what].columns.map(({ name, type }) => textOf(row[name], type)));
+      const read = rows.map((row) =>
+        EXPORTS[what].columns.map(({ name, type }) =>
+          textOf((row as Readonly<Record<string, string>>)[name], type),
+        ),
+      );
       expect(read).to.deep.equal(
         lines.map((line) => EXPORTS[what].columns.map(({ name, type }) => plain(line[name] ?? '', type))),
       );

@@ -80,6 +80,8 @@ import type {
   GetBillingConfigResponses,
   GetBillingConfigHistoryData,
   GetBillingConfigHistoryResponses,
+  GetBillingDetailsData,
+  GetBillingDetailsResponses,
   GetBillingRatesData,
   GetBillingRatesResponses,
   GetConfigData,
@@ -130,6 +132,8 @@ import type {
   GetRateLimitsResponses,
   GetReadinessData,
   GetReadinessResponses,
+  GetReceiptData,
+  GetReceiptResponses,
   GetReconciliationData,
   GetReconciliationResponses,
   GetRetentionData,
@@ -140,6 +144,8 @@ import type {
   GetServiceStateResponses,
   GetSessionData,
   GetSessionResponses,
+  GetStatementData,
+  GetStatementResponses,
   GetTaxReportData,
   GetTaxReportResponses,
   GetTenantInfoData,
@@ -190,6 +196,8 @@ import type {
   ListReviewsResponses,
   ListSealsData,
   ListSealsResponses,
+  ListStatementsData,
+  ListStatementsResponses,
   ListTenantLedgerData,
   ListTenantLedgerResponses,
   ListTenantsData,
@@ -242,6 +250,8 @@ import type {
   RotateApiKeyResponses,
   RotateWebhookSecretData,
   RotateWebhookSecretResponses,
+  SetBillingDetailsData,
+  SetBillingDetailsResponses,
   SetBillingRateData,
   SetBillingRateResponses,
   SetPlanData,
@@ -299,6 +309,7 @@ export const CALLS = {
   getBatch: { method: 'GET', path: '/v1/batches/{batch_id}' },
   getBillingConfig: { method: 'GET', path: '/v1/billing/config' },
   getBillingConfigHistory: { method: 'GET', path: '/v1/admin/billing-config' },
+  getBillingDetails: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/billing-details' },
   getBillingRates: { method: 'GET', path: '/v1/billing/rates' },
   getConfig: { method: 'GET', path: '/v1/configs/{config_id}' },
   getCostsByDocument: { method: 'GET', path: '/v1/admin/costs/by-document' },
@@ -324,11 +335,13 @@ export const CALLS = {
   getQuote: { method: 'GET', path: '/v1/billing/quote' },
   getRateLimits: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/rate-limits' },
   getReadiness: { method: 'GET', path: '/health/ready' },
+  getReceipt: { method: 'GET', path: '/v1/billing/receipts/{grant_id}' },
   getReconciliation: { method: 'GET', path: '/v1/admin/reconciliation' },
   getRetention: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/retention' },
   getReview: { method: 'GET', path: '/v1/reviews/{review_id}' },
   getServiceState: { method: 'GET', path: '/v1/admin/service-state' },
   getSession: { method: 'GET', path: '/v1/session' },
+  getStatement: { method: 'GET', path: '/v1/billing/statements/{tenant_id}/{month}' },
   getTaxReport: { method: 'GET', path: '/v1/admin/tax-report' },
   getTenantInfo: { method: 'GET', path: '/v1/billing/tenant-info/{tenant_id}' },
   getTrainingJob: { method: 'GET', path: '/v1/training/jobs/{job_id}' },
@@ -354,6 +367,7 @@ export const CALLS = {
   listProviderPricing: { method: 'GET', path: '/v1/admin/provider-pricing' },
   listReviews: { method: 'GET', path: '/v1/reviews' },
   listSeals: { method: 'GET', path: '/v1/admin/seals' },
+  listStatements: { method: 'GET', path: '/v1/billing/statements/{tenant_id}' },
   listTenantLedger: { method: 'GET', path: '/v1/admin/tenants/{tenant_id}/ledger' },
   listTenants: { method: 'GET', path: '/v1/admin/tenants' },
   listTrainingJobs: { method: 'GET', path: '/v1/training/jobs' },
@@ -380,6 +394,7 @@ export const CALLS = {
   revokeConfig: { method: 'DELETE', path: '/v1/configs/{config_id}' },
   rotateApiKey: { method: 'POST', path: '/v1/api-keys/rotate' },
   rotateWebhookSecret: { method: 'POST', path: '/v1/webhooks/{webhook_id}/rotate-secret' },
+  setBillingDetails: { method: 'PUT', path: '/v1/admin/tenants/{tenant_id}/billing-details' },
   setBillingRate: { method: 'POST', path: '/v1/billing/rates' },
   setPlan: { method: 'POST', path: '/v1/admin/tenants/{tenant_id}/set-plan' },
   setPricing: { method: 'POST', path: '/v1/pricing' },
@@ -639,7 +654,7 @@ export interface Api {
   /**
    * A tenant's balance as of any moment.
    *
-   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account.
+   * Computed from the account's own events by the rules that decide about money, not read from a table. Every event up to `at` (time of recording, or of booking where that month was closed) or `position` counts; without both, all do. `event` is the last one that counts. The time it takes grows with the number of events of the account. A tenant’s own key reads its own.
    */
   getBalanceAt(input: Input<GetBalanceAtData>, options?: CallOptions): Promise<Answer<GetBalanceAtResponses>>;
 
@@ -663,6 +678,13 @@ export interface Api {
    * What was charged when: each version, who published it and why.
    */
   getBillingConfigHistory(input?: Input<GetBillingConfigHistoryData>, options?: CallOptions): Promise<Answer<GetBillingConfigHistoryResponses>>;
+
+  /**
+   * Who a tenant is on its statements and receipts.
+   *
+   * All members are null where none were set, and after the erasure of the tenant.
+   */
+  getBillingDetails(input: Input<GetBillingDetailsData>, options?: CallOptions): Promise<Answer<GetBillingDetailsResponses>>;
 
   /**
    * Credits per page, by operation, mode and billing type.
@@ -840,6 +862,13 @@ export interface Api {
   getReadiness(input?: Input<GetReadinessData>, options?: CallOptions): Promise<Answer<GetReadinessResponses>>;
 
   /**
+   * The receipt of a sale, or the note of a refund or a reversal.
+   *
+   * As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The number follows from the log alone and never changes; facts of a sale that become known later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+   */
+  getReceipt(input: Input<GetReceiptData>, options?: CallOptions): Promise<Answer<GetReceiptResponses>>;
+
+  /**
    * Compare grants, ledger and balances of every tenant.
    *
    * Anything in `drifted` is an alert. `drift_credits` is the excess of the balance or, if the balance is right, of the ledger.
@@ -873,6 +902,13 @@ export interface Api {
    * According to the cookie of the browser; a session that has ended does not count.
    */
   getSession(input?: Input<GetSessionData>, options?: CallOptions): Promise<Answer<GetSessionResponses>>;
+
+  /**
+   * The statement of a tenant and a month.
+   *
+   * As JSON, CSV or PDF, by `Accept`. By date of booking: its closing balance is the next month’s opening one, always. Of a closed month the answer is the same each time, byte for byte; a later change of the billing details changes none that had a name. Its texts go with the tenant’s erasure.
+   */
+  getStatement(input: Input<GetStatementData>, options?: CallOptions): Promise<Answer<GetStatementResponses>>;
 
   /**
    * VAT, gross, net and fees by month, currency, tax rate and country.
@@ -1050,9 +1086,16 @@ export interface Api {
   listSeals(input?: Input<ListSealsData>, options?: CallOptions): Promise<Answer<ListSealsResponses>>;
 
   /**
+   * The months that a tenant has a statement of.
+   *
+   * From the month of its first event until the present one, newest first.
+   */
+  listStatements(input: Input<ListStatementsData>, options?: CallOptions): Promise<Answer<ListStatementsResponses>>;
+
+  /**
    * A tenant's postings of all kinds, newest first.
    *
-   * `balance_after` of the newest row is the balance.
+   * `balance_after` of the newest row is the balance. A tenant’s own key reads its own, without who acted.
    */
   listTenantLedger(input: Input<ListTenantLedgerData>, options?: CallOptions): Promise<Answer<ListTenantLedgerResponses>>;
 
@@ -1230,6 +1273,13 @@ export interface Api {
    * Both secrets sign until `old_secret_until`, so that a receiver can switch without missing a message. A second rotation within that time drops the oldest secret.
    */
   rotateWebhookSecret(input: Input<RotateWebhookSecretData>, options?: CallOptions): Promise<Answer<RotateWebhookSecretResponses>>;
+
+  /**
+   * Replace the billing details of a tenant.
+   *
+   * They are printed on what is made out from now on; a statement or receipt that has a name keeps it. The texts lie beside the log and go with the tenant’s erasure.
+   */
+  setBillingDetails(input: Input<SetBillingDetailsData>, options?: CallOptions): Promise<Answer<SetBillingDetailsResponses>>;
 
   /**
    * Change one rate; a new billing config version.

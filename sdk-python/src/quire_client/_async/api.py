@@ -636,7 +636,8 @@ class AsyncApi:
         Computed from the account's own events by the rules that decide about money, not read
         from a table. Every event up to `at` (time of recording, or of booking where that month
         was closed) or `position` counts; without both, all do. `event` is the last one that
-        counts. The time it takes grows with the number of events of the account.
+        counts. The time it takes grows with the number of events of the account. A tenant’s own
+        key reads its own.
         """
         call = Call(
             "GET",
@@ -678,6 +679,24 @@ class AsyncApi:
         """
         call = Call("GET", "/v1/admin/billing-config", timeout=timeout)
         return cast("models.AdminBillingConfigHistoryResponse", await self._sender.data(call))
+
+    async def get_billing_details(
+        self,
+        tenant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.BillingDetails:
+        """Who a tenant is on its statements and receipts.
+
+        All members are null where none were set, and after the erasure of the tenant.
+        """
+        call = Call(
+            "GET",
+            "/v1/admin/tenants/{tenant_id}/billing-details",
+            path={"tenant_id": tenant_id},
+            timeout=timeout,
+        )
+        return cast("models.BillingDetails", await self._sender.data(call))
 
     async def get_billing_rates(
         self,
@@ -1184,6 +1203,26 @@ class AsyncApi:
         call = Call("GET", "/health/ready", timeout=timeout)
         return cast("models.ReadyResponse", await self._sender.data(call))
 
+    async def get_receipt(
+        self,
+        grant_id: str,
+        *,
+        timeout: float | None = None,
+    ) -> models.ReceiptResponse:
+        """The receipt of a sale, or the note of a refund or a reversal.
+
+        As JSON, CSV or PDF, by `Accept`. A credit note names the receipt that it corrects. The
+        number follows from the log alone and never changes; facts of a sale that become known
+        later (VAT, an invoice, a rate) are shown from then on. A tenant’s own key reads its own.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/receipts/{grant_id}",
+            path={"grant_id": grant_id},
+            timeout=timeout,
+        )
+        return cast("models.ReceiptResponse", await self._sender.data(call))
+
     async def get_reconciliation(
         self,
         *,
@@ -1253,6 +1292,30 @@ class AsyncApi:
         """
         call = Call("GET", "/v1/session", timeout=timeout)
         return cast("models.SessionResponse", await self._sender.data(call))
+
+    async def get_statement(
+        self,
+        tenant_id: str,
+        month: str,
+        *,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.StatementResponse:
+        """The statement of a tenant and a month.
+
+        As JSON, CSV or PDF, by `Accept`. By date of booking: its closing balance is the next
+        month’s opening one, always. Of a closed month the answer is the same each time, byte for
+        byte; a later change of the billing details changes none that had a name. Its texts go
+        with the tenant’s erasure.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/statements/{tenant_id}/{month}",
+            path={"tenant_id": tenant_id, "month": month},
+            query={"bom": bom},
+            timeout=timeout,
+        )
+        return cast("models.StatementResponse", await self._sender.data(call))
 
     async def get_tax_report(
         self,
@@ -1946,6 +2009,26 @@ class AsyncApi:
         call = Call("GET", "/v1/admin/seals", query={"bom": bom}, timeout=timeout)
         return cast("models.SealList", await self._sender.data(call))
 
+    async def list_statements(
+        self,
+        tenant_id: str,
+        *,
+        bom: bool | None = None,
+        timeout: float | None = None,
+    ) -> models.StatementMonthsResponse:
+        """The months that a tenant has a statement of.
+
+        From the month of its first event until the present one, newest first.
+        """
+        call = Call(
+            "GET",
+            "/v1/billing/statements/{tenant_id}",
+            path={"tenant_id": tenant_id},
+            query={"bom": bom},
+            timeout=timeout,
+        )
+        return cast("models.StatementMonthsResponse", await self._sender.data(call))
+
     async def list_tenant_ledger(
         self,
         tenant_id: str,
@@ -1962,7 +2045,8 @@ class AsyncApi:
     ) -> models.AdminTenantLedgerResponse:
         """A tenant's postings of all kinds, newest first.
 
-        `balance_after` of the newest row is the balance.
+        `balance_after` of the newest row is the balance. A tenant’s own key reads its own,
+        without who acted.
         """
         call = Call(
             "GET",
@@ -2508,6 +2592,27 @@ class AsyncApi:
             timeout=timeout,
         )
         return cast("models.RotatedWebhookSecret", await self._sender.data(call))
+
+    async def set_billing_details(
+        self,
+        tenant_id: str,
+        body: models.BillingDetailsRequest,
+        *,
+        timeout: float | None = None,
+    ) -> models.BillingDetails:
+        """Replace the billing details of a tenant.
+
+        They are printed on what is made out from now on; a statement or receipt that has a name
+        keeps it. The texts lie beside the log and go with the tenant’s erasure.
+        """
+        call = Call(
+            "PUT",
+            "/v1/admin/tenants/{tenant_id}/billing-details",
+            path={"tenant_id": tenant_id},
+            body=body,
+            timeout=timeout,
+        )
+        return cast("models.BillingDetails", await self._sender.data(call))
 
     async def set_billing_rate(
         self,
