@@ -102,6 +102,8 @@ export interface Lot {
   readonly money: Minor;
   /** Money refunded so far, in minor units. */
   readonly refunded: Minor;
+  /** Fees of its disputes, in minor units: a cost of their own, beside what was paid for the lot. */
+  readonly disputed: number;
 }
 
 /** Credits given by a person: a lot without money. */
@@ -114,7 +116,7 @@ const NO_MONEY: Minor = { gross: 0, vat: 0, fee: 0 };
 
 export const givenLot = (lot_id: string, position: bigint, credits: number): Lot => ({
   ...{ lot_id, position, credits, currency: GIVEN, booking: null },
-  ...{ used: 0, values: NOTHING, issued: credits, money: NO_MONEY, refunded: NO_MONEY },
+  ...{ used: 0, values: NOTHING, issued: credits, money: NO_MONEY, refunded: NO_MONEY, disputed: 0 },
 });
 
 interface SoldLot {
@@ -129,7 +131,7 @@ interface SoldLot {
 export const soldLot = ({ lot_id, position, credits, currency, booking, money }: SoldLot): Lot => ({
   ...{ lot_id, position, currency, booking, credits, used: 0, issued: credits, money },
   values: booking === null ? NOTHING : valuesOf(money, booking),
-  refunded: NO_MONEY,
+  ...{ refunded: NO_MONEY, disputed: 0 },
 });
 
 /** A lot after something happened to it, and the money that left it thereby. */
@@ -213,13 +215,17 @@ export const refundLot = (lot: Lot, credits: number, money: Minor): RefundedLot 
 type Revaluation = Partial<Pick<Lot, 'money' | 'booking'>>;
 
 interface RevaluedLot extends LotStep {
-  /** Change of what was booked for the sale, and of what its refunds took of it. */
+  /** Change of what was booked for the sale, of what its refunds took of it, and of what its disputes cost. */
   readonly booked: Values;
   readonly refunded: Values;
+  readonly cost: bigint;
 }
 
 const worthOf = ({ booking }: Lot, money: Minor): Values =>
   booking === null ? NOTHING : valuesOf(money, booking);
+
+/** Cost of a lot's disputes at its rate, micro-USD; 0 while it has none. */
+const costOf = (lot: Lot): bigint => worthOf(lot, { ...NO_MONEY, fee: lot.disputed }).fee;
 
 /**
  * A lot whose fee, VAT or rate became known or was corrected: it is worth what it would have been worth from the
@@ -231,7 +237,8 @@ export const revalueLot = (lot: Lot, change: Revaluation): RevaluedLot => {
   const refunded = minusValues(worthOf(next, next.refunded), worthOf(lot, lot.refunded));
   const values = deferredIn(next);
   const value = plusValues(valueLeft(lot), minusValues(booked, refunded));
-  return { lot: { ...next, values }, released: minusValues(value, values), booked, refunded };
+  const cost = costOf(next) - costOf(lot);
+  return { lot: { ...next, values }, released: minusValues(value, values), booked, refunded, cost };
 };
 
 /**
@@ -386,9 +393,17 @@ export const revalueLots = (
 ) => {
   const own = lots.find((lot) => lot.lot_id === lot_id);
   if (own === undefined) throw new Error(`later facts name the lot ${lot_id}, which is not there`);
-  const { lot, released, booked, refunded } = revalueLot(own, changeOf(own));
+  const { lot, released, ...changes } = revalueLot(own, changeOf(own));
   const next = { lots: replaced(lots, lot), deficit };
-  return { next, lot, booked, refunded, trueUps: trueUpOf(own, released) };
+  return { next, lot, ...changes, trueUps: trueUpOf(own, released) };
+};
+
+/** The fee of a dispute, minor units: what the lot's disputes cost more thereby. Throws for a lot that is not there. */
+export const disputeLots = ({ lots, deficit }: TenantLots, lot_id: string, fee: number) => {
+  const own = lots.find((lot) => lot.lot_id === lot_id);
+  if (own === undefined) throw new Error(`a dispute names the lot ${lot_id}, which is not there`);
+  const lot = { ...own, disputed: own.disputed + fee };
+  return { next: { lots: replaced(lots, lot), deficit }, cost: costOf(lot) - costOf(own) };
 };
 
 interface LotRefund {

@@ -19,6 +19,7 @@ import {
   type Booking,
   burnLots,
   clawBack,
+  disputeLots,
   givenLot,
   type Lot,
   refundLots,
@@ -69,6 +70,8 @@ export const BOOKING_SUMS = {
   without_amount: 'int4',
   without_rate: 'int4',
   stale_rate: 'int4',
+  dispute_fee: 'numeric',
+  dispute_fee_minor: 'int8',
 } as const;
 
 type Total<C> = C extends 'int4' ? 'int8 add' : 'numeric add';
@@ -104,6 +107,7 @@ export const marginLots = table({
     refunded_gross: 'int8 replace',
     refunded_vat: 'int8 replace',
     refunded_fee: 'int8 replace',
+    disputed_fee: 'int8 replace',
   },
   indexes: ['(tenant_id, position) where used < credits'],
   fillfactor: 50,
@@ -191,7 +195,7 @@ const placeOf = (
 const nothingAt = (place: Place, currency: string): BookingFlow => ({
   ...{ ...place, currency, true_up: 0n, booked: 0n, refunded: 0n, sales: 0, refunds: 0 },
   ...{ gross_minor: 0, vat_minor: 0, fee_minor: 0, refunded_minor: 0, without_amount: 0, without_rate: 0 },
-  stale_rate: 0,
+  ...{ stale_rate: 0, dispute_fee: 0n, dispute_fee_minor: 0 },
 });
 
 /** Books one row a currency: the booking itself, and its true-ups in any currency. */
@@ -251,17 +255,36 @@ const refund = (
   state: TenantLots,
 ): TenantLots => {
   const { data } = event;
-  const { next, refunded, trueUps } = refundLots(state, {
+  const after = refundLots(state, {
     lot_id: data.grant_id,
     credits: data.credits,
     money: { gross: data.gross_amount_minor, vat: data.vat_amount_minor, fee: data.provider_fee_minor },
   });
+  const fee = data.dispute?.fee_minor ?? 0;
+  const { next, cost } = disputeLots(after.next, data.grant_id, fee);
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, data.currency),
-    ...{ refunded: refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
+    ...{ refunded: after.refunded.net, refunds: 1, refunded_minor: data.gross_amount_minor },
+    ...{ dispute_fee: cost, dispute_fee_minor: fee },
   };
-  book(fold, { own, place, trueUps });
+  book(fold, { own, place, trueUps: after.trueUps });
+  return next;
+};
+
+/** The fee of a dispute that became known after it. */
+const tellDispute = (
+  fold: MarginFold,
+  event: ProjectedEventOf<'DisputeChanged'>,
+  state: TenantLots,
+): TenantLots => {
+  const { grant_id, currency, fee_minor, previous_fee_minor } = event.data;
+  const fee = fee_minor - previous_fee_minor;
+  if (fee === 0) return state;
+  const { next, cost } = disputeLots(state, grant_id, fee);
+  const place = placeOf(fold, event);
+  const own = { ...nothingAt(place, currency), dispute_fee: cost, dispute_fee_minor: fee };
+  book(fold, { own, place, trueUps: [] });
   return next;
 };
 
@@ -292,13 +315,15 @@ const bookRate = (
 ): TenantLots => {
   const { data } = event;
   const { fx_rate_to_usd: fx_rate, price_per_1000_credits: price, sale_occurred_at: at } = data;
-  const { next, lot, booked, refunded, trueUps } = revalueLots(state, data.grant_id, ({ currency }) => ({
+  const revalued = revalueLots(state, data.grant_id, ({ currency }) => ({
     booking: { currency, fx_rate, price },
   }));
+  const { next, lot, booked, refunded, cost, trueUps } = revalued;
   const place = placeOf(fold, event);
   const own = {
     ...nothingAt(place, lot.currency),
-    ...{ booked: booked.net, refunded: refunded.net, without_rate: data.previous_rate === null ? -1 : 0 },
+    ...{ booked: booked.net, refunded: refunded.net, dispute_fee: cost },
+    without_rate: data.previous_rate === null ? -1 : 0,
     stale_rate: Number(isStaleRate(data.fx_rate_date, at)) - Number(isStaleRate(data.previous_rate_date, at)),
   };
   book(fold, { own, place, trueUps });
@@ -376,6 +401,8 @@ const after = (fold: MarginFold, event: ProjectedEvent, state: TenantLots): Tena
       return refund(fold, event, state);
     case 'RefundReversed':
       return restore(fold, event, state);
+    case 'DisputeChanged':
+      return tellDispute(fold, event, state);
     case 'CreditsAdjusted':
       return adjust(fold, event, state);
     case 'CreditsBurned':
@@ -423,6 +450,7 @@ const lotOfRow = (row: SqlRow): Lot => {
     issued,
     money: { gross: money.paid_gross, vat: money.paid_vat, fee: money.paid_fee },
     refunded: { gross: money.refunded_gross, vat: money.refunded_vat, fee: money.refunded_fee },
+    disputed: money.disputed_fee,
   };
 };
 
@@ -447,6 +475,7 @@ const rowOfLot = (tenant_id: string, lot: Lot) => ({
   refunded_gross: lot.refunded.gross,
   refunded_vat: lot.refunded.vat,
   refunded_fee: lot.refunded.fee,
+  disputed_fee: lot.disputed,
 });
 
 /** Rows of the lots that a batch changed or made. */
@@ -551,6 +580,7 @@ const lotsOf = async (
     ...reversals,
     ...only(events, 'SaleDetailsAdded'),
     ...only(events, 'SaleRateBooked'),
+    ...only(events, 'DisputeChanged'),
   ].map((event) => ({
     tenant_id: tenantOf(event),
     lot_id: event.data.grant_id,
@@ -580,13 +610,14 @@ const lotsOf = async (
 /** Lots of credits consumed first in, first out, and the money that was recognised thereby. */
 export const marginProjector: Projector = {
   name: 'margin',
-  version: 4,
+  version: 5,
   eventTypes: [
     'CreditsGranted',
     'SaleDetailsAdded',
     'SaleRateBooked',
     'CreditsRefunded',
     'RefundReversed',
+    'DisputeChanged',
     'CreditsAdjusted',
     'CreditsBurned',
     'MonthCutOff',

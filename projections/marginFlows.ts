@@ -62,13 +62,14 @@ export const marginFlows =
 /** What was booked in a period although its time lies in a month that was closed before. */
 const LATE_FLOWS = `
   select count(distinct position)::int8 as events, coalesce(sum(net), 0)::numeric as net,
-    coalesce(sum(true_up), 0)::numeric as true_up
+    coalesce(sum(true_up), 0)::numeric as true_up, coalesce(sum(dispute_fee), 0)::numeric as dispute_fee
   from (
-    select position, net, 0::numeric as true_up, created_at, booked_at from read.margin_burns
-    union all select position, 0, true_up, created_at, booked_at from read.margin_bookings
+    select position, net, 0::numeric as true_up, 0::numeric as dispute_fee, created_at, booked_at
+    from read.margin_burns
+    union all select position, 0, true_up, dispute_fee, created_at, booked_at from read.margin_bookings
   ) f where booked_at > created_at and booked_at between $1 and $2`;
 
-const readLate = rowReader({ events: 'int8', net: 'numeric', true_up: 'numeric' });
+const readLate = rowReader({ events: 'int8', net: 'numeric', true_up: 'numeric', dispute_fee: 'numeric' });
 
 /** Events of closed months that are booked in a period, and what they recognised: micro-USD. */
 export const lateFlows =

@@ -20,14 +20,14 @@ const SHOWN = pick(
   ...(['tenant_id', 'grant_id', 'kind', 'credits', 'original_grant_id', 'currency'] as const),
   ...(['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const),
   ...(['price_list_version', 'fx_rate_to_usd', 'provider', 'provider_txn_id', 'invoice_ref'] as const),
-  ...(['payout_id', 'tax_rate', 'tax_country'] as const),
+  ...(['payout_id', 'tax_rate', 'tax_country', 'dispute_status', 'dispute_fee_minor'] as const),
   ...(['occurred_at', 'created_at'] as const),
 );
 
 const MONEY = ['gross_amount_minor', 'vat_amount_minor', 'provider_fee_minor', 'net_amount_minor'] as const;
 
 /** Credits are negative already. */
-const SIGN = `case when kind = 'refund' then -1 else 1 end`;
+const SIGN = `case when kind in ('refund', 'dispute') then -1 else 1 end`;
 
 const SIGNED = Object.keys(SHOWN)
   .map((name) => (MONEY.some((one) => one === name) ? `${SIGN} * ${name} as ${name}` : name))
@@ -44,7 +44,7 @@ const valuesOf = (asked: PaymentsAsked): readonly SqlValue[] => [
   ...[asked.provider ?? null, asked.currency ?? null, asked.kind ?? null, asked.payout_id ?? null],
 ];
 
-/** Sales, refunds and reversals of all tenants, newest first. */
+/** Sales, refunds, disputes and reversals of all tenants, newest first. */
 export const payments = paging(
   { name: 'payments', columns: SIGNED, chosen: CHOSEN },
   (asked: PaymentsAsked & Page) => valuesOf(asked),
@@ -53,14 +53,15 @@ export const payments = paging(
 
 /** Sums of payments in one currency, minor units; what went back is taken off. */
 export const paymentSums = listing(
-  `select currency, count(*) as payments, count(*) filter (where gross_amount_minor is null) as without_amount,
+  `select currency, count(*) as payments, coalesce(sum(dispute_fee_minor), 0)::numeric as dispute_fee_minor,
+     count(*) filter (where gross_amount_minor is null) as without_amount,
      ${MONEY.map((name) => `coalesce(sum(${SIGN} * ${name}), 0)::numeric as ${name}`).join(', ')}
    ${CHOSEN} group by currency order by currency`,
   valuesOf,
   rowReader({
     ...{ currency: 'text', payments: 'int8', without_amount: 'int8' },
     ...{ gross_amount_minor: 'numeric', vat_amount_minor: 'numeric' },
-    ...{ provider_fee_minor: 'numeric', net_amount_minor: 'numeric' },
+    ...{ provider_fee_minor: 'numeric', net_amount_minor: 'numeric', dispute_fee_minor: 'numeric' },
   }),
 );
 
@@ -84,7 +85,7 @@ const TAXED = `(
 
 const taxSumsBy = (month: string, months: string) => `
    select ${month} as month, currency, taxed_rate as tax_rate, taxed_country as tax_country,
-     count(*) filter (where kind = 'sale') as sales, count(*) filter (where kind = 'refund') as refunds,
+     count(*) filter (where kind = 'sale') as sales, count(*) filter (where kind in ('refund', 'dispute')) as refunds,
      ${sumOf('sale', 'gross_amount_minor', 'sales_gross')}, ${sumOf('sale', 'vat_amount_minor', 'sales_vat')},
      ${sumOf('sale', 'provider_fee_minor', 'sales_fee')},
      ${sumOf('refund', 'gross_amount_minor', 'refunds_gross')}, ${sumOf('refund', 'vat_amount_minor', 'refunds_vat')},

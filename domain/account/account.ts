@@ -22,7 +22,7 @@ import {
 import { chargeCredits, holdCredits, releaseHold, settleHold } from './holds.ts';
 import { grantCredits, refundCredits } from './payments.ts';
 import { addSaleDetails, bookSaleRate } from './saleDetails.ts';
-import { reverseRefund } from './reversals.ts';
+import { reverseRefund, tellDispute } from './reversals.ts';
 
 type AccountDecision = Decision<AccountEvent, AccountRejection>;
 
@@ -86,6 +86,8 @@ const decide = (state: AccountState, command: AccountCommand): AccountDecision =
       return refundCredits(state, command);
     case 'ReverseRefund':
       return reverseRefund(state, command);
+    case 'TellDispute':
+      return tellDispute(state, command);
     case 'AdjustCredits':
       return adjustCredits(state, command);
     case 'ChargeCredits':

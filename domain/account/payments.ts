@@ -1,5 +1,13 @@
 import { accept, type Decision, reject } from '../kernel/decider.ts';
-import { asCredits, type Credits, divideHalfEven, minus, plus, staysExact } from '../kernel/amounts.ts';
+import {
+  asCredits,
+  type Credits,
+  divideHalfEven,
+  minus,
+  NO_CREDITS,
+  plus,
+  staysExact,
+} from '../kernel/amounts.ts';
 import {
   type AccountEvent,
   type AccountRejection,
@@ -117,6 +125,19 @@ const amountsOf = (data: RefundCredits['data'], of: SaleState, available: number
   };
 };
 
+/**
+ * A dispute takes back the credits that are there, of those that its money is for, and the money in any case: all that
+ * is left of the sale's where no amount is told. One that was won when it is told of first takes nothing.
+ */
+const disputedOf = (data: RefundCredits['data'], of: SaleState, available: number): Amounts => {
+  if (data.dispute?.status === 'won') return { credits: NO_CREDITS, gross: 0, vat: 0, fee: 0 };
+  const gross = data.gross_amount_minor ?? remainingOf(of).gross;
+  const due = amountsOf({ ...data, gross_amount_minor: gross }, of, available);
+  const isUnpaid = (of.sale.gross_amount_minor ?? 0) === 0;
+  const credits = isUnpaid ? remainingOf(of).credits : due.credits;
+  return { ...due, credits: asCredits(Math.min(credits, Math.max(0, available))) };
+};
+
 const exceeds = (wanted: Amounts, remaining: Amounts): boolean =>
   wanted.credits > remaining.credits ||
   wanted.gross > remaining.gross ||
@@ -154,7 +175,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
   if (data.currency !== null && data.currency !== of.sale.currency)
     return reject({ code: 'refund_mismatch', reason: 'currency' });
 
-  const wanted = amountsOf(data, of, availableIn(state));
+  const wanted = (data.dispute === undefined ? amountsOf : disputedOf)(data, of, availableIn(state));
   const rejection = beyondLimits(state, of, wanted);
   if (rejection !== undefined) return reject(rejection);
   return accept({
@@ -169,6 +190,7 @@ export const refundCredits = (state: AccountState, { data, meta }: RefundCredits
       gross_amount_minor: wanted.gross,
       vat_amount_minor: wanted.vat,
       provider_fee_minor: wanted.fee,
+      ...(data.dispute === undefined ? {} : { dispute: data.dispute }),
       fingerprint: data.fingerprint,
       reason: data.reason,
       occurred_at: data.occurred_at,

@@ -118,8 +118,12 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
   switch (type) {
     case 'CreditsGranted':
     case 'CreditsRefunded':
-    case 'RefundReversed':
+    case 'DisputeChanged':
       return [paymentName(paymentKey(data)), grantName(data.grant_id)];
+    case 'RefundReversed':
+      return isOfDispute(data)
+        ? [grantName(data.grant_id)]
+        : [paymentName(paymentKey(data)), grantName(data.grant_id)];
     case 'CreditsAdjusted':
       return data.idempotency_key === null ? NAMELESS : [adjustmentName(data.idempotency_key)];
     case 'CreditsBurned':
@@ -131,6 +135,9 @@ const namesOf = ({ type, data }: AccountEvent): readonly string[] => {
       return 'grant_id' in data ? [grantName(data.grant_id)] : NAMELESS;
   }
 };
+
+/** Whether a dispute was won by it: then its transaction is that of the dispute, which is found by it. */
+const isOfDispute = ({ dispute }: Data<'RefundReversed'>): boolean => dispute === true;
 
 const isExport = (burn: Data<'CreditsBurned'>): burn is Data<'CreditsBurned'> & { readonly job_id: string } =>
   burn.operation === 'examples_export' && burn.job_id !== null;
@@ -294,8 +301,21 @@ const reversed = (state: AccountState, reversal: Data<'RefundReversed'>): Accoun
     ...(of === undefined ? state : withSale(state, plusReversal(of, reversal))),
     balance: plus(state.balance, reversal.credits),
     purchased: plus(state.purchased, reversal.credits),
-    reversals: keep(state.reversals, paymentKey(reversal), reversal),
+    reversals: reversalsWith(state, reversal),
   };
+};
+
+/** That of a dispute is not asked for by its payment. */
+const reversalsWith = ({ reversals }: AccountState, reversal: Data<'RefundReversed'>) =>
+  isOfDispute(reversal) ? reversals : keep(reversals, paymentKey(reversal), reversal);
+
+/** A dispute that is not kept is read again with its news when somebody asks for it. */
+const disputeTold = (state: AccountState, news: Data<'DisputeChanged'>): AccountState => {
+  const key = paymentKey(news);
+  const refund = keptAt(state.refunds, key);
+  if (refund === undefined) return state;
+  const { status, fee_minor } = news;
+  return { ...state, refunds: keep(state.refunds, key, { ...refund, dispute: { status, fee_minor } }) };
 };
 
 /** A sale after an event that names it. */
@@ -341,7 +361,9 @@ const recalledOne = (
     case 'CreditsRefunded':
       return { ...state, refunds: keep(state.refunds, paymentKey(data), data) };
     case 'RefundReversed':
-      return { ...state, reversals: keep(state.reversals, paymentKey(data), data) };
+      return { ...state, reversals: reversalsWith(state, data) };
+    case 'DisputeChanged':
+      return disputeTold(state, data);
     case 'CreditsAdjusted':
       return { ...state, adjustments: keptBy(state.adjustments, data) };
     case 'CreditsBurned':
@@ -457,6 +479,8 @@ const changed = (state: AccountState, { type, data }: Exclude<AccountEvent, Late
       return refunded(state, data);
     case 'RefundReversed':
       return reversed(state, data);
+    case 'DisputeChanged':
+      return disputeTold(state, data);
     case 'CreditsAdjusted':
       return adjusted(state, data);
     case 'CreditsHeld':

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import type { Queries } from '../queries/queries.ts';
+import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { routesOver } from '../server/routes.ts';
+import { disputeOut } from './credits.ts';
 import {
   checkKnown,
   creditsOut,
@@ -27,7 +29,7 @@ export interface PaymentsDeps {
 
 const { get } = routesOver<PaymentsDeps>();
 
-const paymentKind = z.enum(['sale', 'refund', 'reversal']);
+const paymentKind = z.enum(['sale', 'refund', 'dispute', 'reversal']);
 
 const payment = z
   .strictObject({
@@ -49,6 +51,7 @@ const payment = z
     payout_id: z.string().nullable(),
     tax_rate: decimalOut.nullable(),
     tax_country: z.string().nullable(),
+    ...disputeOut,
     occurred_at: instantOut,
     created_at: instantOut,
   })
@@ -66,6 +69,7 @@ const paymentSum = z
     vat_amount_minor: minorOut,
     provider_fee_minor: minorOut,
     net_amount_minor: minorOut,
+    dispute_fee_minor: minorOut.meta({ description: 'Fees of disputes: a cost beside these sums.' }),
   })
   .meta({ id: 'PaymentSum' });
 
@@ -89,10 +93,10 @@ const asNumbers = <Sums extends Readonly<Record<string, unknown>>>(sums: Sums) =
 export const listPayments = get(
   '/v1/admin/payments',
   {
-    summary: 'Sales, refunds and reversals of all tenants, newest first',
+    summary: 'Sales, refunds, disputes and reversals of all tenants, newest first',
     description:
-      '`from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds are ' +
-      'negative, so that sums are what remains; `net_amount_minor` is gross less VAT.',
+      '`from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds ' +
+      'and disputes are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.',
     access: 'admin',
     query: zoned({
       from: dayOrTime.optional(),
@@ -115,9 +119,10 @@ export const listPayments = get(
     const sums = query.cursor === undefined ? await queries.paymentSums(query) : null;
     return {
       log_id: logId(),
-      items: found.items.map(({ kind, ...row }) => ({
+      items: found.items.map(({ kind, dispute_status, ...row }) => ({
         ...row,
         kind: kind as z.input<typeof paymentKind>,
+        dispute_status: dispute_status as DisputeStatus | null,
       })),
       by_currency: sums?.map((sum) => asNumbers(sum)) ?? null,
       ...pageFacts(query, found),

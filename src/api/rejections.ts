@@ -87,6 +87,13 @@ export const REFUND_REJECTIONS = {
     problem('refund_mismatch', 'The sale to refund belongs to another tenant.', { reason: 'tenant' }),
 } satisfies Sentences<RefundRejection>;
 
+/** Why a dispute, or news of one, is not recorded. */
+export const DISPUTE_REJECTIONS = {
+  ...accountRejections('original_grant_not_found', 'refund_exceeds_original', 'idempotency_key_reused'),
+  time_in_future: neverRejected,
+  sale_of_another_tenant: neverRejected,
+} satisfies Sentences<RefundRejection>;
+
 /** Why a reversal is not recorded. */
 export const REVERSAL_REJECTIONS = accountRejections(
   'refund_not_found',

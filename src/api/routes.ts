@@ -7,7 +7,7 @@ import {
   listDeployments,
   type DeploymentsDeps,
 } from './deployments.ts';
-import { reverseRefund, type ReversalsDeps } from './reversals.ts';
+import { recordDispute, reverseRefund, type ReversalsDeps } from './reversals.ts';
 import { addCredits, adjustCredits, listGrants, refundCredits, type CreditsDeps } from './credits.ts';
 import {
   cancelTrainingJob,
@@ -264,6 +264,7 @@ const ROUTES: Readonly<Record<Tag, Readonly<Record<string, Route<ApiDeps>>>>> = 
     listGrants,
     listUsage,
     refundCredits,
+    recordDispute,
     reverseRefund,
     setBillingRate,
   },

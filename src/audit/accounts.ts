@@ -21,6 +21,7 @@ import {
   reverse,
   sell,
   takeOnce,
+  tellDispute,
   tellMore,
 } from './rules.ts';
 import { wrong } from './findings.ts';
@@ -74,6 +75,7 @@ const move = byType<[Books, AccountBook]>({
   SaleRateBooked: bookRate,
   CreditsRefunded: refund,
   RefundReversed: reverse,
+  DisputeChanged: tellDispute,
   CreditsAdjusted: (event, books, book) => {
     const { idempotency_key: key, credits, allow_negative } = event.data;
     if (key !== null)

@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../domain/kernel/json.ts';
-import { HASH_VERSION, hashVersionOf } from '../../domain/kernel/chain.ts';
+import type { Json, JsonObject } from '../../domain/kernel/json.ts';
+import { canonicalJson, HASH_VERSION, hashVersionOf } from '../../domain/kernel/chain.ts';
 import { accountOf, type AuditedEvent, type AuditedEventOf, byType, recordedAt } from './auditedEvent.ts';
 import { type Place, placeOf, wrong } from './findings.ts';
 import { tokenParts } from '../../domain/writtenText.ts';
@@ -40,7 +40,7 @@ interface Difference {
   readonly found: string;
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const text = (value: unknown): string => (typeof value === 'string' ? value : canonicalJson(value as Json));
 
 /** Null members follow from the sale, or from the refund of a reversal. `grantOf` gives the grant of a payment. */
 const expectedOf = (
@@ -326,7 +326,10 @@ export const claimsCheck = (books: Books) => {
       },
       CreditsGranted: effect,
       CreditsRefunded: effect,
-      RefundReversed: effect,
+      // A dispute that was won is news of a payment that was claimed when it was opened.
+      RefundReversed: (event) => {
+        if (event.data.dispute !== true) effect(event);
+      },
     }),
     /** `newest`: the latest time in the log. */
     finish: (newest: string): void => {

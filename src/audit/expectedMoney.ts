@@ -36,8 +36,8 @@ const newRow = (tenant_id: string, at: string): BalanceRow => ({
   last_activity_at: at,
 });
 
-/** Facts of sales that became known later: they move no credits. */
-const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked']);
+/** Facts of sales and disputes that became known later: they move no credits. */
+const FACTS: ReadonlySet<string> = new Set(['SaleDetailsAdded', 'SaleRateBooked', 'DisputeChanged']);
 
 /** Totals of all tenants by event; also what balances at a moment are made of. */
 export const balanceTotals = (emit: Emit = () => undefined) => {
@@ -107,6 +107,7 @@ const moneyOf = ({ stream, position, data }: Moved) => ({
   refunded_amount_minor: 0n,
   bonus_credits: 0,
   discount_minor: 0,
+  dispute_fee_minor: 0,
 });
 
 const soldGrant = (event: AuditedEventOf<'CreditsGranted'>) => ({
@@ -135,13 +136,21 @@ const reversedGrant = (event: AuditedEventOf<'RefundReversed'>, sale: Sold): Exp
   fx_rate_date: sale?.fx_rate_date ?? null,
 });
 
-/** Price list and rate are those of the sale. */
-const refundedGrant = (event: AuditedEventOf<'CreditsRefunded'>, sale: Sold): ExpectedRow<typeof grants> => ({
+type News = Pick<AuditedEventOf<'DisputeChanged'>['data'], 'status' | 'fee_minor'>;
+
+/** Price list and rate are those of the sale. `dispute`: the last that is known of it. */
+const refundedGrant = (
+  event: AuditedEventOf<'CreditsRefunded'>,
+  sale: Sold,
+  dispute: News | undefined,
+): ExpectedRow<typeof grants> => ({
   ...moneyOf(event),
   ...event.data,
   refund_id: null,
   grant_id: event.data.refund_id,
-  kind: 'refund',
+  kind: dispute === undefined ? 'refund' : 'dispute',
+  dispute_status: dispute?.status ?? null,
+  dispute_fee_minor: dispute?.fee_minor ?? 0,
   credits: 0 - event.data.credits,
   original_grant_id: event.data.grant_id,
   price_list_version: sale?.price_list_version ?? null,
@@ -157,6 +166,7 @@ export const grantRows: ExpectedModel = {
     const sales = keptRows<typeof grants, ReturnType<typeof soldGrant>>(grants, emit);
     /** Their rate is that of their sale, which may be corrected after them. */
     const refunds: (() => ExpectedRow<typeof grants>)[] = [];
+    const news = new Map<string, News>();
     const apply = byType({
       CreditsGranted: (event) => sales.set(`${event.stream} ${event.data.grant_id}`, soldGrant(event)),
       SaleDetailsAdded: ({ stream, data: { grant_id, details } }) => {
@@ -178,8 +188,10 @@ export const grantRows: ExpectedModel = {
           sale.refunded_credits += BigInt(event.data.credits);
           sale.refunded_amount_minor += BigInt(event.data.gross_amount_minor);
         }
-        refunds.push(() => refundedGrant(event, sale));
+        const { refund_id, dispute } = event.data;
+        refunds.push(() => refundedGrant(event, sale, news.get(`${event.stream} ${refund_id}`) ?? dispute));
       },
+      DisputeChanged: ({ stream, data }) => void news.set(`${stream} ${data.refund_id}`, data),
       RefundReversed: (event) => {
         const sale = sales.get(`${event.stream} ${event.data.grant_id}`);
         if (sale !== undefined) {

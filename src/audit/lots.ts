@@ -45,6 +45,8 @@ interface BookedLot {
   ever: bigint;
   paid: Coins;
   back: Coins;
+  /** Fees of disputes, minor units. */
+  disputed: bigint;
 }
 
 /** What one posting did, by currency. */
@@ -54,6 +56,8 @@ export interface Moves {
   refunded: bigint;
   /** What was booked for a sale, by facts that became known after it. */
   booked: bigint;
+  /** What disputes cost more. */
+  cost: bigint;
 }
 
 export interface MarginBook {
@@ -62,7 +66,7 @@ export interface MarginBook {
 }
 
 export const noWorth = (): Worth => ({ net: 0n, amount: 0n, implied: 0n, fee: 0n, vat: 0n });
-const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n, booked: 0n });
+const noMoves = (): Moves => ({ trueUps: new Map(), used: new Map(), refunded: 0n, booked: 0n, cost: 0n });
 const leftOf = ({ credits, gone }: BookedLot): bigint => credits - gone;
 
 const each = (of: (part: (typeof PARTS)[number]) => bigint): Worth => ({
@@ -190,10 +194,28 @@ const giveBack = (
   return true;
 };
 
+/** What the disputes of a lot cost, micro-USD. */
+const feesOf = ({ worth, disputed }: BookedLot): bigint => worth([0n, 0n, disputed]).fee;
+
+/** A fee of a dispute, minor units: beside what was paid for the lot. */
+const payFee = (
+  book: MarginBook,
+  { id, fee }: { readonly id: string; readonly fee: number },
+  moves: Moves,
+): boolean => {
+  const lot = book.lots.find((one) => one.id === id);
+  if (lot === undefined || fee === 0) return false;
+  const before = feesOf(lot);
+  lot.disputed += BigInt(fee);
+  moves.cost += feesOf(lot) - before;
+  return true;
+};
+
 /** A lot after its money or its rate turned out otherwise, as if it had always been so; the rest is made up for. */
 const restate = (lot: BookedLot, change: (lot: BookedLot) => void, moves: Moves): void => {
-  const [paid, back] = [lot.worth(lot.paid).net, lot.worth(lot.back).net];
+  const [paid, back, fees] = [lot.worth(lot.paid).net, lot.worth(lot.back).net, feesOf(lot)];
   change(lot);
+  moves.cost = feesOf(lot) - fees;
   moves.booked = lot.worth(lot.paid).net - paid;
   moves.refunded = lot.worth(lot.back).net - back;
   const left = leftOf(lot);
@@ -273,14 +295,14 @@ const saleLot = (data: Of<'CreditsGranted'>, position: bigint): BookedLot => {
     kind: rate === null ? 'unpriced' : 'priced',
     price: rate === null ? null : price,
     ...{ credits: BigInt(data.credits), gone: 0n, value: worth(coinsOf(data)), shown: noWorth() },
-    ...{ ever: BigInt(data.credits), paid: coinsOf(data), back: NO_COINS },
+    ...{ ever: BigInt(data.credits), paid: coinsOf(data), back: NO_COINS, disputed: 0n },
   };
 };
 
 const giftLot = (data: Of<'CreditsAdjusted'>, position: bigint): BookedLot => ({
   ...{ id: data.adjustment_id, position, kind: 'gift', currency: '', rate: null, price: null },
   ...{ worth: noWorth, credits: BigInt(data.credits), gone: 0n, value: noWorth(), shown: noWorth() },
-  ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS },
+  ...{ ever: BigInt(data.credits), paid: NO_COINS, back: NO_COINS, disputed: 0n },
 });
 
 type Learnt = Extract<AnyEvent, { type: 'SaleDetailsAdded' | 'SaleRateBooked' }>;
@@ -314,7 +336,12 @@ export const post = (book: MarginBook, event: Posted): Moves | undefined => {
     case 'CreditsRefunded': {
       const { grant_id: id, credits } = event.data;
       giveBack(book, { id, credits: BigInt(credits), coins: coinsOf(event.data) }, moves);
+      payFee(book, { id, fee: event.data.dispute?.fee_minor ?? 0 }, moves);
       return moves;
+    }
+    case 'DisputeChanged': {
+      const { grant_id: id, fee_minor, previous_fee_minor } = event.data;
+      return payFee(book, { id, fee: fee_minor - previous_fee_minor }, moves) ? moves : undefined;
     }
     case 'RefundReversed': {
       const { grant_id: id, credits } = event.data;

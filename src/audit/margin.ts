@@ -52,7 +52,7 @@ const staleAt = (day: string | null, occurredAt: string): bigint => {
 const laterBooking = (
   event: AuditedEventOf<'SaleDetailsAdded' | 'SaleRateBooked'>,
   book: MarginBook,
-  { booked, refunded }: Moves,
+  { booked, refunded, cost }: Moves,
 ): Map<string, Booking> => {
   const { currency = '' } = book.lots.find(({ id }) => id === event.data.grant_id) ?? {};
   if (event.type === 'SaleDetailsAdded') {
@@ -62,7 +62,9 @@ const laterBooking = (
   const { previous_rate, previous_rate_date: before, fx_rate_date: after, sale_occurred_at: at } = event.data;
   const without_rate = previous_rate === null ? -1n : 0n;
   const stale_rate = staleAt(after, at) - staleAt(before, at);
-  return new Map([[currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate }]]);
+  return new Map([
+    [currency, { ...NO_BOOKING, booked, refunded, without_rate, stale_rate, dispute_fee: cost }],
+  ]);
 };
 
 const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBook): Booking => {
@@ -82,9 +84,15 @@ const saleBooking = ({ data }: AuditedEventOf<'CreditsGranted'>, book: MarginBoo
 /** What a sale, a refund or its reversal books in its own currency; nothing of its own for an adjustment. */
 const ownBooking = (event: AuditedEvent, book: MarginBook, moves: Moves): Map<string, Booking> => {
   if (event.type === 'CreditsRefunded') {
-    const { currency, gross_amount_minor } = event.data;
+    const { currency, gross_amount_minor, dispute } = event.data;
     const own = { refunded: moves.refunded, refunds: 1n, refunded_minor: BigInt(gross_amount_minor) };
-    return new Map([[currency, { ...NO_BOOKING, ...own }]]);
+    const fee = { dispute_fee: moves.cost, dispute_fee_minor: BigInt(dispute?.fee_minor ?? 0) };
+    return new Map([[currency, { ...NO_BOOKING, ...own, ...fee }]]);
+  }
+  if (event.type === 'DisputeChanged') {
+    const { currency, fee_minor, previous_fee_minor } = event.data;
+    const dispute_fee_minor = BigInt(fee_minor - previous_fee_minor);
+    return new Map([[currency, { ...NO_BOOKING, dispute_fee: moves.cost, dispute_fee_minor }]]);
   }
   if (event.type === 'RefundReversed') {
     const { currency, gross_amount_minor } = event.data;
@@ -110,6 +118,7 @@ const lotRow = (tenant_id: string, lot: MarginBook['lots'][number]): ExpectedRow
   ...{ fx_rate: lot.rate, price: lot.price, credits: lot.credits, used: lot.gone, ...lot.value },
   ...{ issued: lot.ever, paid_gross: lot.paid[0], paid_vat: lot.paid[1], paid_fee: lot.paid[2] },
   ...{ refunded_gross: lot.back[0], refunded_vat: lot.back[1], refunded_fee: lot.back[2] },
+  disputed_fee: lot.disputed,
 });
 
 /** Lots, and what was recognised of them, by a second writing of the report's rules. */

@@ -38,7 +38,7 @@ import { convertDocument } from '../commands/convert.ts';
 import { operations } from '../commands/operations.ts';
 import { reviewCommands } from '../commands/reviews.ts';
 import { extractByFields, extractDocument } from '../commands/extract.ts';
-import { refundCredits, reverseRefund, sellCredits } from '../commands/sales.ts';
+import { recordDispute, refundCredits, reverseRefund, sellCredits } from '../commands/sales.ts';
 import { correctRates, priceSales } from '../commands/saleRates.ts';
 import type { ApiDeps } from '../api/routes.ts';
 import { lastRunOfSubject } from '../../projections/evaluations.ts';
@@ -215,8 +215,9 @@ export const apiDeps = (from: Context, randomBytes: (count: number) => Uint8Arra
     sellCredits: sellCredits(sales),
     ...{ priceSales: priceSales(from.saleRates), correctRates: correctRates(from.saleRates) },
     refundCredits: refundCredits(sales),
+    recordDispute: recordDispute(sales),
     reverseRefund: reverseRefund({ ...sales, grantById: from.queries.grantById }),
-      ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
+    ...{ reference: sales.reference, apiKeys: from.apiKeys, books: from.books },
     keys: from.authenticator,
     sessions: sessionsOf(from),
     expectWork: (tenantId) => parts.workers.expect(tenantId),

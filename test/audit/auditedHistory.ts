@@ -112,6 +112,14 @@ const money = async (api: Client, tenant_id: string): Promise<void> => {
         ...{ provider_txn_id: randomUUID(), gross_amount_minor: 50 },
       });
   }
+  for (const [status, minor] of [
+    ['won', 300],
+    ['lost', 200],
+  ] as const) {
+    const dispute = { provider: 'stripe', provider_txn_id: randomUUID(), original_provider_txn_id: original };
+    await done(api, '/v1/billing/disputes', { ...dispute, status: 'opened', gross_amount_minor: minor });
+    await done(api, '/v1/billing/disputes', { ...dispute, status, fee_minor: 1_500 });
+  }
   for (const credits of [700, -200])
     await done(api, `/v1/admin/tenants/${tenant_id}/adjust-credits`, { credits, reason: 'goodwill' });
   const hole = { credits: -100, reason: 'charged back', allow_negative: true };

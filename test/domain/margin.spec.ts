@@ -5,6 +5,7 @@ import {
   burnLots,
   clawBack,
   consume,
+  disputeLots,
   givenLot,
   leftIn,
   type Lot,
@@ -31,7 +32,7 @@ const worked = soldLot({
 const figuresOf = ({ net, amount, implied, fee, vat }: Values, credits: number) =>
   marginFigures(
     {
-      ...{ net, amount, implied, fee, vat, true_up: 0n },
+      ...{ net, amount, implied, fee, vat, true_up: 0n, dispute_fee: 0n },
       ...{ priced_credits: BigInt(credits), given_credits: 0n, unpriced_credits: 0n },
     },
     0n,
@@ -45,7 +46,7 @@ describe('the worked example of the margin report', () => {
     expect(realized.margin).to.equal(10_505_000n);
     expect(gap).to.deep.equal({
       ...{ fx_rate: 130_435n, price_variance: -435n, provider_fee: -495_000n },
-      ...{ promo: 0n, unpriced: 0n, refund_true_up: 0n, rounding: 0n },
+      ...{ promo: 0n, unpriced: 0n, refund_true_up: 0n, dispute_fee: 0n, rounding: 0n },
     });
     expect(fx_effect).to.equal(-365_000n);
   });
@@ -238,6 +239,26 @@ describe('a refund that is undone', () => {
   });
 });
 
+describe('the fee of a dispute', () => {
+  it('is a cost at the rate of its sale, beside what was paid, and follows a corrected rate', () => {
+    const { next, cost } = disputeLots({ lots: [worked], deficit: 0 }, 'sale', 1_500);
+    expect(cost).to.equal(16_500_000n);
+    expect(heldBy(next.lots)).to.equal(heldBy([worked]));
+    const more = disputeLots(next, 'sale', 1);
+    expect(more.cost).to.equal(11_000n);
+    const [lot] = more.next.lots;
+    expect(revalueLot(lot ?? worked, { booking: { ...EUR, fx_rate: '1.20' } }).cost).to.equal(1_501_000n);
+  });
+
+  it('is nothing while its sale has no rate, and that of a lot that is not there is refused', () => {
+    const unrated = soldLot({ ...worked, booking: null, credits: 10 });
+    const { next, cost } = disputeLots({ lots: [unrated], deficit: 0 }, 'sale', 1_500);
+    expect(cost).to.equal(0n);
+    expect(revalueLot(next.lots[0] ?? unrated, { booking: EUR }).cost).to.equal(16_500_000n);
+    expect(() => disputeLots({ lots: [], deficit: 0 }, 'no', 1)).to.throw(/not there/);
+  });
+});
+
 type Step =
   | { readonly kind: 'sale'; readonly lot: Lot }
   | { readonly kind: 'gift' | 'clawback' | 'burn'; readonly share: number }
@@ -383,14 +404,17 @@ describe("a tenant's lots", () => {
     );
   });
 
+  const micro = fc.bigInt({ min: 0n, max: 10n ** 12n });
+
   it('give a gap that is realized − unit, and a breakdown that sums to it', () => {
     fc.assert(
-      fc.property(history, fc.bigInt({ min: 0n, max: 10n ** 12n }), (steps, modelCost) => {
+      fc.property(history, micro, micro, (steps, modelCost, dispute_fee) => {
         const { sums, count } = run(steps);
         const { unit, realized, fx_effect, gap } = marginFigures(
           {
             ...sums.recognised,
             true_up: sums.trueUp,
+            dispute_fee,
             priced_credits: BigInt(count.priced),
             given_credits: BigInt(count.given),
             unpriced_credits: BigInt(count.unpriced),

@@ -7,13 +7,15 @@ export interface PlainSums extends Worth {
   gift: bigint;
   unpriced: bigint;
   trueUp: bigint;
+  disputeFee: bigint;
   /** Net value of unconsumed credits at its end. */
   deferred: bigint;
 }
 
 const timeOf = ({ data }: ProjectedEvent): string => ('created_at' in data ? data.created_at : '');
 
-const add = (sums: PlainSums, { trueUps, used }: Moves): void => {
+const add = (sums: PlainSums, { trueUps, used, cost }: Moves): void => {
+  sums.disputeFee += cost;
   for (const net of trueUps.values()) sums.trueUp += net;
   for (const part of used.values())
     for (const name of Object.keys(part) as (keyof typeof part)[]) sums[name] += part[name];
@@ -27,7 +29,7 @@ export const plainMargin = (
   events: readonly ProjectedEvent[],
   { from, to }: { readonly from: string; readonly to: string },
 ): PlainSums => {
-  const sums = { ...noWorth(), priced: 0n, gift: 0n, unpriced: 0n, trueUp: 0n, deferred: 0n };
+  const sums = { ...noWorth(), priced: 0n, gift: 0n, unpriced: 0n, trueUp: 0n, disputeFee: 0n, deferred: 0n };
   const books = new Map<string, MarginBook>();
   for (const event of events) {
     if (timeOf(event) > to) continue;

@@ -60,6 +60,7 @@ const traders = (random: Random, rates: FxRatesState) => {
   const events: ProjectedEvent[] = [];
   const sold: Sold[] = [];
   const refunded: Refunded[] = [];
+  const disputed: Refunded[] = [];
 
   const execute = (tenant: string, command: AccountCommand): boolean => {
     const state = states.get(tenant) ?? NEW_ACCOUNT;
@@ -159,6 +160,40 @@ const traders = (random: Random, rates: FxRatesState) => {
     });
   };
 
+  /** News of a dispute: its end, or its fee. */
+  const tellDispute = ({ tenant, txn }: Refunded, at: string): void =>
+    void execute(tenant, {
+      type: 'TellDispute',
+      meta: { ...metaOf(), now: at },
+      data: {
+        ...{ tenant_id: tenant, provider: 'stripe', provider_txn_id: txn, reversal_id: `rev_${txn}_${at}` },
+        ...{ status: random.pick(['opened', 'won', 'lost']), gross_amount_minor: null },
+        fee_minor: random.pick([0, 1_500]),
+      },
+    });
+
+  /** A sale is disputed, or there is news of one that was. */
+  const dispute = (txn: string, at: string): void => {
+    if (sold.length === 0) return;
+    if (disputed.length > 0 && random.next() < 0.5) {
+      tellDispute(random.pick(disputed), at);
+      return;
+    }
+    const { tenant, txn: original } = random.pick(sold);
+    const done = execute(tenant, {
+      type: 'RefundCredits',
+      meta: { ...metaOf(), now: at },
+      data: {
+        ...{ tenant_id: tenant, refund_id: `dsp_${txn}`, provider: 'stripe', provider_txn_id: txn },
+        ...{ original_provider: 'stripe', original_provider_txn_id: original, currency: null, credits: null },
+        ...{ gross_amount_minor: null, vat_amount_minor: null, provider_fee_minor: 0 },
+        dispute: { status: 'opened', fee_minor: random.pick([0, 2_000]) },
+        ...{ fingerprint: txn, reason: null, occurred_at: at },
+      },
+    });
+    if (done) disputed.push({ tenant, txn });
+  };
+
   const adjust = (tenant: string, id: string, at: string): void => {
     const credits = random.next() < 0.5 ? random.between(1, 3_000) : -random.between(1, 6_000);
     execute(tenant, {
@@ -183,13 +218,13 @@ const traders = (random: Random, rates: FxRatesState) => {
     });
   };
 
-  return { events, sell, refund, reverse, adjust, burn };
+  return { events, sell, refund, reverse, dispute, adjust, burn };
 };
 
-/** A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, gifts and clawbacks. */
+/** A year of four tenants in three currencies: sales, burns, refunds in all forms, reversals, disputes, gifts and clawbacks. */
 export const yearOfTrading = (seed: number, movements: number): readonly ProjectedEvent[] => {
   const random = seededRandom(seed);
-  const { events, sell, refund, reverse, adjust, burn } = traders(random, ratesOfTheYear(random));
+  const { events, sell, refund, reverse, dispute, adjust, burn } = traders(random, ratesOfTheYear(random));
   for (let n = 0; n < movements; n += 1) {
     const at = new Date(START + Math.floor(((n + random.next()) / movements) * 365 * DAY_MS)).toISOString();
     const tenant = random.pick(TENANTS);
@@ -197,7 +232,8 @@ export const yearOfTrading = (seed: number, movements: number): readonly Project
     if (dice < 0.12) sell(tenant, `pi_${n}`, at);
     else if (dice < 0.18) refund(`re_${n}`, at);
     else if (dice < 0.2) reverse(`rev_${n}`, at);
-    else if (dice < 0.26) adjust(tenant, `adj-${n}`, at);
+    else if (dice < 0.22) dispute(`dp_${n}`, at);
+    else if (dice < 0.28) adjust(tenant, `adj-${n}`, at);
     else burn(tenant, `burn-${n}`, at);
   }
   return events;

@@ -1,3 +1,4 @@
+import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { operationIdOfDocument } from '../../domain/batch.ts';
 import { documentIdOfOperation } from '../../domain/operation.ts';
 import type { RecordedEvent } from '../../domain/ports/log.ts';
@@ -173,6 +174,16 @@ const changeOfBatch = (
 const documentOf = ({ told }: Outside, actor: Wanting, operationId: string): string =>
   told.uploads.get(actor)?.document_id ?? documentIdOfOperation(operationId);
 
+/** Tells of the dispute of a sale, and of its fee when it is over. */
+const disputeOf =
+  (
+    on: Outside,
+    actor: Extract<Wanting, { kind: 'sale' }>,
+    { key, status }: { readonly key: string; readonly status: DisputeStatus },
+  ) =>
+  (requests: Requests): Promise<Answer> =>
+    requests.dispute({ key, status, correlation: correlationOf(on, actor, `dp ${status}`) });
+
 const changeOf = (
   on: Outside,
   actor: Wanting,
@@ -190,6 +201,7 @@ const changeOf = (
     case 'job':
       return (requests) => requests.cancelJob(tenant, id);
     case 'sale':
+      if (actor.disputeEnds !== undefined) return disputeOf(on, actor, { key: id, status: 'opened' });
       return (requests) =>
         requests.refund(tenant, {
           ...{ key: id, credits: Math.floor(actor.credits / 2) },
@@ -304,7 +316,7 @@ export const change = async (
   }
 };
 
-/** Undoes the refund of a sale, a while later: its dispute was won. */
+/** Undoes the refund of a sale, a while later: it failed. A dispute ends. */
 const undo = async (
   on: Outside,
   owner: Owner,
@@ -318,8 +330,10 @@ const undo = async (
   if (actor.reverseAfterMs === undefined) return;
   await on.sched.sleep(actor.reverseAfterMs);
   const correlation = correlationOf(on, actor, 'un');
-  const ask = (requests: Requests) =>
+  const reversed = (requests: Requests) =>
     requests.reverse(actor.tenant ?? TENANT, { key, refund_id, correlation });
+  const { disputeEnds: status } = actor;
+  const ask = status === undefined ? reversed : disputeOf(on, actor, { key, status });
   for (let attempt = 0; attempt < actor.tries; attempt += 1) {
     const done = await send(on, owner, { via: actor.via + attempt, ask });
     if (done?.kind === 'ok') return;

@@ -374,8 +374,37 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     differs(`facts of ${grant}`, JSON.stringify({ provider_fee_minor: 1 }), JSON.stringify(data['details']));
   };
 
+  /** A dispute takes what is there of its sale. */
+  const disputed = (tenant: string, { data }: Entry): void => {
+    const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
+    const sale = account.sales.get(txn.slice('dp-'.length));
+    const credits = Math.min(sale?.left ?? Number.NaN, Math.max(0, account.balance - account.held));
+    differs(`credits of the dispute ${txn}`, credits, data['credits']);
+    if (account.keys.has(txn)) say('book', `the dispute ${txn} of ${tenant} was opened twice`);
+    account.keys.add(txn);
+    if (sale !== undefined) sale.left -= credits;
+    account.balance -= credits;
+    account.refunds.set(txn, credits);
+  };
+
+  /** It ends once, by what was taken coming back or not, and its fee is told then. */
+  const disputeEnded = (tenant: string, { data }: Entry): void => {
+    const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
+    if (account.keys.has(`end ${txn}`)) say('book', `the dispute ${txn} of ${tenant} ended twice`);
+    account.keys.add(`end ${txn}`);
+    differs(`fee of the dispute ${txn}`, 15, data['fee_minor']);
+    const kept = account.refunds.get(txn);
+    // Nothing comes back of a dispute that found nothing.
+    const end = kept === 0 ? data['status'] : kept === undefined ? 'won' : 'lost';
+    differs(`end of the dispute ${txn}`, end, data['status']);
+  };
+
   const refunded = (tenant: string, entry: Entry): void => {
     const { data } = entry;
+    if (data['dispute'] !== undefined) {
+      disputed(tenant, entry);
+      return;
+    }
     const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
     const sale = account.sales.get(txn.slice('re-'.length));
     const from = orderOf(entry);
@@ -394,13 +423,14 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
   const reversed = (tenant: string, { data }: Entry): void => {
     const [account, txn] = [accountOf(tenant), textIn(data, 'provider_txn_id')];
     const key = txn.slice('un-'.length);
-    const [credits, sale] = [account.refunds.get(`re-${key}`), account.sales.get(key)];
+    const refund = data['dispute'] === true ? txn : `re-${key}`;
+    const [credits, sale] = [account.refunds.get(refund), account.sales.get(key)];
     if (credits === undefined || sale === undefined) {
       say('book', `the reversal ${txn} of ${tenant} undoes no refund`);
       return;
     }
     differs(`credits of the reversal ${txn}`, credits, data['credits']);
-    account.refunds.delete(`re-${key}`);
+    account.refunds.delete(refund);
     sale.left += credits;
     account.balance += credits;
   };
@@ -425,6 +455,7 @@ export const openBook = ({ orderOf, readingOf, slackMs, say }: BookDeps) => {
     SaleDetailsAdded: toldLater,
     CreditsRefunded: refunded,
     RefundReversed: reversed,
+    DisputeChanged: disputeEnded,
     CreditsAdjusted: adjusted,
   };
 

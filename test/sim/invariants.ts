@@ -256,6 +256,8 @@ export const watchOver = (deps: WatchDeps) => {
   /** A payment is booked once, and never after its caller was told no. */
   const booked = (event: ProjectedEventOf<'CreditsGranted' | 'CreditsRefunded' | 'RefundReversed'>): void => {
     const { provider_txn_id: txn } = event.data;
+    // A dispute that was won has the identity that it had when it was opened.
+    if (event.type === 'RefundReversed' && event.data.dispute === true) return;
     const sale = event.type === 'CreditsGranted' ? saleOf(actorOf(world, event)) : '';
     if (known.booked.has(txn)) say('booked-twice', `the payment ${txn} was booked twice`);
     known.booked.set(txn, sale ?? '');

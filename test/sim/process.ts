@@ -1,4 +1,5 @@
 /* eslint-disable max-lines -- all that names today's wiring is in one place, so that another wiring changes one file */
+import type { DisputeStatus } from '../../domain/account/messages.ts';
 import { heavySlots, takenRoom } from '../../src/commands/slots.ts';
 import type { ModelCall } from '@quire/engine/ports/modelWork';
 import type { JsonObject } from '../../domain/kernel/json.ts';
@@ -25,7 +26,7 @@ import type { CommandMeta } from '../../domain/kernel/decider.ts';
 import { payments } from '../../src/commands/payments.ts';
 import { activeConfig, referenceData } from '../../src/commands/reference.ts';
 import { claimantOf } from '../../src/commands/paymentClaims.ts';
-import { refundCredits, reverseRefund, sellCredits } from '../../src/commands/sales.ts';
+import { recordDispute, refundCredits, reverseRefund, sellCredits } from '../../src/commands/sales.ts';
 import { objectSweeper, type WorkFate, type WorkObjectsDeps } from '../../src/worker/sweeping.ts';
 import { holdSweeper } from '../../src/commands/holds.ts';
 import { artifacts } from '../../src/commands/deployments.ts';
@@ -588,7 +589,7 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
     ...{ reference, clock, accounts, store, claimantOf: claimantOf(store) },
     payments: payments({ store, writer: accounts, clock }),
   };
-  const [sell, giveBack] = [sellCredits(deps), refundCredits(deps)];
+  const [sell, giveBack, tell] = [sellCredits(deps), refundCredits(deps), recordDispute(deps)];
   const answerOf = (
     outcome: { readonly kind: string; readonly rejection?: { readonly code: string } },
     id: string,
@@ -620,6 +621,15 @@ const paymentRequests = (env: ProcessEnv, { accounts, store, reference }: Deps) 
       };
       const outcome = await giveBack(body, metaOf(env, CALLER, correlation));
       return answerOf(outcome, outcome.kind === 'done' ? outcome.refund.refund_id : key);
+    },
+    /** A dispute of a sale, or its end, with its fee. */
+    dispute: async (told: { key: string; status: DisputeStatus; correlation: string }): Promise<Answer> => {
+      const { key, status, correlation } = told;
+      const body = {
+        ...{ provider: 'stripe', provider_txn_id: `dp-${key}`, original_provider_txn_id: key, status },
+        fee_minor: status === 'opened' ? null : 15,
+      };
+      return answerOf(await tell(body, metaOf(env, CALLER, correlation)), key);
     },
     /** Undoes the refund of a sale. */
     reverse: async (

@@ -316,6 +316,13 @@ export const SMALL: readonly World[] = [
   single('sale', [
     { kind: 'sale', key: 's', at: 0, via: 0, tries: 1, credits: 200, refundAfterMs: 5, reverseAfterMs: 5 },
   ]),
+  single('disputes won and lost', [
+    { kind: 'sale', key: 's', at: 0, via: 0, tries: 2, credits: 200, gross: 20, refundAfterMs: 5 },
+    ...(['won', 'lost'] as const).map((disputeEnds): Actor => ({
+      ...{ kind: 'sale', key: disputeEnds, at: 100, via: 0, tries: 2, credits: 200, refundAfterMs: 5 },
+      ...{ reverseAfterMs: 50, disputeEnds },
+    })),
+  ]),
   single(
     'sale given back while its credits are held',
     [

@@ -215,6 +215,7 @@ const ACCOUNTS: Readonly<Record<string, Sentence>> = {
   CreditsGranted: (d) => `${credits(d)} granted for payment ${name(d, 'provider_txn_id')}, ${left(d)}`,
   CreditsRefunded: (d) => `${credits(d)} taken back for refund ${name(d, 'provider_txn_id')}, ${left(d)}`,
   RefundReversed: (d) => `${credits(d)} given back, reversal ${name(d, 'provider_txn_id')}, ${left(d)}`,
+  DisputeChanged: (d) => `Dispute ${name(d, 'provider_txn_id')}: ${text(d, 'status')}`,
   CreditsAdjusted: (d) => `Balance adjusted by ${credits(d)}, ${left(d)}`,
   CreditsHeld: (d) => `${credits(d)} held for ${text(d, 'operation')} of ${pages(d)}`,
   HoldReleased: (d) => `Hold given back: ${text(d, 'reason')}`,

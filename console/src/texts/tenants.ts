@@ -58,6 +58,7 @@ export const tenants = {
     kinds: {
       sale: 'Sale',
       refund: 'Refund',
+      dispute: 'Dispute',
       reversal: 'Refund undone',
       usage: 'Usage',
       admin_adjustment: 'Adjustment',

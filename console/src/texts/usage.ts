@@ -78,6 +78,7 @@ export const usage = {
     usage: 'Usage',
     sale: 'Purchase',
     refund: 'Refund',
+    dispute: 'Dispute',
     reversal: 'Refund undone',
     admin_adjustment: 'Adjustment',
   },

@@ -1821,10 +1821,12 @@ class ClosedMonthReportRealizedMargin(TypedDict):
     """gross − VAT − provider fees, as recognised."""
     refunds_usd: str
     """Recognised through refunds and clawbacks: the true-ups."""
+    dispute_fees_usd: str
+    """Fees that the providers kept for disputes."""
     model_cost_usd: str
     """US dollars as decimal text with 6 decimals."""
     margin_usd: str
-    """net revenue + refunds − model cost."""
+    """net revenue + refunds − fees of disputes − model cost."""
     margin_percent: str | None
     """Share of the revenue; null without revenue."""
 
@@ -1844,6 +1846,8 @@ class ClosedMonthReportGapBreakdown(TypedDict):
     """US dollars as decimal text with 6 decimals."""
     refund_true_up_usd: str
     """US dollars as decimal text with 6 decimals."""
+    dispute_fee_usd: str
+    """Fees of disputes, negative."""
     rounding_usd: str
     """US dollars as decimal text with 6 decimals."""
 
@@ -2457,6 +2461,58 @@ class DeploymentRollout(TypedDict):
     """`all_at_once`, or `canary`: a share first."""
     percent: NotRequired[int]
     """Share of the work that the deployment gets."""
+
+
+class DisputeRequest(TypedDict):
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the dispute at its provider."""
+    original_provider_txn_id: str
+    """The payment that is disputed."""
+    status: Literal["opened", "won", "lost"]
+    """Its state."""
+    gross_amount_minor: NotRequired[int | None]
+    """Disputed money, in minor units of the currency of the sale. Left out: all that is left of it.
+    """
+    fee_minor: NotRequired[int | None]
+    """Fee that the provider keeps for it, in minor units of the currency of the sale, once known.
+    """
+
+
+class DisputeResponse(TypedDict):
+    dispute_id: str
+    """ID of the dispute, `dsp_…`: that of its row in the lists of grants and payments."""
+    grant_id: str
+    """ID of the grant, `grt_…`."""
+    tenant_id: str
+    """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
+    status: Literal["opened", "won", "lost"]
+    """Its state."""
+    credits: int
+    """Taken back when it was opened: those that were there."""
+    currency: str
+    """ISO 4217, three capital letters."""
+    gross_amount_minor: int
+    """What the customer paid, VAT included, in minor units of `currency`."""
+    vat_amount_minor: int
+    """VAT in minor units of `currency`."""
+    fee_minor: int
+    """Fee of the dispute; 0: not known."""
+    provider: str
+    """Name of the payment provider or the model's provider, in small letters."""
+    provider_txn_id: str
+    """ID of the transaction at the payment provider; it identifies repeats."""
+    balance_credits: int
+    """Whole credits."""
+    refundable_credits: int
+    """Whole credits."""
+    refundable_amount_minor: int | None
+    """Money of the sale that can still be refunded; null if the sale had no amount."""
+    credited: bool
+    """False for a retry, and for news that were known."""
+    created_at: str
+    """RFC 3339 UTC with milliseconds."""
 
 
 class DocumentCost(TypedDict):
@@ -3416,10 +3472,10 @@ class GrantHistoryResponse(TypedDict):
 class GrantItem(TypedDict):
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund", "reversal"]
+    kind: Literal["sale", "refund", "dispute", "reversal"]
     """Its kind."""
     credits: int
-    """All of the sale, its bonus among them; negative for a refund."""
+    """All of the sale, its bonus among them; negative for a refund or dispute."""
     bonus_credits: int
     """Whole credits."""
     original_grant_id: str | None
@@ -3466,6 +3522,10 @@ class GrantItem(TypedDict):
     """ID of the transaction at the payment provider; it identifies repeats."""
     invoice_ref: str | None
     """Reference of the invoice, for people."""
+    dispute_status: Literal["opened", "won", "lost"] | None
+    """Of a dispute; null: it is none."""
+    dispute_fee_minor: int
+    """Fee that the provider kept for a dispute."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -4024,6 +4084,10 @@ class MarginByCurrency(TypedDict):
     """US dollars as decimal text with 6 decimals."""
     refund_true_up_usd: str
     """US dollars as decimal text with 6 decimals."""
+    dispute_fee_minor: int
+    """Fees of disputes, minor units of `currency`."""
+    dispute_fee_usd: str
+    """Fees of disputes at the rates of their sales."""
     deferred_revenue_usd: str
     """US dollars as decimal text with 6 decimals."""
 
@@ -4036,6 +4100,8 @@ class MarginCorrections(TypedDict):
     net_revenue_usd: str
     """US dollars as decimal text with 6 decimals."""
     refunds_usd: str
+    """US dollars as decimal text with 6 decimals."""
+    dispute_fees_usd: str
     """US dollars as decimal text with 6 decimals."""
     model_cost_usd: str
     """What became known of model costs of closed months: late calls, prices that came later."""
@@ -4105,10 +4171,12 @@ class MarginReportResponseRealizedMargin(TypedDict):
     """gross − VAT − provider fees, as recognised."""
     refunds_usd: str
     """Recognised through refunds and clawbacks: the true-ups."""
+    dispute_fees_usd: str
+    """Fees that the providers kept for disputes."""
     model_cost_usd: str
     """US dollars as decimal text with 6 decimals."""
     margin_usd: str
-    """net revenue + refunds − model cost."""
+    """net revenue + refunds − fees of disputes − model cost."""
     margin_percent: str | None
     """Share of the revenue; null without revenue."""
 
@@ -4128,6 +4196,8 @@ class MarginReportResponseGapBreakdown(TypedDict):
     """US dollars as decimal text with 6 decimals."""
     refund_true_up_usd: str
     """US dollars as decimal text with 6 decimals."""
+    dispute_fee_usd: str
+    """Fees of disputes, negative."""
     rounding_usd: str
     """US dollars as decimal text with 6 decimals."""
 
@@ -4769,7 +4839,7 @@ class Payment(TypedDict):
     """The tenant: 1 to 128 of letters, digits and `. _ : @ -`."""
     grant_id: str
     """ID of the grant, `grt_…`."""
-    kind: Literal["sale", "refund", "reversal"]
+    kind: Literal["sale", "refund", "dispute", "reversal"]
     """Its kind."""
     credits: int
     """Whole credits."""
@@ -4801,6 +4871,10 @@ class Payment(TypedDict):
     """VAT in percent, decimal text; null where it was not said."""
     tax_country: str | None
     """Country whose VAT it is, ISO 3166-1; null where it was not said."""
+    dispute_status: Literal["opened", "won", "lost"] | None
+    """Of a dispute; null: it is none."""
+    dispute_fee_minor: int
+    """Fee that the provider kept for a dispute."""
     occurred_at: str
     """RFC 3339 UTC with milliseconds."""
     created_at: str
@@ -4839,6 +4913,8 @@ class PaymentSum(TypedDict):
     """What the payment provider kept, in minor units of `currency`."""
     net_amount_minor: int
     """Gross less VAT, in minor units of `currency`."""
+    dispute_fee_minor: int
+    """Fees of disputes: a cost beside these sums."""
 
 
 class PlanRequiredProblem(TypedDict):

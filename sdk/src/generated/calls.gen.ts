@@ -210,6 +210,8 @@ import type {
   PublishCreditPricesResponses,
   PublishFxRatesData,
   PublishFxRatesResponses,
+  RecordDisputeData,
+  RecordDisputeResponses,
   RefundCreditsData,
   RefundCreditsResponses,
   RejectReviewData,
@@ -360,6 +362,7 @@ export const CALLS = {
   publishConfig: { method: 'POST', path: '/v1/configs' },
   publishCreditPrices: { method: 'POST', path: '/v1/admin/credit-prices' },
   publishFxRates: { method: 'POST', path: '/v1/admin/fx-rates' },
+  recordDispute: { method: 'POST', path: '/v1/billing/disputes', isKeyed: true },
   refundCredits: { method: 'POST', path: '/v1/billing/refunds', isKeyed: true },
   rejectReview: { method: 'POST', path: '/v1/reviews/{review_id}/reject', isKeyed: true },
   releaseReview: { method: 'DELETE', path: '/v1/reviews/{review_id}/lease' },
@@ -983,7 +986,7 @@ export interface Api {
   /**
    * A tenant's purchases and refunds, newest first.
    *
-   * What was bought, what was given back and which refunds were undone, each with its money.
+   * What was bought, given back or disputed, and which of that was undone, each with its money.
    */
   listGrants(input: Input<ListGrantsData>, options?: CallOptions): Promise<Answer<ListGrantsResponses>>;
 
@@ -1002,9 +1005,9 @@ export interface Api {
   listOperations(input: Input<ListOperationsData>, options?: CallOptions): Promise<Answer<ListOperationsResponses>>;
 
   /**
-   * Sales, refunds and reversals of all tenants, newest first.
+   * Sales, refunds, disputes and reversals of all tenants, newest first.
    *
-   * `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
+   * `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of refunds and disputes are negative, so that sums are what remains; `net_amount_minor` is gross less VAT.
    */
   listPayments(input?: Input<ListPaymentsData>, options?: CallOptions): Promise<Answer<ListPaymentsResponses>>;
 
@@ -1112,6 +1115,13 @@ export interface Api {
    * All rates of the day at once. To correct a day, send the same day and base with other rates; nothing is overwritten, and sales that are booked keep their rate. Sales that had none get theirs.
    */
   publishFxRates(input: Input<PublishFxRatesData>, options?: CallOptions): Promise<Answer<PublishFxRatesResponses>>;
+
+  /**
+   * Record a dispute of a sale, or news of one.
+   *
+   * `opened` takes back the credits that are there, never more than the money is for and never below 0, and the money in any case. `won` gives all of that back, `lost` ends it. The fee is a cost of its own and may be told later. Provider and transaction identify the dispute: a retry, or older news, answers `credited: false`, and what contradicts is 422 with `members`.
+   */
+  recordDispute(input: Input<RecordDisputeData>, options?: CallOptions): Promise<Answer<RecordDisputeResponses>>;
 
   /**
    * Record a refund of all or part of a sale.

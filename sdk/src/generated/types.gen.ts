@@ -2897,11 +2897,15 @@ export type ClosedMonth = {
              */
             refunds_usd: string;
             /**
+             * Fees that the providers kept for disputes.
+             */
+            dispute_fees_usd: string;
+            /**
              * US dollars as decimal text with 6 decimals.
              */
             model_cost_usd: string;
             /**
-             * net revenue + refunds − model cost.
+             * net revenue + refunds − fees of disputes − model cost.
              */
             margin_usd: string;
             /**
@@ -2941,6 +2945,10 @@ export type ClosedMonth = {
              * US dollars as decimal text with 6 decimals.
              */
             refund_true_up_usd: string;
+            /**
+             * Fees of disputes, negative.
+             */
+            dispute_fee_usd: string;
             /**
              * US dollars as decimal text with 6 decimals.
              */
@@ -4009,6 +4017,100 @@ export type DeploymentRollout = {
      * Share of the work that the deployment gets.
      */
     percent?: number;
+};
+
+export type DisputeRequest = {
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the dispute at its provider.
+     */
+    provider_txn_id: string;
+    /**
+     * The payment that is disputed.
+     */
+    original_provider_txn_id: string;
+    /**
+     * Its state.
+     */
+    status: 'opened' | 'won' | 'lost';
+    /**
+     * Disputed money, in minor units of the currency of the sale. Left out: all that is left of it.
+     */
+    gross_amount_minor?: number | null;
+    /**
+     * Fee that the provider keeps for it, in minor units of the currency of the sale, once known.
+     */
+    fee_minor?: number | null;
+};
+
+export type DisputeResponse = {
+    /**
+     * ID of the dispute, `dsp_…`: that of its row in the lists of grants and payments.
+     */
+    dispute_id: string;
+    /**
+     * ID of the grant, `grt_…`.
+     */
+    grant_id: string;
+    /**
+     * The tenant: 1 to 128 of letters, digits and `. _ : @ -`.
+     */
+    tenant_id: string;
+    /**
+     * Its state.
+     */
+    status: 'opened' | 'won' | 'lost';
+    /**
+     * Taken back when it was opened: those that were there.
+     */
+    credits: number;
+    /**
+     * ISO 4217, three capital letters.
+     */
+    currency: string;
+    /**
+     * What the customer paid, VAT included, in minor units of `currency`.
+     */
+    gross_amount_minor: number;
+    /**
+     * VAT in minor units of `currency`.
+     */
+    vat_amount_minor: number;
+    /**
+     * Fee of the dispute; 0: not known.
+     */
+    fee_minor: number;
+    /**
+     * Name of the payment provider or the model's provider, in small letters.
+     */
+    provider: string;
+    /**
+     * ID of the transaction at the payment provider; it identifies repeats.
+     */
+    provider_txn_id: string;
+    /**
+     * Whole credits.
+     */
+    balance_credits: number;
+    /**
+     * Whole credits.
+     */
+    refundable_credits: number;
+    /**
+     * Money of the sale that can still be refunded; null if the sale had no amount.
+     */
+    refundable_amount_minor: number | null;
+    /**
+     * False for a retry, and for news that were known.
+     */
+    credited: boolean;
+    /**
+     * RFC 3339 UTC with milliseconds.
+     */
+    created_at: string;
 };
 
 export type DocumentCost = {
@@ -5640,9 +5742,9 @@ export type GrantItem = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal';
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
     /**
-     * All of the sale, its bonus among them; negative for a refund.
+     * All of the sale, its bonus among them; negative for a refund or dispute.
      */
     credits: number;
     /**
@@ -5737,6 +5839,14 @@ export type GrantItem = {
      * Reference of the invoice, for people.
      */
     invoice_ref: string | null;
+    /**
+     * Of a dispute; null: it is none.
+     */
+    dispute_status: 'opened' | 'won' | 'lost' | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -6689,6 +6799,14 @@ export type MarginByCurrency = {
      */
     refund_true_up_usd: string;
     /**
+     * Fees of disputes, minor units of `currency`.
+     */
+    dispute_fee_minor: number;
+    /**
+     * Fees of disputes at the rates of their sales.
+     */
+    dispute_fee_usd: string;
+    /**
      * US dollars as decimal text with 6 decimals.
      */
     deferred_revenue_usd: string;
@@ -6710,6 +6828,10 @@ export type MarginCorrections = {
      * US dollars as decimal text with 6 decimals.
      */
     refunds_usd: string;
+    /**
+     * US dollars as decimal text with 6 decimals.
+     */
+    dispute_fees_usd: string;
     /**
      * What became known of model costs of closed months: late calls, prices that came later.
      */
@@ -6783,11 +6905,15 @@ export type MarginReportResponse = {
          */
         refunds_usd: string;
         /**
+         * Fees that the providers kept for disputes.
+         */
+        dispute_fees_usd: string;
+        /**
          * US dollars as decimal text with 6 decimals.
          */
         model_cost_usd: string;
         /**
-         * net revenue + refunds − model cost.
+         * net revenue + refunds − fees of disputes − model cost.
          */
         margin_usd: string;
         /**
@@ -6827,6 +6953,10 @@ export type MarginReportResponse = {
          * US dollars as decimal text with 6 decimals.
          */
         refund_true_up_usd: string;
+        /**
+         * Fees of disputes, negative.
+         */
+        dispute_fee_usd: string;
         /**
          * US dollars as decimal text with 6 decimals.
          */
@@ -7898,7 +8028,7 @@ export type Payment = {
     /**
      * Its kind.
      */
-    kind: 'sale' | 'refund' | 'reversal';
+    kind: 'sale' | 'refund' | 'dispute' | 'reversal';
     /**
      * Whole credits.
      */
@@ -7959,6 +8089,14 @@ export type Payment = {
      * Country whose VAT it is, ISO 3166-1; null where it was not said.
      */
     tax_country: string | null;
+    /**
+     * Of a dispute; null: it is none.
+     */
+    dispute_status: 'opened' | 'won' | 'lost' | null;
+    /**
+     * Fee that the provider kept for a dispute.
+     */
+    dispute_fee_minor: number;
     /**
      * RFC 3339 UTC with milliseconds.
      */
@@ -8029,6 +8167,10 @@ export type PaymentSum = {
      * Gross less VAT, in minor units of `currency`.
      */
     net_amount_minor: number;
+    /**
+     * Fees of disputes: a cost beside these sums.
+     */
+    dispute_fee_minor: number;
 };
 
 /**
@@ -20230,7 +20372,7 @@ export type ListPaymentsData = {
         /**
          * Its kind.
          */
-        kind?: 'sale' | 'refund' | 'reversal';
+        kind?: 'sale' | 'refund' | 'dispute' | 'reversal';
         /**
          * The provider's payout that has the payment; null until it is known.
          */
@@ -21288,6 +21430,97 @@ export type PutUploadResponses = {
 };
 
 export type PutUploadResponse = PutUploadResponses[keyof PutUploadResponses];
+
+export type RecordDisputeData = {
+    body: DisputeRequest;
+    headers?: {
+        /**
+         * A repeat with the same key and request gets the same answer; only 2xx answers are kept.
+         */
+        'Idempotency-Key'?: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/v1/billing/disputes';
+};
+
+export type RecordDisputeErrors = {
+    /**
+     * `malformed_json`
+     */
+    400: MalformedJsonProblem;
+    /**
+     * `invalid_api_key`, `session_expired`
+     */
+    401: ({
+        code: 'invalid_api_key';
+    } & InvalidApiKeyProblem) | ({
+        code: 'session_expired';
+    } & SessionExpiredProblem);
+    /**
+     * `cross_site_request`, `admin_required`
+     */
+    403: ({
+        code: 'cross_site_request';
+    } & CrossSiteRequestProblem) | ({
+        code: 'admin_required';
+    } & AdminRequiredProblem);
+    /**
+     * `original_grant_not_found`
+     */
+    404: OriginalGrantNotFoundProblem;
+    /**
+     * `request_in_progress`
+     */
+    409: RequestInProgressProblem;
+    /**
+     * `body_too_large`
+     */
+    413: BodyTooLargeProblem;
+    /**
+     * `unsupported_media_type`
+     */
+    415: UnsupportedMediaTypeProblem;
+    /**
+     * `validation_error`, `idempotency_key_reused`, `refund_exceeds_original`
+     */
+    422: ({
+        code: 'validation_error';
+    } & HttpValidationError) | ({
+        code: 'idempotency_key_reused';
+    } & IdempotencyKeyReusedProblem) | ({
+        code: 'refund_exceeds_original';
+    } & RefundExceedsOriginalProblem);
+    /**
+     * `rate_limited`
+     */
+    429: RateLimitedProblem;
+    /**
+     * `internal_error`
+     */
+    500: InternalErrorProblem;
+    /**
+     * `not_ready`, `shutting_down`, `busy`
+     */
+    503: ({
+        code: 'not_ready';
+    } & NotReadyProblem) | ({
+        code: 'shutting_down';
+    } & ShuttingDownProblem) | ({
+        code: 'busy';
+    } & BusyProblem);
+};
+
+export type RecordDisputeError = RecordDisputeErrors[keyof RecordDisputeErrors];
+
+export type RecordDisputeResponses = {
+    /**
+     * Success.
+     */
+    200: DisputeResponse;
+};
+
+export type RecordDisputeResponse = RecordDisputeResponses[keyof RecordDisputeResponses];
 
 export type RefundCreditsData = {
     body: RefundRequest;

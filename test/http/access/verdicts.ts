@@ -53,6 +53,7 @@ export const EXPECTED: Readonly<Record<string, readonly Verdict[]>> = {
   flushApiKeyCache: ADMIN,
   addCredits: ADMIN,
   refundCredits: ADMIN,
+  recordDispute: ADMIN,
   reverseRefund: ADMIN,
   adjustCredits: ADMIN,
   eraseTenant: ADMIN,

@@ -21,6 +21,7 @@ const WITHOUT_CHILDREN = [
   ...[
     'addCredits',
     'refundCredits',
+    'recordDispute',
     'reverseRefund',
     'correctFxRates',
     'listPayments',

@@ -4,6 +4,7 @@ import { asCredits } from '../../../domain/kernel/amounts.ts';
 import {
   adjust,
   charge,
+  dispute,
   hold,
   open,
   refund,
@@ -12,6 +13,7 @@ import {
   sell,
   setPlan,
   settle,
+  tellDispute,
   tellMore,
 } from './moneyCommands.ts';
 
@@ -83,6 +85,29 @@ const reversals = fc
   })
   .map(({ credits, ...rest }) => reverse({ ...rest, credits: credits === null ? null : asCredits(credits) }));
 
+const statuses = fc.constantFrom('opened' as const, 'won' as const, 'lost' as const);
+const disputeFee = fc.constantFrom(0, 0, 15, 20);
+const disputed = fc.option(money, { nil: null });
+
+const disputes = fc
+  .record({
+    ...{ provider, provider_txn_id: fc.constantFrom('d1', 'd2', 'r1', 't2'), original_provider: provider },
+    ...{
+      original_provider_txn_id: providerTxn,
+      status: statuses,
+      fee_minor: disputeFee,
+      gross_amount_minor: disputed,
+    },
+  })
+  .map(({ status, fee_minor, ...rest }) => dispute({ status, fee_minor }, rest));
+
+const disputeNews = fc
+  .record({
+    ...{ provider, provider_txn_id: fc.constantFrom('d1', 'd1', 'd2', 'r1'), status: statuses },
+    ...{ fee_minor: disputeFee, gross_amount_minor: disputed },
+  })
+  .map(({ status, ...rest }) => tellDispute(status, rest));
+
 const adjustments = fc
   .record({
     credits: fc.constantFrom(-1_000, -100, -1, 1, 50, 500, 2_000),
@@ -126,6 +151,8 @@ export const anyCommand: fc.Arbitrary<AccountCommand> = fc.oneof(
   { weight: 2, arbitrary: facts },
   { weight: 5, arbitrary: refunds },
   { weight: 4, arbitrary: reversals },
+  { weight: 4, arbitrary: disputes },
+  { weight: 4, arbitrary: disputeNews },
   { weight: 3, arbitrary: adjustments },
   { weight: 5, arbitrary: holds },
   { weight: 5, arbitrary: settles },

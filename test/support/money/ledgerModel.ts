@@ -21,6 +21,9 @@ interface Row {
   readonly currency: string;
   readonly payload: string;
   readonly operation: string;
+  /** Of a dispute; empty for what is none. */
+  readonly status: string;
+  readonly dispute_fee: number;
 }
 
 export interface LedgerModel {
@@ -32,7 +35,7 @@ export const newLedger = (): LedgerModel => ({ rows: [], plan: 'free' });
 
 const BLANK = {
   ...{ id: '', credits: 0, free: 0, pages: 0, rate: 0, of: '', gross: 0, vat: 0, fee: 0, bonus: 0 },
-  ...{ payout: '', currency: '', payload: '', operation: '' },
+  ...{ payout: '', currency: '', payload: '', operation: '', status: '', dispute_fee: 0 },
 };
 const txn = (provider: string, id: string) => JSON.stringify([provider.toLowerCase(), id]);
 const sum = (rows: readonly Row[], pick: (row: Row) => number) => rows.reduce((n, row) => n + pick(row), 0);
@@ -89,14 +92,19 @@ const leftOf = (ledger: LedgerModel, sale: Row) => {
 
 const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row): string => {
   const left = leftOf(ledger, sale);
-  const gross = data.gross_amount_minor ?? 0;
+  const isDispute = data.dispute !== undefined;
+  const isWon = data.dispute?.status === 'won';
+  const gross = isWon ? 0 : (data.gross_amount_minor ?? (isDispute ? left.gross : 0));
   const part = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.min(rest, Math.floor((whole * gross) / sale.gross));
   // A bonus that was used is not asked back.
   const used = Math.max(0, left.credits - Math.max(0, available(ledger)));
   const bonus = Math.floor((sale.bonus * left.credits) / sale.credits);
   const gone = gross > 0 && gross === left.gross ? Math.min(used, bonus) : 0;
-  const credits = data.credits ?? part(sale.credits, left.credits) - gone;
+  const due = data.credits ?? part(sale.credits, left.credits) - gone;
+  const disputed = sale.gross === 0 ? left.credits : due;
+  const there = Math.max(0, available(ledger));
+  const credits = isWon ? 0 : isDispute ? Math.min(disputed, there) : due;
   // What stays with the seller of VAT or fee after this refund: nearest, a half to the even neighbour.
   const stays = (whole: number) => {
     const refunded = whole * (sale.gross - left.gross + gross);
@@ -104,18 +112,20 @@ const refundOf = (ledger: LedgerModel, data: DataOf<'RefundCredits'>, sale: Row)
     const isUp = 2 * over === sale.gross ? down % 2 === 1 : 2 * over > sale.gross;
     return whole - down - (isUp ? 1 : 0);
   };
-  const due = (whole: number, rest: number) =>
+  const share = (whole: number, rest: number) =>
     gross === 0 ? 0 : gross === left.gross ? rest : Math.max(0, Math.min(rest, rest - stays(whole)));
   // What is left of the sale never holds more VAT than money.
-  const kept = Math.min(left.vat - due(sale.vat, left.vat), left.gross - gross);
+  const kept = Math.min(left.vat - share(sale.vat, left.vat), left.gross - gross);
   const vat = data.vat_amount_minor ?? Math.min(gross, left.vat, left.vat - kept);
-  const fee = data.provider_fee_minor ?? Math.min(gross, due(sale.fee, left.fee));
+  const fee = data.provider_fee_minor ?? Math.min(gross, share(sale.fee, left.fee));
   const overs = [credits - left.credits, gross - left.gross, vat - left.vat, fee - left.fee, vat - gross];
   if (overs.some((over) => over > 0)) return 'refund_exceeds_original';
   if (lacks(ledger, credits)) return 'insufficient_balance';
   const taken = { credits: 0 - credits, gross: 0 - gross, vat: 0 - vat, fee: 0 - fee };
   const id = txn(data.provider, data.provider_txn_id);
-  return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, payload: data.fingerprint });
+  const { status = '', fee_minor = 0 } = data.dispute ?? {};
+  const told = { status, dispute_fee: fee_minor };
+  return add(ledger, { kind: 'refund', id, of: sale.id, ...taken, ...told, payload: data.fingerprint });
 };
 
 /** A refund less its reversals, in positive numbers. */
@@ -185,6 +195,28 @@ const detailsOf = (ledger: LedgerModel, data: DataOf<'AddSaleDetails'>): string 
   return JSON.stringify(next) === JSON.stringify(sale) ? 'repeat' : 'done';
 };
 
+const newsOf = (ledger: LedgerModel, data: DataOf<'TellDispute'>): string => {
+  const id = txn(data.provider, data.provider_txn_id);
+  const at = ledger.rows.findIndex((row) => row.kind === 'refund' && row.id === id && row.status !== '');
+  const row = ledger.rows[at];
+  if (row === undefined) return 'refund_not_found';
+  const isOver = row.status !== 'opened' && data.status !== 'opened';
+  const clashes = [
+    isOver && data.status !== row.status,
+    isOther(0 - row.gross, data.gross_amount_minor ?? 0) ||
+      (row.gross !== 0 && data.gross_amount_minor === 0),
+    isOther(row.dispute_fee, data.fee_minor),
+  ];
+  if (clashes.includes(true)) return 'idempotency_key_reused';
+  const status = row.status === 'opened' ? data.status : row.status;
+  const dispute_fee = row.dispute_fee || data.fee_minor;
+  if (status === row.status && dispute_fee === row.dispute_fee) return 'repeat';
+  ledger.rows[at] = { ...row, status, dispute_fee };
+  const isWon = status === 'won' && row.status === 'opened';
+  const back = { credits: 0 - row.credits, gross: 0 - row.gross, vat: 0 - row.vat, fee: 0 - row.fee };
+  return isWon ? add(ledger, { kind: 'reversal', id: `won ${id}`, of: id, ...back }) : 'done';
+};
+
 const VERDICTS: Verdicts = {
   OpenAccount: () => 'done',
   SetPlan: (ledger, { plan }) => {
@@ -221,9 +253,10 @@ const VERDICTS: Verdicts = {
     const twin = find(ledger, txn(data.provider, data.provider_txn_id), 'sale', 'refund', 'reversal');
     if (twin) return again(twin, 'reversal', data.fingerprint);
     const refund = find(ledger, txn(data.provider, data.refund_provider_txn_id), 'refund');
-    if (!refund) return 'refund_not_found';
+    if (!refund || refund.status !== '') return 'refund_not_found';
     return reversalOf(ledger, data, refund);
   },
+  TellDispute: newsOf,
   AdjustCredits: (ledger, { idempotency_key: key, credits, allow_negative, fingerprint }) => {
     const twin = key === null ? undefined : find(ledger, key, 'adjustment');
     if (twin) return again(twin, 'adjustment', fingerprint);

@@ -3,12 +3,14 @@ import type {
   AdjustCredits,
   BookSaleRate,
   ChargeCredits,
+  Dispute,
   GrantCredits,
   HoldCredits,
   OpenAccount,
   RefundCredits,
   ReleaseHold,
   ReverseRefund,
+  TellDispute,
   SetPlan,
   SettleHold,
 } from '../../../domain/account/messages.ts';
@@ -131,6 +133,35 @@ export const reverse = (over: Partial<Printed<ReverseRefund['data']>> = {}): Rev
     occurred_at: NOW,
     ...over,
   }),
+  meta,
+});
+
+/** A dispute of the sale that `sell` makes: a refund of what is there. */
+export const dispute = (
+  told: Partial<Dispute> = {},
+  over: Partial<Printed<RefundCredits['data']>> = {},
+): RefundCredits =>
+  refund({
+    ...{ provider_txn_id: 'dp_1', refund_id: `dsp_${over.provider_txn_id ?? 'dp_1'}`, ...over },
+    dispute: { status: 'opened', fee_minor: 0, ...told },
+  });
+
+/** News of that dispute. */
+export const tellDispute = (
+  status: Dispute['status'],
+  over: Partial<Omit<TellDispute['data'], 'status'>> = {},
+): TellDispute => ({
+  type: 'TellDispute',
+  data: {
+    ...{
+      tenant_id: TENANT,
+      provider: 'stripe',
+      provider_txn_id: 'dp_1',
+      gross_amount_minor: null,
+      fee_minor: 0,
+    },
+    ...{ reversal_id: 'rev_dp_1', ...over, status },
+  },
   meta,
 });
 

@@ -1681,7 +1681,8 @@ class Api:
     ) -> models.GrantHistoryResponse:
         """A tenant's purchases and refunds, newest first.
 
-        What was bought, what was given back and which refunds were undone, each with its money.
+        What was bought, given back or disputed, and which of that was undone, each with its
+        money.
         """
         call = Call(
             "GET",
@@ -1786,7 +1787,7 @@ class Api:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "reversal"] | None = None,
+        kind: Literal["sale", "refund", "dispute", "reversal"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
@@ -1796,11 +1797,11 @@ class Api:
         bom: bool | None = None,
         timeout: float | None = None,
     ) -> models.PaymentList:
-        """Sales, refunds and reversals of all tenants, newest first.
+        """Sales, refunds, disputes and reversals of all tenants, newest first.
 
         `from` and `to` are of booking and inclusive; a provider is found in any case. Amounts of
-        refunds are negative, so that sums are what remains; `net_amount_minor` is gross less
-        VAT.
+        refunds and disputes are negative, so that sums are what remains; `net_amount_minor` is
+        gross less VAT.
         """
         call = Call(
             "GET",
@@ -2183,6 +2184,30 @@ class Api:
         """
         call = Call("POST", "/v1/admin/fx-rates", body=body, timeout=timeout)
         return cast("models.FxRatesResponse", self._sender.data(call))
+
+    def record_dispute(
+        self,
+        body: models.DisputeRequest,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> models.DisputeResponse:
+        """Record a dispute of a sale, or news of one.
+
+        `opened` takes back the credits that are there, never more than the money is for and
+        never below 0, and the money in any case. `won` gives all of that back, `lost` ends it.
+        The fee is a cost of its own and may be told later. Provider and transaction identify the
+        dispute: a retry, or older news, answers `credited: false`, and what contradicts is 422
+        with `members`.
+        """
+        call = Call(
+            "POST",
+            "/v1/billing/disputes",
+            body=body,
+            key=key_of(idempotency_key),
+            timeout=timeout,
+        )
+        return cast("models.DisputeResponse", self._sender.data(call))
 
     def refund_credits(
         self,
@@ -2923,7 +2948,7 @@ class Lists:
         to: str | None = None,
         provider: str | None = None,
         currency: str | None = None,
-        kind: Literal["sale", "refund", "reversal"] | None = None,
+        kind: Literal["sale", "refund", "dispute", "reversal"] | None = None,
         payout_id: str | None = None,
         tenant_id: str | None = None,
         limit: int | None = None,
